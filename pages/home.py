@@ -5,7 +5,8 @@ import streamlit as st
 from pll.errors import UserError
 from pll.protocol import Flip
 from pll.rundir import RunConfig
-from pll.runs import Run, Snapshot
+from pll.runs import Run
+from pll.snapshots import Snapshot
 from pll.sources import Source
 from pll.ui import bring, session
 from pll.ui.routes import go

@@ -25,8 +25,8 @@ from pll.methods import PartialLabelEstimator, get_method
 from pll.persistence import ModelCard, load_model, read_card
 from pll.protocol import with_candidates
 from pll.rundir import RunConfig, RunFolder, check_has_result
-from pll.runs import default_threads
 from pll.sources import source_of
+from pll.threads import default_threads
 
 
 def datasets(options: argparse.Namespace) -> None:

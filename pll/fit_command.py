@@ -21,8 +21,8 @@ from pll.methods import PartialLabelEstimator
 from pll.monitor import EpochRecord
 from pll.protocol import Parts
 from pll.rundir import RunConfig, RunFolder
-from pll.runs import default_threads
 from pll.sources import file_hash, source_of
+from pll.threads import default_threads
 from pll.training import StopTraining
 
 INTERRUPTED = 130

@@ -11,8 +11,9 @@ import pytest
 
 from pll.methods.deep import DeepEstimator
 from pll.protocol import Flip
+from pll.registry import RunRegistry
 from pll.rundir import RunConfig
-from pll.runs import Run, RunRegistry
+from pll.runs import Run
 from pll.sources import Source
 
 BATCHES = 6  # of 256, in the 1,438 digits that are left after holding out a fifth

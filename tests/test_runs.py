@@ -11,13 +11,16 @@ import numpy as np
 import pytest
 import torch
 
-from pll import fitting, runs
+from pll import fitting
+from pll import registry as pll_registry
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import METHODS
+from pll.registry import RunRegistry
 from pll.rundir import RunConfig, RunFolder
-from pll.runs import Run, RunRegistry, default_threads
+from pll.runs import Run
 from pll.sources import Source
+from pll.threads import default_threads
 from pll.training import Trainer
 from tests.run_helpers import BATCHES, config, result_of, wait_for, write_data
 
@@ -530,7 +533,7 @@ def test_data_is_read_once_and_kept_for_the_last_runs_only(
         return load(what)
 
     monkeypatch.setattr(fitting, "load_parts", counted)
-    monkeypatch.setattr(runs, "KEPT_PARTS", 2)
+    monkeypatch.setattr(pll_registry, "KEPT_PARTS", 2)
     some = [ended(registry.start(config(data, name=name, params={"epochs": 1}))) for name in "abc"]
     assert reads == list("abc")
     for run in some[1:]:
@@ -633,7 +636,7 @@ def test_a_run_of_a_process_that_lives_is_left_to_it(registry: RunRegistry, data
 
 
 def test_too_many_runs_are_refused(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "MOST_ALIVE", 2)
+    monkeypatch.setattr(pll_registry, "MOST_ALIVE", 2)
     alive = [registry.start(config(data, params=LONG)) for _ in range(2)]
     wait_for_state(alive[0], "running")
     with pytest.raises(UserError, match="2 runs are already waiting or training; stop one"):

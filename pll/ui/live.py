@@ -6,7 +6,8 @@ import numpy as np
 import streamlit as st
 
 from pll.errors import UserError
-from pll.runs import Run, Snapshot
+from pll.runs import Run
+from pll.snapshots import Snapshot
 from pll.ui import pictures
 from pll.ui.star import SETTLED
 from pll.ui.timeline import timeline

@@ -14,7 +14,8 @@ from pll.errors import UserError
 from pll.files import write_atomically
 from pll.home import candid_home
 from pll.protocol import Flip, prepare
-from pll.runs import Run, RunRegistry
+from pll.registry import RunRegistry
+from pll.runs import Run
 from pll.sources import Source
 
 

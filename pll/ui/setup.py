@@ -16,7 +16,7 @@ from pll.losses import LOSSES
 from pll.methods import METHODS, get_method
 from pll.models import MODEL_INFO
 from pll.rundir import RunConfig
-from pll.runs import default_threads
+from pll.threads import default_threads
 from pll.ui.session import Choice
 from pll.ui.words import duration
 

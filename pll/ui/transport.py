@@ -8,7 +8,8 @@ from typing import Literal
 import streamlit as st
 
 from pll.errors import UserError
-from pll.runs import Run, Snapshot
+from pll.runs import Run
+from pll.snapshots import Snapshot
 from pll.ui import session, setup
 from pll.ui.routes import go
 from pll.ui.viewing import Viewing, viewing

@@ -15,7 +15,8 @@ import streamlit as st
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.history import History
-from pll.runs import Run, Snapshot
+from pll.runs import Run
+from pll.snapshots import Snapshot
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
 FOLLOWING = ("One example", "Triangle", "Slow motion")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import pandas as pd
 
 from pll.methods import METHODS
-from pll.runs import Snapshot
+from pll.snapshots import Snapshot
 
 STATES = {
     "queued": "waiting",

@@ -12,8 +12,9 @@ import pytest
 import streamlit as st
 
 from pll.protocol import Flip
+from pll.registry import RunRegistry
 from pll.rundir import RunConfig
-from pll.runs import Run, RunRegistry
+from pll.runs import Run
 from pll.sources import Source
 from pll.ui import viewing as module
 from pll.ui.viewing import Scene, Viewing, scene, stored_frame

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 
 import streamlit as st
 
+from pll.ui import background
 from pll.ui.session import registry
 from pll.ui.startup import get_ready_in_background
 
@@ -18,6 +19,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """While the server runs; when it ends, every run is stopped with a checkpoint."""
     get_ready_in_background()
     yield
+    background.board().stop_all()
     registry().stop_all()
 
 

@@ -7,7 +7,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS
 from pll.sources import Source
-from pll.ui import bring, candidates, check, session, wizard
+from pll.ui import annotators, bring, candidates, check, making, reading, session, wizard
 from pll.ui.routes import go
 from pll.ui.words import count
 
@@ -18,16 +18,18 @@ def bring_data() -> Source | None:
     st.session_state.setdefault("way", bring.UPLOAD)
     way = st.segmented_control(
         "How",
-        [bring.UPLOAD, bring.CATALOGUE],
+        [bring.UPLOAD, bring.CATALOGUE, bring.SERVER],
         required=True,
         key="way",
         label_visibility="collapsed",
         persist_state="session",
     )
-    return bring.upload(FORMATS) if way == bring.UPLOAD else bring.choose_dataset(catalog.CATALOG)
+    if way == bring.UPLOAD:
+        return bring.upload(FORMATS)
+    return bring.choose_dataset(catalog.CATALOG) if way == bring.CATALOGUE else bring.from_server()
 
 
-def make_candidates(source: Source, data: PartialLabelDataset) -> session.Choice | None:
+def make_candidates(source: Source, data: PartialLabelDataset) -> candidates.Offer | None:
     """Step 2: where the candidate sets come from, and the features."""
     st.subheader("2 · Candidates")
     ways = candidates.ways(data)
@@ -39,10 +41,12 @@ def make_candidates(source: Source, data: PartialLabelDataset) -> session.Choice
             icon=":material/error:",
         )
         return None
-    way = candidates.choose_way(ways, source)
-    make = candidates.as_they_are if way == candidates.AS_THEY_ARE else candidates.synthesised
-    choice = make(source, data)
-    return None if choice is None else candidates.with_features(choice, data)
+    make = {
+        candidates.AS_THEY_ARE: annotators.as_they_are,
+        candidates.SYNTHESISE: making.synthesised,
+        candidates.DOUBT: making.doubted,
+    }[candidates.choose_way(ways, source)]
+    return make(source, data)
 
 
 def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
@@ -52,7 +56,7 @@ def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
         st.caption(f":material/info: {note}")
     for warning in data.warnings()[len(data.notes) :]:
         st.warning(warning, icon=":material/warning:")
-    check.figures(data, made=choice.flip is not None)
+    check.figures(data)
     if st.button("Train on this", type="primary", icon=":material/arrow_forward:"):
         session.choose(choice)
         session.view(None)
@@ -61,17 +65,28 @@ def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
     check.charts_of(data)
 
 
+def show(source: Source) -> None:
+    """Everything about the data that was brought, as far as it is read."""
+    source = wizard.columns_as_told(source)
+    raw = reading.read(source)
+    if raw is None:
+        return
+    if source.path is not None:
+        st.caption(f"{raw.name}: {count(len(raw), 'example')}, {count(raw.n_classes, 'class', 'classes')}")
+    offer = make_candidates(source, raw)
+    if offer is None:
+        return
+    choice = candidates.with_features(offer.choice, raw)
+    made = reading.prepared(choice, session.dataset(choice.source) if choice.source.rule else raw)
+    if made is not None:
+        making.show_result(offer, raw, made)
+        check_data(choice, made)
+
+
 st.title("Data")
 try:
-    source = bring_data()
-    if source is not None:
-        source = wizard.columns_as_told(source)
-        with st.spinner("Reading…"):
-            raw = session.dataset(source)
-        if source.path is not None:
-            st.caption(f"{raw.name}: {count(len(raw), 'example')}, {count(raw.n_classes, 'class', 'classes')}")
-        choice = make_candidates(source, raw)
-        if choice is not None:
-            check_data(choice, session.dataset_with_candidates(choice))
+    brought = bring_data()
+    if brought is not None:
+        show(brought)
 except UserError as error:
     st.error(str(error), icon=":material/error:")

@@ -5,32 +5,24 @@ from functools import partial
 import streamlit as st
 
 from pll.errors import UserError
-from pll.export import EXPORTS, archive_data, archive_name, preview
+from pll.export import ExportSource, archive_data, archive_name, parts_of, preview
 from pll.runexport import export_source
 from pll.runs import Run
-from pll.ui import session
+from pll.ui import session, taking
 from pll.ui.routes import go, link
-from pll.ui.words import count, headline, method_title, percent, without_none
+from pll.ui.words import count, headline, percent, without_none
 
 PREVIEWED = 200
 
 
-def choose_run() -> None:
-    """No run in view: offer those that have a result."""
-    done = [run for run in session.registry().all() if (run.folder.path / "model.json").exists()]
-    if not done:
-        st.info(
-            "Nothing to export yet. Train on your data first: labels and model are then offered here.",
-            icon=":material/download:",
-        )
-        if st.button("Bring or choose data", type="primary", icon=":material/arrow_forward:"):
-            go("data")
-        return
-    names = {run.id: f"{run.config.name or run.config.source.name} · {method_title(run.config.method)}" for run in done}
-    run_id = st.selectbox("Run", list(names), format_func=names.__getitem__)
-    if st.button("Show", type="primary"):
-        session.view(session.registry().get(run_id))
-        st.rerun()
+def nothing_yet() -> None:
+    """No run has a result."""
+    st.info(
+        "Nothing to export yet. Train on your data first: labels and model are then offered here.",
+        icon=":material/download:",
+    )
+    if st.button("Bring or choose data", type="primary", icon=":material/arrow_forward:"):
+        go("data")
 
 
 def offer(run: Run) -> None:
@@ -47,43 +39,58 @@ def offer(run: Run) -> None:
     )
     if len(source.ids) > PREVIEWED:
         st.caption(f"The first {PREVIEWED} of {count(len(source.ids), 'label')}. The files below hold all of them.")
-    everything, single = st.columns(2, gap="large")
-    with everything:
-        st.subheader("Everything in one ZIP")
-        st.caption("Labels, label weights and the model in every form, with a README that says how to use each.")
-        st.download_button(
-            "Download all",
-            data=partial(archive_data, source),
-            file_name=archive_name(source),
-            mime="application/zip",
-            type="primary",
-            icon=":material/folder_zip:",
+    away, files = st.columns(2, gap="large")
+    with away:
+        known = taking.back(run, source)
+        taking.into_another(run, source, known)
+    with files:
+        everything(source)
+        one_by_one(source)
+
+
+def everything(source: ExportSource) -> None:
+    """All files of a run at once."""
+    st.subheader("Everything in one ZIP")
+    st.caption("Labels, label weights and the model in every form, with a README that says how to use each.")
+    st.download_button(
+        "Download all",
+        data=partial(archive_data, source),
+        file_name=archive_name(source),
+        mime="application/zip",
+        icon=":material/folder_zip:",
+        on_click="ignore",
+    )
+
+
+def one_by_one(source: ExportSource) -> None:
+    """The same files, each for itself."""
+    st.subheader("One by one")
+    listing = st.container(gap=None)
+    for name, exporter in parts_of(source).items():
+        why_not = exporter.why_not(source)
+        listing.download_button(
+            f"{exporter.label} · {exporter.file_name}",
+            data=partial(exporter.data, source),
+            file_name=exporter.file_name,
+            mime=exporter.mime,
+            key=f"export-{name}",
+            icon=":material/download:",
+            type="tertiary",
+            help=why_not or exporter.summary,
+            disabled=why_not is not None,
             on_click="ignore",
         )
-    with single:
-        st.subheader("One by one")
-        for name, exporter in EXPORTS.items():
-            why_not = exporter.why_not(source)
-            st.download_button(
-                f"{exporter.label} · {exporter.file_name}",
-                data=partial(exporter.data, source),
-                file_name=exporter.file_name,
-                mime=exporter.mime,
-                key=f"export-{name}",
-                icon=":material/download:",
-                type="tertiary",
-                help=why_not or exporter.summary,
-                disabled=why_not is not None,
-                on_click="ignore",
-            )
 
 
 st.title("Export")
 try:
     in_view = session.run_in_view()
-    if in_view is None:
-        choose_run()
+    runs = taking.runs_with_result()
+    if in_view is None and not runs:
+        nothing_yet()
     else:
+        taking.choose_run(in_view, runs)
+    if in_view is not None:
         offer(in_view)
 except UserError as error:
     st.error(str(error), icon=":material/error:")

@@ -1,10 +1,12 @@
 """Train: choose how, then watch the label weights sharpen."""
 
+from functools import partial
+
 import streamlit as st
 
 from pll.errors import UserError
 from pll.runs import Run
-from pll.ui import live, session, setup, transport
+from pll.ui import live, session, setup, share, transport
 from pll.ui.routes import go, link
 from pll.ui.words import count
 
@@ -45,21 +47,23 @@ def follow(run: Run) -> None:
     """A run, at work or ended."""
     snapshot = run.snapshot()
     with st.container(gap="xsmall"):
-        transport.heading(run, snapshot)
+        transport.heading(run, snapshot, partial(share.popover, run, snapshot))
         for note in snapshot.notes:
             st.caption(f":material/info: {note}")
         transport.bar(run, snapshot.state)
         if snapshot.error:
             st.error(snapshot.error, icon=":material/error:")
         live.watch(run, snapshot.state)
+        share.end_of_lesson(run)
 
 
 try:
-    in_view = session.run_in_view()
+    in_view = share.opened() if share.is_link() else session.run_in_view()
 except UserError as error:
     st.error(str(error), icon=":material/link_off:")
     in_view = None
 if in_view is None:
-    prepare()
+    if not share.is_link():
+        prepare()
 else:
     follow(in_view)

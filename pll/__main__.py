@@ -45,9 +45,9 @@ def parser() -> argparse.ArgumentParser:
     add = sub.add_parser("datasets", help="what the catalogue has, and where each comes from")
     add.set_defaults(command=commands.datasets)
 
-    add = sub.add_parser("synthesize", help="make candidate sets from true labels")
+    add = sub.add_parser("synthesize", help="make candidate sets from single labels")
     add.add_argument("data", metavar="NAME|FILE")
-    _flip_options(add, required=True)
+    _flip_options(add)
     add.add_argument("--seed", type=_seed, default=0)
     add.add_argument("--out", required=True, metavar="FILE", help="data.npz, or any format by its ending")
     add.set_defaults(command=commands.synthesize)
@@ -101,17 +101,33 @@ def parser() -> argparse.ArgumentParser:
         help=f"what a column or field is ({', '.join(ROLES)}); may be given several times",
     )
     add.add_argument("--combine", choices=("union", "largest"), default="union", help="sets from several annotators")
+    add.add_argument(
+        "--uncertain-first", action="store_true", help="the least certain first, in a tool's file (of a run)"
+    )
     add.set_defaults(command=commands.convert)
     return top
 
 
-def _flip_options(add: argparse.ArgumentParser, *, required: bool = False) -> None:
-    """How candidate sets are made from true labels."""
+def _flip_options(add: argparse.ArgumentParser) -> None:
+    """How candidate sets are made from true labels, or from labels that may be wrong."""
     ways = "; ".join(f"{name}: {way.title}" for name, way in FLIPS.items())
-    add.add_argument("--flip", choices=tuple(FLIPS), required=required, help=f"make candidates ({ways})")
+    add.add_argument("--flip", choices=tuple(FLIPS), help=f"make candidates of true labels ({ways})")
     add.add_argument("--q", type=_number, help="probability that a wrong label enters, 0-1, with --flip")
     add.add_argument("--size", type=int, help="size of the sets, with --flip uniform")
-    add.add_argument("--matrix", metavar="FILE", help="a table of probabilities, with --flip matrix")
+    add.add_argument("--matrix", metavar="FILE", help="a table of probabilities (csv, npz, …), with --flip matrix")
+    add.add_argument(
+        "--noisy",
+        metavar="HOW",
+        help="make candidates of single labels that may be wrong: topk:2 (what a classifier finds likeliest joins) or "
+        "confusion:0.05 (what the label is confused with at least so often joins)",
+    )
+    add.add_argument(
+        "--confusion",
+        metavar="FILE",
+        help="a confusion matrix (counts), with --noisy confusion, or with --flip matrix instead of --matrix (--q then "
+        "is its highest probability)",
+    )
+    add.add_argument("--confusion-rows", choices=("true", "given"), default="true", help="what its rows are")
 
 
 def _training_options(add: argparse.ArgumentParser) -> None:

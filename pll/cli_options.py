@@ -5,13 +5,19 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import get_method
+from pll.noisy import Noisy
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis import SETTINGS as FLIP_SETTINGS
+from pll.transitions import read_matrix, transitions_from_confusion, truth_given_label
 
 SETTINGS = (
     "model", "loss", "epochs", "batch_size", "lr", "weight_decay", "momentum", "device", "threads", "scale",
@@ -31,11 +37,11 @@ def has_setting(method: str, name: str) -> bool:
 
 
 def flip_of(options: argparse.Namespace, data: PartialLabelDataset | None = None) -> Flip | None:
-    """How candidates are to be made, or None.
+    """How candidates are to be made from true labels, or None.
 
     Args:
-        data: whose classes a matrix is of; with it, what the file of `--matrix` holds is taken over, so that a run
-            does not depend on that file.
+        data: whose classes a matrix is of; with it, what the file of `--matrix` (or, for `--flip matrix`, of
+            `--confusion`) holds is taken over, so that a run does not depend on that file.
 
     Raises:
         UserError: settings without `--flip`, or that do not fit it.
@@ -45,14 +51,63 @@ def flip_of(options: argparse.Namespace, data: PartialLabelDataset | None = None
         if given:
             raise UserError(f"--{next(iter(given))} needs --flip to say how wrong labels enter.")
         return None
+    if options.confusion is not None:
+        return _from_confusion(options, data)
     missing = [name for name in FLIPS[options.flip].needs if name not in given]
     if missing:
-        raise UserError(f"--flip {options.flip} needs --{missing[0]}: {FLIP_SETTINGS[missing[0]]}.")
+        or_confusion = ", or --confusion FILE" if missing[0] == "matrix" else ""
+        raise UserError(f"--flip {options.flip} needs --{missing[0]}: {FLIP_SETTINGS[missing[0]]}{or_confusion}.")
     flip = Flip(options.flip, **given)
     if isinstance(flip.matrix, str) and data is not None:
         rows = flip.transitions(data.n_classes, data.class_names).tolist()
         return Flip(options.flip, matrix=tuple(tuple(row) for row in rows))
     return flip
+
+
+def _from_confusion(options: argparse.Namespace, data: PartialLabelDataset | None) -> Flip:
+    """`--flip matrix --confusion FILE [--q HIGHEST]`."""
+    if options.flip != "matrix" or options.matrix is not None:
+        raise UserError("--confusion goes with --flip matrix (and without --matrix), or with --noisy confusion.")
+    if data is None:  # the file is looked at once the classes are known
+        return Flip("matrix", matrix=options.confusion)
+    names = data.class_names
+    confusion = read_matrix(options.confusion, names)
+    if options.confusion_rows == "given":
+        confusion = confusion.T
+    return Flip("matrix", matrix=as_plain(transitions_from_confusion(confusion, names, highest=options.q)))
+
+
+def noisy_of(options: argparse.Namespace, data: PartialLabelDataset | None = None) -> Noisy | None:
+    """How single labels that may be wrong become candidates, or None.
+
+    Args:
+        data: whose classes a confusion matrix is of; with it, the content of the file is taken over.
+
+    Raises:
+        UserError: settings that do not fit, or both `--flip` and `--noisy`.
+    """
+    if options.noisy is None:
+        if options.confusion is not None and options.flip is None:
+            raise UserError("--confusion needs --noisy confusion, or --flip matrix, to say what it is for.")
+        return None
+    if options.flip is not None:
+        raise UserError("--flip takes the labels for true, --noisy doubts them; give one of the two.")
+    noisy = Noisy.parse(options.noisy, confusion=options.confusion, rows=options.confusion_rows)
+    matrix = None if data is None else noisy.matrix(data.class_names)
+    if data is not None and matrix is not None:
+        truth_given_label(matrix, data.class_names, rows=noisy.rows)  # says what is wrong with it
+        return replace(noisy, confusion=as_plain(matrix))
+    return noisy
+
+
+def needs_classes(options: argparse.Namespace) -> bool:
+    """Whether a file of `--matrix` or `--confusion` is given, which is read once the classes of the data are known."""
+    return options.matrix is not None or options.confusion is not None
+
+
+def as_plain(matrix: npt.NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
+    """A matrix as plain values, that can be compared and written down."""
+    return tuple(tuple(row) for row in matrix.tolist())
 
 
 def listed(text: str, option: str, example: str) -> list[str]:

@@ -15,7 +15,9 @@ from tqdm import tqdm
 
 from pll import catalog, fitting, formats
 from pll import evaluation as ev
-from pll.cli_options import flip_of, listed, note, pair, settings, whole_number
+from pll.ambiguity import ambiguity_degree
+from pll.cli_options import flip_of, listed, noisy_of, note, pair, settings, whole_number
+from pll.cli_progress import load
 from pll.convert import convert as convert_to
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -42,7 +44,13 @@ def convert(options: argparse.Namespace) -> None:
     columns = dict(pair(one, "--column", "NAME=ROLE") for one in options.column)
     read = formats.ReadOptions(columns=columns, combine=options.combine)
     done = convert_to(
-        options.given, options.to, Path(options.out), options=read, format=getattr(options, "from"), tell=note
+        options.given,
+        options.to,
+        Path(options.out),
+        options=read,
+        format=getattr(options, "from"),
+        uncertain_first=options.uncertain_first,
+        tell=note,
     )
     for file in done.files:
         print(file)
@@ -59,11 +67,15 @@ def _is_here(entry: catalog.Entry) -> bool:
 
 def synthesize(options: argparse.Namespace) -> None:
     """Make candidate sets from true labels and write them."""
-    data = source_of(options.data).load()
-    made = with_candidates(data, flip_of(options, data), options.seed)
+    data = load(source_of(options.data))
+    flip, noisy = flip_of(options, data), noisy_of(options, data)
+    if flip is None and noisy is None:
+        raise UserError("Say how candidates are made: --flip binomial --q 0.7, or --noisy topk:2 of labels you doubt.")
+    made = with_candidates(data, flip, options.seed, noisy=noisy)
     formats.write(made, Path(options.out))
     sets = made.sets()
-    print(f"{options.out}: {len(made)} examples, {sets.nnz / len(sets):.2f} candidates on average")
+    gamma = "" if made.y is None else f", γ = {ambiguity_degree(sets, made.y):.3f}"
+    print(f"{options.out}: {len(made)} examples, {sets.nnz / len(sets):.2f} candidates on average{gamma}")
     note(made.warnings())
 
 
@@ -73,7 +85,7 @@ def evaluate(options: argparse.Namespace) -> None:
     seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     if options.folds is not None and (options.holdout is not None or options.test is not None):
         raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
-    data = source_of(options.data, options.rule).load()
+    data = load(source_of(options.data, options.rule))
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
     estimators = {name: _factory(name, options, is_table=data.kind == "table") for name in names}
@@ -82,6 +94,7 @@ def evaluate(options: argparse.Namespace) -> None:
         holdout=options.holdout,
         test=None if options.test is None else source_of(options.test).load(),
         flip_with=flip_of(options, data),
+        noisy=noisy_of(options, data),
         features=options.features,
         seeds=seeds,
         strict=options.strict,
@@ -140,7 +153,7 @@ def predict(options: argparse.Namespace) -> None:
     if folder.exists():  # else an exported model, perhaps
         check_has_result(folder)
     estimator, card = load_model(folder.path), read_card(folder.path)
-    data = source_of(options.data).load()
+    data = load(source_of(options.data))
     made = load_features(folder.path)
     if made is not None:
         data = featurised(data, made)

@@ -255,7 +255,7 @@ class PartialLabelDataset:
             found += _candidate_warnings(self, self.candidates)
         missing = int(np.isnan(self.X).sum()) if self.kind == "table" else 0
         if missing:
-            found.append(f"{missing} cells are missing; each is filled with the mean of its column.")
+            found.append(f"{missing:,} cells are missing; each is filled with the mean of its column.")
         return found
 
 
@@ -274,7 +274,7 @@ def _no_features(data: PartialLabelDataset) -> str:
     kinds["columns of words"] = bool(data.categories)
     there = " and ".join(kind for kind, is_there in kinds.items() if is_there)
     if there:
-        return f"There are {there} but no features yet; choose how to make some of them (--features)."
+        return f"There are {there} but no features yet; choose what is learnt from (in the shell: --features)."
     return "There are no features, so there is nothing to learn from; add columns of numbers, or texts."
 
 
@@ -307,18 +307,18 @@ def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[
     outside = data.truth_outside()
     if len(outside):
         found.append(
-            f"{len(outside)} of {len(data)} true labels are not among their candidates "
+            f"{len(outside):,} of {len(data):,} true labels are not among their candidates "
             f"(first: id {data.row_ids[outside[0]]}); these examples cannot be identified correctly."
         )
     whole = int((sets.sizes == sets.n_classes).sum())
     if whole:
-        found.append(f"{whole} of {len(data)} examples have every class as a candidate; they carry no information.")
+        found.append(f"{whole:,} of {len(data):,} examples have every class as a candidate; they carry no information.")
     single = int((sets.sizes == 1).sum())
     if single == len(sets) and single:
         found.append("Every set has one candidate: nothing is ambiguous here.")
     never = sets.n_classes - len(np.unique(sets.indices))
     if never:
-        found.append(f"{never} of {sets.n_classes} classes are never a candidate.")
+        found.append(f"{never:,} of {sets.n_classes:,} classes are never a candidate.")
     return found
 
 

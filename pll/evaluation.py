@@ -17,6 +17,7 @@ from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.monitor import EpochRecord
+from pll.noisy import Noisy
 from pll.protocol import Flip, Parts, folds, prepare
 
 LAST = 10
@@ -53,6 +54,7 @@ class Splits:
         features: what makes features of texts, pictures and words, anew on every training part.
         seeds: one round of splits and sets for each.
         strict: refuse truth outside the candidates.
+        noisy: how single labels that may be wrong become candidates, anew on every training part.
     """
 
     folds: int | None = None
@@ -62,6 +64,7 @@ class Splits:
     features: str = "auto"
     seeds: Sequence[int] = (0,)
     strict: bool = False
+    noisy: Noisy | None = None
 
     def parts(self, data: PartialLabelDataset) -> Iterator[tuple[int, int, Parts]]:
         """Yields (seed, fold, parts), the same for every method.
@@ -85,7 +88,13 @@ class Splits:
 
     def _made(self, seed: int) -> dict[str, Any]:
         """How the training part is made, for `prepare` and `folds` alike."""
-        return {"flip_with": self.flip_with, "features": self.features, "seed": seed, "strict": self.strict}
+        return {
+            "flip_with": self.flip_with,
+            "noisy": self.noisy,
+            "features": self.features,
+            "seed": seed,
+            "strict": self.strict,
+        }
 
     def count(self) -> int:
         """How many parts there are."""

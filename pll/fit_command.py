@@ -9,13 +9,15 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from pll import fitting
-from pll.cli_options import flip_of, has_setting, note, settings
+from pll.cli_options import flip_of, has_setting, needs_classes, noisy_of, note, settings
+from pll.cli_progress import bar, load
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
 from pll.monitor import EpochRecord
@@ -53,7 +55,9 @@ def fit(options: argparse.Namespace) -> int:
         else:
             folder.create(config)
         with _progress() as (on_ready, on_record), _stop_on_interrupt() as hook:
-            outcome = fitting.run(folder, hook=hook, on_ready=on_ready, on_record=on_record)
+            outcome = fitting.run(
+                folder, load=partial(_load, folder, hook), hook=hook, on_ready=on_ready, on_record=on_record
+            )
     finally:
         folder.unlock()
     print(json.dumps(outcome.metrics))
@@ -63,16 +67,32 @@ def fit(options: argparse.Namespace) -> int:
     return 0
 
 
+def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
+    """The data of the run, with a bar; Ctrl-C stops that too."""
+    with bar() as show:
+
+        def progress(what: str, done: int, total: int | None) -> None:
+            show(what, done, total)
+            try:
+                hook()
+            except StopTraining:
+                raise KeyboardInterrupt from None  # nothing is learnt yet that could be kept
+
+        return fitting.load_parts(folder.config(), progress)
+
+
 def _run_config(options: argparse.Namespace) -> RunConfig:
     params = settings(options)
     if has_setting(options.method, "threads"):
         params.setdefault("threads", default_threads())
     source = source_of(options.data, options.rule)
+    data = load(source) if needs_classes(options) else None
     return RunConfig(
         source=source,
         method=options.method,
         params=params,
-        flip=flip_of(options, source.load() if options.matrix else None),
+        flip=flip_of(options, data),
+        noisy=noisy_of(options, data),
         features=options.features,
         holdout=options.holdout,
         test=None if options.test is None else source_of(options.test),
@@ -107,12 +127,16 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: argparse.Nam
 def _as_options(config: RunConfig) -> dict[str, Any]:
     """The options that lead to a config, those that were not given left out."""
     flip = {} if config.flip is None else dict(vars(config.flip))
+    noisy = config.noisy
     options = {
         "DATA": config.source.name,
         "--method": config.method,
         "--flip": flip.pop("how", None),
         "--holdout": config.holdout,
         "--test": None if config.test is None else config.test.name,
+        "--noisy": None if noisy is None else str(noisy),
+        "--confusion": None if noisy is None else noisy.confusion,
+        "--confusion-rows": None if noisy is None or noisy.confusion is None else noisy.rows,
         "--rule": config.source.rule or None,
         "--features": None if config.features == "auto" else config.features,
         "--seed": config.seed,

@@ -10,11 +10,11 @@ import math
 import shutil
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import torch
 
@@ -26,9 +26,10 @@ from pll.history import HistoryWriter
 from pll.methods import PartialLabelEstimator, get_method
 from pll.monitor import EpochRecord, Monitor
 from pll.persistence import save_model
-from pll.protocol import Parts, prepare
+from pll.protocol import Parts, Progress, prepare
 from pll.rundir import RunConfig, RunFolder
 from pll.training import Hook, StopTraining
+from pll.warmstart import warm_start
 from pll.weights import Weights
 
 CHECKPOINT_EVERY = 10.0
@@ -48,22 +49,28 @@ Prepared = Callable[[Parts, PartialLabelEstimator], None]
 Observer = Callable[[EpochRecord], None]
 
 
-def load_parts(config: RunConfig) -> Parts:
+def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
     """The data of a run, split and with its candidate sets.
+
+    Args:
+        progress: told how far reading, features and candidate sets are; what it raises stops them.
 
     Raises:
         UserError: see `Source.load` and `prepare`.
     """
     test = None if config.test is None else config.test.load()
-    return prepare(
-        config.source.load(),
+    parts = prepare(
+        config.source.load(progress),
         flip_with=config.flip,
         holdout=config.holdout,
         test=test,
         features=config.features,
         seed=config.seed,
         strict=config.strict,
+        noisy=config.noisy,
+        progress=progress,
     )
+    return parts if config.lessons is None else replace(parts, train=config.lessons.applied(parts.train))
 
 
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
@@ -103,8 +110,24 @@ def run(
     Raises:
         UserError: whatever is wrong, in plain words. The folder's state is `failed` and its log has the whole story.
     """
+    return _outcome_of(rounds(folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record))
+
+
+def rounds(
+    folder: RunFolder,
+    *,
+    load: Load | None = None,
+    hook: Hook | None = None,
+    on_ready: Prepared | None = None,
+    on_record: Observer | None = None,
+) -> Generator[EpochRecord, None, Outcome]:
+    """The same as `run`, an epoch at a time: yields every record once it is on disk, returns how the run ended.
+
+    Between two records others may train; what that takes is not counted as time of this run. `StopTraining` thrown in
+    there (`throw`) ends the run as it does when a hook raises it. Arguments and errors as for `run`.
+    """
     try:
-        return _Fitting(folder, load, hook, on_ready, on_record).run()
+        return (yield from _Fitting(folder, load, hook, on_ready, on_record).rounds())
     except Exception as error:  # not KeyboardInterrupt: that leaves an interrupted run
         message = explain(error)
         with suppress(OSError):  # a full disk is not to hide what came before it
@@ -113,6 +136,14 @@ def run(
         if isinstance(error, UserError):
             raise
         raise UserError(message) from error
+
+
+def _outcome_of(going: Generator[EpochRecord, None, Outcome]) -> Outcome:
+    while True:
+        try:
+            next(going)
+        except StopIteration as end:
+            return cast(Outcome, end.value)
 
 
 class _Fitting:
@@ -132,29 +163,38 @@ class _Fitting:
         self.on_record = on_record
         self.saved_at = time.monotonic()
 
-    def run(self) -> Outcome:
+    def rounds(self) -> Generator[EpochRecord, None, Outcome]:
         self.parts = self.load()
         train = self.parts.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
         self._note_facts()
-        checkpoint = self._rewind_to_checkpoint()
+        first = self._taught()
+        checkpoint = self._rewind_to_checkpoint(first)
         if self.on_ready is not None:
             self.on_ready(self.parts, self.estimator)
         self.folder.log(f"{'resumed' if checkpoint else 'started'}: {self.config.method} on {train.name}")
         try:
-            return self._learn(checkpoint)
+            return (yield from self._learn(checkpoint))
         finally:
             self.estimator.release()
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
 
-    def _learn(self, checkpoint: dict[str, Any] | None) -> Outcome:
+    def _learn(self, checkpoint: dict[str, Any] | None) -> Generator[EpochRecord, None, Outcome]:
         record: EpochRecord | None = None
+        away = 0.0
         self.folder.set_state("running")
+        learning = self.estimator.rounds(self.parts.task(), hook=self._hook, checkpoint=checkpoint)
         try:
-            for record in self.estimator.rounds(self.parts.task(), hook=self._hook, checkpoint=checkpoint):
+            for learnt in learning:
+                record = _without(away, learnt, len(self.parts.train))
                 self._keep(record)
+                left = time.perf_counter()
+                yield record
+                away = time.perf_counter() - left
         except StopTraining:
+            if isinstance(learning, Generator):
+                learning.close()  # where it was stopped between two records: whatever it has set for itself is put back
             self._save_checkpoint()
             epoch = record.epoch if record else (checkpoint or {}).get("epoch", 0)
             return self._end("stopped", epoch, self.estimator.finish())
@@ -209,14 +249,25 @@ class _Fitting:
         self.folder.set_state("finished" if state == "finished" else "stopped", metrics=metrics, notes=notes)
         return Outcome(state, metrics)
 
-    def _rewind_to_checkpoint(self) -> dict[str, Any] | None:
+    def _taught(self) -> Weights | None:
+        """Where decisions taught it: begin from the model of the run before, and from its label weights."""
+        lessons = self.config.lessons
+        if lessons is None or not lessons.warm:
+            return None
+        parent = self.folder.path.parent / lessons.parent
+        found = warm_start(self.estimator, parent, self.parts.train)
+        self.folder.log(f"{'continues' if found is not None else 'cannot continue'} the model of {parent.name}")
+        return found
+
+    def _rewind_to_checkpoint(self, first: Weights | None = None) -> dict[str, Any] | None:
         checkpoint = self.folder.checkpoint()
         remove_parts(self.folder.path)
         if checkpoint is None:
             shutil.rmtree(self.folder.history, ignore_errors=True)
         epoch = 0 if checkpoint is None else checkpoint["epoch"]
         self.folder.rewind_metrics(epoch)
-        self.history = HistoryWriter(self.folder.history, self.parts.train.sets(), self.parts.train.y)
+        train = self.parts.train
+        self.history = HistoryWriter(self.folder.history, train.sets(), train.y, first=first)
         self.history.rewind(epoch)
         return checkpoint
 
@@ -240,6 +291,14 @@ class _Fitting:
             },
             epochs=self.estimator.total_rounds(),
         )
+
+
+def _without(away: float, record: EpochRecord, n: int) -> EpochRecord:
+    """The record of an epoch in which others had the device for `away` seconds before its first mini-batch."""
+    training = n / max(record.examples_per_second, 1e-9) - away  # such an epoch is a whole one: n examples
+    return replace(
+        record, seconds=max(record.seconds - away, 0.0), examples_per_second=n / training if training > 0 else 0.0
+    )
 
 
 def explain(error: BaseException) -> str:

@@ -52,6 +52,7 @@ class HistoryWriter:
         y: (n,) truth to tell right from wrong in the confidence summary; −1 where unknown.
         budget: bytes for all frames together.
         tracked: how many examples to follow through every epoch.
+        first: (nnz,) label weights before training, where they are not uniform: the run goes on from another.
     """
 
     def __init__(
@@ -62,6 +63,7 @@ class HistoryWriter:
         *,
         budget: int = FRAME_BUDGET,
         tracked: int = TRACKED,
+        first: Weights | None = None,
     ) -> None:
         self.folder = folder
         self._candidates = candidates
@@ -75,8 +77,8 @@ class HistoryWriter:
         self._stride = _stride(self._epochs)
         self._drop_between()  # a process that died may have been thinning
         if not self._epochs:
-            uniform = candidates.uniform_weights()
-            self._write(0, uniform, sharpness(uniform, candidates))
+            weights = candidates.uniform_weights() if first is None else first
+            self._write(0, weights, sharpness(weights, candidates))
 
     def append(self, record: EpochRecord) -> None:
         """One epoch: a frame where one is due, the tracked examples and the summaries always."""

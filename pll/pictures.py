@@ -7,9 +7,11 @@ trusted: its size is checked before it is decoded, and a path never leads out of
 from __future__ import annotations
 
 import io
+import os
 import warnings
 import zipfile
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -26,6 +28,9 @@ SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", "
 
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
 """What is decoded; Pillow knows many more, some of which run other programs."""
+
+OPEN_ARCHIVES = 2
+"""Archives that stay open between two pictures: that of the run in view, and one more."""
 
 MAX_PIXELS = 50_000_000
 """A larger picture (some 150 MB unpacked) is refused before it is decoded."""
@@ -72,10 +77,10 @@ class Pictures:
         try:
             if self.where.is_dir():
                 return self._from_folder(self.where, name)
-            with zipfile.ZipFile(self.where) as archive:
-                info = archive.getinfo(name)
-                _check_bytes(info.file_size, name)
-                return archive.read(info)
+            archive = _archive(self.where)
+            info = archive.getinfo(name)
+            _check_bytes(info.file_size, name)
+            return archive.read(info)
         except KeyError as error:
             raise UserError(f"{self.where.name} holds no picture {name!r}; put it there.") from error
         except (OSError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
@@ -97,6 +102,21 @@ class Pictures:
             raise UserError(f"The picture {name!r} is a link that leads out of the folder {folder}; copy it there.")
         _check_bytes(file.stat().st_size, name)
         return file.read_bytes()
+
+
+def _archive(path: Path) -> zipfile.ZipFile:
+    """The archive, open: reading its list of files anew for every picture takes most of the time.
+
+    Several threads may read from it at once (zipfile has a lock of its own); a forked process gets its own, since the
+    place in the file would be shared. It is opened again once the file has changed.
+    """
+    about = path.stat()
+    return _opened_archive(str(path), about.st_mtime_ns, about.st_size, os.getpid())
+
+
+@lru_cache(maxsize=OPEN_ARCHIVES)
+def _opened_archive(path: str, changed: int, size: int, process: int) -> zipfile.ZipFile:
+    return zipfile.ZipFile(path)  # closed as soon as nobody holds it any more
 
 
 def check_inside(name: str) -> None:

@@ -5,8 +5,9 @@ The same data and seed give every method the same parts and the same sets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,11 @@ from pll.dataset import PartialLabelDataset, check_features, check_trainable
 from pll.errors import UserError
 from pll.features import Featuriser, featurised, fitted, suggested
 from pll.methods.base import Task
+from pll.noisy import Noisy
 from pll.synthesis import Flip, flip
+
+Progress = Callable[[str, int, int | None], None]
+"""Called as work goes on: (what is counted, how many are done, how many in all or None). What it raises stops it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,8 @@ def prepare(
     features: str = "auto",
     seed: int = 0,
     strict: bool = False,
+    noisy: Noisy | None = None,
+    progress: Progress | None = None,
 ) -> Parts:
     """Split, then make features and candidate sets on the training part.
 
@@ -67,9 +74,12 @@ def prepare(
             for what suits the data, `"none"` where it has all it needs.
         seed: of the split and of the sets.
         strict: refuse examples whose true label is not among their candidates.
+        noisy: make candidate sets of single labels that may be wrong, on the training part; see `doubted`.
+        progress: told how far features and candidate sets are.
 
     Raises:
-        UserError: a share that leaves no example on one side, both `holdout` and `test`, nothing to learn from.
+        UserError: a share that leaves no example on one side, both `holdout` and `test`, both `flip_with` and `noisy`,
+            nothing to learn from.
     """
     given = test is not None
     if holdout is not None and given:
@@ -88,7 +98,7 @@ def prepare(
         if holdout is not None or given:
             raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
         test = None
-    return _parts(train, test, flip_with, features, seed, strict=strict)
+    return _parts(train, test, flip_with, features, seed, strict=strict, noisy=noisy, progress=progress)
 
 
 def folds(
@@ -99,6 +109,7 @@ def folds(
     features: str = "auto",
     seed: int = 0,
     strict: bool = False,
+    noisy: Noisy | None = None,
 ) -> Iterator[Parts]:
     """k-fold cross-validation: every example is in the test part of exactly one of the k parts.
 
@@ -113,7 +124,7 @@ def folds(
     fold_of[_permutation(len(data), seed)] = np.arange(len(data)) % k
     for fold in range(k):
         held = fold_of == fold
-        yield _parts(data.take(~held), data.take(held), flip_with, features, seed, strict=strict)
+        yield _parts(data.take(~held), data.take(held), flip_with, features, seed, strict=strict, noisy=noisy)
 
 
 def _parts(
@@ -124,30 +135,96 @@ def _parts(
     seed: int,
     *,
     strict: bool,
+    noisy: Noisy | None = None,
+    progress: Progress | None = None,
 ) -> Parts:
     spec = {"auto": suggested(train), "none": ""}.get(features, features)
-    made = fitted(spec, train) if spec else None
+    made = fitted(spec, train, progress) if spec else None
     if made is not None:  # before the sets are made: some ways to make them look at the features
-        train = featurised(train, made)
-        test = None if test is None else featurised(test, made)
-    return Parts(with_candidates(train, flip_with, seed, strict=strict), test, made)
+        train = featurised(train, made, progress)
+        test = None if test is None else featurised(test, made, progress)
+    train = with_candidates(train, flip_with, seed, strict=strict, noisy=noisy, progress=progress)
+    if noisy is not None and test is not None and train.y is None:
+        note = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
+        train = replace(train, notes=(*train.notes, note))
+    return Parts(train, test, made)
 
 
 def with_candidates(
-    data: PartialLabelDataset, flip_with: Flip | None, seed: int, *, strict: bool = False
+    data: PartialLabelDataset,
+    flip_with: Flip | None,
+    seed: int,
+    *,
+    strict: bool = False,
+    noisy: Noisy | None = None,
+    progress: Progress | None = None,
 ) -> PartialLabelDataset:
-    """The data with candidate sets made by `flip_with`, or with its own; checked to be learnable.
+    """The data with candidate sets made by `flip_with` or `noisy`, or with its own; checked to be learnable.
 
     Raises:
-        UserError: no true labels to flip, or `check_trainable` refuses.
+        UserError: no true labels to flip, no single labels to doubt, or `check_trainable` refuses.
     """
+    if flip_with is not None and noisy is not None:
+        raise UserError("Candidates are made of true labels (flip) or of labels that may be wrong (noisy), not both.")
+    folds_done = None if progress is None else partial(progress, "parts of the data judged")
+    if noisy is not None:
+        data = doubted(data, noisy, seed, folds_done)
     if flip_with is not None:
         if data.y is None:
             raise UserError(f"{data.name} has no true labels; candidates can be synthesised from true labels only.")
-        sets = flip(flip_with, data.y, data.n_classes, seed=seed, class_names=data.class_names, X=data.X)
+        sets = flip(
+            flip_with,
+            data.y,
+            data.n_classes,
+            seed=seed,
+            class_names=data.class_names,
+            X=data.X,
+            progress=folds_done,
+        )
         data = replace(data, candidates=sets)
     check_trainable(data, strict=strict)
     return data
+
+
+def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
+    """(n,) the one label each example was given, −1 where none; None where there are no such labels.
+
+    They are the candidate sets where each has one, else the true labels of data without candidate sets.
+    """
+    if data.candidates is not None:
+        return data.candidates.indices.astype(np.int64) if (data.candidates.sizes == 1).all() else None
+    return data.y
+
+
+def doubted(
+    data: PartialLabelDataset, noisy: Noisy, seed: int, progress: Callable[[int, int], None] | None = None
+) -> PartialLabelDataset:
+    """The data with candidate sets made of its single labels, which may be wrong (`single_labels`).
+
+    Labels that were taken for true ones no longer are: nothing is measured against them in training. They go along
+    as the column `given_label`. Examples without a label are left out, and said.
+
+    Raises:
+        UserError: there are no single labels, or as `Noisy.sets`.
+    """
+    labels = single_labels(data)
+    if labels is None:
+        there = "several candidates an example already" if data.candidates is not None else "no labels"
+        raise UserError(f"{data.name} has {there}; only single labels can be doubted (one label an example).")
+    notes = data.notes
+    if (labels < 0).any():
+        notes = (*notes, f"{int((labels < 0).sum()):,} examples have no label; they are left out.")
+        data, labels = data.take(labels >= 0), labels[labels >= 0]
+    sets = noisy.sets(data.X, labels, data.class_names, seed=seed, progress=progress)
+    names = np.array(data.class_names, dtype=object)
+    return replace(
+        data,
+        candidates=sets,
+        y=None if data.candidates is None else data.y,
+        annotations=None,
+        extras={"given_label": names[labels], **data.extras},
+        notes=notes,
+    )
 
 
 def held_out(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:

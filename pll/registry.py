@@ -6,17 +6,22 @@ import secrets
 import shutil
 import threading
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from pll import fitting
+from pll.comparisons import Comparison
 from pll.errors import UserError
+from pll.lanes import FILE as LANES_FILE
+from pll.lanes import MOST_LANES, LaneList, check_lanes
 from pll.methods import get_method
 from pll.queueing import DeviceQueue
 from pll.rundir import RunConfig, RunFolder, list_runs
 from pll.runs import Run
 from pll.threads import default_threads
+from pll.workers import Worker
 
 MOST_ALIVE = 20
 """Runs that may be waiting, training or paused at once."""
@@ -35,6 +40,7 @@ class RunRegistry:
         self.root = root
         self._queue = DeviceQueue()
         self._runs: dict[str, Run] = {}
+        self._comparisons: dict[str, Comparison] = {}
         self._guard = threading.Lock()
 
     def start(self, config: RunConfig, *, priority: int = 0, paused: bool = False) -> Run:
@@ -44,21 +50,29 @@ class RunRegistry:
             UserError: too many runs are alive, or the method or its settings do not exist.
         """
         fitting.new_estimator(config)  # a wrong setting is said here, not in the thread
+        with self._guard:
+            self._refuse_too_many()
+            run = self._create(config)
+        run.start(priority=priority, paused=paused)
+        return run
+
+    def _refuse_too_many(self) -> None:
+        alive = len(self._alive())
+        if alive >= MOST_ALIVE:
+            raise UserError(f"{alive} runs are already waiting or training; stop one first.")
+
+    def _create(self, config: RunConfig) -> Run:
+        """Make the folder of a new run. Called with the guard held."""
         has_threads = "threads" in get_method(config.method)().get_params()
         if has_threads and config.params.get("threads") is None:
             config = replace(config, params=config.params | {"threads": default_threads()})
-        with self._guard:
-            alive = sum(run.is_alive() for run in self._runs.values())
-            if alive >= MOST_ALIVE:
-                raise UserError(f"{alive} runs are already waiting or training; stop one first.")
-            folder = RunFolder(self.root / secrets.token_urlsafe(12).replace("-", "a").replace("_", "b"))
-            try:
-                folder.create(config)
-            except UserError:
-                shutil.rmtree(folder.path, ignore_errors=True)
-                raise
-            run = self._runs[folder.path.name] = Run(folder, self._queue, self._shed)
-        run.start(priority=priority, paused=paused)
+        folder = RunFolder(self.root / _new_id())
+        try:
+            folder.create(config)
+        except UserError:
+            shutil.rmtree(folder.path, ignore_errors=True)
+            raise
+        run = self._runs[folder.path.name] = Run(folder, self._queue, self._shed)
         return run
 
     def get(self, run_id: str) -> Run:
@@ -75,10 +89,13 @@ class RunRegistry:
             return self._runs[run_id]
 
     def _is_here(self, run_id: str) -> bool:
-        path = self.root / run_id
+        return self._is_name(run_id) and RunFolder(self.root / run_id).exists()
+
+    def _is_name(self, name: str) -> bool:
+        """Whether this can be a folder directly under the root."""
+        path = self.root / name
         try:
-            is_a_name = path.name == run_id and path.resolve().parent == self.root.resolve()
-            return is_a_name and RunFolder(path).exists()
+            return path.name == name and path.resolve().parent == self.root.resolve() and path.exists()
         except (OSError, ValueError):  # what cannot be the name of a file
             return False
 
@@ -109,17 +126,131 @@ class RunRegistry:
         with self._guard:
             self._runs.pop(run_id, None)
 
+    # ---- comparisons ---------------------------------------------------------------------------------------------
+
+    def compare(self, configs: Sequence[RunConfig], *, name: str = "", paused: bool = False) -> Comparison:
+        """Make a run a lane and train them together, as one in the queue.
+
+        Args:
+            configs: see `pll.lanes.lane_configs`.
+            name: what to call the comparison on a page.
+
+        Raises:
+            UserError: lanes that do not belong together, settings that do not exist, too many runs are alive.
+        """
+        check_lanes(configs)
+        made: list[Run] = []
+        with self._guard:
+            self._refuse_too_many()
+            try:
+                for config in configs:
+                    made.append(self._create(config))
+                comparison = self._join(made, together=True, name=name)
+            except UserError:
+                for run in made:
+                    shutil.rmtree(run.folder.path, ignore_errors=True)
+                    del self._runs[run.id]
+                raise
+        comparison.start(paused=paused)
+        return comparison
+
+    def lay_beside(self, run_ids: Sequence[str], *, name: str = "") -> Comparison:
+        """A comparison of runs of the past. They stay what they are.
+
+        Raises:
+            UserError: fewer than two or too many, or one that has no label weights yet.
+        """
+        if not 2 <= len(set(run_ids)) == len(run_ids) <= MOST_LANES:
+            raise UserError(f"Choose two to {MOST_LANES} different runs to lay beside each other.")
+        runs = [self.get(run_id) for run_id in run_ids]
+        for run in runs:
+            if run.is_alive() or run.folder.is_locked() or not run.folder.metrics():
+                raise UserError(f"{run.config.name or run.id} has no result yet; finish or stop it first.")
+        with self._guard:
+            return self._join(runs, together=False, name=name)
+
+    def _join(self, runs: Sequence[Run], *, together: bool, name: str) -> Comparison:
+        """Write down what belongs together. Called with the guard held."""
+        folder = self.root / _new_id()
+        known = {run.id: run for run in runs}
+        try:
+            LaneList(tuple(known), together, name).write(folder)
+            if together:
+                for run in runs:
+                    run.folder.note(comparison=folder.name)
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise UserError(f"Cannot write to {folder}: {error.strerror or error}.") from error
+        comparison = self._comparisons[folder.name] = Comparison(folder, known.__getitem__, self._queue)
+        return comparison
+
+    def comparison(self, comparison_id: str) -> Comparison:
+        """The comparison of that id, alive or on disk.
+
+        Raises:
+            UserError: there is none, or its runs are gone.
+        """
+        known = self._comparisons.get(comparison_id)
+        if known is not None and (known.is_alive() or all(run.folder.exists() for run in known.runs)):
+            return known
+        if not self._is_name(comparison_id):
+            raise UserError("There is no comparison behind this link; it may have been deleted.")
+        made = Comparison(self.root / comparison_id, self.get, self._queue)
+        with self._guard:
+            if known is None:
+                return self._comparisons.setdefault(comparison_id, made)
+            self._comparisons[comparison_id] = made
+            return made
+
+    def comparisons(self) -> list[Comparison]:
+        """Every comparison, the newest first; those whose runs are all gone are left out."""
+        found = []
+        for file in self.root.glob(f"*/{LANES_FILE}"):
+            with suppress(UserError):
+                found.append(self.comparison(file.parent.name))
+        return sorted(found, key=lambda comparison: comparison.lanes.created, reverse=True)
+
+    def delete_comparison(self, comparison_id: str) -> None:
+        """Remove a comparison for good, with its runs where it trained them.
+
+        Raises:
+            UserError: one of them is at work, or files cannot be deleted.
+        """
+        comparison = self.comparison(comparison_id)
+        if comparison.is_alive():
+            raise UserError("This comparison is at work; stop it before deleting it.")
+        if comparison.lanes.together:
+            for run in comparison.runs:
+                self.delete(run.id)
+        try:
+            shutil.rmtree(comparison.folder)
+        except OSError as error:
+            raise UserError(f"The comparison could not be deleted completely: {error}.") from error
+        with self._guard:
+            self._comparisons.pop(comparison_id, None)
+
+    # ---- all together --------------------------------------------------------------------------------------------
+
     def stop_all(self, timeout: float = 10.0) -> None:
         """Stop every run and wait for them together."""
-        alive = [run for run in list(self._runs.values()) if run.is_alive()]
-        for run in alive:
-            run.stop()
+        alive = self._alive()
+        for worker in alive:
+            worker.stop()
         deadline = time.monotonic() + timeout
-        for run in alive:
-            run.join(max(0.0, deadline - time.monotonic()))
+        for worker in alive:
+            worker.join(max(0.0, deadline - time.monotonic()))
+
+    def _alive(self) -> list[Worker]:
+        workers: list[Worker] = [*self._runs.values(), *self._comparisons.values()]
+        return [worker for worker in workers if worker.is_alive()]
 
     def _shed(self) -> None:
         """Keep in memory the data of those idle runs only that were looked at last."""
         runs = sorted(self._runs.values(), key=lambda run: run.parts_used_at, reverse=True)
         for run in [run for run in runs if not run.is_alive()][KEPT_PARTS:]:
             run.forget_parts()
+
+
+def _new_id() -> str:
+    """Unguessable: whoever has the link may see the run."""
+    return secrets.token_urlsafe(12).replace("-", "a").replace("_", "b")

@@ -29,7 +29,9 @@ from filelock import FileLock, Timeout
 import pll
 from pll.errors import UserError
 from pll.files import write_atomically, write_json, write_text
+from pll.lessons import Lessons
 from pll.monitor import METRICS
+from pll.noisy import Noisy
 from pll.protocol import Flip
 from pll.sources import Source
 
@@ -55,6 +57,8 @@ class RunConfig:
         seed: of split, candidates and method.
         strict: refuse truth outside the candidates.
         name: what to call it on a page.
+        noisy: how candidates are made from single labels that may be wrong; None where they are not.
+        lessons: what decisions of a review taught it, on top of all this; None where it was not taught.
     """
 
     source: Source
@@ -67,6 +71,16 @@ class RunConfig:
     seed: int = 0
     strict: bool = False
     name: str = ""
+    noisy: Noisy | None = None
+    lessons: Lessons | None = None
+
+    @property
+    def candidates(self) -> str:
+        """Where the candidate sets come from, in a few words."""
+        made = self.flip or self.noisy
+        if made is not None:
+            return made.words
+        return f"from annotators, {self.source.rule}" if self.source.rule else "as in the data"
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for config.json."""
@@ -79,13 +93,16 @@ class RunConfig:
         Raises:
             TypeError, KeyError: not what `to_json` gives.
         """
-        flip, test = values.get("flip"), values.get("test")
+        flip, test, noisy = values.get("flip"), values.get("test"), values.get("noisy")
+        lessons = values.get("lessons")
         return cls(
             **{
                 **values,
                 "source": Source(**values["source"]),
                 "flip": None if flip is None else Flip(**flip),
                 "test": None if test is None else Source(**test),
+                "noisy": None if noisy is None else Noisy(**noisy),
+                "lessons": None if lessons is None else Lessons(**lessons),
             }
         )
 

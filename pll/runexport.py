@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,13 @@ import numpy as np
 
 from pll.export import ExportResult, ExportSource, export_all
 from pll.export.bundle import Progress
+from pll.features import load_features
 from pll.fitting import load_parts
 from pll.persistence import load_model
 from pll.protocol import Parts
+from pll.replay import replay_html
+from pll.review.record import record_of
+from pll.review.subject import Subject
 from pll.rundir import RunFolder, check_has_result
 
 
@@ -25,18 +30,26 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     check_has_result(folder)
     train = (parts or load_parts(folder.config())).train
     sets = train.sets()
+    record = record_of(folder, sets if folder.config().lessons is None else None)
+    weights = np.load(folder.history / "final.npy")
+    subject = Subject(folder.path.name, train.row_ids, sets, weights)
     return ExportSource(
         estimator=load_model(folder.path),
         method=folder.config().method,
         candidates=sets,
-        label_weights=np.load(folder.history / "final.npy"),
+        label_weights=weights,
         ids=train.row_ids,
         y=train.y,
         name=folder.config().name or train.name,
         input_shape=train.input_shape,
         feature_names=train.feature_names,
+        features=load_features(folder.path),
         config=_how_it_was_made(folder),
         metrics=state.get("metrics") or {},
+        decisions=None if record is None else record.decisions,
+        events=() if record is None else record.events,
+        calibration=None if record is None else record.calibration(subject),
+        replay=partial(replay_html, folder, train),
     )
 
 
@@ -46,7 +59,7 @@ def _how_it_was_made(folder: RunFolder) -> dict[str, Any]:
     return {
         "data": config.source.name,
         "sha256": config.source.sha256,
-        "candidates": "as in the data" if config.flip is None else config.flip.words,
+        "candidates": config.candidates,
         "held_out": config.holdout,
         "seed": config.seed,
         "method": config.method,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,3 +63,52 @@ def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: floa
         return None
     recent = [row["seconds"] for row in rows[-20:]]
     return (total - rows[-1]["epoch"]) * max(pace, sum(recent) / len(recent))
+
+
+@dataclass(frozen=True)
+class ComparisonSnapshot:
+    """Lanes as they were at one moment. Immutable; safe to keep.
+
+    Attributes:
+        state: of all of them together; see `joint_state`.
+        lanes: how each stood.
+        ahead: how many come first, while queued.
+        error: what went wrong with all of them, in plain words.
+        seconds_left: estimated, for all of them.
+    """
+
+    id: str
+    name: str
+    state: State
+    lanes: tuple[Snapshot, ...]
+    ahead: int | None = None
+    error: str | None = None
+    seconds_left: float | None = None
+
+    @property
+    def epoch(self) -> int:
+        """Epochs that every lane has completed that may still go on; those of the longest where none may."""
+        going = [lane.epoch for lane in self.lanes if lane.state not in ("finished", "failed")]
+        return min(going) if going else max(lane.epoch for lane in self.lanes)
+
+    @property
+    def total(self) -> int | None:
+        """Epochs (rounds) of the lane that has most; None before the data is read."""
+        totals = [lane.total for lane in self.lanes]
+        return max((total for total in totals if total is not None), default=None)
+
+    @property
+    def is_active(self) -> bool:
+        """Queued, running or paused: it may still change by itself."""
+        return self.state in ACTIVE
+
+
+def joint_state(states: Iterable[State]) -> State:
+    """The state of lanes together, once nobody here is at work on them: what is left to do comes first.
+
+    >>> joint_state(["finished", "stopped", "failed"]), joint_state(["finished", "failed"]), joint_state(["failed"])
+    ('stopped', 'finished', 'failed')
+    """
+    found = set(states)
+    order: tuple[State, ...] = ("running", "queued", "paused", "interrupted", "stopped", "finished", "failed")
+    return next(state for state in order if state in found)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,9 @@ from pll.annotations import Rule, resolve
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.pictures import SUFFIXES
+
+Progress = Callable[[str, int, int | None], None]
+"""Called as work goes on: (what is counted, how many are done, how many in all or None)."""
 
 LOOKED_AT = 1000
 """Files of a folder that are looked at to see whether they are pictures."""
@@ -43,20 +48,24 @@ class Source:
     options: dict[str, Any] = field(default_factory=dict)
     rule: str = ""
 
-    def load(self) -> PartialLabelDataset:
-        """Read the data.
+    def load(self, progress: Progress | None = None) -> PartialLabelDataset:
+        """Read the data; a dataset of the catalogue that is not on this machine is downloaded.
+
+        Args:
+            progress: told how far it is: ("bytes", "bytes checked" or "rows", how many are done, how many in all or
+                None). What it raises stops the reading or the download, and leaves nothing behind.
 
         Raises:
             UserError: nothing of that name, or a file that cannot be read or has changed since.
         """
-        data = self._read()
+        data = self._read(progress)
         return by_rule(data, Rule.parse(self.rule)) if self.rule else data
 
-    def _read(self) -> PartialLabelDataset:
+    def _read(self, progress: Progress | None) -> PartialLabelDataset:
         if self.path is None:
-            return catalog.load(self.name)
+            return catalog.load(self.name, progress=None if progress is None else partial(progress, "bytes"))
         self.check_unchanged()
-        options = formats.ReadOptions(**self.options) if self.options else None
+        options = formats.ReadOptions(**self.options, progress=progress)
         return formats.read(self.path, name=self.name, options=options, format=self.format)
 
     def check_unchanged(self) -> None:
@@ -139,7 +148,7 @@ def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
     if data.annotations is None:
         raise UserError(f"{data.name} has no annotators' labels to apply the rule {rule} to; leave the rule out.")
     resolved = resolve(data.annotations, rule)
-    kept = data.take(resolved.rows)
+    kept = data if len(resolved.rows) == len(data) else data.take(resolved.rows)
     return replace(kept, candidates=resolved.candidates, notes=(*kept.notes, *resolved.notes()))
 
 

@@ -32,7 +32,7 @@ from pll.drawing import (
     uniform_matrix,
 )
 from pll.errors import UserError
-from pll.outoffold import Progress, out_of_fold
+from pll.outoffold import Progress, judged
 from pll.transitions import Matrix, as_numbers, checked_transitions, read_matrix
 
 __all__ = [
@@ -238,4 +238,4 @@ def _probabilities(
         return probabilities
     if X is None:
         raise UserError("Instance-dependent flipping looks at the features; give X, or a classifier's probabilities.")
-    return out_of_fold(X, checked_truth(y, n_classes), n_classes, seed=seed, progress=progress)
+    return judged(X, checked_truth(y, n_classes), n_classes, seed=seed, progress=progress)

@@ -56,6 +56,13 @@ class Objective(Protocol):
     def start(self, trainer: Trainer) -> None:
         """Make the stores it needs; the trainer is ready but untrained."""
 
+    def warm_up(self, trainer: Trainer) -> None:
+        """Training goes on from a model fitted before; `trainer.label_weights` are that model's. Called after `start`.
+
+        Where the training weights are made of label weights: take them over, as if they had just been refreshed.
+        """
+        return None
+
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
         """The scalar to minimise, under the weights as they are."""
 
@@ -218,6 +225,11 @@ class Trainer:
                 batch = self.layout.batch(rows)
                 batch.write(weights, batch.restrict(self.network(self.X.index_select(0, rows))))
         return self.layout.flat(weights)
+
+    def warm_up(self) -> None:
+        """The network has the parameters of an earlier model: begin from its label weights, not from uniform ones."""
+        self.label_weights.copy_(self.layout.store(self.evaluated_label_weights()))
+        self.objective.warm_up(self)
 
     def predict(self, X: Tensor) -> npt.NDArray[np.int64]:
         """(m,) argmax over all classes, for scaled features on the device."""

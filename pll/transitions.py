@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 import json
+import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -116,32 +118,54 @@ def truth_given_label(confusion: npt.ArrayLike, class_names: Sequence[str], *, r
     return shares
 
 
-def read_matrix(path: Path | str, class_names: Sequence[str]) -> Matrix:
-    """A c × c matrix of numbers from a file: .csv or .tsv, .json (a list of lists) or .npy.
+def read_matrix(path: Path | str, class_names: Sequence[str], *, name: str = "") -> Matrix:
+    """A c × c matrix of numbers from a file: .csv or .tsv, .json (a list of lists), .npy or .npz.
 
     A first row or column of class names is recognised where the file has one, and the matrix is put into the order of
-    `class_names` by it.
+    `class_names` by it. Of an archive (.npz) the only array is taken, or the one called `matrix` or `confusion`.
+
+    Args:
+        name: what to call the file in messages; by default its path.
 
     Raises:
         UserError: no such file, another kind of file, cells that are no numbers, names that are not those of the
             classes; the place is named.
     """
     file = Path(path)
+    shown, kind = name or str(file), file.suffix.lower()
     try:
         if file.stat().st_size > MOST_BYTES:
-            raise UserError(f"{file} is too large for a matrix of {len(class_names)} classes.")
-        if file.suffix.lower() == ".npy":
-            return _square(np.load(file, allow_pickle=False), class_names, str(file))
+            raise UserError(f"{shown} is too large for a matrix of {len(class_names)} classes.")
+        if kind == ".npz":
+            return _square(_array_in(file, shown), class_names, shown)
+        if kind == ".npy":
+            return _square(np.load(file, allow_pickle=False), class_names, shown)
         text = file.read_text(encoding="utf-8-sig")
-        if file.suffix.lower() == ".json":
-            return _square(json.loads(text), class_names, str(file))
+        if kind == ".json":
+            return _square(json.loads(text), class_names, shown)
     except UserError:
         raise
     except OSError as error:
-        raise UserError(f"{file} cannot be read: {error.strerror or error}.") from error
-    except (ValueError, EOFError, RecursionError) as error:
-        raise UserError(f"{file} cannot be read as a matrix ({error}); bring .csv, .json or .npy.") from error
-    return _from_cells(_cells(text), tuple(class_names), str(file))
+        raise UserError(f"{shown} cannot be read: {error.strerror or error}.") from error
+    except (ValueError, TypeError, EOFError, RecursionError, zlib.error, zipfile.BadZipFile) as error:
+        why = "it holds Python objects, which are never opened" if "pickle" in str(error).lower() else error
+        raise UserError(f"{shown} cannot be read as a matrix ({why}); bring .csv, .json, .npy or .npz.") from error
+    return _from_cells(_cells(text), tuple(class_names), shown)
+
+
+def _array_in(file: Path, shown: str) -> npt.NDArray[Any]:
+    """The matrix in an npz; nothing is ever unpickled, and nothing larger than a matrix is unpacked."""
+    with zipfile.ZipFile(file) as archive:
+        names = [member.filename.removesuffix(".npy") for member in archive.infolist()]
+        wanted = names[0] if len(names) == 1 else next((n for n in ("matrix", "confusion") if n in names), None)
+        if wanted is None:
+            raise UserError(
+                f"{shown} holds {len(names)} arrays ({', '.join(names[:8])}); save the matrix alone, or call it matrix."
+            )
+        if archive.getinfo(f"{wanted}.npy").file_size > MOST_BYTES:
+            raise UserError(f"{shown} holds {wanted!r}, which is too large for a matrix of classes.")
+    with np.load(file, allow_pickle=False) as arrays:
+        return np.asarray(arrays[wanted])
 
 
 def _cells(text: str) -> list[list[str]]:

@@ -1,8 +1,10 @@
-"""What all tests share: one thread, reproducible properties, the real data where it is there."""
+"""What all tests share: one thread, reproducible properties, the real data where it is there, both databases."""
 
 from __future__ import annotations
 
 import os
+import secrets
+from collections.abc import Iterator
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch and NumPy start their pools: threads of two would spin
@@ -10,6 +12,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch and NumPy start th
 import pytest
 import torch
 from hypothesis import HealthCheck, settings
+
+from tests import postgres as servers
 
 torch.set_num_threads(1)
 
@@ -32,3 +36,31 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"the real datasets are not here ({SHARED_DATA})")
     return SHARED_DATA
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    """The URL of a real PostgreSQL server, started for these tests."""
+    if servers.binaries() is None and not os.environ.get(servers.GIVEN):
+        missing = "no PostgreSQL is installed (apt-get install postgresql)"
+        if os.environ.get("PLL_TEST_POSTGRES") == "required":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    with servers.cluster() as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The URL of an empty database, of either kind in turn."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'reviews.sqlite3'}"
+        return
+    import psycopg
+
+    server, name = request.getfixturevalue("postgres"), f"candid_{secrets.token_hex(6)}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    yield server.replace("/postgres?", f"/{name}?") if "/postgres?" in server else server.rsplit("/", 1)[0] + f"/{name}"
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

@@ -161,6 +161,13 @@ class TestWarnings:
         found = " ".join(made(candidates=certain, y=None).warnings())
         assert "nothing is ambiguous" in found and "1 of 3 classes are never a candidate" in found
 
+    def test_large_numbers_are_easy_to_read(self) -> None:
+        sets = CandidateSets.from_lists([[0, 1]] * 2000, 2)
+        X = np.where(np.arange(2000) < 1500, np.nan, 1.0)[:, None]
+        found = PartialLabelDataset(X=X.astype(np.float32), candidates=sets, kind="table").warnings()
+        assert found[0].startswith("2,000 of 2,000 examples have every class")
+        assert found[1].startswith("1,500 cells are missing")
+
     def test_missing_cells_of_a_table(self) -> None:
         data = made(X=np.where(X > 9, np.nan, X), kind="table", notes=("a note of the reader",))
         assert "2 cells are missing" in data.warnings()[-1]

@@ -58,6 +58,23 @@ def test_first_come_first_served(line: Line) -> None:
     assert line.entered == list("1234")
 
 
+def test_a_place_may_be_taken_before_the_wait_begins(line: Line) -> None:
+    line.queue.join("cpu", "1")
+    line.join("2")
+    assert line.entered == []  # the device is free, and it is not 2's turn
+    line.join("1")
+    wait_for(lambda: line.entered == ["1"], "1")
+    line.queue.release("cpu", "1")
+    wait_for(lambda: line.entered == ["1", "2"], "2")
+
+
+def test_a_place_that_is_given_up_holds_nobody_up(line: Line) -> None:
+    line.queue.join("cpu", "1")
+    line.join("2")
+    line.queue.leave("cpu", "1")
+    wait_for(lambda: line.entered == ["2"], "2")
+
+
 def test_everybody_sees_how_many_come_first(line: Line) -> None:
     for owner in "123":
         line.join(owner)

@@ -8,12 +8,15 @@ import pandas as pd
 import pytest
 
 from pll import fitting
+from pll.__main__ import main
 from pll.errors import UserError
 from pll.persistence import load_model
 from pll.rundir import RunFolder
 from pll.runexport import export_run, export_source
 from pll.training import StopTraining
 from tests.run_helpers import config, write_data
+
+SAMPLES = Path(__file__).parents[1] / "assets" / "samples"
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +88,24 @@ def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path
         raise StopTraining
 
     fitting.run(stopped, hook=look)
+
+
+@pytest.mark.parametrize(
+    ("sample", "reads"), [("reviews.csv", "texts"), ("flowers.csv", ""), ("digits.imagezip.zip", "pictures")]
+)
+def test_an_exported_folder_predicts_as_the_run_does(tmp_path: Path, sample: str, reads: str) -> None:
+    given, run, out = str(SAMPLES / sample), str(tmp_path / "run"), tmp_path / "out"
+    assert main(["fit", given, "--epochs", "2", "--batch-size", "8", "--threads", "1", "--out", run]) == 0
+    out.mkdir()
+    (out / "features.json").write_text("of an earlier export, of another model")
+    result = export_run(RunFolder(Path(run)), out)
+    names = [file.name for file in result.files]
+    assert not result.notes and ("features.json" in names) == bool(reads) == (out / "features.json").exists()
+    for model, predictions in ((run, "a.csv"), (str(out), "b.csv")):
+        assert main(["predict", model, given, "--out", str(tmp_path / predictions)]) == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    told = (out / "README.md").read_text(encoding="utf-8")
+    assert ("python -m pll predict" in told) == bool(reads)
+    assert told.count(f"features as features.json makes them of {reads} (see there)") == (3 if reads else 0)
+    with zipfile.ZipFile(result.zip_path) as archive:
+        assert archive.namelist() == names

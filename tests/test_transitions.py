@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from pll import transitions
 from pll.errors import UserError
 from pll.transitions import checked_transitions, read_matrix, transitions_from_confusion, truth_given_label
 
@@ -119,6 +120,28 @@ class TestFiles:
     def test_npy(self, tmp_path: Path) -> None:
         np.save(tmp_path / "m.npy", np.array(MATRIX))
         assert read_matrix(tmp_path / "m.npy", NAMES).tolist() == MATRIX
+
+    def test_npz(self, tmp_path: Path) -> None:
+        np.savez(tmp_path / "alone.npz", anything=np.array(MATRIX))
+        np.savez_compressed(tmp_path / "named.npz", other=np.eye(2), matrix=np.array(MATRIX))
+        for name in ("alone.npz", "named.npz"):
+            assert read_matrix(tmp_path / name, NAMES).tolist() == MATRIX
+
+    def test_npz_that_holds_no_matrix(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        file = tmp_path / "m.npz"
+        np.savez(file, a=np.eye(3), b=np.eye(3))
+        with pytest.raises(UserError, match=r"upload\.npz holds 2 arrays \(a, b\); save the matrix alone, or call it"):
+            read_matrix(file, NAMES, name="upload.npz")
+        np.savez(file, matrix=np.array([object()] * 9).reshape(3, 3))
+        with pytest.raises(UserError, match="Python objects, which are never opened"):
+            read_matrix(file, NAMES)
+        file.write_bytes(b"PK\x03\x04 and no more")
+        with pytest.raises(UserError, match="cannot be read as a matrix"):
+            read_matrix(file, NAMES)
+        np.savez_compressed(file, matrix=np.zeros((300, 300)))
+        monkeypatch.setattr(transitions, "MOST_BYTES", 100_000)
+        with pytest.raises(UserError, match="too large for a matrix"):  # small as a file, large once unpacked
+            read_matrix(file, NAMES)
 
     @pytest.mark.parametrize(
         ("name", "content", "message"),

@@ -113,10 +113,10 @@ class Resolved:
         """What a person should know, in words."""
         found = []
         if self.unannotated:
-            found.append(f"{self.unannotated} examples have no annotation; they are left out.")
+            found.append(f"{self.unannotated:,} examples have no annotation; they are left out.")
         if len(self.fallback):
             found.append(
-                f"In {len(self.fallback)} examples no label meets the rule; the most voted one stands in "
+                f"In {len(self.fallback):,} examples no label meets the rule; the most voted one stands in "
                 "(all of them where several share the lead)."
             )
         return tuple(found)

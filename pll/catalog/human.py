@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pll.annotations import Annotations
 from pll.candidates import CandidateSets
 from pll.catalog import cifar
 from pll.catalog.base import Entry, File, Need, files
@@ -74,22 +75,36 @@ def _cifar10h(paths: Mapping[str, Path]) -> PartialLabelDataset:
     else:
         images, labels = cifar.published(paths, train=False)
     data = cifar.image_dataset([images], [labels], [True])
+    said = Annotations.from_counts(counts, cifar.CLASS_NAMES)
     # Here the test images are what is learnt from: no split is published.
-    return replace(data, candidates=sets_from_counts(counts), is_test=None)
+    return replace(data, candidates=sets_from_counts(counts), annotations=said, is_test=None)
 
 
 def _cifar10n(paths: Mapping[str, Path]) -> PartialLabelDataset:
     images, labels = cifar.published(paths, train=True)
     data = cifar.image_dataset([images], [labels], [False])
-    return replace(data, candidates=sets_from_annotators(_annotators(paths)), is_test=None)
+    return _with_annotators(data, _annotators(paths))
 
 
 def _cifar10n_subset(paths: Mapping[str, Path]) -> PartialLabelDataset:
     labels = cifar.sprite_labels(paths[cifar.SPRITE_LABELS.name], "train")[:10_000]
     images = cifar.read_sprite(paths[cifar.TRAIN_SPRITE.name], len(labels))
     data = cifar.image_dataset([images], [labels], [False])
-    votes = _annotators(paths)[: len(labels)]
-    return replace(data, candidates=sets_from_annotators(votes), is_test=None)
+    return _with_annotators(data, _annotators(paths)[: len(labels)])
+
+
+def _with_annotators(data: PartialLabelDataset, votes: npt.NDArray[np.integer[Any]]) -> PartialLabelDataset:
+    """The data with the union of what (n, people) votes say as candidates, and the votes themselves."""
+    n, people = votes.shape
+    said = Annotations(
+        np.repeat(np.arange(n), people),
+        np.tile(np.arange(people), n),
+        votes.astype(np.int64).ravel(),
+        n,
+        cifar.CLASS_NAMES,
+        tuple(f"annotator {person}" for person in range(1, people + 1)),
+    )
+    return replace(data, candidates=sets_from_annotators(votes), annotations=said, is_test=None)
 
 
 def _counts(paths: Mapping[str, Path]) -> npt.NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -20,6 +21,7 @@ def _texture(paths: Mapping[str, Path]) -> PartialLabelDataset:
     from scipy.io import arff
 
     path = paths["texture.arff"]
+    limit = csv.field_size_limit()  # SciPy lifts it for the whole process, and our tables count on it
     # What SciPy raises for a file that is not, or not quite, an ARFF file:
     unreadable = (arff.ArffError, NotImplementedError, ValueError, LookupError, StopIteration)
     try:
@@ -27,6 +29,8 @@ def _texture(paths: Mapping[str, Path]) -> PartialLabelDataset:
             rows, about = arff.loadarff(stream)
     except unreadable as error:
         raise _wrong(path, f"it cannot be read as ARFF ({error or type(error).__name__})") from error
+    finally:
+        csv.field_size_limit(limit)
     *features, target = about.names()
     kinds = about.types()
     if kinds[-1] != "nominal" or set(kinds[:-1]) != {"numeric"}:

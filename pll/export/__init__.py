@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from pll.export.bundle import ExportResult, archive_data, archive_name, export_all
-from pll.export.parts import EXPORTS, Exporter
+from pll.export.parts import EXPORTS, Exporter, parts_of
 from pll.export.programs import NotExportable
 from pll.export.source import ExportSource, preview
 from pll.export.table import COLUMNS, Decision, labels_frame, write_labels
@@ -23,6 +23,7 @@ __all__ = [
     "archive_name",
     "export_all",
     "labels_frame",
+    "parts_of",
     "preview",
     "write_labels",
 ]

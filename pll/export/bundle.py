@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pll.errors import UserError
-from pll.export.parts import EXPORTS
+from pll.export.parts import EXPORTS, parts_of
 from pll.export.programs import NotExportable
 from pll.export.readme import readme
 from pll.export.source import ExportSource
@@ -41,7 +41,8 @@ class ExportResult:
 def export_all(source: ExportSource, out_dir: Path | str, *, progress: Progress | None = None) -> ExportResult:
     """Write every file this source can give, a README.md, and `<name>-export.zip` that holds them all.
 
-    Each file is written atomically and replaces one of the same name; nothing else in the folder is touched.
+    Each file is written atomically and replaces one of the same name (features that this model does not have go);
+    nothing else in the folder is touched.
 
     Args:
         out_dir: made if it is missing.
@@ -52,13 +53,17 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: Progress 
     folder = Path(out_dir)
     archive = folder / archive_name(source)
     tell = progress or (lambda done, total, name: None)
-    total = len(EXPORTS) + 2
+    parts = parts_of(source)
+    total = len(parts) + 2
     files: list[Path] = []
     notes: list[str] = []
     stale: list[str] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for done, part in enumerate(EXPORTS.values()):
+        for part in EXPORTS.values():
+            if part not in parts.values():  # of another model: with them this one would predict something else
+                (folder / part.file_name).unlink(missing_ok=True)
+        for done, part in enumerate(parts.values()):
             tell(done, total, part.file_name)
             path = folder / part.file_name
             try:

@@ -7,10 +7,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pll.export.programs import why_no_onnx, why_no_program, write_onnx, write_torch_program
+from pll.errors import UserError
+from pll.export.audit import write_audit_csv, write_audit_jsonl
+from pll.export.programs import NotExportable, why_no_onnx, why_no_program, write_onnx, write_torch_program
 from pll.export.source import ExportSource
-from pll.export.table import write_jsonl, write_label_weights, write_labels, write_parquet
-from pll.files import write_atomically
+from pll.export.table import write_calibrated, write_jsonl, write_label_weights, write_labels, write_parquet
+from pll.features import save_features
+from pll.features.store import ARRAYS_FILE as FEATURES_ARRAYS
+from pll.features.store import CARD_FILE as FEATURES_CARD
+from pll.files import write_atomically, write_text
 from pll.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
 
 
@@ -24,6 +29,7 @@ class Exporter:
         file_name: what it is called on disk.
         mime: its media type.
         build: writes it to a path, atomically. Raises `UserError` where that cannot be done.
+        applies: whether there is such a thing for this source at all; where not, nobody misses it.
         why_not: the reason why this source has no such file, in words; None where it has.
     """
 
@@ -33,6 +39,7 @@ class Exporter:
     mime: str
     build: Callable[[ExportSource, Path], None]
     why_not: Callable[[ExportSource], str | None] = lambda source: None
+    applies: Callable[[ExportSource], bool] = lambda source: True
 
     def data(self, source: ExportSource) -> bytes:
         """The file's content, made now: for a download button that asks when it is pressed."""
@@ -54,6 +61,27 @@ def _labels_jsonl(source: ExportSource, path: Path) -> None:
     write_jsonl(source.frame, source.candidates, path)
 
 
+def _audit_csv(source: ExportSource, path: Path) -> None:
+    write_audit_csv(source.events, path)
+
+
+def _audit_jsonl(source: ExportSource, path: Path) -> None:
+    write_audit_jsonl(source.events, path)
+
+
+def _calibrated(source: ExportSource, path: Path) -> None:
+    assert source.calibration is not None  # it applies only then
+    write_calibrated(source.ids, source.frame["confidence"].to_numpy(), source.calibration.confidence, path)
+
+
+def _is_calibrated(source: ExportSource) -> bool:
+    return source.calibration is not None
+
+
+def _was_reviewed(source: ExportSource) -> bool:
+    return len(source.events) > 0
+
+
 def _label_weights(source: ExportSource, path: Path) -> None:
     write_label_weights(source.candidates, source.label_weights, source.ids, path)
 
@@ -65,6 +93,41 @@ def _model_weights(source: ExportSource, path: Path) -> None:
 
 def _model_card(source: ExportSource, path: Path) -> None:
     write_card(card_of(source), path)
+
+
+def _features_file(name: str) -> Callable[[ExportSource, Path], None]:
+    """Writes one of the two files of a featuriser; they are made together, since one holds a checksum of the other."""
+
+    def write(source: ExportSource, path: Path) -> None:
+        assert source.features is not None  # `applies` has asked
+        with tempfile.TemporaryDirectory() as folder:
+            save_features(source.features, folder)
+            content = (Path(folder) / name).read_bytes()
+        write_atomically(path, lambda temporary: temporary.write_bytes(content))
+
+    return write
+
+
+def _has_features(source: ExportSource) -> bool:
+    return source.features is not None
+
+
+def _has_feature_arrays(source: ExportSource) -> bool:
+    return source.features is not None and bool(source.features.state()[1])
+
+
+def _replay(source: ExportSource, path: Path) -> None:
+    if source.replay is None:
+        raise NotExportable(_why_no_replay(source) or "")
+    try:
+        page = source.replay()
+    except UserError as error:  # stopped before its first epoch: everything else is still worth having
+        raise NotExportable(str(error)) from error
+    write_text(path, page)
+
+
+def _why_no_replay(source: ExportSource) -> str | None:
+    return None if source.replay is not None else "There is no history of the training to show."
 
 
 def card_of(source: ExportSource) -> ModelCard:
@@ -100,6 +163,30 @@ EXPORTS: dict[str, Exporter] = {
         "application/jsonl",
         _labels_jsonl,
     ),
+    "calibrated-confidence": Exporter(
+        "Confidence, put right by review (CSV)",
+        "How sure each of the model's labels is: as the model says, and as the random controls of the review bear out.",
+        "confidence.csv",
+        "text/csv",
+        _calibrated,
+        applies=_is_calibrated,
+    ),
+    "audit-csv": Exporter(
+        "Audit trail as a table (CSV)",
+        "Every decision and every undo: who, when, before, after, what was shown.",
+        "audit.csv",
+        "text/csv",
+        _audit_csv,
+        applies=_was_reviewed,
+    ),
+    "audit-jsonl": Exporter(
+        "Audit trail as JSON lines",
+        "The same, one JSON object a line.",
+        "audit.jsonl",
+        "application/jsonl",
+        _audit_jsonl,
+        applies=_was_reviewed,
+    ),
     "label-weights": Exporter(
         "Label weights (sparse matrix)",
         "The weight of every candidate of every example, for SciPy.",
@@ -121,9 +208,25 @@ EXPORTS: dict[str, Exporter] = {
         "application/json",
         _model_card,
     ),
+    "features-card": Exporter(
+        "How features are made",
+        "What makes the model's features of texts, pictures or words. Keep it together with model.json.",
+        FEATURES_CARD,
+        "application/json",
+        _features_file(FEATURES_CARD),
+        applies=_has_features,
+    ),
+    "features-arrays": Exporter(
+        "What was learnt for features",
+        "What was learnt for it. Keep it together with features.json.",
+        FEATURES_ARRAYS,
+        "application/octet-stream",
+        _features_file(FEATURES_ARRAYS),
+        applies=_has_feature_arrays,
+    ),
     "torch-program": Exporter(
         "Model as a PyTorch program",
-        "Predicts from raw features wherever PyTorch is, without Candid.",
+        "Predicts from features wherever PyTorch is, without Candid.",
         "model.pt2",
         "application/zip",
         write_torch_program,
@@ -131,11 +234,24 @@ EXPORTS: dict[str, Exporter] = {
     ),
     "onnx": Exporter(
         "Model as ONNX",
-        "Predicts from raw features in any language that has an ONNX runtime.",
+        "Predicts from features in any language that has an ONNX runtime.",
         "model.onnx",
         "application/octet-stream",
         write_onnx,
         why_no_onnx,
     ),
+    "replay": Exporter(
+        "Replay of the run (HTML)",
+        "How the labels were found, to scrub through in any browser; one file, without Candid or a network.",
+        "replay.html",
+        "text/html",
+        _replay,
+        _why_no_replay,
+    ),
 }
 """Every file but the README and the archive, which `export_all` adds."""
+
+
+def parts_of(source: ExportSource) -> dict[str, Exporter]:
+    """The files that there may be for a source."""
+    return {name: part for name, part in EXPORTS.items() if part.applies(source)}

@@ -8,6 +8,8 @@ from collections.abc import Callable, Collection, Sequence
 import pll
 from pll.export.programs import BATCH, CLASS_NAMES, INPUT, OUTPUT
 from pll.export.source import ExportSource
+from pll.features.store import ARRAYS_FILE as FEATURES_ARRAYS
+from pll.features.store import CARD_FILE as FEATURES_CARD
 from pll.persistence import CARD_FILE, WEIGHTS_FILE, custom_parameters
 
 _NAMES_SHOWN = 30
@@ -89,6 +91,38 @@ print(records[0]["id"], records[0]["identified_label"], records[0]["candidates"]
 """)
 
 
+def _audit(source: ExportSource) -> str:
+    return """## audit.csv, audit.jsonl: how the decisions came about
+
+Every decision and every undo, in their order, each with `at` (UTC), `reviewer` (`verified` where somebody vouched for
+the name), `kind`, the example's `id`, its label `before` and `after`, the `seconds` spent, the candidates and weights
+that were `shown`, and the `queue` it came up in. `undone` ones no longer count. `control` marks random controls.
+
+""" + _code("""
+import pandas as pd
+
+audit = pd.read_csv("audit.csv", dtype=str, keep_default_na=False)
+standing = audit[(audit["undone"] == "false") & (audit["kind"] != "undo")]
+print(standing.groupby("reviewer")["kind"].value_counts())
+""")
+
+
+def _confidence(source: ExportSource) -> str:
+    found = source.calibration
+    assert found is not None  # there is a file of it
+    return (
+        "## confidence.csv: confidence, put right by review\n\n"
+        "`calibrated_confidence` is the chance that the model's own label is right, as fitted on "
+        f"{found.decisions:,} random controls. The expected calibration error on these was {found.before.error:.3f} "
+        f"before, and is {found.after.error:.3f} after (each control judged by a fit without it).\n\n"
+    ) + _code("""
+import pandas as pd
+
+confidence = pd.read_csv("confidence.csv", dtype={"id": str}, keep_default_na=False)
+print(confidence.describe())
+""")
+
+
 def _label_weights(source: ExportSource) -> str:
     return (
         "## label_weights.npz: the weight of every candidate\n\n"
@@ -129,6 +163,37 @@ model = load_model(".")
 predicted = model.predict(features)
 print([model.class_names_[j] for j in predicted])
 """)
+
+
+def _features_made(source: ExportSource) -> str:
+    made = source.features
+    assert made is not None  # there is a file of it
+    arrays = f" + {FEATURES_ARRAYS}" if made.state()[1] else ""
+    return f"""## {FEATURES_CARD}{arrays}: how the model's features are made
+
+The model does not see {_and(made.reads)} themselves, but {_many(source)} that were made of them: {made.title}.
+Candid makes them of new data, and predicts, in this folder. It keeps no code in these files, and they run none:
+
+```sh
+python -m pll predict . NEW_DATA --out predictions.csv
+```
+
+{CARD_FILE}, model.pt2 and model.onnx take these features, not {_and(made.reads)}; for any of them make the features so:
+
+```py
+from pll import formats
+from pll.features import featurised, load_features
+
+features = featurised(formats.read("NEW_DATA"), load_features(".")).X
+```"""
+
+
+def _many(source: ExportSource) -> str:
+    return f"{source.input_shape[0]:,} numbers" if len(source.input_shape) == 1 else "pixels"
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join(words)
 
 
 def _torch_program(source: ExportSource) -> str:
@@ -185,18 +250,32 @@ def _how_it_was_made(source: ExportSource) -> str:
     return text
 
 
+def _replay(source: ExportSource) -> str:
+    return """## replay.html: the run, to scrub through
+
+Open it in any browser; it loads nothing from anywhere. On a web page of your own:
+`<iframe src="replay.html#epoch=10" style="width: 100%; height: 900px; border: 0"></iframe>`.
+It holds up to 2,000 examples with their ids, pictures or texts, and true labels: think before you publish it."""
+
+
 _SECTIONS: dict[str, Callable[[ExportSource], str]] = {
     "labels.parquet": _parquet,
     "labels.jsonl": _jsonl,
+    "confidence.csv": _confidence,
+    "audit.csv": _audit,
     "label_weights.npz": _label_weights,
     CARD_FILE: _model,
+    FEATURES_CARD: _features_made,
     "model.pt2": _torch_program,
     "model.onnx": _onnx,
+    "replay.html": _replay,
 }
 
 
 def _takes(source: ExportSource) -> str:
     kind = "raw features" if len(source.input_shape) == 1 else "raw images, channels × height × width"
+    if source.features is not None:
+        kind = f"features as {FEATURES_CARD} makes them of {_and(source.features.reads)} (see there)"
     shape = ", ".join(str(size) for size in source.input_shape)
     text = f"- Input `{INPUT}`: ({BATCH}, {shape}) float32, {kind}; scaling happens inside."
     if source.feature_names:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,13 @@ import pandas as pd
 
 from pll.candidates import CandidateSets
 from pll.export.table import Decision, Decisions, labels_frame
+from pll.features import Featuriser
 from pll.methods import PartialLabelEstimator
 from pll.weights import Weights
+
+if TYPE_CHECKING:  # who trains needs no database
+    from pll.review.calibration import Calibration
+    from pll.store.records import Event
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +40,10 @@ class ExportSource:
         config: how it was made, for the README.
         metrics: how good it is, for the README.
         decisions: what people decided, by row.
+        events: how they came to it, for the audit trail.
+        calibration: confidence put right by the random controls of a review, where enough were answered.
+        features: what made features of texts, pictures or words; None where they came as they are.
+        replay: makes the run as one HTML page (`pll.replay`); None where there is no history to show.
     """
 
     estimator: PartialLabelEstimator
@@ -49,6 +58,10 @@ class ExportSource:
     config: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     decisions: Decisions | None = None
+    events: Sequence[Event] = ()
+    calibration: Calibration | None = None
+    features: Featuriser | None = None
+    replay: Callable[[], str] | None = None
 
     @cached_property
     def frame(self) -> pd.DataFrame:

@@ -37,12 +37,13 @@ class Decision:
     """What a person decided about one example.
 
     Args:
-        label: the name of the label; not necessarily a candidate, nor a class that was there before.
+        label: the name of the label; not necessarily a candidate, nor a class that was there before. None where none
+            of the candidates is right and nobody has said what is: the example then has no label.
         reviewer: who decided.
         decided_at: when.
     """
 
-    label: str
+    label: str | None
     reviewer: str
     decided_at: datetime
 
@@ -163,6 +164,23 @@ def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.Ar
         "ids": np.asarray(ids, dtype=np.str_),
     }
     write_atomically(path, lambda temporary: np.savez_compressed(temporary, allow_pickle=False, **arrays))
+
+
+def write_calibrated(
+    ids: npt.ArrayLike,
+    confidence: npt.NDArray[np.floating[Any]],
+    calibrated: npt.NDArray[np.floating[Any]],
+    path: Path,
+) -> None:
+    """confidence.csv: id, confidence, calibrated_confidence; both are of the model's own label. Atomically."""
+    columns = {"confidence": confidence, "calibrated_confidence": calibrated}
+    exact = {name: np.asarray(values, dtype=np.float64) for name, values in columns.items()}
+    table = pd.DataFrame({"id": np.asarray(ids, dtype=np.str_).astype(object), **exact})
+
+    def write(temporary: Path) -> None:
+        table.to_csv(temporary, index=False, encoding="utf-8", lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)
+
+    write_atomically(path, write)
 
 
 def _objects(column: pd.Series[Any]) -> list[Any]:

@@ -13,7 +13,7 @@
 (('width', 'colour = blue', 'colour = red'), [[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
 """
 
-from pll.features.applying import featurised, fitted, suggested
+from pll.features.applying import featurised, fitted, fitting_choices, suggested
 from pll.features.backbones import BACKBONES
 from pll.features.base import CONTENTS, Featuriser, Progress, contents
 from pll.features.registry import CHOICES, FEATURISERS, featuriser
@@ -30,6 +30,7 @@ __all__ = [
     "featuriser",
     "featurised",
     "fitted",
+    "fitting_choices",
     "load_features",
     "save_features",
     "suggested",

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.base import Featuriser, Progress, contents
-from pll.features.registry import BETWEEN, featuriser
+from pll.features.registry import BETWEEN, CHOICES, featuriser
 
 USUAL = {"numbers": "table", "words": "table", "texts": "tfidf", "pictures": "pixels"}
 """What makes features of what, where nobody said."""
@@ -38,8 +39,26 @@ def fitted(spec: str, train: PartialLabelDataset, progress: Progress | None = No
         has = (
             f"{train.name} holds {' and '.join(there)}" if there else f"{train.name} holds nothing to make features of"
         )
-        raise UserError(f"The features {spec!r} are made of {' and '.join(made.reads)}; {has}.")
+        remedy = _remedy(there)
+        raise UserError(f"The features {spec!r} are made of {' and '.join(made.reads)}; {has}. {remedy}")
     return made.fit(train, progress)
+
+
+def fitting_choices(data: PartialLabelDataset) -> list[str]:
+    """Which of `CHOICES` can be made of this data."""
+    return _made_of(contents(data))
+
+
+def _made_of(there: Sequence[str]) -> list[str]:
+    return [choice for choice in CHOICES if set(featuriser(choice).reads) & set(there)]
+
+
+def _remedy(there: Sequence[str]) -> str:
+    ready = ["none (the numbers as they are)"] if "numbers" in there else []
+    possible = [*_made_of(there), *ready]
+    if not possible:
+        return "Bring columns of numbers, texts or pictures."
+    return f"Choose one of these instead: {', '.join(possible[:6])}{', …' if len(possible) > 6 else ''}."
 
 
 def featurised(data: PartialLabelDataset, made: Featuriser, progress: Progress | None = None) -> PartialLabelDataset:

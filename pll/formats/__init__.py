@@ -7,14 +7,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.files import write_text
+from pll.formats import textscan
 from pll.formats.argilla import Argilla
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions, listing
 from pll.formats.cleanlab import Cleanlab
@@ -129,12 +132,12 @@ def write(
     """
     path = Path(path)
     form = _chosen(path, format)
+    if form.queue and results is not None and results.uncertain_first:
+        order = list(results.in_order((name, row) for row, name in enumerate(dataset.row_ids.tolist())))
+        dataset = dataset.take(np.array(order, dtype=np.int64))
     with _named(path.name):
         _whole_or_not(path, lambda half: form.write(dataset, half, results))
-        beside = {path.with_name(path.stem + end): text for end, text in form.beside(dataset).items()}
-        for other, text in beside.items():
-            write_text(other, text + "\n")
-    return [path, *beside]
+        return [path, *_write_beside(path, form.beside(dataset, results))]
 
 
 def give_back(
@@ -153,6 +156,9 @@ def give_back(
         options: what it was read with.
         format: a name in `FORMATS`; by default what the content of `source` says.
 
+    Returns:
+        the files that were written: this one, and what goes with it.
+
     Raises:
         UserError: as `read` and `write`.
     """
@@ -164,7 +170,14 @@ def give_back(
         known = options or ReadOptions()
         with _counted(form):
             _whole_or_not(path, lambda half: form.give_back(source, half, results, known))
-    return [path]
+            return [path, *_write_beside(path, form.beside_given_back(source, results, known))]
+
+
+def _write_beside(path: Path, texts: Mapping[str, str]) -> list[Path]:
+    files = {path.with_name(path.stem + end): text for end, text in texts.items()}
+    for other, text in files.items():
+        write_text(other, text + "\n")
+    return list(files)
 
 
 def _whole_or_not(path: Path, write: Callable[[Path], None]) -> None:
@@ -199,7 +212,20 @@ def _detect(path: Path, shown: str) -> Format:
     known = "; ".join(f"{form.label} ({', '.join(form.suffixes)})" for form in FORMATS.values())
     if stranger is not None:
         raise UserError(f"The file is {stranger}. Formats that are read: {known}.")
+    if _is_spaced(head):
+        raise UserError(
+            "The file is a table whose columns are separated by spaces; separate them by commas or tabs and put a "
+            "header above (in Python: pandas.read_csv(file, sep=r'\\s+').to_csv('table.csv', index=False))."
+        )
     raise UserError(f"The content is of no known format. Formats that are read: {known}.")
+
+
+def _is_spaced(head: bytes) -> bool:
+    """Whether a text is a table with spaces between its columns: several of them, as many in each row."""
+    if not textscan.looks_like_text(head):
+        return False
+    rows = [line.split() for line in head.decode("utf-8", "replace").splitlines()[:10] if line.strip()]
+    return len(rows) > 2 and len(rows[0]) > 1 and len({len(row) for row in rows[:-1]}) == 1
 
 
 def _chosen(path: Path, format: str | None) -> Format:

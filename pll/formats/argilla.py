@@ -30,6 +30,9 @@ _SHOWN = ("text", "image")
 class Argilla(Format):
     name = "argilla"
     label = "Argilla records (JSON)"
+    tool = "Argilla"
+    adds = "Every record gets a suggestion with its score."
+    queue = "There, sort by the score of the suggestions, ascending."
     suffixes = (".json", ".jsonl")
     row_note = "Rows are counted as the lines of the file, from 1."
 
@@ -57,13 +60,14 @@ class Argilla(Format):
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         question = _question(source, options, []) or QUESTION
 
-        def suggested() -> Iterator[Record]:
+        def suggested() -> Iterator[tuple[str, Record]]:
             for at, (row, record) in enumerate(jsonfile.records(source)):
-                new = _suggestion(results, _key(record) or str(at), question)
+                example = _key(record) or str(at)
+                new = _suggestion(results, example, question)
                 old = _object(record.get("suggestions"), row, "suggestions")
-                yield record | {"suggestions": old | new} if new else record
+                yield example, record | {"suggestions": old | new} if new else record
 
-        jsonfile.write(path, suggested(), as_list=jsonfile.is_list(source))
+        jsonfile.write(path, results.in_order(suggested()), as_list=jsonfile.is_list(source))
 
 
 def _example(row: int, record: Record, question: str | None) -> Example:
@@ -106,7 +110,7 @@ def _question(path: Path, options: ReadOptions, notes: list[str]) -> str | None:
         for question, _, value, _ in _responses(record, row):
             if _is_label(value):
                 counts[question] += 1
-        suggested.update(_object(record.get("suggestions"), row, "suggestions"))
+        suggested.update(list(_object(record.get("suggestions"), row, "suggestions")))
     told = [name for name, role in options.columns.items() if role == "candidates"]
     if told:
         if told[0] not in counts:
@@ -154,4 +158,4 @@ def _suggestion(results: Results, example: str, question: str) -> Record:
     label = results.label(example)
     if label is None:
         return {}
-    return {question: {"value": label, "score": results.confidence(example), "agent": results.model}}
+    return {question: {"value": label, "score": results.score(example), "agent": results.model}}

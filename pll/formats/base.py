@@ -51,6 +51,8 @@ class ReadOptions:
         combine: what becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
         fold: which of the file's own folds is the test part, from 1; by default none is.
         max_bytes: how large the arrays of a file may be once unpacked.
+        progress: called as a file is read: (what is counted, how many are done, how many in all or None). What it
+            raises stops the reading.
 
     Raises:
         UserError: a `combine` that does not exist, or a fold below 1.
@@ -63,6 +65,7 @@ class ReadOptions:
     combine: str = "union"
     fold: int | None = None
     max_bytes: int = 4 * 2**30
+    progress: Callable[[str, int, int | None], None] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "class_names", tuple(self.class_names))  # JSON brings lists
@@ -70,6 +73,11 @@ class ReadOptions:
             raise UserError(f"Annotators' sets cannot be combined by {self.combine!r}; use union or largest.")
         if self.fold is not None and self.fold < 1:
             raise UserError(f"The fold is {self.fold}; folds count from 1.")
+
+    def tick(self, what: str, done: int, total: int | None) -> None:
+        """Tell whoever wants to know how far reading is."""
+        if self.progress is not None:
+            self.progress(what, done, total)
 
 
 class Format(ABC):
@@ -80,12 +88,18 @@ class Format(ABC):
         label: what a page calls it.
         suffixes: how such files usually end, lower case, with the dot.
         row_note: how its messages count rows, as a sentence.
+        tool: where such a file goes back to, as in "Back into …".
+        adds: what the labels of a run add to such a file, in a sentence.
+        queue: where people go through such a file one by one, what puts the least certain first there; else "".
     """
 
     name: ClassVar[str]
     label: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     row_note: ClassVar[str] = "Rows are counted from 0."
+    tool: ClassVar[str]
+    adds: ClassVar[str]
+    queue: ClassVar[str] = ""
 
     @abstractmethod
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -131,12 +145,16 @@ class Format(ABC):
         """
         self.write(self.read(source, options), path, results)
 
-    def cannot_give_back(self, source: Path, options: ReadOptions) -> list[str]:
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         """What of a file `give_back` would not keep, in words for a person; mostly nothing."""
         return []
 
-    def beside(self, dataset: PartialLabelDataset) -> dict[str, str]:
+    def beside(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
         """Files of text that go with a written dataset, by what stands in place of the suffix; mostly none."""
+        return {}
+
+    def beside_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
+        """As `beside`, for a file that was given back."""
         return {}
 
 

@@ -43,6 +43,8 @@ _INDEX = ("", "id", "index", "example", "task", "item", "unnamed: 0")
 class Cleanlab(Csv):
     name = "cleanlab"
     label = "cleanlab multi-annotator table (CSV)"
+    tool = "your cleanlab table"
+    adds = "Its columns of the consensus stand beside those of the annotators."
 
     def sniff(self, path: Path, head: bytes) -> bool:
         if not super().sniff(path, head):

@@ -58,7 +58,7 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
         columns.append(TextColumn("true_label", "true_label", truth))
     if dataset.is_test is not None:
         columns.append(TextColumn("split", "split", ["test" if test else "train" for test in dataset.is_test]))
-    taken = {column.name for column in columns} | set(numbers_called(dataset))
+    taken = {column.name for column in columns} | set(numbers_called(dataset)) | set(results.columns if results else ())
     for role, given in (("category", dataset.categories), ("keep", dataset.extras)):
         for name, values in given.items():
             column = TextColumn(name, role, [as_text(value) for value in values.tolist()])

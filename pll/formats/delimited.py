@@ -19,7 +19,7 @@ from pll.errors import UserError
 from pll.formats import textscan
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions, parsing
 from pll.formats.columns import TextColumn, check_text, number_blocks, numbers_called, table_losses, text_columns
-from pll.formats.results import Results
+from pll.formats.results import Results, left_out
 from pll.formats.roles import SAMPLE_ROWS, Column
 from pll.formats.table import TableBuilder, no_rows, plan
 
@@ -39,7 +39,7 @@ class Delimited(Format):
         return delimiter is not None and delimiter in self.delimiters
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        scan = textscan.scan(path)
+        scan = textscan.scan(path, options.tick)
         delimiter, header = self._header(path)
         if scan.quotes % 2:
             textscan.check_last_quote(path, delimiter)
@@ -52,6 +52,7 @@ class Delimited(Format):
         table = TableBuilder(columns, options, row_of, rows_at_most)
         for batch in _batches(path, delimiter, table.used, len(header)):
             table.add({at: batch.column(str(at)) for at in table.used}, len(batch))
+            options.tick("rows", table.n, max(table.n, rows_at_most - 2))  # the header, and what ends the last line
         return table.dataset()
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
@@ -65,7 +66,9 @@ class Delimited(Format):
         delimiter, header = self._header(source)
         columns = self._plan(source, delimiter, header, options)
         example = next((column.at for column in columns if column.role in ("id", "task")), None)
-        kept = [at for at, name in enumerate(header) if name.strip() not in results.columns]
+        names = [name.strip() for name in header]
+        results = results.beside(names)
+        kept = [at for at, name in enumerate(names) if name not in results.columns]
         schema = pa.schema([(name, pa.string()) for name in (*(header[at] for at in kept), *results.columns)])
         row = 0
         with (
@@ -82,20 +85,28 @@ class Delimited(Format):
                 added = [pa.array(cells, pa.string()) for cells in results.aligned(ids).values()]
                 writer.write_batch(pa.record_batch([*(batch.column(str(at)) for at in kept), *added], schema=schema))
 
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return left_out(results, results.beside([name.strip() for name in self._header(source)[1]]))
+
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """What each column of a file is taken for.
 
         Raises:
             UserError: see `read`.
         """
-        delimiter, header = self._header(path)
-        return self._plan(path, delimiter, header, options)
+        try:
+            delimiter, header = self._header(path)
+            return self._plan(path, delimiter, header, options)
+        except UnicodeDecodeError:
+            with parsing("the table"):
+                textscan.scan(path)  # says where; only the beginning was looked at
+                raise
 
     def _header(self, path: Path) -> tuple[str, list[str]]:
         with path.open("rb") as file:
             delimiter = textscan.delimiter_of(file.read(HEAD_BYTES), self.delimiters) or self.delimiters[0]
         header = textscan.header(path, delimiter)
-        if not header:
+        if not header or (len(header) == 1 and not header[0].strip()):
             raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
         return delimiter, header
 
@@ -106,6 +117,8 @@ class Delimited(Format):
 class Csv(Delimited):
     name = "csv"
     label = "CSV table"
+    tool = "your CSV table"
+    adds = "Columns with the label and how sure it is stand beside your own."
     suffixes = (".csv",)
     delimiters = ",;"
 
@@ -113,6 +126,8 @@ class Csv(Delimited):
 class Tsv(Delimited):
     name = "tsv"
     label = "TSV table (tab separated)"
+    tool = "your TSV table"
+    adds = "Columns with the label and how sure it is stand beside your own."
     suffixes = (".tsv", ".tab")
     delimiters = "\t"
 

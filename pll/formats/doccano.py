@@ -26,6 +26,9 @@ _PEOPLE = ("username", "user", "annotator")
 class Doccano(Format):
     name = "doccano"
     label = "doccano (JSONL)"
+    tool = "doccano"
+    adds = "Every example has the identified label, and how sure it is."
+    queue = "There, examples are shown in the order in which they were imported."
     suffixes = (".jsonl",)
     row_note = "Rows are counted as the lines of the file, from 1."
 
@@ -47,14 +50,14 @@ class Doccano(Format):
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         jsonfile.write(path, _lines(dataset, results), as_list=False)
 
-    def cannot_give_back(self, source: Path, options: ReadOptions) -> list[str]:
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         return merged(sum(1 for _ in jsonfile.records(source)), len(self.read(source, options)))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         data = self.read(source, options)
         places = {name: i for i, name in enumerate(data.row_ids.tolist())}
 
-        def labelled() -> Iterator[Record]:
+        def labelled() -> Iterator[tuple[str, Record]]:
             seen: set[str] = set()
             for at, (row, record) in enumerate(jsonfile.records(source)):
                 example = _example(row, record).key or str(at)
@@ -62,9 +65,9 @@ class Doccano(Format):
                     continue  # another annotator's line of the same example
                 seen.add(example)
                 known = {name: value for name, value in record.items() if name not in _PEOPLE}  # it is not their label
-                yield known | _label(data, places[example], results)
+                yield example, _labelled(known, data, places[example], results)
 
-        jsonfile.write(path, labelled(), as_list=False)
+        jsonfile.write(path, results.in_order(labelled()), as_list=False)
 
 
 def _example(row: int, record: Record) -> Example:
@@ -99,7 +102,7 @@ def _lines(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Re
         shown = {"filename" if name == "image" else name: value for name, value in fields.items()}
         record: Record = {"id": example} | shown
         if results is not None:
-            yield record | {"label": []} | _label(dataset, i, results)
+            yield _labelled(record | {"label": []}, dataset, i, results)
             continue
         sets = dataset.candidates.names(i) if dataset.candidates is not None and stated else []
         if not answers[i]:
@@ -109,12 +112,13 @@ def _lines(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Re
             yield line | {"candidates": sets} if stated else line
 
 
-def _label(dataset: PartialLabelDataset, i: int, results: Results) -> Record:
+def _labelled(record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
     """What a line becomes: the identified label, how sure it is, and what it was chosen from."""
     example = str(dataset.row_ids[i])
-    label = results.label(example)
-    sets = {} if dataset.candidates is None else {"candidates": dataset.candidates.names(i)}
-    if label is None:
-        return sets
-    score = results.confidence(example)
-    return {"label": [label]} | ({} if score is None else {"confidence": score}) | sets
+    label, score = results.label(example), results.confidence(example)
+    new: Record = {} if label is None else {"label": [label]}
+    if score is not None and "confidence" not in record:  # a field of the user's own stays
+        new["confidence"] = score
+    if dataset.candidates is not None:
+        new["candidates"] = dataset.candidates.names(i)
+    return record | new

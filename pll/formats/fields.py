@@ -20,7 +20,7 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions, as_features, listing, shorten
 from pll.formats.losses import ALL_BUT_PIXELS, class_names, is_union, losses
-from pll.formats.results import RESULT_COLUMNS
+from pll.formats.results import RESULT_COLUMNS, results_among
 from pll.formats.roles import SAMPLE_ROWS, marked, roles_of, shown_as
 from pll.formats.table import guesses
 from pll.pictures import Pictures
@@ -62,7 +62,8 @@ def read_fields(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], option
     Raises:
         UserError: features that are not the same numbers everywhere, a split that is none; the row is named.
     """
-    others = {name: values for name, values in fields.items() if name not in (*OWN, *RESULT_COLUMNS)}
+    results = results_among(list(fields))
+    others = {name: values for name, values in fields.items() if name not in (*OWN, *results)}
     others |= {name: fields[name] for name in ("text", "image") if name in fields}
     payload = Payload(np.empty((len(rows), 0), dtype=np.float32), truths=fields.get("true_label", ()))
     payload.is_test = _split(fields["split"], rows) if "split" in fields else None

@@ -1,9 +1,12 @@
-"""Reads a MATLAB v7.3 file (HDF5) in a process of its own: `python -I hdf5worker.py FILE OUT MAX_BYTES`.
+"""Reads a MATLAB v7.3 file (HDF5) in a process of its own.
+
+    python -I hdf5worker.py FILE OUT MAX_BYTES BOMB_BYTES BOMB_RATIO
 
 HDF5's library believes what a file says of itself, so that a damaged one can crash it or make it ask for any amount of
 memory. Here only this process dies of that. It imports nothing of Candid. OUT becomes an .npz file of plain arrays,
 named as in MATLAB, with `a/b` for field b of struct a and `a{3}` for the third cell; a sparse matrix is `a:data`,
-`a:ir`, `a:jc` and `a:shape`. What went wrong is one line on stdout.
+`a:ir`, `a:jc` and `a:shape`. What went wrong is one line on stdout. Nothing outside the file is read, though HDF5
+could; and what is larger than BOMB_BYTES and grows by more than BOMB_RATIO is refused.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ _INTERNAL = "#"
 
 def main() -> int:
     """Read FILE, write OUT; returns the exit status."""
-    file, out, max_bytes = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    file, out = sys.argv[1:3]
+    max_bytes, bomb_bytes, bomb_ratio = map(int, sys.argv[3:6])
     with suppress(ImportError, ValueError, OSError):  # not on Windows, or less is allowed already
         import resource
 
@@ -33,10 +37,10 @@ def main() -> int:
         import numpy as np
 
         with h5py.File(file, "r") as opened:
-            reader = _Reader(opened, max_bytes)
+            reader = _Reader(opened, max_bytes, bomb_bytes, bomb_ratio)
             for name in opened:
                 if not name.startswith(_INTERNAL):
-                    reader.read(name, opened[name], 0)
+                    reader.read(name, reader.inside(opened, name), 0)
         with open(out, "wb") as target:  # noqa: PTH123  # nothing but what reading needs is imported here
             np.savez(target, **reader.found)
     except Exception as error:  # whatever HDF5 makes of a damaged file
@@ -47,9 +51,19 @@ def main() -> int:
 
 
 class _Reader:
-    def __init__(self, file: Any, max_bytes: int) -> None:
+    def __init__(self, file: Any, max_bytes: int, bomb_bytes: int, bomb_ratio: int) -> None:
         self.file, self.room = file, max_bytes
+        self.bomb_bytes, self.bomb_ratio = bomb_bytes, bomb_ratio
+        self.unpacked, self.packed = 0, 0
         self.found: dict[str, Any] = {}
+
+    def inside(self, group: Any, name: str) -> Any:
+        """What a group holds under a name; never a link that leads to another file."""
+        import h5py
+
+        if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
+            raise ValueError(f"{name} is a link to another file")
+        return group[name]
 
     def read(self, name: str, item: Any, depth: int) -> None:
         """Take one variable, field or cell."""
@@ -64,7 +78,7 @@ class _Reader:
                 self._sparse(name, item)
             else:
                 for field in item:
-                    self.read(f"{name}/{field}", item[field], depth + 1)
+                    self.read(f"{name}/{field}", self.inside(item, field), depth + 1)
         elif kind == "cell":
             self._check(item)
             for at, reference in enumerate(item[()].ravel()):
@@ -76,7 +90,7 @@ class _Reader:
     def _sparse(self, name: str, group: Any) -> None:
         import numpy as np
 
-        parts = {part: group[part] for part in ("data", "ir", "jc") if part in group}
+        parts = {part: self.inside(group, part) for part in ("data", "ir", "jc") if part in group}
         for part in parts.values():
             self._check(part)
         starts = parts["jc"][()].astype(np.int64)
@@ -88,9 +102,16 @@ class _Reader:
         self.found[f"{name}:shape"] = np.array([height, len(starts) - 1])
 
     def _check(self, item: Any) -> None:
-        self.room -= int(item.size) * max(int(item.dtype.itemsize), 1)
+        if item.external or item.is_virtual:
+            raise ValueError(f"the data of {item.name} are in another file")
+        size = int(item.size) * max(int(item.dtype.itemsize), 1)
+        self.room -= size
         if self.room < 0:
             raise ValueError("it would take more memory than is allowed")
+        self.unpacked += size
+        self.packed += max(int(item.id.get_storage_size()), 1)
+        if self.unpacked > self.bomb_bytes and self.unpacked > self.bomb_ratio * self.packed:
+            raise ValueError("it would grow as files do that are made to fill the memory")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ _TRUTH = "label"
 class HuggingFace(Parquet):
     name = "huggingface"
     label = "Hugging Face dataset (Parquet)"
+    tool = "your Hugging Face dataset"
+    adds = "Columns with the label and how sure it is stand beside your own."
     suffixes = (".parquet", ".pq")
 
     def sniff(self, path: Path, head: bytes) -> bool:

@@ -44,6 +44,8 @@ _TESTS, _TRAINS = ("test",), ("train", "val", "valid", "validation")
 class ImageZip(Format):
     name = "imagezip"
     label = "Pictures with a table, or in folders (ZIP)"
+    tool = "your pictures"
+    adds = "Its table gets columns with the label and how sure it is."
     suffixes = (".zip",)
     row_note = "Rows are counted as in the table inside: of CSV the header is row 1."
 

@@ -25,7 +25,7 @@ from pll.formats.cells import write_label
 from pll.formats.columns import annotator_lists, numbers_called, table_losses, text_columns
 from pll.formats.jsonfile import Record
 from pll.formats.losses import class_names
-from pll.formats.results import Results
+from pll.formats.results import Results, left_out, results_among
 from pll.formats.roles import SAMPLE_ROWS, Column
 from pll.formats.table import MAX_COLUMNS, TableBuilder, no_rows, plan
 
@@ -35,6 +35,8 @@ _ROWS = 4096
 class JsonLines(Format):
     name = "jsonl"
     label = "JSON lines"
+    tool = "your JSON lines"
+    adds = "Fields with the label and how sure it is stand beside your own."
     suffixes = (".jsonl", ".ndjson", ".json")
     row_note = "Rows are counted as the lines of the file, from 1."
 
@@ -51,6 +53,7 @@ class JsonLines(Format):
                 if column.role != "ignore":
                     arrays[column.at] = _array(batch[column.at], column, lines, table.n)
             table.add(arrays, len(batch[0]) if batch else 0)
+            options.tick("rows", table.n, len(lines))
         return _decoded(table.dataset())
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
@@ -69,14 +72,20 @@ class JsonLines(Format):
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         jsonfile.write(path, _records(dataset, results), as_list=False)
 
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return left_out(results, results.beside([column.name for column in self.columns(source, options)]))
+
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         columns = self.columns(source, options)
+        names = [column.name for column in columns]
+        earlier, results = results_among(names), results.beside(names)
         example = next((column.name for column in columns if column.role in ("id", "task")), None)
 
         def added() -> Iterator[Record]:
             for number, (_, record) in enumerate(jsonfile.records(source)):
                 given = str(number) if example is None else (_cell(record.get(example)) or "").strip()
-                yield record | results.record(given)
+                kept = {name: value for name, value in record.items() if name not in earlier}
+                yield kept | results.record(given)
 
         jsonfile.write(path, added(), as_list=jsonfile.is_list(source))
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from xml.sax.saxutils import quoteattr
 
 from pll.dataset import PartialLabelDataset
@@ -26,12 +27,18 @@ from pll.formats.results import Results
 QUESTION = "label"
 """What the question is called in tasks that we write."""
 
+CONFIG = ".config.xml"
+"""How the name of a labelling configuration ends."""
+
 _LARGEST_ID = 2**31 - 1
 
 
 class LabelStudio(Format):
     name = "labelstudio"
     label = "Label Studio tasks (JSON)"
+    tool = "Label Studio"
+    adds = "Every task gets a prediction with its score."
+    queue = "There, choose uncertainty sampling: the lowest score is shown first."
     suffixes = (".json",)
     row_note = "Rows are counted as the lines of the file, from 1."
 
@@ -59,29 +66,26 @@ class LabelStudio(Format):
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         question = _question(source, options, [])
 
-        def predicted() -> Iterator[Record]:
-            to_name = next((where for _, task in jsonfile.records(source) for where in _shown(task, question)), None)
+        def predicted() -> Iterator[tuple[str, Record]]:
+            to_name = _target(source, question)
             for at, (_, task) in enumerate(jsonfile.records(source)):
-                example = _key(task)
+                example = str(at) if _key(task) is None else str(_key(task))
                 where = next(_shown(task, question), to_name)
-                new = prediction(results, str(at) if example is None else example, question or QUESTION, where)
-                if new is None:
-                    yield task
-                    continue
-                others = [
-                    old
-                    for old in _listed(task.get("predictions"))
-                    if not (isinstance(old, dict) and old.get("model_version") == results.model)
-                ]
-                yield task | {"predictions": [*others, new]}
+                new = prediction(results, example, question or QUESTION, where)
+                yield example, task if new is None else task | {"predictions": [*_of_others(task, results.model), new]}
 
-        jsonfile.write(path, predicted(), as_list=True)
+        jsonfile.write(path, results.in_order(predicted()), as_list=True)
 
-    def beside(self, dataset: PartialLabelDataset) -> dict[str, str]:
-        return {".config.xml": labelling_config(dataset)}
+    def beside(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
+        return {CONFIG: labelling_config(dataset, results)}
+
+    def beside_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
+        question = _question(source, options, [])
+        data = self.read(source, options)
+        return {CONFIG: _config_of_tasks(source, data, results, question or QUESTION, _target(source, question))}
 
 
-def labelling_config(dataset: PartialLabelDataset) -> str:
+def labelling_config(dataset: PartialLabelDataset, results: Results | None = None) -> str:
     """The labelling configuration that fits the tasks `write` makes of a dataset.
 
     Where the tasks state their candidates, each offers these alone (`value="$candidates"`); else all classes.
@@ -97,15 +101,46 @@ def labelling_config(dataset: PartialLabelDataset) -> str:
     </View>
     """
     shown = "image" if dataset.pictures is not None else "text"
-    tag = "Image" if shown == "image" else "Text"
-    value = f"${shown}" if dataset.pictures is not None or dataset.texts is not None else "$id"
-    choices = f'  <Choices name="{QUESTION}" toName="{shown}" choice="single"'
-    if states_sets(dataset):
+    field = shown if dataset.pictures is not None or dataset.texts is not None else "id"
+    return _config(dataset, results, QUESTION, shown, field, own_choices=states_sets(dataset))
+
+
+def _config_of_tasks(
+    source: Path, dataset: PartialLabelDataset, results: Results, question: str, to_name: str | None
+) -> str:
+    """The labelling configuration that fits tasks as they came, under the names that their answers use."""
+    first = {name: value for _, task in islice(jsonfile.records(source), 1) for name, value in task["data"].items()}
+    shown = dataset.texts if dataset.pictures is None else dataset.pictures.names
+    seen = None if shown is None else shown[0]
+    field = next((name for name, value in first.items() if value == seen), next(iter(first), "id"))
+    own = all(_listed(task["data"].get("candidates")) for _, task in jsonfile.records(source))
+    many = any(len(labels) > 1 for answers in answers_of(dataset) for _, labels in answers)
+    default = "image" if dataset.pictures is not None else "text"
+    choice: Literal["single", "multiple"] = "multiple" if many else "single"
+    return _config(dataset, results, question, to_name or default, field, own_choices=own, choice=choice)
+
+
+def _config(
+    dataset: PartialLabelDataset,
+    results: Results | None,
+    question: str,
+    to_name: str,
+    field: str,
+    *,
+    own_choices: bool,
+    choice: Literal["single", "multiple"] = "single",
+) -> str:
+    tag = "Image" if dataset.pictures is not None else "Text"
+    choices = f'  <Choices name={quoteattr(question)} toName={quoteattr(to_name)} choice="{choice}"'
+    if own_choices:
         lines = [f'{choices} value="$candidates"/>']
     else:
-        names = [f"    <Choice value={quoteattr(name)}/>" for name in class_names(dataset)]
+        new = () if results is None else filter(None, results.columns["identified_label"])  # people may add classes
+        every = dict.fromkeys((*class_names(dataset), *new))
+        names = [f"    <Choice value={quoteattr(name)}/>" for name in every]
         lines = [f"{choices}>", *names, "  </Choices>"]
-    return "\n".join(["<View>", f'  <{tag} name="{shown}" value="{value}"/>', *lines, "</View>"])
+    shown = f"  <{tag} name={quoteattr(to_name)} value={quoteattr('$' + field)}/>"
+    return "\n".join(["<View>", shown, *lines, "</View>"])
 
 
 def prediction(results: Results, example: str, question: str, to_name: str | None) -> Record | None:
@@ -114,7 +149,7 @@ def prediction(results: Results, example: str, question: str, to_name: str | Non
     if label is None:
         return None
     answer = _answer(f"candid-{example}"[:100], question, to_name or "text", [label])
-    score = results.confidence(example)
+    score = results.score(example)
     return {"model_version": results.model, "result": [answer]} | ({} if score is None else {"score": score})
 
 
@@ -225,6 +260,17 @@ def _shown(task: Record, question: str | None) -> Iterator[str]:
             for result in _listed(annotation.get("result") if isinstance(annotation, dict) else None):
                 if _asks(result) is not None and _asks(result) == question and result.get("to_name"):
                     yield str(result["to_name"])
+
+
+def _target(path: Path, question: str | None) -> str | None:
+    """What the answers to the question point at in the file, mostly one thing."""
+    return next((where for _, task in jsonfile.records(path) for where in _shown(task, question)), None)
+
+
+def _of_others(task: Record, model: str) -> list[Any]:
+    """The predictions a task has from other models than this one."""
+    given = _listed(task.get("predictions"))
+    return [one for one in given if not (isinstance(one, dict) and one.get("model_version") == model)]
 
 
 def _listed(value: Any) -> Sequence[Any]:

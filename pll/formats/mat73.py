@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse
 
 from pll.errors import UserError
-from pll.formats.base import parsing, readable
+from pll.formats.base import BOMB_BYTES, BOMB_RATIO, parsing, readable
 
 SECONDS = 300
 """How long reading may take; a GB takes some ten seconds."""
@@ -38,7 +38,8 @@ def read_variables(path: Path, max_bytes: int) -> dict[str, Any]:
         raise UserError(f"The file takes {readable(size)}; the limit is {readable(max_bytes)}. Split it.")
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "variables.npz"
-        command = [sys.executable, "-I", str(_WORKER), str(path), str(out), str(max_bytes)]
+        limits = [str(limit) for limit in (max_bytes, BOMB_BYTES, BOMB_RATIO)]
+        command = [sys.executable, "-I", str(_WORKER), str(path), str(out), *limits]
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False

@@ -5,6 +5,7 @@ Written is the usual one: `data` n × d, `partial_target` c × n, `target` c × 
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from pll.errors import UserError
 from pll.formats import mat73
 from pll.formats.base import Format, ReadOptions, listing
 from pll.formats.losses import losses
-from pll.formats.matfile import is_mat5, is_mat73, read_variables
+from pll.formats.matfile import HEADER_BYTES, is_mat5, is_mat73, pieces, read_variables
 from pll.formats.matlayouts import KNOWN, arrange, has_features, missing
 from pll.formats.results import Results
 
@@ -31,6 +32,8 @@ RESULTS = ("identified_target", "confidence")
 class Mat(Format):
     name = "mat"
     label = "MATLAB file (.mat)"
+    tool = "your MATLAB file"
+    adds = "Variables with the labels (one-hot, as target) and how sure they are stand beside your own."
     suffixes = (".mat",)
     row_note = "Rows (examples) are counted from 0; MATLAB counts from 1."
 
@@ -89,6 +92,34 @@ class Mat(Format):
             )
         with path.open("wb") as file:
             scipy.io.savemat(file, variables, do_compression=True)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        kept = _without_results(source)
+        if kept is None:
+            return ["Variables that are not read, and the form of the file: it is written anew, as version 7."]
+        taken = [name for name in RESULTS if name in kept]
+        return [f"The run's {', '.join(taken)}: the file has variables of these names, which stay."] if taken else []
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        dataset, kept = self.read(source, options), _without_results(source)
+        if kept is None:
+            self.write(dataset, path, results)
+            return
+        found = _identified(dataset, results) if dataset.n_classes else {}
+        new = io.BytesIO()
+        scipy.io.savemat(new, {name: one for name, one in found.items() if name not in kept}, do_compression=True)
+        # A file is its header and one variable after another.
+        path.write_bytes(b"".join(kept.values()) + new.getvalue()[HEADER_BYTES:])
+
+
+def _without_results(path: Path) -> dict[str, bytes] | None:
+    """The pieces of a file by name, without what an earlier run added; None where nothing can be added to it."""
+    found = pieces(path)
+    if found is None:
+        return None
+    names = list(found)
+    start = names.index(RESULTS[0]) if RESULTS[0] in names else len(names)
+    return {name: piece for at, (name, piece) in enumerate(found.items()) if at < start or name not in RESULTS}
 
 
 def _identified(dataset: PartialLabelDataset, results: Results) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from pll.formats.base import (
     listing,
     shorten,
 )
-from pll.formats.results import RESULT_COLUMNS, Results
+from pll.formats.results import Results, left_out, results_among
 
 Arrays = dict[str, npt.NDArray[Any]]
 
@@ -39,6 +41,8 @@ KEYS = (
 class Npz(Format):
     name = "npz"
     label = "NumPy arrays (.npz)"
+    tool = "your arrays"
+    adds = "Arrays with the labels and how sure they are stand beside your own."
     suffixes = (".npz",)
     row_note = "Rows are counted from 0, as in numpy."
 
@@ -50,10 +54,10 @@ class Npz(Format):
         if "X" not in arrays:
             found = listing([*arrays, *others]) or "nothing"
             raise UserError(f"The array X (the features) is missing; found {found}. Save it with np.savez(…, X=X).")
-        others = [name for name in others if name not in RESULT_COLUMNS]
+        others = [name for name in others if name not in results_among(others)]
         notes = [f"Arrays not used: {listing(others)}."] if others else []
         is_table = _kind(arrays) == "table"
-        alone = not {*npzparts.KEYS, "candidates", "indptr", "y"} & set(arrays)
+        alone = not {*npzparts.KEYS, "candidates", "indptr", "y", "kind"} & set(arrays)  # `kind`: we wrote it
         X = _features(arrays["X"], notes, allow_missing=is_table, needed=alone)
         y = _labels(arrays["y"]) if "y" in arrays else None
         names = options.class_names or _texts(arrays, "class_names") or ()
@@ -91,10 +95,42 @@ class Npz(Format):
         arrays |= {name: np.array(text, dtype=np.str_) for name, text in texts.items() if text}
         arrays |= npzparts.to_arrays(dataset)
         if results is not None:
-            done = results.aligned(dataset.row_ids.tolist())
-            arrays |= {name: np.array(cells, dtype=np.str_) for name, cells in done.items()}
+            arrays |= _identified(dataset, results)
         with path.open("wb") as file:  # given a path, numpy may append a suffix of its own
             np.savez_compressed(file, allow_pickle=False, **arrays)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return left_out(results, results.beside(_names(source)))
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        dataset, names = self.read(source, options), _names(source)
+        earlier, results = results_among(names), results.beside(names)
+        with zipfile.ZipFile(source) as given, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for info in given.infolist():
+                if info.filename.removesuffix(".npy") not in earlier:
+                    with given.open(info) as old, archive.open(_like(info), "w", force_zip64=True) as new:
+                        shutil.copyfileobj(old, new)
+            for name, array in _identified(dataset, results).items():
+                with archive.open(f"{name}.npy", "w") as new:
+                    np.lib.format.write_array(new, array, allow_pickle=False)
+
+
+def _identified(dataset: PartialLabelDataset, results: Results) -> Arrays:
+    """The results as arrays of text, as long as the examples."""
+    done = results.aligned(dataset.row_ids.tolist())
+    return {name: np.array(cells, dtype=np.str_) for name, cells in done.items()}
+
+
+def _names(path: Path) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist()]
+
+
+def _like(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
+    """A member of the same name, date and packing."""
+    new = zipfile.ZipInfo(info.filename, info.date_time)
+    new.compress_type = info.compress_type
+    return new
 
 
 # ---- one array each ----------------------------------------------------------------------------------------------

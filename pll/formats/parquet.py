@@ -25,7 +25,7 @@ from pll.formats.arrowcells import AS_THEY_ARE, to_text
 from pll.formats.base import Format, ReadOptions, check_unpacked_size, parsing
 from pll.formats.columns import annotator_lists, check_text, number_blocks, numbers_called, table_losses, text_columns
 from pll.formats.losses import class_names
-from pll.formats.results import Results
+from pll.formats.results import Results, left_out
 from pll.formats.roles import ROLES, SAMPLE_ROWS, Column, shown_as
 from pll.formats.table import TableBuilder, no_rows, plan
 from pll.pictures import Pictures
@@ -38,6 +38,8 @@ _NUMBERS = ("confidence", "margin", "entropy")
 class Parquet(Format):
     name = "parquet"
     label = "Parquet table"
+    tool = "your Parquet table"
+    adds = "Columns with the label and how sure it is stand beside your own."
     suffixes = (".parquet", ".pq")
     row_note = "Rows are counted from 0."
 
@@ -59,7 +61,7 @@ class Parquet(Format):
         options = _told(options, about, labels, schema.names)
         columns = self._plan(file, options, labels)
         table = TableBuilder(columns, options, int, rows, empty_is_missing=False)
-        for batch in _batches(file, table.used, options.max_bytes):
+        for batch in _batches(file, table.used, options.max_bytes, path.stat().st_size):
             cells = {}
             for column in columns:
                 if column.role == "feature":
@@ -69,6 +71,7 @@ class Parquet(Format):
                         batch[column.at], labels.get(schema.names[column.at], AS_THEY_ARE), column
                     )
             table.add(cells, len(batch[columns[0].at]) if not table.used else len(batch[table.used[0]]))
+            options.tick("rows", table.n, rows)
         return _restored(table.dataset(), about, self._contents(file, columns))
 
     def labels_in(self, schema: pa.Schema) -> dict[str, tuple[str, ...]]:
@@ -191,11 +194,15 @@ class Parquet(Format):
         """The column of true labels."""
         return pa.array([cell or None for cell in cells], pa.string())
 
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return left_out(results, results.beside([column.name for column in self.columns(source, options)]))
+
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         columns = self.columns(source, options)
         example = next((column.at for column in columns if column.role in ("id", "task")), None)
-        with _opened(source) as file:
+        with _opened(source, whole=False) as file:
             schema = file.schema_arrow
+            results = results.beside(schema.names)
             clash = [name for name in results.columns if name in schema.names]
             kept = [at for at, name in enumerate(schema.names) if name not in clash]
             added = [pa.field(name, pa.float64() if name in _NUMBERS else pa.string()) for name in results.columns]
@@ -295,12 +302,13 @@ def _metadata(schema: pa.Schema) -> dict[str, Any]:
 class _opened:
     """A Parquet file; whatever Arrow makes of a damaged one reaches the user in words."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, *, whole: bool = True) -> None:
+        self.path, self.whole = path, whole
 
     def __enter__(self) -> pq.ParquetFile:
         with parsing("the Parquet file", "it is not whole: copy or export it again"):
-            self.file = pq.ParquetFile(self.path, read_dictionary=_texts(self.path), thrift_string_size_limit=2**26)
+            texts = _texts(self.path) if self.whole else []  # piece by piece, columns can stay of the type they are
+            self.file = pq.ParquetFile(self.path, read_dictionary=texts, thrift_string_size_limit=2**26)
         return self.file
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
@@ -316,7 +324,7 @@ def _texts(path: Path) -> list[str]:
     return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
 
 
-def _batches(file: pq.ParquetFile, used: Sequence[int], max_bytes: int) -> Iterator[dict[int, pa.Array]]:
+def _batches(file: pq.ParquetFile, used: Sequence[int], max_bytes: int, packed: int) -> Iterator[dict[int, pa.Array]]:
     names = file.schema_arrow.names
     room = max_bytes
     with parsing("the table"):
@@ -325,7 +333,7 @@ def _batches(file: pq.ParquetFile, used: Sequence[int], max_bytes: int) -> Itera
             for column in found.values():
                 column.validate(full=True)  # text that is not UTF-8, above all
             room -= sum(_text_bytes(column) for column in found.values())
-            check_unpacked_size(max_bytes - room, file.metadata.serialized_size, max_bytes, "the text of this table")
+            check_unpacked_size(max_bytes - room, packed, max_bytes, "the text of this table")
             yield found
 
 

@@ -46,6 +46,8 @@ _LOOKED_AT = 5
 class PlCifar(Format):
     name = "plcifar"
     label = "PLCIFAR10 annotations (JSON)"
+    tool = "your annotations"
+    adds = "The identified label takes the place of what people said."
     suffixes = (".json",)
     row_note = "Rows are counted as the entries of the file, from 0."
 
@@ -112,6 +114,9 @@ class PlCifar(Format):
                 entries[example] = [labels for _, labels in answers[i]]
         with path.open("w", encoding="utf-8") as file:
             json.dump(entries, file, ensure_ascii=False)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return ["What people said: the identified label of an image takes its place."]
 
 
 def _begins_so(text: str) -> bool:

@@ -29,6 +29,9 @@ _NOT_SHOWN = (*_OF_AN_ANSWER, "options", "accept", "label", "config", "_view_id"
 class Prodigy(Format):
     name = "prodigy"
     label = "Prodigy (JSONL)"
+    tool = "Prodigy"
+    adds = "Of every example the identified label is accepted beforehand, and its score is shown."
+    queue = "There, a file is worked through from its first line on."
     suffixes = (".jsonl",)
     row_note = "Rows are counted as the lines of the file, from 1."
 
@@ -56,14 +59,14 @@ class Prodigy(Format):
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         jsonfile.write(path, _lines(dataset, results), as_list=False)
 
-    def cannot_give_back(self, source: Path, options: ReadOptions) -> list[str]:
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         return merged(sum(1 for _ in jsonfile.records(source)), len(self.read(source, options)))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         data = self.read(source, options)
         places = {name: i for i, name in enumerate(data.row_ids.tolist())}
 
-        def labelled() -> Iterator[Record]:
+        def labelled() -> Iterator[tuple[str, Record]]:
             seen: set[str] = set()
             for at, (row, record) in enumerate(jsonfile.records(source)):
                 example = _example(row, record).key or str(at)
@@ -73,9 +76,9 @@ class Prodigy(Format):
                 given = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
                 if not _has_options(record):
                     given["options"] = _choices(class_names(data))
-                yield given | _suggestion(data, places[example], results, given.get("meta"))
+                yield example, given | _suggestion(data, places[example], results, given.get("meta"))
 
-        jsonfile.write(path, labelled(), as_list=False)
+        jsonfile.write(path, results.in_order(labelled()), as_list=False)
 
 
 def _example(row: int, record: Record) -> Example:
@@ -128,7 +131,7 @@ def _suggestion(dataset: PartialLabelDataset, i: int, results: Results, meta: An
     if label is None:
         return sets
     shown = dict(meta) if isinstance(meta, dict) else {}
-    score = results.confidence(example)
+    score = results.score(example)
     return {"accept": [label], "meta": shown | ({} if score is None else {"score": score})} | sets
 
 

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar
 
 import pandas as pd
 
 from pll.errors import UserError
 from pll.formats.base import parsing
 
+T = TypeVar("T")
+
+IDENTIFIED = "identified_label"
 RESULT_COLUMNS = ("identified_label", "confidence", "margin", "entropy", "source", "reviewer", "decided_at")
-"""The columns of labels.csv that hold results: written beside the data, and not read back."""
+"""The columns of labels.csv that hold results: written beside the data, not read back where `IDENTIFIED` is there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +28,7 @@ class Results:
         ids: (m,) of the examples.
         columns: by the names of `RESULT_COLUMNS`, (m,) text as it stands in labels.csv; "" where there is none.
         model: what made them, for tools that tell models apart.
+        uncertain_first: whether files that people go through one by one shall begin with what is least certain.
 
     >>> done = Results(["a"], {"identified_label": ["cat"], "confidence": ["0.75"]}, "proden")
     >>> done.label("a"), done.confidence("a"), done.label("b")
@@ -33,6 +38,7 @@ class Results:
     ids: Sequence[str]
     columns: Mapping[str, Sequence[str]]
     model: str = "candid"
+    uncertain_first: bool = False
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -47,18 +53,47 @@ class Results:
         return "" if at is None or column not in self.columns else self.columns[column][at]
 
     def label(self, example: str) -> str | None:
-        """The identified label of an example, or None where it has none (it was held out, say)."""
+        """The identified label of an example; None where it has none: held out, say, or none of the candidates."""
         at = self._places.get(example)
-        return None if at is None else self.columns["identified_label"][at]
+        return None if at is None else self.columns["identified_label"][at] or None
 
     def confidence(self, example: str) -> float | None:
         """How sure the model is of it, 0-1, or None."""
         cell = self.cell(example, "confidence")
         return float(cell) if cell else None
 
+    def score(self, example: str) -> float | None:
+        """How sure one may be of its label, 0-1: what a person decided is sure. None where there is no label."""
+        return 1.0 if self.cell(example, "source") == "human" else self.confidence(example)
+
+    def in_order(self, given: Iterable[tuple[str, T]]) -> Iterable[T]:
+        """Things that belong to examples: as they come, or the least certain first where that is wanted.
+
+        >>> done = Results("ab", {"identified_label": "xy", "confidence": ["0.75", "0.5"]}, uncertain_first=True)
+        >>> done.in_order([("a", 1), ("b", 2), ("c", 3)])  # what has no label comes last
+        [2, 1, 3]
+        """
+        if not self.uncertain_first:
+            return (thing for _, thing in given)
+
+        def doubt(one: tuple[str, T]) -> tuple[bool, float]:
+            score = self.score(one[0])
+            return score is None, score or 0.0
+
+        return [thing for _, thing in sorted(given, key=doubt)]
+
     def aligned(self, examples: Sequence[str]) -> dict[str, list[str]]:
         """The columns for these examples, in their order; "" where an example has no result."""
         return {column: [self.cell(example, column) for example in examples] for column in self.columns}
+
+    def beside(self, names: Sequence[str]) -> Results:
+        """The results that can stand beside columns of these names without touching them.
+
+        The results of an earlier run make way; where a column of the user's own has the name of one of ours (`source`,
+        say), it stays, and ours is left out.
+        """
+        own = set(names) - results_among(names)
+        return replace(self, columns={name: cells for name, cells in self.columns.items() if name not in own})
 
     def record(self, example: str) -> dict[str, str | float]:
         """The results of an example as JSON has them; empty where it has none."""
@@ -68,6 +103,22 @@ class Results:
             for name, cell in cells.items()
             if cell or (name == "identified_label" and example in self)
         }
+
+
+def results_among(names: Sequence[str]) -> set[str]:
+    """Which columns hold the results of an earlier run: those of `RESULT_COLUMNS` from `IDENTIFIED` on.
+
+    >>> sorted(results_among(["id", "source", "identified_label", "confidence"]))
+    ['confidence', 'identified_label']
+    """
+    start = names.index(IDENTIFIED) if IDENTIFIED in names else len(names)
+    return set(names[start:]) & set(RESULT_COLUMNS)
+
+
+def left_out(results: Results, kept: Results) -> list[str]:
+    """What a person should know where the user's own columns stay in place of results."""
+    missing = [name for name in results.columns if name not in kept.columns]
+    return [f"The run's {', '.join(missing)}: the file has columns of these names, which stay."] if missing else []
 
 
 def read_results(labels_csv: Path, model: str, more: Sequence[str] = ()) -> Results:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from pll.errors import UserError
 from pll.formats.base import listing, shorten
-from pll.formats.results import RESULT_COLUMNS
+from pll.formats.results import RESULT_COLUMNS, results_among
 from pll.pictures import SUFFIXES
 
 ROLES = {
@@ -49,8 +49,6 @@ PAYLOAD_COLUMNS = ("text", "image")
 
 CONSENSUS_COLUMNS = ("num_annotations", "consensus_label", "annotator_agreement", "consensus_quality_score")
 """What cleanlab finds out from several annotators: a result, not read back."""
-
-RESERVED = (*LABEL_COLUMNS, *PAYLOAD_COLUMNS, *RESULT_COLUMNS, *CONSENSUS_COLUMNS)
 
 SAMPLE_ROWS = 200
 """Rows that are looked at to guess."""
@@ -94,7 +92,21 @@ _WORKERS = (
 )
 _VOTES = ("label", "answer", "annotation", "response", "choice", "vote", "class")
 _TRUTHS = ("true_label", "truth", "gold", "gold_label", "ground_truth", "label", "class", "target")
-_IDS = ("index", "idx", "uid", "uuid", "row_id", "example_id", "sample_id", "item_id", "task_id")
+UNNAMED = "unnamed"
+"""How a column without a name is called, before its place."""
+_IDS = (
+    f"{UNNAMED} 1",
+    "unnamed: 0",
+    "index",
+    "idx",
+    "uid",
+    "uuid",
+    "row_id",
+    "example_id",
+    "sample_id",
+    "item_id",
+    "task_id",
+)
 _TEXTS = ("sentence", "content", "document", "review", "tweet", "comment", "question", "body", "description")
 _IMAGES = ("img", "picture", "photo", "image_url", "image_path", "image_file", "file_name", "filename", "path", "url")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
@@ -228,10 +240,13 @@ def _shown(name: str, role: str) -> str:
 
 def _reserved(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     found: Guess = {}
+    results = results_among(list(cells))
     for name in columns:
         part = name.casefold()
-        if part in (*RESULT_COLUMNS, *CONSENSUS_COLUMNS):
+        if part in CONSENSUS_COLUMNS or name in results:
             found[name] = ("ignore", name, False)
+        elif part in RESULT_COLUMNS:  # somebody's own: never a feature, and kept
+            found[name] = ("keep", name, True)
         elif part in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS) and part not in taken:
             found[name] = (part, name, False)
     return found
@@ -342,7 +357,12 @@ def _payload(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
 
 
 def _the_rest(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
-    return {name: (_kind(some), name, True) for name, some in columns.items()}
+    return {name: ("ignore" if _is_void(name, some) else _kind(some), name, True) for name, some in columns.items()}
+
+
+def _is_void(name: str, some: Cells) -> bool:
+    """A column with neither name nor cells: what a delimiter at the end of every line makes."""
+    return name.startswith(UNNAMED) and not any(cell and cell.strip() for cell in some)
 
 
 def _kind(some: Cells) -> str:

@@ -19,7 +19,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import labels, layouts
 from pll.formats.base import ReadOptions, check_ids, listing, shorten
-from pll.formats.roles import LABEL_COLUMNS, MISSING, Cells, Column, roles_of
+from pll.formats.roles import LABEL_COLUMNS, MISSING, UNNAMED, Cells, Column, roles_of
 from pll.pictures import Pictures
 
 MAX_COLUMNS = 60_000
@@ -27,21 +27,18 @@ MAX_COLUMNS = 60_000
 
 
 def check_header(header: Sequence[str]) -> list[str]:
-    """The names of the columns, trimmed.
+    """The names of the columns, trimmed; one without a name is called by its place, `unnamed 1`.
 
     Raises:
-        UserError: a column without a name, a name that stands twice, or too many columns.
+        UserError: no name at all, one that stands twice, or too many columns.
     """
     if len(header) > MAX_COLUMNS:
         raise UserError(f"There are {len(header):,} columns; at most {MAX_COLUMNS:,} are supported.")
-    names = [name.strip() for name in header]
+    if not any(name.strip() for name in header):
+        raise UserError("The header is blank; the first row of a table must hold the names of its columns.")
+    names = [name.strip() or f"{UNNAMED} {at}" for at, name in enumerate(header, start=1)]
     seen: dict[str, int] = {}
     for at, name in enumerate(names, start=1):
-        if not name:
-            raise UserError(
-                f"Column {at} of {len(names)} has no name in the header; name it or remove it "
-                "(pandas: to_csv(…, index=False))."
-            )
         part = name.casefold()
         key = part if part in LABEL_COLUMNS else name  # ID and id would be one column
         first = seen.setdefault(key, at)
@@ -64,7 +61,7 @@ def plan(header: Sequence[str], sample: Sequence[Cells], options: ReadOptions) -
         UserError: see `check_header` and `roles_of`.
 
     >>> [column.role for column in plan(["id", " width", "confidence"], [["a"], ["1"], ["1"]], ReadOptions())]
-    ['id', 'feature', 'ignore']
+    ['id', 'feature', 'keep']
     """
     return roles_of(check_header(header), sample, options.columns)
 

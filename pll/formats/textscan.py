@@ -9,7 +9,7 @@ import codecs
 import csv
 import io
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,8 +55,11 @@ def looks_like_text(head: bytes) -> bool:
     return bool(text) and text[:1] not in b"{[<" and len(head.translate(None, _CONTROL)) == len(head)
 
 
-def scan(path: Path) -> Scan:
+def scan(path: Path, tick: Callable[[str, int, int | None], None] | None = None) -> Scan:
     """Check that a file is UTF-8 text without NUL bytes.
+
+    Args:
+        tick: told how many bytes are done, of how many.
 
     Raises:
         UserError: it is not; the byte and the line are named.
@@ -76,6 +79,8 @@ def scan(path: Path) -> Scan:
             found.returns += returns
             found.quotes += chunk.count(b'"')
             tail = chunk[-2:]
+            if tick is not None:
+                tick("bytes checked", found.size, path.stat().st_size)
     _check_chunk(b"", decoder, found)  # a character cut off at the very end
     return found
 

@@ -102,6 +102,14 @@ class PartialLabelEstimator(BaseEstimator):
     def finish(self) -> Weights:
         """After a stop: make what has been learnt so far the result, and return its label weights."""
 
+    def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
+        """Have the next `rounds` begin from a model fitted before, where the method can; False where it cannot.
+
+        Args:
+            arrays: `fitted_arrays()` of an estimator with the same settings, fitted on the same features and classes.
+        """
+        return False
+
     @abstractmethod
     def release(self) -> None:
         """Let go of everything that only training needs (device memory above all); the fitted model stays."""

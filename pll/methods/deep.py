@@ -128,6 +128,11 @@ class DeepEstimator(PartialLabelEstimator):
     def total_rounds(self) -> int:
         return self.epochs
 
+    def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
+        """Parameters and label weights go on from that model; the optimiser begins anew."""
+        self._warm_arrays = arrays
+        return True
+
     def checkpoint(self) -> dict[str, Any]:
         assert self._monitor is not None  # made by rounds, together with the trainer
         return {
@@ -206,7 +211,7 @@ class DeepEstimator(PartialLabelEstimator):
             raise UserError("This model normalises over the batch; use a batch size of at least 2.")
         self.model_ = nn.Sequential(scaling, network).to(device)
         self.candidates_ = task.candidates
-        return Trainer(
+        trainer = Trainer(
             network,
             scaled(scaling, task.X, device),
             task.candidates,
@@ -215,6 +220,11 @@ class DeepEstimator(PartialLabelEstimator):
             self.seed,
             augment,
         )
+        warm = self.__dict__.pop("_warm_arrays", None)
+        if warm is not None:
+            self.model_.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in warm.items()})
+            trainer.warm_up()
+        return trainer
 
     def _optimisation(self) -> Optimisation:
         return Optimisation(

@@ -30,7 +30,7 @@ from pll.losses import Loss, get_loss
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator, WeightedLoss
 from pll.models import ModelSpec
-from pll.training import Objective, Trainer
+from pll.training import Objective, Trainer, evaluation_batch
 
 
 class Proden(DeepEstimator):
@@ -167,6 +167,11 @@ class _Seamless(WeightedLoss):
 
 
 class _Sudden(WeightedLoss):
+    def warm_up(self, trainer: Trainer) -> None:
+        for rows in torch.arange(len(trainer.X), device=trainer.X.device).split(evaluation_batch(trainer.X.shape)):
+            batch = trainer.layout.batch(rows)
+            self.update(batch, batch.read(trainer.label_weights))
+
     def update(self, batch: Batch, label_weights: Tensor) -> None:
         top = label_weights.argmax(dim=1)
         batch.write(self.weights, one_hot(top, label_weights.shape[1]).to(label_weights))
@@ -176,6 +181,9 @@ class _Iterative(WeightedLoss):
     def __init__(self, loss: Loss, every: int) -> None:
         super().__init__(loss)
         self._every = every
+
+    def warm_up(self, trainer: Trainer) -> None:
+        self.weights = trainer.label_weights.clone()
 
     def end_epoch(self, trainer: Trainer) -> None:
         if trainer.epoch % self._every == 0:

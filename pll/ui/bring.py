@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
-from pll.catalog import Entry, available, load
+from pll import serverfiles
+from pll.catalog import Entry, available, data_folder, load
+from pll.catalog.files import folder_of
 from pll.errors import UserError
 from pll.formats import Format
 from pll.sources import Source
-from pll.ui import session
-from pll.ui.words import count
+from pll.ui import background, session
+from pll.ui.words import count, shape_words
 
-UPLOAD, CATALOGUE = "Upload a file", "Choose a dataset"
+UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
 SAMPLES = Path(__file__).resolve().parents[2] / "assets" / "samples"
 
 
@@ -32,9 +35,12 @@ def upload(formats: Mapping[str, Format]) -> Source | None:
         on_change=_forget_if_taken_away,
     )
     explain_formats()
-    if uploaded is not None:
-        return session.remember_upload(uploaded.name, uploaded.getvalue())
     last = session.last_upload()
+    if uploaded is not None:
+        if last is None or st.session_state.get("upload_id") != uploaded.file_id:  # hashing 200 MB takes a while
+            last = session.remember_upload(uploaded.name, uploaded.getvalue())
+            st.session_state["upload_id"] = uploaded.file_id
+        return last
     if last is None:
         st.info("Bring a file or choose a dataset to go on.", icon=":material/arrow_upward:")
     else:
@@ -81,39 +87,99 @@ def choose_dataset(entries: Mapping[str, Entry]) -> Source | None:
         f"{entry.about} {count(entry.n, 'example')} of {_shape(entry.shape)}, {count(entry.c, 'class', 'classes')}. "
         f"Licence: {entry.licence}. [Source]({entry.page})"
     )
-    if entry.embedded or _is_here(entry):
+    if is_here(entry) and not _is_arriving(entry):
         return Source(name)
-    st.info(f"{entry.title} is not on this machine yet. Download it once to go on.", icon=":material/cloud_download:")
-    if st.button(f"Download {entry.title} ({entry.size_mb:,.0f} MB)", type="primary", icon=":material/download:"):
-        _download(entry)
-        st.rerun()
+    offer_download(entry)
     return None
+
+
+def _download_key(entry: Entry) -> str:
+    return f"download {entry.name}"
+
+
+def _is_arriving(entry: Entry) -> bool:
+    """Whether a download of it is at work, or its result still to be taken; one that failed no longer matters."""
+    job = background.board().get(_download_key(entry))
+    if job is not None and job.standing().state in ("failed", "stopped"):
+        background.board().forget(_download_key(entry))
+        return False
+    return job is not None
+
+
+def offer_download(entry: Entry) -> None:
+    """Say that a dataset is missing, and download it in the background when asked."""
+    key = _download_key(entry)
+    if background.board().get(key) is None:
+        place = st.empty()
+        with place.container():
+            st.info(
+                f"{entry.title} is not on this machine yet. Download it once to go on.",
+                icon=":material/cloud_download:",
+            )
+            label = f"Download {entry.title} ({entry.size_mb:,.0f} MB)"
+            asked = st.button(
+                label, type="primary", icon=":material/download:", key=key, disabled=not entry.downloadable
+            )
+        if not asked:
+            _by_hand(entry)
+            return
+        place.empty()
+    found = background.result_of(
+        key, f"Downloading {entry.title}", lambda report: load(entry.name, progress=partial(report, "bytes"))
+    )
+    _by_hand(entry)
+    if found is not None:
+        session.keep_dataset(Source(entry.name), found)
+        st.rerun()
+
+
+def _by_hand(entry: Entry) -> None:
+    """Where to put the files where there is no network."""
+    with st.expander("No network here? Put the files in place by hand", icon=":material/folder_open:"):
+        for file in entry.files:
+            link = file.urls[0] if file.urls else file.page
+            link = f"[{link}](<{link}>)" if link.startswith("http") else link
+            st.markdown(f"- `{file.name}` from {link} into `{folder_of(file)}`")
+        st.caption("They are checked and used from there. Any folder of `PLL_DATA_PATH` will do as well.")
+
+
+def from_server() -> Source | None:
+    """A file in an allowed folder of the server, by its path: the way for files too large to upload."""
+    allowed = serverfiles.allowed_folders()
+    if not allowed:
+        st.info(
+            f"No folder of this server is open to this page. Whoever runs it names some in `PLL_DATA_PATH`, or makes "
+            f"`{data_folder()}`.",
+            icon=":material/folder_off:",
+        )
+        return None
+    path = st.selectbox(
+        "Path on the server",
+        serverfiles.offered(),
+        index=None,
+        placeholder="Choose a file, or type its path",
+        accept_new_options=True,
+        key="server_path",
+        persist_state="session",
+    )
+    st.caption(f"Files are read from {' and '.join(f'`{folder}`' for folder in allowed)}, and from nowhere else.")
+    return serverfiles.on_server(path) if path else None
 
 
 def _shape(shape: Sequence[int]) -> str:
     """What one example consists of, in words.
 
     >>> _shape((108,)), _shape((1, 28, 28)), _shape((3, 32, 32))
-    ('108 features', '28 × 28 pixels', '32 × 32 pixels in colour')
+    ('108 features', '28 × 28 pixels, grey', '32 × 32 pixels, in colour')
     """
-    if len(shape) != 3:
-        return f"{' × '.join(f'{size:,}' for size in shape)} features"
-    return f"{shape[1]} × {shape[2]} pixels" + " in colour" * (shape[0] == 3)
+    if len(shape) == 3:
+        return shape_words(shape)
+    return f"{shape_words(shape)} feature{'s' * (shape != (1,))}"
 
 
-def _is_here(entry: Entry) -> bool:
+def is_here(entry: Entry) -> bool:
+    """Whether a dataset of the catalogue is on this machine."""
     try:
-        return bool(available(entry))
+        return entry.embedded or bool(available(entry))
     except UserError:  # a file is there but it is not the right one: loading says so, in words
         return True
-
-
-def _download(entry: Entry) -> None:
-    bar = st.progress(0.0, text=f"Downloading {entry.title}…")
-
-    def show(done: int, total: int | None) -> None:
-        of = f" of {total / 1e6:,.0f}" if total else ""
-        bar.progress(min(1.0, done / total) if total else 0.0, text=f"{done / 1e6:,.0f}{of} MB")
-
-    load(entry.name, progress=show)
-    bar.empty()

@@ -92,17 +92,21 @@ def matrix_chart(
     matrix: npt.NDArray[np.floating[Any]], names: Sequence[str], *, title: str, across: str, down: str
 ) -> tuple[go.Figure, pd.DataFrame]:
     """A (c, c) matrix of shares as a heatmap; the diagonal is left out of the scale, since it is always 1."""
-    shares = np.array(matrix, dtype=np.float64)
+    shares = np.array(matrix, dtype=np.float64) * 100
     np.fill_diagonal(shares, np.nan)
+    seen = shares[np.isfinite(shares)]
+    # Where all cells are alike there is no range to spread the colours over: 70 % is then 70 % of the darkest.
+    top = float(seen.max()) if len(seen) and seen.min() < 0.9 * seen.max() else 100.0
     labels = [name if len(name) <= 14 else name[:13] + "…" for name in names]
     figure = go.Figure(
         go.Heatmap(
-            z=shares * 100,
+            z=shares,
             x=np.arange(len(names)),
             y=np.arange(len(names)),
             customdata=np.array(names)[None, :].repeat(len(names), axis=0),
             colorscale=[[0, "rgba(53,104,212,0.04)"], [1, ACCENT]],
             zmin=0,
+            zmax=top,
             colorbar={"title": "%", "thickness": 10, "outlinewidth": 0},
             hovertemplate="%{y} with %{x}: %{z:.1f} %<extra></extra>",
         )

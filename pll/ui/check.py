@@ -10,21 +10,21 @@ from pll.ambiguity import ambiguity_degree, co_occurrence
 from pll.dataset import PartialLabelDataset
 from pll.ui import charts
 from pll.ui.gallery import gallery
-from pll.ui.words import percent
+from pll.ui.words import percent, shape_words
 
 PREVIEWED = 12
 MOST_CLASSES = 200
 """Beyond this a picture of all pairs of classes shows nothing."""
 
 
-def figures(data: PartialLabelDataset, *, made: bool) -> None:
+def figures(data: PartialLabelDataset) -> None:
     """The statistics that matter before training."""
     sets = data.sets()
     gamma = None if data.y is None else ambiguity_degree(sets, data.y)
     entries: list[tuple[str, str, str | None]] = [
         ("Examples", f"{len(data):,}", None),
         ("Classes", f"{sets.n_classes:,}", None),
-        ("Features", " × ".join(f"{size:,}" for size in data.input_shape), None),
+        ("Features", shape_words(data.input_shape), None),
         ("Candidates each", f"{sets.nnz / len(sets):.2f}", "Candidate labels of an example, on average."),
         ("Already certain", percent(float((sets.sizes == 1).mean())), "Examples with one candidate."),
     ]
@@ -36,7 +36,7 @@ def figures(data: PartialLabelDataset, *, made: bool) -> None:
         entries.append(("Ambiguity degree γ", percent(gamma), help_))
     with st.container(horizontal=True):
         for label, value, hint in entries:
-            st.metric(label, value, help=hint, width=160)
+            st.metric(label, value, help=hint, width=160 if len(value) < 10 else 300)
 
 
 def examples(data: PartialLabelDataset) -> None:

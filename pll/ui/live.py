@@ -7,6 +7,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.runs import Run
+from pll.share import slug
 from pll.snapshots import Snapshot
 from pll.ui import pictures
 from pll.ui.star import SETTLED
@@ -46,8 +47,12 @@ def _live(run: Run, state_of_page: str) -> None:
     except UserError as error:
         st.error(str(error), icon=":material/error:")
         return
+    hidden = now.looking.hidden
+    if now.looking.lost:
+        st.caption(f":material/info: The link names examples that are not here: {', '.join(now.looking.lost[:5])}.")
     progress(now)
-    figures(now)
+    if "figures" not in hidden:
+        figures(now)
     pictures.draw(now)
     with st.container():  # at the usual distances
         views(now)
@@ -65,6 +70,8 @@ def progress(now: Scene) -> None:
     snapshot, n = now.snapshot, max(len(now.data), 1)
     back = "" if now.is_latest else f" · **in view: {now.frame.when.lower()}**"
     st.caption(standing(snapshot) + back)
+    if "timeline" in now.looking.hidden:
+        return
     timeline(
         now.epochs,
         key=f"timeline-{now.run.id}",
@@ -118,8 +125,16 @@ _M = f"The largest label weight of an example, on average; and the share of exam
 
 def views(now: Scene) -> None:
     """What lies behind the pictures: one view at a time; the others cost nothing."""
-    names = [name for name, view in VIEWS.items() if now.data.y is not None or not view.needs_truth]
     looking = now.looking
+    names = [
+        name
+        for name, view in VIEWS.items()
+        if (now.data.y is not None or not view.needs_truth) and f"view-{slug(name)}" not in looking.hidden
+    ]
+    if not names:
+        return
+    if looking.view not in names:  # put away, or of no use without the truth
+        looking.view = names[0]
 
     def choose() -> None:
         looking.view = st.session_state[looking.view_key] or looking.view

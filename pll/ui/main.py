@@ -5,10 +5,11 @@ from pathlib import Path
 import streamlit as st
 
 from pll.ui.routes import PAGES
+from pll.ui.viewing import hides_navigation
 
 HERE = Path(__file__).parent
 
 st.set_page_config(page_title="Candid", page_icon="assets/icon.svg", layout="wide")
 st.logo("assets/logo.svg", size="large")
 st.html(HERE / "frame.css")
-st.navigation([st.Page(**page) for page in PAGES.values()], position="top").run()
+st.navigation([st.Page(**page) for page in PAGES.values()], position="hidden" if hides_navigation() else "top").run()

@@ -30,11 +30,12 @@ HEATMAP_HELP = (
 
 def draw(now: Scene) -> None:
     """The star plot left, the heatmap right."""
-    left, right = st.columns(2, gap="medium")
-    with left, st.container(gap=None):
-        star(now)
-    with right, st.container(gap=None):
-        heatmap(now)
+    drawn = [draw_one for name, draw_one in (("star", star), ("heatmap", heatmap)) if name not in now.looking.hidden]
+    if not drawn:
+        return
+    for place, draw_one in zip(st.columns(len(drawn), gap="medium"), drawn, strict=True):
+        with place, st.container(gap=None):
+            draw_one(now)
 
 
 def star(now: Scene) -> None:

@@ -13,7 +13,15 @@ PAGES: dict[str, dict[str, Any]] = {
     "home": {"page": _PAGES / "home.py", "title": "Home", "icon": ":material/home:", "default": True},
     "data": {"page": _PAGES / "data.py", "title": "Data", "icon": ":material/table_view:", "url_path": "data"},
     "train": {"page": _PAGES / "train.py", "title": "Train", "icon": ":material/play_circle:", "url_path": "train"},
+    "review": {"page": _PAGES / "review.py", "title": "Review", "icon": ":material/rate_review:", "url_path": "review"},
+    "compare": {
+        "page": _PAGES / "compare.py",
+        "title": "Compare",
+        "icon": ":material/compare:",
+        "url_path": "compare",
+    },
     "export": {"page": _PAGES / "export.py", "title": "Export", "icon": ":material/download:", "url_path": "export"},
+    "learn": {"page": _PAGES / "learn.py", "title": "Learn", "icon": ":material/school:", "url_path": "learn"},
 }
 
 

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import streamlit as st
 
+from pll.annotations import Rule
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.files import write_atomically
 from pll.home import candid_home
-from pll.protocol import Flip, prepare
+from pll.noisy import Noisy
+from pll.protocol import Flip, Progress, prepare
 from pll.registry import RunRegistry
 from pll.runs import Run
-from pll.sources import Source
+from pll.sources import Source, by_rule
 
 
 @st.cache_resource(show_spinner=False)
@@ -51,7 +55,7 @@ def view(run: Run | None) -> None:
     """Make this the run in view, in this tab and in its link."""
     if run is None:
         st.session_state.pop("run", None)
-        st.query_params.pop("run", None)
+        st.query_params.clear()  # a share link too: it would begin once more
         return
     st.session_state["run"] = run.id
     if st.query_params.get("run") != run.id:
@@ -63,12 +67,13 @@ def view(run: Run | None) -> None:
 
 @dataclass(frozen=True)
 class Choice:
-    """The data this tab has chosen, and how its candidate sets are made (None: as they are in the data)."""
+    """The data this tab has chosen, and how its candidate sets are made (both None: as they are in the data)."""
 
     source: Source
     flip: Flip | None = None
     seed: int = 0
     features: str = "auto"
+    noisy: Noisy | None = None
 
 
 def chosen() -> Choice | None:
@@ -87,20 +92,87 @@ def dataset(source: Source) -> PartialLabelDataset:
     Raises:
         UserError: it cannot be read.
     """
-    return _dataset(json.dumps(source.to_json(), sort_keys=True), source)
+    if not source.rule:
+        return _dataset(data_key(source), source.load)
+    # Read once for all rules.
+    return _dataset(data_key(source), lambda: by_rule(dataset(replace(source, rule="")), Rule.parse(source.rule)))
+
+
+def data_key(source: Source) -> str:
+    """What tells data apart: the source, and the size and time of its file, which may change in its place."""
+    known = [source.to_json()]
+    if source.path is not None:
+        with suppress(OSError):
+            facts = Path(source.path).stat()
+            known.append({"bytes": facts.st_size, "changed": facts.st_mtime_ns})
+    return json.dumps(known, sort_keys=True)
+
+
+def choice_key(choice: Choice) -> str:
+    """What tells prepared data apart."""
+    return json.dumps([data_key(choice.source), asdict(choice)], sort_keys=True)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _dataset(key: str, _source: Source) -> PartialLabelDataset:
-    return _source.load()
+def _dataset(key: str, _read: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
+    return _read()
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _prepared(key: str, _data: PartialLabelDataset, _choice: Choice) -> PartialLabelDataset:
-    """As a run would have it, but not yet split: the whole of the data, with features and candidate sets."""
-    whole = replace(_data, is_test=None)
-    made = prepare(whole, flip_with=_choice.flip, features=_choice.features, seed=_choice.seed).train
-    return replace(made, is_test=_data.is_test)
+def _prepared(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabelDataset:
+    return _make()
+
+
+class _NotYet(Exception):
+    """Raised instead of making something; what raises is not kept."""
+
+
+def _not_yet() -> PartialLabelDataset:
+    raise _NotYet
+
+
+def dataset_if_read(source: Source) -> PartialLabelDataset | None:
+    """The data of a source where it is at hand; it is not read."""
+    with suppress(_NotYet):
+        return _dataset(data_key(source), _not_yet)
+    return None
+
+
+def prepared_if_made(choice: Choice) -> PartialLabelDataset | None:
+    """`dataset_with_candidates` where it is at hand; it is not made."""
+    with suppress(_NotYet):
+        return _prepared(choice_key(choice), _not_yet)
+    return None
+
+
+def keep_dataset(source: Source, data: PartialLabelDataset) -> PartialLabelDataset:
+    """Keep data that was read elsewhere (in the background, say) as `dataset` would."""
+    return _dataset(data_key(source), lambda: data)
+
+
+def keep_prepared(choice: Choice, data: PartialLabelDataset) -> PartialLabelDataset:
+    """Keep data that was prepared elsewhere as `dataset_with_candidates` would."""
+    return _prepared(choice_key(choice), lambda: data)
+
+
+def with_candidates_made(
+    choice: Choice, data: PartialLabelDataset, progress: Progress | None = None
+) -> PartialLabelDataset:
+    """As a run would have it, but not yet split: the whole of the data, with features and candidate sets.
+
+    Raises:
+        UserError: nothing can be learnt from it.
+    """
+    made = prepare(
+        replace(data, is_test=None),
+        flip_with=choice.flip,
+        noisy=choice.noisy,
+        features=choice.features,
+        seed=choice.seed,
+        progress=progress,
+    ).train
+    # Labels that are doubted leave out the examples that have none, and with them the marks of the test part.
+    return replace(made, is_test=data.is_test) if len(made) == len(data) else made
 
 
 def dataset_with_candidates(choice: Choice) -> PartialLabelDataset:
@@ -109,9 +181,7 @@ def dataset_with_candidates(choice: Choice) -> PartialLabelDataset:
     Raises:
         UserError: the data cannot be read, or nothing can be learnt from it.
     """
-    data = dataset(choice.source)
-    key = json.dumps([asdict(choice)], sort_keys=True)
-    return _prepared(key, data, choice)
+    return _prepared(choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
 
 
 def remember_upload(name: str, content: bytes) -> Source:

@@ -129,6 +129,7 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
         method=method,
         params={name: value for name, value in params.items() if value != known[name]},
         flip=choice.flip,
+        noisy=choice.noisy,
         features=choice.features,
         holdout=holdout,
         seed=int(seed),
@@ -157,28 +158,13 @@ def advice(config: RunConfig, data: PartialLabelDataset) -> bool:
     return not advised.obstacles
 
 
-def in_words(config: RunConfig) -> str:
-    """The settings of a run in one line."""
-    parts = [METHODS[config.method].title if config.method in METHODS else config.method]
-    defaults = get_method(config.method)().get_params()
-    every = defaults | config.params
-    parts.append(str(every.get("model", "")))
-    if config.flip is not None:
-        parts.append(f"candidates made: {config.flip.words}")
-    parts += [f"{every['epochs']} epochs", f"learning rate {every['lr']:g}"] if "epochs" in every else []
-    if config.holdout:
-        parts.append(f"{config.holdout:.0%} held out")
-    parts.append(f"seed {config.seed}")
-    return " · ".join(part for part in parts if part)
-
-
 def overview(config: RunConfig) -> None:
     """Every setting of a run, with its value."""
     source = config.source.name + (f" ({config.source.format})" if config.source.format else "")
     every = get_method(config.method)().get_params() | config.params
     facts = {
         "data": source,
-        "candidates": "as in the data" if config.flip is None else config.flip.words,
+        "candidates": config.candidates,
         "held out": f"{config.holdout:.0%}" if config.holdout else "nothing",
         "method": config.method,
         "seed": config.seed,

@@ -13,8 +13,8 @@ import threading
 
 from pll.warmup import warm_up
 
-MODULES = ("pll.ui.live", "pll.ui.transport")
-"""What the train page imports; the home page, where most begin, does not."""
+MODULES = ("pll.ui.live", "pll.ui.transport", "pll.ui.compare.following")
+"""What the train and compare pages import; the home page, where most begin, does not."""
 
 
 def get_ready() -> None:

@@ -5,7 +5,7 @@ Looking back never touches the run: it goes on, waits or has ended, and the page
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,11 @@ class Viewing:
         phase: how many of the four steps of slow motion are lit, less one.
         slow: the mini-batch in slow motion, behind what it was made for.
         story: one example's label weights by epoch, behind whose they are.
+        pins: examples to keep at hand, in the order in which they were pinned.
+        hidden: what a lesson puts away: names of `pll.share.CONTROLS`, or `view-…`.
+        sought: ids that a link asks for, of the example in view and of those to be pinned, until the data is there.
+        lost: those of them that the data does not have.
+        untold: the data without its true labels, behind the data it was made of; for lessons that hide the truth.
     """
 
     run_id: str
@@ -56,6 +61,11 @@ class Viewing:
     phase: int = 0
     slow: tuple[tuple[Any, ...], Any] | None = field(default=None, repr=False)
     story: tuple[tuple[Any, ...], dict[int, Weights]] | None = field(default=None, repr=False)
+    pins: list[int] = field(default_factory=list)
+    hidden: frozenset[str] = frozenset()
+    sought: tuple[str | None, tuple[str, ...]] | None = None
+    lost: tuple[str, ...] = ()
+    untold: tuple[PartialLabelDataset, PartialLabelDataset] | None = field(default=None, repr=False)
 
     @property
     def view_key(self) -> str:
@@ -72,6 +82,33 @@ class Viewing:
         if self.view not in FOLLOWING:
             self.view = st.session_state[self.view_key] = "One example"
 
+    def pin(self, example: int) -> None:
+        """Keep this example at hand, or no longer."""
+        if example in self.pins:
+            self.pins.remove(example)
+        else:
+            self.pins.append(example)
+
+    def seek(self, data: PartialLabelDataset) -> None:
+        """Find the examples that a link asks for by their ids."""
+        if self.sought is None:
+            return
+        example, pins = self.sought
+        place = {str(name): row for row, name in enumerate(data.row_ids)}
+        wanted = [*pins, *([] if example is None else [example])]
+        self.lost = tuple(dict.fromkeys(name for name in wanted if name not in place))
+        self.pins = [place[name] for name in pins if name in place]
+        self.selected = self.selected if example is None else place.get(example)
+        self.sought = None
+
+    def told(self, data: PartialLabelDataset) -> PartialLabelDataset:
+        """The data as this lesson shows it: without true labels where they are hidden."""
+        if "truth" not in self.hidden or data.y is None:
+            return data
+        if self.untold is None or self.untold[0] is not data:
+            self.untold = (data, replace(data, y=None))
+        return self.untold[1]
+
     def look(self, epoch: int, follow: bool, asked: int) -> None:
         """Look at this epoch, or at whatever is the latest."""
         self.epoch, self.follow, self.asked = epoch, follow, asked
@@ -80,6 +117,15 @@ class Viewing:
 def viewing(run: Run) -> Viewing:
     """What this tab looks at in a run; remembered while the tab is open."""
     return st.session_state.setdefault(f"viewing-{run.id}", Viewing(run.id))
+
+
+def hides_navigation() -> bool:
+    """Whether the lesson in this tab puts the navigation between pages away."""
+    query = st.query_params
+    looking = st.session_state.get(f"viewing-{query.get('run') or st.session_state.get('run')}")
+    if looking is None:  # a link that is just being opened
+        return "link" in query and "navigation" in query.get("hide", "").split(",")
+    return "navigation" in looking.hidden
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +228,12 @@ def scene(run: Run, snapshot: Snapshot) -> Scene:
     Raises:
         UserError: the data of the run cannot be read.
     """
-    data = run.parts().train
-    sets, looking = data.sets(), viewing(run)
+    looking, data = viewing(run), run.parts().train
+    looking.seek(data)
+    data = looking.told(data)
+    if "truth" in looking.hidden:
+        snapshot = _untold(snapshot)
+    sets = data.sets()
     history = History(run.folder.history, sets)
     epochs = history.epochs() or [0]
     frame = _frame(snapshot, history, epochs, looking, sets)
@@ -191,6 +241,13 @@ def scene(run: Run, snapshot: Snapshot) -> Scene:
     if snapshot.metrics and frame.epoch == snapshot.metrics.get("epoch"):
         row = row | snapshot.metrics  # those of the final model, as in labels.csv
     return Scene(run, snapshot, data, history, epochs, looking, frame, row)
+
+
+def _untold(snapshot: Snapshot) -> Snapshot:
+    """The same without anything that true labels would tell."""
+    nothing = {"transductive_accuracy": None, "test_accuracy": None}
+    metrics = None if snapshot.metrics is None else snapshot.metrics | nothing
+    return replace(snapshot, rows=tuple(row | nothing for row in snapshot.rows), metrics=metrics)
 
 
 def _frame(snapshot: Snapshot, history: History, epochs: list[int], looking: Viewing, sets: CandidateSets) -> Frame:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyarrow.parquet
 import streamlit as st
 
 from pll import formats
+from pll.formats.base import listing
 from pll.formats.roles import ROLES, Column
 from pll.sources import Source
+from pll.ui import reading
 
 FIRST_ROWS = 3
+ROW, ROWS_SHOWN = 35, 14
+"""Pixels of a row of a table, and how many columns show without scrolling."""
 MOST_COLUMNS = 300
 """A person does not go through more; the guess stands then."""
 
@@ -43,27 +49,77 @@ def columns_as_told(source: Source) -> Source:
     Raises:
         UserError: the file cannot be read at all.
     """
-    if source.path is None:
+    if source.path is None or not _is_quick(source):
         return source
     found = formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
     if not found or len(found) > MOST_COLUMNS:
         return source
-    unsure = any(column.guessed for column in found)
+    unsure = any(column.guessed for column in found) or reading.size_of(source) >= reading.HUGE
     with st.expander("What each column is", icon=":material/view_column:", expanded=unsure):
         st.caption(
             "Guessed from names and first cells. Double-click what is wrong under *is*; everything below follows."
         )
-        told = _edited(found, _first_cells(Path(source.path)), key=f"columns-{source.sha256}")
+        said = _edited(found, _roles_shown(source, found), _first_cells(Path(source.path), found), _key(source))
+    told = {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
+    st.session_state[_told_key(source)] = told
+    for sentence in what_is_not_learnt(found, said):
+        st.caption(f":material/info: {sentence}")
     return replace(source, options={**source.options, "columns": told}) if told else source
 
 
-def _edited(found: list[Column], cells: dict[str, str], key: str) -> dict[str, str]:
-    """By name of the column, the roles that differ from the guess."""
+def _key(source: Source) -> str:
+    return f"columns-{source.sha256 or source.path}"
+
+
+def _told_key(source: Source) -> str:
+    return f"told-{_key(source)}"
+
+
+def _roles_shown(source: Source, found: Sequence[Column]) -> list[str]:
+    """The roles the table of this visit begins with: the guess, and what was corrected before the page was left.
+
+    They stay for as long as the table is on the page, since an editor that is given other rows forgets its edits.
+    """
+    start = f"start-{_key(source)}"
+    if _key(source) not in st.session_state or start not in st.session_state:
+        st.session_state[start] = dict(st.session_state.get(_told_key(source), {}))
+    before = st.session_state[start]
+    return [before.get(column.name, column.role) for column in found]
+
+
+def _is_quick(source: Source) -> bool:
+    """Whether columns show without reading the whole file, or it is small: fields of JSON are known at its end."""
+    assert source.path is not None
+    if reading.size_of(source) < reading.LARGE:
+        return True
+    with Path(source.path).open("rb") as file:
+        return file.read(64).lstrip()[:1] not in (b"{", b"[")
+
+
+def what_is_not_learnt(found: Sequence[Column], roles: Sequence[str]) -> list[str]:
+    """Which columns are left out or only kept, and how many, in words; nothing where there are none.
+
+    >>> columns = [Column(0, "width", "feature", "width"), Column(1, "note", "keep", "note")]
+    >>> what_is_not_learnt(columns, ["feature", "ignore"]), what_is_not_learnt(columns, ["feature", "feature"])
+    (['1 of 2 columns is left out: note.'], [])
+    """
+    sentences = []
+    for role, words in (("ignore", "left out"), ("keep", "kept, and not learnt from")):
+        names = [column.name for column, said in zip(found, roles, strict=True) if said == role]
+        if names:
+            be = "is" if len(names) == 1 else "are"
+            columns = f"{len(found)} column{'s' * (len(found) != 1)}"
+            sentences.append(f"{len(names)} of {columns} {be} {words}: {listing(names)}.")
+    return sentences
+
+
+def _edited(found: Sequence[Column], roles: Sequence[str], cells: Sequence[str], key: str) -> list[str]:
+    """The role of each column, as a person corrected it."""
     table = pd.DataFrame(
         {
             "column": [column.name for column in found],
-            "is": [TITLES[column.role] for column in found],
-            "first cells": [cells.get(column.name, "") for column in found],
+            "is": [TITLES[role] for role in roles],
+            "first cells": cells,
         }
     )
     edited = st.data_editor(
@@ -73,20 +129,28 @@ def _edited(found: list[Column], cells: dict[str, str], key: str) -> dict[str, s
         column_config={
             "is": st.column_config.SelectboxColumn("is", width="medium", options=list(TITLES.values()), required=True)
         },
+        height=ROW * (min(len(found), ROWS_SHOWN) + 1) + 2,
         key=key,
     )
-    roles = {title: role for role, title in TITLES.items()}
-    said = [roles[title] for title in edited["is"]]
-    return {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
+    role_of = {title: role for role, title in TITLES.items()}
+    return [role_of[title] for title in edited["is"]]
 
 
-def _first_cells(path: Path) -> dict[str, str]:
-    """The first few cells of each column, by its name; a few rows are read, never the whole file."""
+def _first_cells(path: Path, found: Sequence[Column]) -> list[str]:
+    """The first few cells of each column; a few rows are read, never the whole file."""
     try:
         rows = _first_rows(path)
     except (OSError, ValueError, pd.errors.ParserError):
-        return {}  # the reader will say what is wrong; this is only a help
-    return {str(name).strip(): " · ".join(str(cell)[:40] for cell in rows[name]) for name in rows.columns}
+        rows = pd.DataFrame()  # the reader will say what is wrong; this is only a help
+    if rows.shape[1] == len(found):
+        return [_beginning(rows.iloc[:, at]) for at in range(len(found))]
+    by_name = {str(name).strip(): _beginning(rows[name]) for name in rows.columns}
+    return [by_name.get(column.name, "") for column in found]
+
+
+def _beginning(cells: pd.Series[Any]) -> str:
+    shown = [str(cell)[:40] for cell in cells]
+    return " · ".join(cell or "–" for cell in shown) if any(shown) else "(empty)"
 
 
 def _first_rows(path: Path) -> pd.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -63,6 +63,19 @@ def count(number: int, one: str, many: str | None = None) -> str:
     ('1 class', '1,797 examples')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def shape_words(shape: Sequence[int]) -> str:
+    """What one example consists of: how many numbers, or which pixels.
+
+    >>> shape_words((1108,)), shape_words((1, 8, 8)), shape_words((3, 32, 32)), shape_words((2, 4, 4))
+    ('1,108', '8 × 8 pixels, grey', '32 × 32 pixels, in colour', '4 × 4 pixels, 2 channels')
+    """
+    if len(shape) != 3:
+        return " × ".join(f"{size:,}" for size in shape)
+    channels, height, width = shape
+    colour = {1: "grey", 3: "in colour"}.get(channels, f"{channels} channels")
+    return f"{width} × {height} pixels, {colour}"
 
 
 def method_title(name: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import tarfile
 from pathlib import Path
@@ -91,6 +92,12 @@ def test_texture_is_read_with_its_classes_in_order(tmp_path: Path) -> None:
     np.testing.assert_allclose(data.X, [[-1.455, 0.25], [-1.44, -0.2], [1e-3, 5]], rtol=1e-6)
     assert data.class_names == ("2", "3", "14") and data.feature_names == ("V1", "V2")
     assert data.y is not None and data.y.tolist() == [2, 0, 1]
+
+
+def test_reading_texture_changes_nothing_for_other_tables(tmp_path: Path) -> None:
+    before = csv.field_size_limit()
+    texture._texture(write(tmp_path, "texture.arff", ARFF))
+    assert csv.field_size_limit() == before
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,7 +17,7 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.export import EXPORTS, Decision, ExportSource, archive_data, archive_name, export_all, preview
+from pll.export import EXPORTS, Decision, ExportSource, archive_data, archive_name, export_all, parts_of, preview
 from pll.export.readme import readme
 from pll.methods import METHODS
 from pll.methods.classical import ClassicalEstimator, Matrix
@@ -26,7 +27,7 @@ from pll.weights import Weights, normalise
 
 FILES = (
     *("labels.csv", "labels.parquet", "labels.jsonl", "label_weights.npz"),
-    *("model.safetensors", "model.json", "model.pt2", "model.onnx", "README.md"),
+    *("model.safetensors", "model.json", "model.pt2", "model.onnx", "replay.html", "README.md"),
 )
 
 
@@ -60,9 +61,8 @@ def no_network(monkeypatch: pytest.MonkeyPatch, source: ExportSource) -> ExportS
     monkeypatch.setitem(METHODS, "centroids", Centroids)
     X = np.random.default_rng(0).normal(size=(len(source.candidates), 5)).astype(np.float32)
     estimator = Centroids().fit(X, source.candidates)
-    return ExportSource(
-        estimator, "centroids", source.candidates, estimator.label_weights_, source.ids, input_shape=(5,)
-    )
+    sets, weights = source.candidates, estimator.label_weights_
+    return ExportSource(estimator, "centroids", sets, weights, source.ids, input_shape=(5,), replay=source.replay)
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +106,8 @@ def test_an_export_is_complete_and_the_archive_holds_it_all(source: ExportSource
         for path in result.files:
             assert archive.read(path.name) == path.read_bytes()
     assert [name for _, _, name in seen] == [*FILES, result.zip_path.name, result.zip_path.name]
-    assert [done for done, _, _ in seen] == list(range(11))
-    assert {total for _, total, _ in seen} == {10}
+    assert [done for done, _, _ in seen] == list(range(len(FILES) + 2))
+    assert {total for _, total, _ in seen} == {len(FILES) + 1}
 
 
 @pytest.mark.parametrize(
@@ -182,6 +182,19 @@ def test_a_method_without_a_network_gives_the_rest_and_says_so(no_network: Expor
     np.testing.assert_array_equal(load_model(tmp_path).predict(X), no_network.estimator.predict(X))
 
 
+def test_a_run_without_a_replay_gives_the_rest_and_says_so(source: ExportSource, tmp_path: Path) -> None:
+    """There may be no history, or none yet: stopped before its first epoch."""
+
+    def too_short() -> str:
+        raise UserError("There is nothing to replay yet: train for one epoch at least.")
+
+    for replay, reason in ((None, "There is no history"), (too_short, "There is nothing to replay yet")):
+        result = export_all(replace(source, replay=replay), tmp_path)
+        assert tuple(path.name for path in result.files) == tuple(set_minus(FILES, {"replay.html"}))
+        (note,) = [note for note in result.notes if note.startswith("replay.html")]
+        assert reason in note
+
+
 def set_minus(names: tuple[str, ...], gone: set[str]) -> list[str]:
     return [name for name in names if name not in gone]
 
@@ -232,8 +245,8 @@ def test_the_archive_can_be_had_as_bytes(source: ExportSource, tmp_path: Path) -
     np.testing.assert_array_equal(load_model(tmp_path / "out").predict_proba(X), source.estimator.predict_proba(X))
 
 
-def test_every_export_explains_itself() -> None:
-    assert [part.file_name for part in EXPORTS.values()] == set_minus(FILES, {"README.md"})
+def test_every_export_explains_itself(source: ExportSource) -> None:
+    assert [part.file_name for part in parts_of(source).values()] == set_minus(FILES, {"README.md"})
     for part in EXPORTS.values():
         assert part.label
         assert part.summary.endswith(".")

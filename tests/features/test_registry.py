@@ -7,7 +7,7 @@ import pytest
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features import CHOICES, FEATURISERS, contents, featurised, featuriser, fitted, suggested
+from pll.features import CHOICES, FEATURISERS, contents, featurised, featuriser, fitted, fitting_choices, suggested
 from pll.features.registry import JoinedFeatures
 from pll.pictures import Pictures
 from tests.features.helpers import folder_of, saved_and_loaded, table, texts, words
@@ -112,5 +112,10 @@ class TestFeaturised:
     def test_features_of_what_is_not_there_are_refused(self) -> None:
         with pytest.raises(UserError, match="'tfidf' are made of texts; data holds numbers"):
             fitted("tfidf", table([[1.0]]))
+        with pytest.raises(UserError, match="Choose one of these instead: table, none"):
+            fitted("tfidf", table([[1.0]]))
         with pytest.raises(UserError, match="data holds nothing to make features of"):
             fitted("table", table(np.empty((1, 0))))
+        with pytest.raises(UserError, match="Bring columns of numbers, texts or pictures"):
+            fitted("table", table(np.empty((1, 0))))
+        assert fitting_choices(table([[1.0]])) == ["table"]

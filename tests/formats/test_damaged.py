@@ -5,15 +5,22 @@ What is generated is in `hostile`; the suite reads some of it, the slow test som
 
 from __future__ import annotations
 
+import gzip
 import io
+import json
+import pickle
 import re
 import resource
 import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sized
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,31 +29,65 @@ import pytest
 
 from pll import formats
 from pll.errors import UserError
+from pll.pictures import encode
 
 from .hostile import VARIANTS, Damage, flipped, rewritten, shuffled, truncated, v73_file, whole_file
 
 SECONDS = 10
+"""Of the processor: how long it takes otherwise depends on who else is at work."""
 BYTES = 2**30
 QUICK, SLOW = 35, 250
 """Files of each kind of damage and each variant."""
 
 
-def peak() -> int:
-    """The most memory this process has ever held, in bytes."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+STATUS = Path("/proc/self/status")
 
 
-def survives(path: Path, content: bytes) -> bool:
-    """Whether a dataset came out; if not, it was a `UserError` that names the file, in time."""
+@dataclass
+class Tally:
+    """What became of the files read: how many, how many gave a message, the slowest and the largest of them."""
+
+    files: int = 0
+    messages: int = 0
+    seconds: float = 0.0
+    bytes: int = 0
+
+
+def memory(what: str) -> int:
+    """Bytes this process holds (`VmRSS`), or held at most since `forget_peak` (`VmHWM`)."""
+    if not STATUS.exists():  # not Linux: the most it ever held
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    (line,) = (line for line in STATUS.read_text().splitlines() if line.startswith(what))
+    return int(line.split()[1]) * 1024
+
+
+def forget_peak() -> None:
+    """From here on, count anew the most memory that is held."""
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def survives(path: Path, content: bytes, tally: Tally | None = None) -> bool:
+    """Whether a dataset came out; if not, it was a `UserError` that names the file; in time and memory either way.
+
+    What the columns of a table are taken for, as the data page shows it first, is asked for as well.
+    """
     path.write_bytes(content)
-    start = time.monotonic()
-    try:
-        return len(formats.read(path)) > 0
-    except UserError as error:
-        assert path.name in str(error) and len(str(error)) < 2000 and "Traceback" not in str(error)
-        return False
-    finally:
-        assert time.monotonic() - start < SECONDS
+    tally = tally or Tally()
+    forget_peak()
+    before, start = memory("VmRSS"), time.process_time()
+    for look in (formats.columns, formats.read):
+        try:
+            found: Sized | None = look(path)
+        except UserError as error:
+            assert path.name in str(error) and len(str(error)) < 2000 and "Traceback" not in str(error)
+            found = None
+    seconds, grown = time.process_time() - start, memory("VmHWM") - before
+    assert seconds < SECONDS and grown < BYTES
+    tally.files += 1
+    tally.messages += found is None
+    tally.seconds, tally.bytes = max(tally.seconds, seconds), max(tally.bytes, grown)
+    return found is not None and len(found) > 0
 
 
 def kinds(variant: str) -> Iterator[tuple[str, Damage]]:
@@ -58,23 +99,20 @@ def kinds(variant: str) -> Iterator[tuple[str, Damage]]:
     )
 
 
-def check(folder: Path, variant: str, count: int, seed: int) -> int:
-    """Read `count` files of every kind of damage; how many there were."""
-    whole = whole_file(folder, variant)
+def check(folder: Path, variant: str, count: int, seed: int) -> Tally:
+    """Read `count` files of every kind of damage."""
+    whole, tally = whole_file(folder, variant), Tally()
     path = folder / f"bad.{VARIANTS[variant]}"
     assert survives(path, whole)
-    before, read = peak(), 0
     for kind, damage in kinds(variant):
-        outcomes = [survives(path, content) for content in damage(whole, np.random.default_rng(seed), count)]
+        outcomes = [survives(path, content, tally) for content in damage(whole, np.random.default_rng(seed), count)]
         assert False in outcomes, kind  # the damage was real
-        read += len(outcomes)
-    assert peak() - before < BYTES
-    return read
+    return tally
 
 
 @pytest.mark.parametrize("variant", list(VARIANTS))
 def test_damaged_files_give_a_message_or_a_dataset(tmp_path: Path, variant: str) -> None:
-    assert check(tmp_path, variant, QUICK, seed=0) > 2 * QUICK
+    assert check(tmp_path, variant, QUICK, seed=0).files > 2 * QUICK
 
 
 def test_damaged_files_of_version_73(tmp_path: Path) -> None:
@@ -104,11 +142,82 @@ def archive(*members: tuple[str, bytes]) -> bytes:
     return file.getvalue()
 
 
+def fields(line: bytes) -> bytes:
+    """A record with 10,000 more fields, each of which could be an example of PLCIFAR10."""
+    return line % b",".join(b'"f%d": [["a"]]' % k for k in range(10_000))
+
+
+def matlab(variables: dict[str, Any]) -> bytes:
+    import scipy.io  # each heavy file is read in a process of its own, which had better start soon
+
+    file = io.BytesIO()
+    scipy.io.savemat(file, variables)
+    return file.getvalue()
+
+
+def deep(levels: int) -> pa.Array:
+    """One list in a list in a list …"""
+    array = pa.array([1])
+    for _ in range(levels):
+        array = pa.ListArray.from_arrays(pa.array([0, 1]), array)
+    return array
+
+
 MB = 2**20
+PNG = encode(np.zeros((3, 3), dtype=np.uint8))
 HEAVY: dict[str, tuple[str, Callable[[], bytes], str | None]] = {
     "10,000 columns": ("csv", lambda: wide(10_000), None),
     "10,000 fields": ("jsonl", lambda: b"{%s}\n" % b",".join(b'"f%d":1' % k for k in range(10_000)) * 20, None),
     "10,000 columns, typed": ("parquet", lambda: parquet(pa.table({f"c{k}": [1, 2] for k in range(10_000)})), None),
+    **{
+        f"10,000 fields, {tool}": (suffix, partial(fields, line), None)
+        for tool, suffix, line in (
+            ("Label Studio", "json", b'[{"id": 1, "data": {"text": "t", %s}}]'),
+            ("Argilla", "json", b'[{"id": "1", "fields": {"text": "t"}, "metadata": {%s}}]'),
+            ("Prodigy", "jsonl", b'{"text": "t", "options": [{"id": "a"}], %s}'),
+            ("doccano", "jsonl", b'{"text": "t", "label": ["a"], %s}'),
+            ("PLCIFAR10", "json", b'{"0": [["a"], ["b"]], %s}'),
+        )
+    },
+    "10,000 annotators": (
+        "csv",
+        lambda: (
+            b",".join(b"a%d" % k for k in range(10_000)).join([b",", b"\n"])
+            + b"\n".join(b"%d" % r + b",1" * 10_000 for r in range(3))
+        ),
+        None,
+    ),
+    "10,000 arrays": ("npz", lambda: archive(*((f"a{k}.npy", b"") for k in range(10_000))), "arrays"),
+    "10,000 variables": ("mat", lambda: matlab({f"v{k}": np.ones((1, 1)) for k in range(10_000)}), "variable data"),
+    "10,000 columns beside pictures": (
+        "zip",
+        lambda: archive(
+            ("t.csv", b"image," + wide(10_000).replace(b"\n", b"\na.png,", 2).removesuffix(b"a.png,")), ("a.png", PNG)
+        ),
+        None,
+    ),
+    "deep in a task": (
+        "json",
+        lambda: b'[{"data": {"text": "t", "a": ' + b'{"a": ' * 10**5 + b"1" + b"}" * (10**5 + 3) + b"]",
+        "nested too deeply",
+    ),
+    "deep in a line": (
+        "jsonl",
+        lambda: b'{"text": "t", "label": ["a"], "x": ' + b"[" * 10**6 + b"]" * 10**6 + b"}\n",
+        "nested too deeply|more than 1,000,000 values",
+    ),
+    "deep in a column": (
+        "parquet",
+        lambda: parquet(pa.table({"x": deep(80), "candidates": ["a"]})),
+        "too deeply nested",
+    ),
+    "a label of 15 MB": ("jsonl", lambda: b'{"text": "t", "label": ["' + b"a" * (15 * MB) + b'"]}\n', "label"),
+    "a task of 15 MB": ("json", lambda: b'[{"id": 1, "data": {"text": "' + b"a" * (15 * MB) + b'"}}]', None),
+    "a million ids, one twice": (
+        "csv",
+        lambda: b"id,x,candidates\n" + b"\n".join(b"%d,1,a" % (k % 999_999) for k in range(10**6)),
+        "the same id",
+    ),
     "a cell of 15 MB": ("csv", lambda: b"text,candidates\n" + b"a" * (15 * MB) + b",x\n", None),
     "a name of 15 MB": ("csv", lambda: b"x,candidates\n1," + b"a" * (15 * MB) + b"\n", "holds a label of"),
     "millions of lists": (
@@ -173,19 +282,93 @@ def test_what_is_made_to_take_long_or_much_does_neither(tmp_path: Path, name: st
 
 def read_alone() -> None:
     """In a process of its own, so that its memory is its own: read, and say what came of it."""
-    before, start = peak(), time.monotonic()
+    forget_peak()
+    before, start = memory("VmRSS"), time.process_time()
     told = ""
     try:
         formats.read(Path(sys.argv[1]))
     except UserError as error:
         told = str(error)
-    print(told, time.monotonic() - start, peak() - before, sep="\n")
+    print(told, time.process_time() - start, memory("VmHWM") - before, sep="\n")
+
+
+@pytest.mark.parametrize("variant", list(VARIANTS))
+def test_a_wrong_ending_is_no_matter(tmp_path: Path, variant: str) -> None:
+    whole = whole_file(tmp_path, variant)
+    for suffix in dict.fromkeys((*VARIANTS.values(), "txt", "pkl", "")):
+        assert survives(tmp_path / f"some.{suffix}", whole)
+
+
+class Trap:
+    """A pickle of it writes a file as it is opened."""
+
+    def __init__(self, where: Path) -> None:
+        self.where = where
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.where,)
+
+
+def strangers(trap: Trap) -> dict[str, bytes]:
+    """What else people upload, or slip in."""
+    import torch
+
+    objects, array, torched = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    hidden = np.array([trap, trap], dtype=object)
+    np.savez(objects, X=hidden, candidates=hidden)
+    np.save(array, hidden)
+    torch.save({"X": trap}, torched)
+    return {
+        "a pickle": pickle.dumps(trap),
+        "an old pickle": pickle.dumps(trap, protocol=0),
+        "arrays of objects": objects.getvalue(),
+        "one array of objects": array.getvalue(),
+        "a torch file": torched.getvalue(),
+        "compressed": gzip.compress(b"a,candidates\n1,x\n"),
+        "a page": b"<!doctype html><html><body>Log in</body></html>",
+        "a picture": encode(np.zeros((3, 3), dtype=np.uint8)),
+        "a document": b"%PDF-1.7 " + bytes(range(256)),
+        "a spreadsheet": archive(("[Content_Types].xml", b"<x/>"), ("xl/workbook.xml", b"<x/>")),
+        "a zip that climbs": archive(("../../climbed.png", encode(np.zeros((3, 3), dtype=np.uint8)))),
+        "nothing": b"",
+        "spaces": b" \n\n \t",
+        "zeros": bytes(5000),
+        "noise": np.random.default_rng(0).bytes(5000),
+        "half a character": b'{"text": "\xc3',
+    }
+
+
+@pytest.mark.parametrize("suffix", sorted(set(VARIANTS.values())))
+def test_strangers_are_refused_and_nothing_of_them_runs(tmp_path: Path, suffix: str) -> None:
+    trap = Trap(tmp_path / "it ran")
+    for name, content in strangers(trap).items():
+        found = survives(tmp_path / f"stranger.{suffix}", content)
+        assert not found or name == "an old pickle", name  # that one is a text, and no more to us
+    assert not trap.where.exists() and not (tmp_path.parent.parent / "climbed.png").exists()
 
 
 @pytest.mark.slow
 def test_thousands_more(tmp_path: Path) -> None:
-    read = sum(check(tmp_path, variant, SLOW, seed=1) for variant in VARIANTS)
-    whole, path = v73_file(tmp_path), tmp_path / "bad.mat"
+    """In a process of its own, from which we hear how it went."""
+    program = "from tests.formats.test_damaged import thousands; thousands()"
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, timeout=900)
+    assert done.returncode == 0, done.stderr[-3000:]
+    said = json.loads(done.stdout)
+    assert said["files"] > 10_000 and said["messages"] > 5000
+    assert said["seconds"] < SECONDS and said["bytes"] < BYTES
+
+
+def thousands() -> None:
+    """Read some ten thousand damaged files; print what became of them."""
+    folder = Path(sys.argv[1])
+    tallies = [check(folder, variant, SLOW, seed=1) for variant in VARIANTS]
+    whole, path, last = v73_file(folder), folder / "bad.mat", Tally()
     for damage in (truncated, flipped, shuffled):
-        read += len([survives(path, content) for content in damage(whole, np.random.default_rng(1), 40)])
-    assert read > 10_000
+        for content in damage(whole, np.random.default_rng(1), 40):
+            survives(path, content, last)
+    every = [*tallies, last]
+    total = Tally(
+        *(sum(getattr(one, part) for one in every) for part in ("files", "messages")),
+        *(max(getattr(one, part) for one in every) for part in ("seconds", "bytes")),
+    )
+    print(json.dumps(asdict(total)))

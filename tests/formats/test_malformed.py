@@ -67,7 +67,6 @@ TABLES: dict[str, tuple[str | bytes, str]] = {
     "blank line of spaces": ("x,candidates\n1,a\n   \n", "Row 3 has 1 field"),
     "same column twice": ("x,candidates,x\n1,a,2\n", "Columns 1 and 3 have the same name 'x'"),
     "reserved column twice": ("id,x,ID\n1,1,1\n", "Columns 1 and 3 have the same name"),
-    "column without a name": (",x,candidates\n0,1,a\n", "Column 1 of 3 has no name"),
     "same id twice": ("id,x\na,1\nb,2\na,3\n", "Rows 2 and 4 have the same id 'a'"),
     "empty id": ("id,x\na,1\n,2\n", "Row 3 has an empty id"),
     "no rows": ("x,candidates\n", "not one row"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -221,6 +222,44 @@ def test_the_files_own_folds(tmp_path: Path) -> None:
     saved(tmp_path, **LAYOUTS["a"])
     with pytest.raises(formats.UserError, match="no folds of its own"):
         formats.read(tmp_path / "data.mat", options=ReadOptions(fold=1))
+
+
+def hostile_73(folder: Path, make: Callable[[h5py.File], Any]) -> Path:
+    path = folder / "bad.mat"
+    with h5py.File(path, "w", userblock_size=512) as file:
+        make(file)
+    with path.open("r+b") as raw:
+        raw.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    return path
+
+
+def test_nothing_outside_the_file_is_read(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(bytes(range(64)))
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["data"] = np.ones((2, 2))
+    layout = h5py.VirtualLayout((2, 2), dtype=float)
+    layout[:] = h5py.VirtualSource(str(tmp_path / "other.h5"), "data", shape=(2, 2))
+    ways: list[tuple[Callable[[h5py.File], Any], str]] = [
+        (
+            lambda file: file.create_dataset("data", (8, 8), np.uint8, external=[(str(secret), 0, 64)]),
+            "in another file",
+        ),
+        (lambda file: file.__setitem__("data", h5py.ExternalLink(str(tmp_path / "other.h5"), "/data")), "another file"),
+        (lambda file: file.create_virtual_dataset("data", layout), "in another file"),
+    ]
+    for make, words in ways:
+        with pytest.raises(formats.UserError, match=rf"bad\.mat: .*{words}"):
+            formats.read(hostile_73(tmp_path, make))
+
+
+def test_a_file_that_grows_to_fill_the_memory_is_refused(tmp_path: Path) -> None:
+    path = hostile_73(
+        tmp_path, lambda file: file.create_dataset("data", (20_000, 20_000), float, chunks=True, compression=1)
+    )
+    assert path.stat().st_size < 10_000
+    with pytest.raises(formats.UserError, match=r"bad\.mat: .*made to fill the memory"):
+        formats.read(path)
 
 
 def test_the_library_of_hdf5_may_die_without_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

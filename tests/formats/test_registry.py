@@ -126,3 +126,9 @@ def test_where_to_write_must_be_clear(tmp_path: Path, data: PartialLabelDataset)
         formats.write(data, tmp_path / "data.csv", format="xyz")
     with pytest.raises(UserError, match="No such file or directory"):
         formats.write(data, tmp_path / "nowhere" / "data.csv")
+
+
+def test_columns_separated_by_spaces_are_explained(tmp_path: Path) -> None:
+    (tmp_path / "old.data").write_text("name   a   b\nx  0.5  1\ny  0.25  2\nz  1  3\n")
+    with pytest.raises(UserError, match=r"old\.data: .*separated by spaces.*read_csv"):
+        formats.read(tmp_path / "old.data")

@@ -26,7 +26,9 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
 @pytest.mark.parametrize(
     ("columns", "expected"),
     [
-        ({"ID": LABELS, "Candidates": LABELS, "confidence": NUMBERS}, "id candidates ignore"),
+        ({"ID": LABELS, "Candidates": LABELS, "confidence": NUMBERS}, "id candidates keep"),
+        ({"identified_label": LABELS, "confidence": NUMBERS, "source": LABELS}, "ignore ignore ignore"),
+        ({"num_annotations": NUMBERS, "consensus_label": NUMBERS}, "ignore ignore"),
         ({"width": NUMBERS, "colour": LABELS}, "feature category"),
         ({"width": NUMBERS, "typo": ["1", "2", "x", "4"]}, "feature feature"),  # reading will name the row
         ({"comma": ["1,5", "2,5"]}, "feature"),
@@ -57,6 +59,9 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"review": ["a good one", "not so good"], "file": ["a.png", "b.png"]}, "text image"),
         ({"words": ["one two three four", "five six seven eight"], "b": ["a b c d e", "f g h i j"]}, "text category"),
         ({"name": [f"n{k}" for k in range(50)]}, "keep"),
+        ({"unnamed 1": ["0", "1"], "x": NUMBERS[:2], "unnamed 3": ["", ""]}, "id feature ignore"),
+        ({"unnamed 1": ["0", "0"], "x": NUMBERS[:2]}, "feature feature"),
+        ({"Unnamed: 0": ["0", "1"], "x": NUMBERS[:2]}, "id feature"),
     ],
 )  # fmt: skip
 def test_what_is_guessed(columns: dict[str, list[str | None]], expected: str) -> None:

@@ -22,7 +22,7 @@ def open_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenP
     monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
     st.cache_resource.clear()
 
-    def show(name: str, **query: str) -> Any:
+    def show(name: str, /, **query: str) -> Any:
         app = AppTest.from_file(str(ROOT / "pll" / "ui" / "main.py"), default_timeout=60)
         for key, value in query.items():
             app.query_params[key] = value

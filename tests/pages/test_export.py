@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
+from pll.convert import of_run
 from pll.protocol import Flip
 from pll.rundir import RunConfig
 from pll.sources import Source
-from pll.ui import session
+from pll.ui import session, taking
+
+SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 
 
 def test_the_empty_page_says_what_to_do(open_page: Any) -> None:
@@ -30,6 +35,58 @@ def test_a_finished_run_shows_its_labels_first(open_page: Any) -> None:
     assert set(table["reviewer"]) == {""}
     assert any("identified correctly" in text.value for text in page.markdown)
     assert len(page.get("download_button")) >= 9
+
+
+def finished(source: Source, **more: Any) -> Any:
+    run = session.registry().start(RunConfig(source, params={"epochs": 3}, **more))
+    run.join(60)
+    return run
+
+
+def test_labels_go_back_into_the_tool_they_came_from(open_page: Any) -> None:
+    open_page("home")
+    sample = SAMPLES / "reviews.labelstudio.json"
+    run = finished(Source(sample.name, str(sample)))
+    page = open_page("export", run=run.id)
+    assert not page.exception
+    assert [head.value for head in page.subheader][:2] == ["Back into Label Studio", "Into another format"]
+    offered = [button.proto.label for button in page.get("download_button")]
+    assert offered[:3] == [
+        "Download reviews.labelstudio-labelled.json", "Its labelling configuration",
+        "Download reviews.labelstudio-labelled.csv",
+    ]  # fmt: skip
+    assert page.toggle[0].label == "Least certain first" and page.toggle[0].value
+    plan = of_run(run.folder, "labelstudio", load=session.dataset)
+    tasks = json.loads(taking.file_content(plan, True))
+    before = {task["id"]: task for task in json.loads(sample.read_text(encoding="utf-8"))}
+    scores = [task.pop("predictions")[0]["score"] for task in tasks]
+    assert scores == sorted(scores) and {task["id"]: task for task in tasks} == before
+
+
+def test_what_a_format_cannot_hold_is_said_before_the_download(open_page: Any) -> None:
+    open_page("home")
+    sample = SAMPLES / "reviews.labelstudio.json"
+    run = finished(Source(sample.name, str(sample)))
+    page = open_page("export", run=run.id)
+    formats = {box.key: box for box in page.selectbox}
+    page = formats["export-format"].select("plcifar").run()
+    assert any("The texts." in warning.value for warning in page.warning)
+    formats = {box.key: box for box in page.selectbox}
+    page = formats["export-format"].select("mat").run()
+    assert any("no features" in info.value for info in page.info)
+    assert len([button for button in page.get("download_button") if "-labelled" in button.proto.label]) == 1
+
+
+def test_another_run_can_be_chosen_while_one_is_in_view(open_page: Any) -> None:
+    open_page("home")
+    first = finished(Source("iris"), flip=Flip("binomial", 0.3), name="the first")
+    second = finished(Source("wine"), flip=Flip("binomial", 0.3), name="the second")
+    page = open_page("export", run=first.id)
+    assert "the first" in page.markdown[0].value
+    assert page.selectbox[0].value == first.id and set(page.selectbox[0].options) != set()
+    page = page.selectbox[0].select(second.id).run()
+    assert not page.exception and "the second" in page.markdown[0].value
+    assert next(head.value for head in page.subheader) == "Into a tool or a table"
 
 
 def test_a_run_without_a_result_is_explained(open_page: Any) -> None:

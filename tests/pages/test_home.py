@@ -4,22 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
+from pll.lanes import lane_configs
+from pll.protocol import Flip
+from pll.rundir import RunConfig
+from pll.sources import Source
 from pll.ui import bring, session
+from pll.ui.routes import PAGES
 
 
 def test_it_offers_to_watch_and_to_bring_data(open_page: Any) -> None:
     home = open_page("home")
     assert not home.exception
-    assert [button.label for button in home.button] == ["Watch it work", "Bring my data", "Choose a dataset"]
+    doors = ["Bring my data", *(["Start the lesson"] if "learn" in PAGES else []), "Compare", "Choose a dataset"]
+    assert [button.label for button in home.button] == ["Watch it work", *doors]
     assert any("None yet" in caption.value for caption in home.caption)
 
 
 def test_each_door_opens_the_data_page_on_its_own_way(open_page: Any) -> None:
-    for door, way in ((1, bring.UPLOAD), (2, bring.CATALOGUE)):
+    for door, way in (("Bring my data", bring.UPLOAD), ("Choose a dataset", bring.CATALOGUE)):
         home = open_page("home")
-        home.button[door].click().run()
+        next(button for button in home.button if button.label == door).click().run()
         assert not home.exception
         assert home.session_state["way"] == way
+
+
+def test_a_door_leads_to_the_comparison(open_page: Any) -> None:
+    home = open_page("home")
+    next(button for button in home.button if button.label == "Compare").click().run()
+    assert not home.exception
+    assert home.title[0].value == "Compare"
+
+
+def test_lanes_are_one_in_the_list_and_deleted_as_one(open_page: Any) -> None:
+    open_page("home")
+    iris = RunConfig(Source("iris"), params={"epochs": 2}, flip=Flip("binomial", 0.3), name="irises")
+    comparison = session.registry().compare(lane_configs(iris, ["proden", "proden-naive"]))
+    comparison.join(60)
+    home = open_page("home")
+    (row,) = [text.value for text in home.markdown if "irises" in text.value and "Delete" not in text.value]
+    assert "Comparison: PRODEN, PRODEN-naive" in row
+    next(button for button in home.button if button.label == "Delete").click().run()
+    assert not home.exception
+    assert session.registry().comparisons() == [] and session.registry().all() == []
 
 
 def test_watch_it_work_starts_the_demo_at_a_pace_for_eyes(open_page: Any) -> None:

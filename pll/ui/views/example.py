@@ -77,7 +77,9 @@ def tell(scene: Scene, row: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         has_picture = show_picture(scene.data, row, PICTURE)
         with st.container():
-            st.markdown(f"**{scene.data.row_ids[row]}** — {', '.join(in_words(scene, row))}")
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(f"**{scene.data.row_ids[row]}** — {', '.join(in_words(scene, row))}", width="content")
+                pin_button(scene, row)
             st.caption(" ".join(life(epochs, weights, names, is_whole=len(epochs) == epochs[-1] + 1)))
     figure, table = story_chart(
         epochs, weights, labels, names, scene.snapshot.total, None if scene.is_latest else scene.frame.epoch
@@ -85,6 +87,20 @@ def tell(scene: Scene, row: int) -> None:
     charts.show(figure, table, "story", f"Label weights of example {scene.data.row_ids[row]} over the epochs")
     if not has_picture:
         features(scene.data, row)
+
+
+def pin_button(scene: Scene, row: int) -> None:
+    """Keep the example at hand among *Examples*, and in a share link."""
+    is_pinned = row in scene.looking.pins
+    st.button(
+        "Unpin" if is_pinned else "Pin",
+        icon=":material/keep_off:" if is_pinned else ":material/keep:",
+        type="tertiary",
+        key=f"pin-{scene.run.id}",
+        on_click=scene.looking.pin,
+        args=(row,),
+        help="Pinned examples stand first among the examples, and a share link remembers them.",
+    )
 
 
 def in_words(scene: Scene, row: int) -> list[str]:

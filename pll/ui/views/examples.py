@@ -24,6 +24,10 @@ LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
         lambda scene: least_certain(scene.frame.sharp, SHOWN),
         "The examples whose largest label weight is the smallest.",
     ),
+    "Pinned": (
+        lambda scene: np.array(scene.looking.pins, dtype=np.int64),
+        "The examples you pinned; unpin one in its story.",
+    ),
     "Changed last": (
         lambda scene: scene.lately_changed(SHOWN),
         "The examples whose identified label changed most recently.",
@@ -36,9 +40,11 @@ LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
 
 
 def draw(scene: Scene) -> None:
-    lists = [name for name in LISTS if name != "Confidently wrong" or scene.data.y is not None]
+    unfit = {"Confidently wrong"} if scene.data.y is None else set()
+    unfit |= set() if scene.looking.pins else {"Pinned"}
+    lists = [name for name in LISTS if name not in unfit]
     # While it trains, cards that stay are calmer than cards that come and go.
-    default = "A fixed sample" if scene.snapshot.is_active else "Least certain"
+    default = "Pinned" if scene.looking.pins else "A fixed sample" if scene.snapshot.is_active else "Least certain"
     which = st.segmented_control(
         "Examples", lists, default=default, required=True, key="gallery-list", label_visibility="collapsed"
     )

@@ -1,0 +1,147 @@
+"""A simulated reviewer who knows the truth, works down a queue, and is watched: errors left after every review."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.review.decided import OUTSIDE, Decided
+from pll.review.lessons import Lessons
+from pll.review.logit import lessons, propose
+from pll.review.orders import rank
+from pll.review.planning import draw_controls
+from pll.review.queue import with_controls
+from pll.review.signals import ReviewSignals
+from pll.weights import identified_labels
+
+Curve = npt.NDArray[np.int64]
+"""(n+1,) wrong labels left after 0, 1, … reviews; −1 where the review was not simulated that far."""
+Ranking = Callable[[ReviewSignals, Decided], npt.NDArray[np.int64]]
+Retrain = Callable[[CandidateSets], ReviewSignals]
+"""From candidate sets, decided ones singletons, to the signals of a newly trained run."""
+
+STEP = 0.01
+"""Share of n that is decided between two looks at an order that learns."""
+RETRAIN_STEP = 0.02
+"""Share of n that is decided between two trainings."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to review.
+
+    Args:
+        order: a name of `pll.review.orders.ORDERS`, or `cleanlab` / `oracle` with a ranking of its own.
+        relabels: labels that nobody has looked at follow the logit's proposal, not the run.
+        controls: share of random controls mixed in; control answers settle their own example and teach nothing.
+    """
+
+    order: str
+    relabels: bool = False
+    controls: float = 0.0
+
+
+def order_of(way: Way, seed: int, given: Ranking | None = None) -> Ranking:
+    """How this way ranks; `given` for those that are no order of the product."""
+    return given or (lambda signals, decided: rank(way.order, signals, decided=decided, seed=seed))
+
+
+def review(
+    signals: ReviewSignals,
+    y: npt.NDArray[np.int64],
+    way: Way,
+    *,
+    seed: int = 0,
+    given: Ranking | None = None,
+    until: Callable[[Curve, int], bool] | None = None,
+    retrain: Retrain | None = None,
+    every: float = STEP,
+) -> Curve:
+    """Review everything, or until told to stop, and count what is still wrong.
+
+    The order is made anew after every `every` · n reviews (orders that do not learn come out the same), and the first
+    time after a fifth of that, so that the first batch is not wasted.
+
+    Args:
+        signals: of the run.
+        y: (n,) the truth.
+        until: called with the curve so far and the reviews done; True ends the review.
+        retrain: train anew after every `RETRAIN_STEP` · n reviews; the labels shown are then those of the last run.
+    """
+    n, sets = len(y), signals.sets
+    curve = np.full(n + 1, -1, dtype=np.int64)
+    ranking = order_of(way, seed, given)
+    drawn = draw_controls(n, way.controls, seed) if way.controls else np.empty(0, dtype=np.int64)
+    taught: dict[int, int] = {}  # what the order may learn from, in the order decided
+    seen, told = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    now, trained_at = signals, 0
+    earlier: Lessons | None = None
+    step, first = max(1, round(every * n)), max(1, round(every * n / 5))
+    done = 0
+    while done < n:
+        if retrain is not None and done >= trained_at + round(RETRAIN_STEP * n):
+            earlier = lessons(now, _as_seen(now, taught, earlier))
+            told[list(taught)] = True
+            now, trained_at, taught = retrain(_fixed(sets, y, told)), done, {}
+        known = _as_seen(now, taught, earlier)
+        labels = identified_labels(propose(now, known) if way.relabels else now.weights, now.sets)
+        wrong = (labels != y) & ~seen
+        curve[done] = int(wrong.sum())
+        if until is not None and until(curve, done):
+            break
+        order = ranking(now, known)
+        order = order[~seen[order]]
+        queue = with_controls(order, drawn[~seen[drawn]], way.controls, shown=done, seed=seed)
+        batch = slice(0, first if done == 0 else step)
+        for row, is_control in zip(queue.rows[batch].tolist(), queue.is_control[batch].tolist(), strict=True):
+            done += 1
+            seen[row] = True
+            curve[done] = curve[done - 1] - int(wrong[row])
+            if not is_control:
+                taught[row] = int(y[row])
+    return curve
+
+
+def reviews_needed(curve: Curve, errors: int) -> float:
+    """Reviews after which at most `errors` wrong labels are left for the first time; inf if never.
+
+    >>> reviews_needed(np.array([4, 4, 3, 1, 0]), 2)
+    3.0
+    """
+    enough = np.flatnonzero((curve >= 0) & (curve <= errors))
+    return float(enough[0]) if len(enough) else float("inf")
+
+
+def found_within(curve: Curve, share: float) -> float:
+    """Share of the wrong labels that is gone after `share` · n reviews."""
+    return 1 - curve[round(share * (len(curve) - 1))] / max(1, curve[0])
+
+
+def _as_seen(signals: ReviewSignals, decisions: dict[int, int], earlier: Lessons | None) -> Decided:
+    """The decisions since the last training; what came before is in the candidate sets, and in the lessons."""
+    sets = signals.sets
+    rows = np.fromiter(decisions, dtype=np.int64, count=len(decisions))
+    labels = np.fromiter(decisions.values(), dtype=np.int64, count=len(decisions))
+    inside = sets.take(rows).contains(labels) if len(rows) else np.zeros(0, dtype=np.bool_)
+    return Decided(sets, rows, np.where(inside, labels, OUTSIDE), earlier=earlier)
+
+
+def _fixed(sets: CandidateSets, y: npt.NDArray[np.int64], seen: npt.NDArray[np.bool_]) -> CandidateSets:
+    """The candidate sets with each reviewed example's true label alone."""
+    sizes = np.where(seen, 1, sets.sizes)
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    indices = np.empty(int(indptr[-1]), dtype=np.int32)
+    indices[indptr[:-1][seen]] = y[seen]
+    kept = ~seen[sets.rows]
+    target = np.repeat(indptr[:-1] - sets.indptr[:-1], sets.sizes) + np.arange(sets.nnz)
+    indices[target[kept]] = sets.indices[kept]
+    return CandidateSets(indptr, indices, sets.n_classes, sets.class_names)
+
+
+def without_votes(signals: ReviewSignals) -> ReviewSignals:
+    """The same run on data that came without its annotators."""
+    return replace(signals, votes=None)

@@ -1,0 +1,99 @@
+"""Compare: methods as lanes, from the same start, epoch by epoch; and what that shows, in words."""
+
+import streamlit as st
+
+from pll.comparisons import Comparison
+from pll.errors import UserError
+from pll.ui import session
+from pll.ui.compare import choosing, following, moving
+from pll.ui.routes import link
+from pll.ui.words import ICONS, count
+
+RECENT = 5
+
+
+def prepare() -> None:
+    """Choose data and lanes, or runs of the past."""
+    st.title("Compare")
+    st.markdown("Several methods learn from the same candidate sets, from the same start. Watch where each one goes.")
+    way = st.segmented_control(
+        "How",
+        [choosing.TOGETHER, choosing.BESIDE],
+        default=choosing.TOGETHER,
+        required=True,
+        key="compare_way",
+        label_visibility="collapsed",
+    )
+    together() if way == choosing.TOGETHER else beside()
+    earlier()
+
+
+def together() -> None:
+    """New lanes, trained as one."""
+    try:
+        choice, data = choosing.choose_data()
+        methods = choosing.choose_lanes(data)
+        if not 2 <= len(methods) <= choosing.MOST_LANES:
+            said = f"{count(len(methods), 'lane')} chosen; two to {choosing.MOST_LANES} can be compared."
+            st.info(said, icon=":material/touch_app:")
+            return
+        configs = choosing.settings(choice, data, methods)
+        seconds = choosing.cost(configs, data)
+    except UserError as error:
+        st.error(str(error), icon=":material/error:")
+        link("data", "Choose other data")
+        return
+    cannot = seconds is None
+    if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=cannot, key="compare-start"):
+        begin(lambda: choosing.begin(configs, seconds or 0.0))
+
+
+def beside() -> None:
+    """Runs of the past."""
+    chosen = choosing.choose_runs()
+    if st.button("Compare", type="primary", icon=":material/compare:", disabled=len(chosen) < 2, key="compare-beside"):
+        begin(lambda: session.registry().lay_beside(chosen))
+
+
+def begin(make: choosing.Make) -> None:
+    """Make a comparison and look at it."""
+    try:
+        moving.view(make())
+    except UserError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    st.rerun()
+
+
+def earlier() -> None:
+    """Comparisons of the past, the newest first."""
+    past = session.registry().comparisons()[:RECENT]
+    if past:
+        st.subheader("Earlier comparisons")
+    for comparison in past:
+        snapshot = comparison.snapshot()
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            lanes = ", ".join(choosing.method_title(lane.method) for lane in snapshot.lanes)
+            what = f"{ICONS[snapshot.state]} **{snapshot.name}** — {lanes}"
+            st.markdown(f"{what}  \n:gray[:small[{following.in_common(comparison)}]]", width="stretch")
+            st.button("Open", key=f"open-{comparison.id}", on_click=moving.view, args=(comparison,))
+
+
+def follow(comparison: Comparison) -> None:
+    """Lanes at work, or ended."""
+    snapshot = comparison.snapshot()
+    with st.container(gap="xsmall"):
+        following.heading(comparison, snapshot)
+        moving.bar(comparison, snapshot)
+        following.watch(comparison, snapshot.state)
+
+
+try:
+    in_view = moving.in_view()
+except UserError as error:
+    st.error(str(error), icon=":material/link_off:")
+    in_view = None
+if in_view is None:
+    prepare()
+else:
+    follow(in_view)

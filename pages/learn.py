@@ -1,0 +1,30 @@
+"""Learn: the paper as a page that moves. One idea a section, each beside a figure that answers."""
+
+import streamlit as st
+
+from pll.ui.learn import algorithm, ambiguity, bound, jin, minimum, partial, stuck, together, weights
+from pll.ui.learn.frame import contents
+
+
+@st.fragment
+def toy_ideas() -> None:
+    """Both ideas on the reader's points: what is done to the points in one is seen in the other."""
+    algorithm.draw()
+    together.draw()
+
+
+st.title("How true labels are identified, step by step")
+st.markdown(
+    "The ideas of *Progressive Identification of True Labels for Partial-Label Learning* (Lv et al., ICML 2020), "
+    "one at a time. Guess first; then move the figure. Nothing is drawn beforehand: every number is computed while "
+    "you read, by the code that trains your runs."
+)
+contents()
+partial.draw()
+minimum.draw()
+stuck.draw()
+weights.draw()
+toy_ideas()
+ambiguity.draw()
+bound.draw()
+jin.draw()

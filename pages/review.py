@@ -1,0 +1,126 @@
+"""Review: people settle what stays uncertain, and know when they may stop."""
+
+from functools import partial
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.runs import Run
+from pll.snapshots import ACTIVE
+from pll.ui import session
+from pll.ui.review import batch, conflicts, desk, opening, progress, queue, service, teach
+from pll.ui.review.reviewer import Reviewer, reviewer, sign
+from pll.ui.review.sitting import Sitting
+from pll.ui.routes import go, link
+from pll.ui.words import method_title, standing
+
+VIEWS = {
+    "One by one": desk.desk,
+    "Look-alikes": batch.draw,
+    "Disagreements": conflicts.draw,
+    "Progress": progress.draw,
+}
+
+
+def has_labels(run: Run) -> bool:
+    """Whether there is something to review."""
+    return (run.folder.path / "model.json").exists()
+
+
+def offer() -> None:
+    """No run in view: choose one that has labels, or train one."""
+    done = [run for run in session.registry().all() if has_labels(run)]
+    st.title("Review")
+    if not done:
+        st.info(
+            "Nothing to review yet. Train on your data first; then the labels that stay uncertain are offered here, "
+            "those most worth a look first.",
+            icon=":material/rate_review:",
+        )
+        if st.button("Bring or choose data", type="primary", icon=":material/arrow_forward:"):
+            go("data")
+        return
+    names = {run.id: f"{run.config.name or run.config.source.name} · {method_title(run.config.method)}" for run in done}
+    run_id = st.selectbox("Run", list(names), format_func=names.__getitem__)
+    if st.button("Review its labels", type="primary"):
+        session.view(session.registry().get(run_id))
+        st.rerun()
+
+
+def heading(run: Run, controls: object = None) -> None:
+    """Which run; at the right, who reviews and how the queue stands."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
+        st.title(run.config.name or run.config.source.name, width="content", anchor=False)
+        if callable(controls):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+                controls()
+
+
+def not_yet(run: Run) -> None:
+    """A run without labels: it is at work, or has come to nothing."""
+    heading(run)
+    snapshot = run.snapshot()
+    if snapshot.state in ACTIVE:
+        st.info(
+            f"{standing(snapshot)} Its labels can be reviewed when it has ended or was stopped.",
+            icon=":material/hourglass_top:",
+        )
+        link("train", "Watch it train", run=run.id)
+        wait(run)
+    else:
+        st.info(f"{standing(snapshot)} It has no labels to review.", icon=":material/info:")
+        link("train", "Go to the run", run=run.id)
+
+
+@st.fragment(run_every=2.0)
+def wait(run: Run) -> None:
+    """Goes on by itself when the run has ended."""
+    if has_labels(run) and not run.is_alive():
+        st.rerun()
+
+
+def review(run: Run) -> None:
+    """A run with labels."""
+    if not service.is_begun(run):
+        heading(run)
+        opening.settle(run, len(run.parts().train))
+        return
+    who = reviewer()
+    if who is None:
+        return
+    sitting = service.sitting_of(service.guide_of(run), who)
+    heading(run, partial(tools, sitting, who))
+    service.stay(sitting)
+    teach.notice(sitting)
+    show(sitting)
+
+
+def tools(sitting: Sitting, who: Reviewer) -> None:
+    """How the desk looks, what it is given, who sits at it."""
+    queue.looks(sitting)
+    queue.popover(sitting)
+    sign(who)
+
+
+def show(sitting: Sitting) -> None:
+    """One view at a time; the others cost nothing."""
+    names = [name for name in VIEWS if name != "Disagreements" or conflicts.may_be(sitting)]
+    key = f"review-view-{sitting.guide.reviewing.id}"
+    view = st.segmented_control("View", names, default=names[0], required=True, key=key, label_visibility="collapsed")
+    if view == "One by one" and sitting.given is None:
+        queue.nothing_left(sitting)
+        return
+    VIEWS[view or names[0]](sitting)
+
+
+try:
+    in_view = session.run_in_view()
+    if in_view is None:
+        offer()
+    elif has_labels(in_view) and not in_view.is_alive():
+        review(in_view)
+    else:
+        not_yet(in_view)
+except UserError as error:
+    st.error(str(error), icon=":material/error:")
+    link("home", "See your runs")

@@ -1,0 +1,120 @@
+"""What each field of each format means, in words: the part of docs/formats.md that no code can tell."""
+
+from __future__ import annotations
+
+Rows = tuple[tuple[str, str], ...]
+
+TABLE: Rows = (
+    ("`id`", "name of the example; by default its number, from 0"),
+    ("`candidates`", "the labels it may have: `cat|dog` (or `;` where no cell holds a `|`), or a JSON list `[\"a|b\", \"c\"]`"),
+    ("`true_label`", "its true label, where known; empty where not"),
+    ("`split`", "`train` or `test`"),
+    ("`text`, `image`", "what there is to read or to see: a path or an address of a picture"),
+    ("`annotator_1`, `annotator_2`, … or `annotator:ann`", "what each person said: a label, or labels as in `candidates`; empty where nothing"),
+    ("`candidate_cat`, … or `candidate:cat`", "0/1 columns, one a class, in place of `candidates`"),
+    ("`task`, `annotator`, `label`", "long form: a line for each label that somebody gave; several lines an example"),
+    ("`feature:…`, `category:…`, `keep:…`", "marks a column whose part its name would not tell"),
+    ("any other column", "numbers are features, words are categories; texts and ids in prose are recognised by what they hold"),
+    ("`identified_label`, `confidence`, `margin`, `entropy`, `source`, `reviewer`, `decided_at`", "what a run adds; not read back"),
+)  # fmt: skip
+
+_OF_TOOLS: Rows = (
+    ("`candidates`, `features`, `categories`, `true_label`, `split`", "as in a table, where the tool's file was written by Candid: `features` is `{\"width\": 1.5}` or a list, `categories` `{\"colour\": \"red\"}`"),
+)  # fmt: skip
+
+FIELDS: dict[str, Rows] = {
+    "csv": TABLE,
+    "tsv": TABLE,
+    "parquet": (
+        *TABLE,
+        ("types", "`candidates` and annotators are lists of text (or text as above), features numbers, missing values null"),
+        ("`image`", "may also be a struct `{bytes, path}` with the picture inside"),
+        ("metadata `candid`", "the part of each column, the order of the classes, the shape of images"),
+    ),
+    "huggingface": (
+        ("`candidates`", "`Sequence(ClassLabel)`: numbers, whose names stand in the metadata"),
+        ("`label`", "`ClassLabel`: the true label, −1 where not known"),
+        ("columns of annotators", "`Sequence(ClassLabel)`, null where somebody did not answer"),
+        ("`image`", "`{bytes, path}`"),
+        ("any other column", "as in a table"),
+    ),
+    "jsonl": (
+        *TABLE,
+        ("values", "`candidates` and annotators are lists of names; numbers are numbers; null is missing; lists and objects are carried along"),
+    ),
+    "npz": (
+        ("`X`", "(n, d) or (n, C, H, W) numbers: the features, or images; (n, 0) where there are only texts or pictures"),
+        ("`candidates`", "(n, c) true/false; or `indptr`, `indices` (and `n_classes`): sparse rows"),
+        ("`y`", "(n,) true labels as class numbers, −1 where not known"),
+        ("`class_names`, `ids`, `feature_names`", "text, by default numbers from 0"),
+        ("`is_test` (or `split`)", "(n,) the test part"),
+        ("`images`", "(n, H, W) or (n, H, W, 3) uint8: what a person is shown"),
+        ("`kind`", "`array`, `image`, or `table` (where NaN is a missing cell)"),
+        ("`texts`, `picture_names`, `category_*`, `extra*`, `answer_*`, `annotator_names`", "all else, as plain arrays; nothing in the file is ever unpickled"),
+    ),
+    "mat": (
+        ("`data` (or `features`, `X`)", "n × d features, dense or sparse; d × n is recognised by the labels"),
+        ("`partial_target` (or `p_labels`, `Y_P`)", "c × n or n × c, 1 where the class is a candidate"),
+        ("`target` (or `logitlabels`, `Y`, `label`, `labels`)", "the true labels, one-hot either way round, or class numbers (then from 1 where none is 0)"),
+        ("`tr`, `te`", "cells with the row numbers of folds; `ReadOptions(fold=1)` takes one as the test part"),
+        ("`train_data`, `train_p_target`, `train_target`, `test_data`, `test_p_target`, `test_target`", "the split as two sets of matrices"),
+        ("one struct", "may hold all of these as its fields"),
+        ("version", "v5 to v7, either byte order, and v7.3 (HDF5, read in a process of its own); written as v7"),
+        ("`identified_target`, `confidence`", "what a run adds: labels one-hot (c × n), and how sure they are; not read back"),
+    ),
+    "labelstudio": (
+        ("`id`", "of the task; stays as it is (else `data.id`, else its place in the file)"),
+        ("`data`", "the fields of the task: the text or picture is recognised, everything else is carried along"),
+        ("`data.candidates`", "choices of this task alone: `[{\"value\": \"cat\"}]` or names; count where nobody has annotated"),
+        ("`annotations[].result[].value.choices`", "what one person chose; the question answered most often is read, or the one you name"),
+        ("`annotations[].completed_by`", "a number, or an object with `email` or `username`"),
+        ("`annotations[].was_cancelled`", "such annotations do not count"),
+        ("`annotations[].ground_truth`", "its one choice is the true label"),
+        ("`predictions[]`", "not read; written with `model_version`, `score` (0-1) and the identified label. Those of other models stay"),
+        ("`….config.xml`", "the labelling configuration beside the file, with the names that the answers use"),
+        *_OF_TOOLS,
+    ),
+    "doccano": (
+        ("`id`", "lines of one id are one example, by several people"),
+        ("`text` (or `data`), `filename`", "what there is to read or to see"),
+        ("`label` (or `labels`)", "labels of the whole example, not of spans; all of them are candidates"),
+        ("`username` (or `user`, `annotator`)", "who gave them"),
+        ("`confidence`, `candidates`", "written with the identified label: how sure it is, and what it was chosen from"),
+        *_OF_TOOLS,
+    ),
+    "prodigy": (
+        ("`id` (or `_input_hash`)", "lines of one id are one example, by several people"),
+        ("`text`, `image`", "what there is to read or to see"),
+        ("`options[].id`", "what could be chosen: the candidates, where nobody has answered"),
+        ("`accept`", "what was chosen (`label` in binary questions)"),
+        ("`answer`", "`accept`; `reject` rules the label out; `ignore` does not count"),
+        ("`_annotator_id` (or `_session_id`)", "who answered"),
+        ("`meta.score`", "written: how sure the label is, which is accepted beforehand"),
+        *_OF_TOOLS,
+    ),
+    "argilla": (
+        ("`id` (or `external_id`)", "of the record"),
+        ("`fields`", "what there is to read or to see"),
+        ("`metadata`", "carried along; `metadata.candidates` are the candidates where nobody responded"),
+        ("`responses`", "`{question: [{value, user_id, status}]}` (Argilla 2) or a list with `values` (Argilla 1); `discarded` does not count"),
+        ("`vectors`", "the first is learnt from"),
+        ("`suggestions`", "written: `{question: {value, score, agent}}`; those of other questions stay"),
+        *_OF_TOOLS,
+    ),
+    "cleanlab": (
+        ("first column", "the index: the id of the example"),
+        ("every other column", "an annotator: a class number 0 … K−1, or empty"),
+        ("`num_annotations`, `consensus_label`, `annotator_agreement`, `consensus_quality_score`", "what a run adds, under cleanlab's names; not read back"),
+    ),
+    "plcifar": (
+        ("key", "the id of the example"),
+        ("value", "a list of lists: what each person said; their union are the candidates (`combine=\"largest\"`: the largest alone)"),
+    ),
+    "imagezip": (
+        ("pictures", "PNG, JPEG, WebP, BMP, GIF, TIFF, PPM, anywhere in the ZIP (or in a folder on disk)"),
+        ("a table (CSV, TSV, JSONL, Parquet)", "its column `image` names the pictures; all other columns as in a table"),
+        ("folders", "without a table: `cat/1.png`, `cat|dog/2.png` (or `cat;dog`); `train/` and `test/` around them are the split"),
+        ("links, encrypted files, paths that lead out", "are refused"),
+    ),
+}  # fmt: skip
+"""By format, its fields and what each means; Markdown."""

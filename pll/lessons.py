@@ -1,0 +1,121 @@
+"""What decisions teach a run: candidate sets as people left them.
+
+A decided example's set holds its label alone (weight 1 from the start), an eliminated label is in its set no more, and
+"none of these" leaves the classes outside the set. Everything else about the run stays as it was, so that whatever
+comes out differently comes from the decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+
+
+@dataclass(frozen=True)
+class Lessons:
+    """Part of a run's config: what it was taught, and by which review.
+
+    Args:
+        review: the id under which the decisions are kept.
+        root: id of the run that the review began with.
+        parent: id of the run that this one continues, from its model where the method can (warm start).
+        sets: `"row:label,label row:label …"`, the sets that decisions changed; text, since config.json is read often.
+        new_classes: names that follow the classes of the data; people brought them.
+        warm: begin from the parent's model; else from scratch.
+        decisions: how many decided examples stand behind it.
+
+    >>> lessons = Lessons.of("r", "a", "a", {3: [1], 7: [0, 2]})
+    >>> lessons.sets, lessons.by_row
+    ('3:1 7:0,2', {3: (1,), 7: (0, 2)})
+    """
+
+    review: str
+    root: str
+    parent: str
+    sets: str
+    new_classes: tuple[str, ...] = ()
+    warm: bool = True
+    decisions: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        review: str,
+        root: str,
+        parent: str,
+        sets: Mapping[int, Sequence[int]],
+        *,
+        new_classes: Sequence[str] = (),
+        warm: bool = True,
+        decisions: int = 0,
+    ) -> Lessons:
+        """From row → the labels that are left."""
+        text = " ".join(f"{row}:{','.join(map(str, sorted(labels)))}" for row, labels in sorted(sets.items()))
+        return cls(review, root, parent, text, tuple(new_classes), warm, decisions)
+
+    @cached_property
+    def by_row(self) -> dict[int, tuple[int, ...]]:
+        """Row → the labels that are left.
+
+        Raises:
+            UserError: the text is damaged.
+        """
+        found = {}
+        try:
+            for part in self.sets.split():
+                row, labels = part.split(":")
+                found[int(row)] = tuple(int(label) for label in labels.split(","))
+        except ValueError as error:
+            raise UserError(f"The lessons of this run are damaged ({error}); teach it again.") from error
+        return found
+
+    def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:
+        """The training part as decisions left it.
+
+        Raises:
+            UserError: a row or label that the data does not have.
+        """
+        sets = with_sets(data.sets(), self.by_row, self.new_classes)
+        said = data.annotations
+        if said is not None:
+            said = replace(said, class_names=sets.class_names)
+        return replace(data, candidates=sets, annotations=said)
+
+
+def with_sets(
+    sets: CandidateSets, changed: Mapping[int, Sequence[int]], new_classes: Sequence[str] = ()
+) -> CandidateSets:
+    """The candidate sets with those of some rows replaced.
+
+    Args:
+        changed: row → its labels, sorted.
+        new_classes: names of classes to add.
+
+    >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0, 2]], n_classes=3)
+    >>> [found.tolist() for found in with_sets(sets, {1: [2], 2: [3]}, ["lynx"])]
+    [[0, 1], [2], [3]]
+    """
+    n = len(sets)
+    outside = [row for row in changed if not 0 <= row < n]
+    if outside:
+        raise UserError(f"There is a decision for row {outside[0]}, but rows run from 0 to {n - 1}.")
+    rows = np.array(sorted(changed), dtype=np.int64)
+    sizes = sets.sizes.copy()
+    sizes[rows] = [len(changed[int(row)]) for row in rows]
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(sizes, out=indptr[1:])
+    kept = np.ones(n, dtype=np.bool_)
+    kept[rows] = False
+    indices = np.empty(int(indptr[-1]), dtype=np.int32)
+    here = np.repeat(kept, sizes)  # (nnz,) entries of rows that stay as they are
+    indices[here] = sets.indices[kept[sets.rows]]
+    indices[~here] = [label for row in rows for label in changed[int(row)]]
+    names = (*sets.class_names, *new_classes)
+    return CandidateSets(indptr, indices, len(names), names)

@@ -1,0 +1,155 @@
+"""What a replay shows, small enough for one file: a sample of the examples, their label weights over the epochs.
+
+Label weights are kept in thousandths, each frame as its difference to the one before: most weights of most epochs
+hardly move, so that the whole compresses to about a tenth. `film.js` reads what this module writes.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.describe import in_words
+from pll.errors import UserError
+from pll.history import History
+from pll.palette import class_colours
+from pll.replay.pictures import looks
+from pll.rundir import RunFolder
+from pll.weights import Weights, top_positions
+
+MOST_EXAMPLES = 2000
+"""As many as the star plot of the app shows."""
+MOST_BYTES = 1_400_000
+"""Of the compressed label weights; frames are left out, evenly, until they fit."""
+MOST_FRAMES = 300
+SCALE = 1000
+UNKNOWN = 0xFFFF
+"""A true label that is not known."""
+LINES = ("transductive_accuracy", "test_accuracy", "mean_confidence", "changed_labels", "loss")
+"""Columns of metrics.csv that go along."""
+
+Frames = npt.NDArray[np.uint16]
+
+
+def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
+    """Everything the page of a replay needs, as plain values.
+
+    Args:
+        folder: of a run that has trained for one epoch at least.
+        data: its training part.
+
+    Raises:
+        UserError: it has not trained yet.
+    """
+    config, sets = folder.config(), data.sets()
+    rows = sample(len(data))
+    kept = sets.take(rows)
+    history = History(folder.history, sets)
+    epochs = thinned(history.epochs(), MOST_FRAMES)
+    if len(epochs) < 2:
+        raise UserError("There is nothing to replay yet: train for one epoch at least.")
+    frames = np.stack([quantised(history.weights(epoch, rows), kept) for epoch in epochs])  # (f, nnz of the sample)
+    epochs, packed = fitted(epochs, frames)
+    return {
+        "title": config.name or data.name,
+        "settings": in_words(config),
+        "n": len(data),
+        "names": list(sets.class_names),
+        "colours": class_colours(sets.n_classes),
+        "ids": [str(name) for name in data.row_ids[rows]],
+        "sizes": encoded(kept.sizes.astype(np.uint32)),
+        "labels": encoded(kept.indices.astype(np.uint32)),
+        "truth": None if data.y is None else encoded(np.where(data.y >= 0, data.y, UNKNOWN)[rows].astype(np.uint16)),
+        "epochs": epochs,
+        "frames": base64.b64encode(packed).decode("ascii"),
+        "metrics": metrics(folder, epochs),
+        **looks(data, rows),
+    }
+
+
+def sample(n: int, most: int = MOST_EXAMPLES) -> npt.NDArray[np.int64]:
+    """(min(n, most),) sorted rows: all, or a random sample that is the same in every call."""
+    if n <= most:
+        return np.arange(n, dtype=np.int64)
+    return np.sort(np.random.default_rng(0).choice(n, size=most, replace=False)).astype(np.int64)
+
+
+def thinned(epochs: list[int], most: int) -> list[int]:
+    """At most so many of the epochs, evenly spaced, the first and the last among them.
+
+    >>> thinned([0, 1, 2, 3, 4], 3)
+    [0, 2, 4]
+    """
+    if len(epochs) <= most:
+        return epochs
+    return [epochs[k] for k in np.unique(np.linspace(0, len(epochs) - 1, most).round().astype(int))]
+
+
+def quantised(weights: Weights, sets: CandidateSets) -> Frames:
+    """(nnz,) label weights in thousandths. The identified label stays the one with the largest: ties that rounding
+    makes are undone, those that were there stay.
+
+    >>> sets = CandidateSets.from_lists([[0, 1], [0, 2]], n_classes=3)
+    >>> quantised(np.array([0.4999, 0.5001, 0.5, 0.5], dtype=np.float32), sets).tolist()
+    [499, 500, 500, 500]
+    """
+    whole = np.rint(weights * SCALE).astype(np.int64)
+    top = top_positions(weights, sets)[sets.rows]  # (nnz,) where the largest of the same example stands
+    is_tied_by_rounding = (whole == whole[top]) & (weights < weights[top])
+    return (whole - is_tied_by_rounding).clip(0).astype(np.uint16)
+
+
+def fitted(epochs: list[int], frames: Frames, most_bytes: int = MOST_BYTES) -> tuple[list[int], bytes]:
+    """As many of the frames as fit, evenly spaced, and all of them packed.
+
+    Args:
+        epochs: (f,) of the frames.
+        frames: (f, nnz) thousandths.
+        most_bytes: packed.
+    """
+    while True:
+        packed_now = packed(frames)
+        if len(packed_now) <= most_bytes or len(epochs) <= 2:
+            return epochs, packed_now
+        fewer = thinned(list(range(len(epochs))), max(2, int(0.95 * len(epochs) * most_bytes / len(packed_now))))
+        epochs, frames = [epochs[k] for k in fewer], frames[fewer]
+
+
+def packed(frames: Frames) -> bytes:
+    """Differences from frame to frame, zigzag (0, −1, 1, −2 as 0, 1, 2, 3), low bytes before high ones, deflated."""
+    steps = np.diff(frames.astype(np.int32), axis=0, prepend=0)
+    zigzag = np.where(steps < 0, -2 * steps - 1, 2 * steps).astype(np.uint16)
+    planes = np.concatenate([(zigzag & 255).astype(np.uint8).ravel(), (zigzag >> 8).astype(np.uint8).ravel()])
+    return zlib.compress(planes.tobytes(), 9)
+
+
+def unpacked(content: bytes, count: int) -> Frames:
+    """The inverse of `packed`, for `count` frames: what `film.js` does, here for tests and for other readers."""
+    planes = np.frombuffer(zlib.decompress(content), dtype=np.uint8).astype(np.int32)
+    low, high = planes.reshape(2, count, -1)
+    zigzag = low | high << 8
+    return np.cumsum(np.where(zigzag & 1, -(zigzag + 1) // 2, zigzag // 2), axis=0).astype(np.uint16)
+
+
+def metrics(folder: RunFolder, epochs: list[int]) -> dict[str, list[float | None]]:
+    """The figures of each frame's epoch; those of the final model at the end, as in labels.csv. None: not known."""
+    by_epoch = {row["epoch"]: row for row in folder.metrics()}
+    final = folder.state().get("metrics") or {}
+    if final:
+        by_epoch[final["epoch"]] = by_epoch.get(final["epoch"], {}) | final
+    return {name: [_rounded(by_epoch.get(epoch, {}).get(name)) for epoch in epochs] for name in LINES}
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(float(value), 5)
+
+
+def encoded(array: npt.NDArray[Any]) -> str:
+    """The array's bytes as base64, little-endian."""
+    return base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode("ascii")

@@ -1,0 +1,98 @@
+"""The one HTML file of a replay: what happened, and the app's own drawing code, put together.
+
+The star plot and the heatmap are those of the app: the same scripts, read from `pll/ui`. Nothing is loaded from
+anywhere, and the page's own policy forbids it. Names and texts of the data go in as data, never as markup.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+from pathlib import Path
+
+import pll
+from pll.dataset import PartialLabelDataset
+from pll.palette import ACCENT, DARK_BACKGROUND, LIGHT_BACKGROUND, RIGHT, WEIGHTS_DARK, WEIGHTS_LIGHT
+from pll.replay.film import film
+from pll.rundir import RunFolder
+
+HERE = Path(__file__).parent
+DRAWING = HERE.parent / "ui"
+"""Where the scripts of the app's pictures are."""
+EXPORTED = "export default function (component) {"
+"""How the scripts of the app offer themselves to Streamlit, which is not here."""
+
+THEMES = {
+    "light": (LIGHT_BACKGROUND, "#1d242b", "#dfe4e9", WEIGHTS_LIGHT),
+    "dark": (DARK_BACKGROUND, "#e4e8ec", "#2a323a", WEIGHTS_DARK),
+}
+"""Background, text, lines and label weights, as in `.streamlit/config.toml`."""
+
+PLOT = """<div class="plot">
+  <div class="head">
+    <span class="when"></span><span class="note"></span>
+    <button class="save" type="button" title="Save this picture as PNG" aria-label="Save this picture as PNG"></button>
+  </div>
+  <canvas tabindex="0" role="application"></canvas>
+  <div class="tip" hidden></div>
+  <div class="spoken now" role="status" aria-live="polite"></div>
+</div>"""
+
+
+def replay_html(folder: RunFolder, data: PartialLabelDataset) -> str:
+    """The run as one HTML page that needs nothing else: below 3 MB, whatever the run.
+
+    Args:
+        folder: of a run, ended or at work.
+        data: its training part.
+
+    Raises:
+        UserError: it has not trained for an epoch yet.
+    """
+    content = film(folder, data)
+    parts = {
+        "title": html.escape(content["title"]),
+        "settings": html.escape(content["settings"]),
+        "version": html.escape(pll.__version__),
+        "plot": PLOT,
+        "style": style(),
+        "script": script(),
+        "film": json.dumps(content, separators=(",", ":")).replace("<", "\\u003c"),
+    }
+    page = _read(HERE / "replay.html")
+    before, *rest = page.split("{{")  # one pass: what is put in is never looked at again
+    return before + "".join(parts[name] + text for name, text in (part.split("}}", 1) for part in rest))
+
+
+def style() -> str:
+    """The style sheet: the two themes, that of the app's pictures, and the page's own."""
+    own = _read(HERE / "replay.css").replace("{{right}}", RIGHT)
+    dark = f"@media (prefers-color-scheme: dark) {{ {_theme('dark')} }}"
+    return "\n".join([_theme("light"), dark, _read(DRAWING / "canvas.css"), own])
+
+
+def _theme(name: str) -> str:
+    background, text, border, weights = THEMES[name]
+    return (
+        f":root {{ color-scheme: {name}; --st-background-color: {background}; --st-text-color: {text}; "
+        f"--st-border-color: {border}; --st-primary-color: {ACCENT}; --st-base-radius: 8px; "
+        f'--st-font: "Source Sans", "Source Sans Pro", system-ui, sans-serif; '
+        f"--st-chart-sequential-colors: {','.join(weights)}; }}"
+    )
+
+
+def script() -> str:
+    """All scripts as one module."""
+    drawing = [_read(DRAWING / "canvas.js"), *(_drawing(name) for name in ("star", "heatmap"))]
+    own = [_read(HERE / f"{name}.js") for name in ("film", "lines", "replay")]
+    return "\n".join([*drawing, *own])
+
+
+def _drawing(name: str) -> str:
+    text = _read(DRAWING / f"{name}.js")
+    assert text.count(EXPORTED) == 1, f"{name}.js no longer ends as the replay expects"
+    return text.replace(EXPORTED, f"function mount{name.capitalize()}(component) {{")
+
+
+def _read(file: Path) -> str:
+    return file.read_text("utf-8")

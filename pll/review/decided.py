@@ -1,0 +1,161 @@
+"""What people have decided so far, as the queue and the logit see it: rows, labels, order, labels struck out.
+
+What this file is not about: who decided, when, and how it is kept (the store of decisions).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets, whole_numbers
+from pll.errors import UserError
+from pll.review.lessons import Lessons
+
+OUTSIDE = -1
+"""The label of a decision "none of these"."""
+
+NEVER = np.iinfo(np.int64).max
+"""The turn of an example that nobody has decided."""
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """Decisions over n examples.
+
+    Args:
+        sets: the candidate sets as the run has them; they stay as they are, whatever is struck out.
+        rows: (m,) decided examples, in the order in which they were decided, each once.
+        labels: (m,) class index decided for each; `OUTSIDE` (−1), or a label that is no candidate, for "none of these".
+        eliminated: (nnz,) bool, True on candidates that somebody ruled out; None for none.
+        earlier: what was decided under earlier runs of the same review (`logit.lessons` of them): in the sets of a
+            run that was taught, those examples have one candidate left and teach nothing any more.
+
+    Raises:
+        UserError: a row that does not exist or stands twice, a label that is no class, arrays that do not fit.
+
+    >>> sets = CandidateSets.from_lists([[0, 2], [1, 2], [0, 1]], n_classes=3)
+    >>> said = Decided.of(sets, {2: 1, 0: 2})
+    >>> said.is_decided.tolist(), said.turn[[2, 0]].tolist(), said.positions.tolist()
+    ([True, False, True], [0, 1], [5, 1])
+    """
+
+    sets: CandidateSets
+    rows: npt.NDArray[np.int64]
+    labels: npt.NDArray[np.int64]
+    eliminated: npt.NDArray[np.bool_] | None = None
+    earlier: Lessons | None = None
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__  # the class is frozen; these are its normal forms
+        rows = whole_numbers(self.rows, "decided rows").astype(np.int64)
+        labels = whole_numbers(self.labels, "decided labels").astype(np.int64)
+        set_field(self, "rows", rows)
+        set_field(self, "labels", labels)
+        if len(rows) != len(labels):
+            raise UserError(f"{len(rows)} rows were decided but {len(labels)} labels given; give one per row.")
+        n, c = len(self.sets), self.sets.n_classes
+        if len(rows) and (rows.min() < 0 or rows.max() >= n):
+            raise UserError(f"Row {int(rows.max())} was decided, but the rows run from 0 to {n - 1}.")
+        if len(np.unique(rows)) < len(rows):
+            raise UserError("A row was decided twice; give the decision that counts.")
+        if len(labels) and (labels.min() < OUTSIDE or labels.max() >= c):
+            raise UserError(
+                f"A decided label is no class; labels run from 0 to {c - 1}, or {OUTSIDE} for none of them."
+            )
+        if self.eliminated is not None and np.shape(self.eliminated) != (self.sets.nnz,):
+            raise UserError(f"The eliminated labels must be {self.sets.nnz} marks, one per candidate.")
+
+    @classmethod
+    def of(
+        cls,
+        sets: CandidateSets,
+        decisions: Mapping[int, int] | None = None,
+        eliminated: npt.NDArray[np.bool_] | Iterable[tuple[int, int]] | None = None,
+    ) -> Decided:
+        """From a mapping row → label, in the order in which they were decided.
+
+        Args:
+            decisions: a dict keeps the order; None for none yet.
+            eliminated: (nnz,) marks, or pairs (row, label); a pair that is no candidate is passed over.
+        """
+        known = dict(decisions or {})
+        marks: npt.NDArray[np.bool_] | None = None
+        if isinstance(eliminated, np.ndarray):
+            marks = eliminated
+        elif eliminated is not None:
+            marks = np.zeros(sets.nnz, dtype=np.bool_)
+            for row, label in eliminated:
+                at = int(sets.indptr[row]) + int(np.searchsorted(sets[row], label))
+                if at < sets.indptr[row + 1] and sets.indices[at] == label:
+                    marks[at] = True
+        return cls(sets, _whole(known.keys()), _whole(known.values()), marks)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @cached_property
+    def is_decided(self) -> npt.NDArray[np.bool_]:
+        """(n,) bool."""
+        found = np.zeros(len(self.sets), dtype=np.bool_)
+        found[self.rows] = True
+        return found
+
+    @cached_property
+    def turn(self) -> npt.NDArray[np.int64]:
+        """(n,) when each example was decided: 0, 1, …; `NEVER` where it was not."""
+        found = np.full(len(self.sets), NEVER, dtype=np.int64)
+        found[self.rows] = np.arange(len(self.rows))
+        return found
+
+    @cached_property
+    def positions(self) -> npt.NDArray[np.int64]:
+        """(m,) where in `sets.indices` each decided label stands; −1 where it is no candidate of its example."""
+        found = np.full(len(self.rows), -1, dtype=np.int64)
+        sizes = self.sets.sizes[self.rows]
+        at = self.sets.positions(self.rows)
+        owner = np.repeat(np.arange(len(self.rows)), sizes)
+        hit = self.sets.indices[at] == self.labels[owner]
+        found[owner[hit]] = at[hit]
+        return found
+
+    @cached_property
+    def open(self) -> npt.NDArray[np.bool_]:
+        """(nnz,) bool, candidates that nobody has ruled out; all of an example where nothing else would be left."""
+        if self.eliminated is None:
+            return np.ones(self.sets.nnz, dtype=np.bool_)
+        kept = ~np.asarray(self.eliminated, dtype=np.bool_)
+        some = np.logical_or.reduceat(kept, self.sets.indptr[:-1])
+        return kept | ~some[self.sets.rows]
+
+    def settled(self, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+        """(nnz,) label weights as decisions leave them: one-hot where decided, 0 where ruled out, else renormalised.
+
+        An example whose decided label is no candidate has no weight left on any.
+        """
+        found = np.where(self.open, weights, 0).astype(np.float64)
+        if self.eliminated is not None:
+            total = np.add.reduceat(found, self.sets.indptr[:-1])
+            share = 1.0 / np.maximum(self.sets.sizes, 1)
+            found = np.where(
+                total[self.sets.rows] > 0,
+                found / np.maximum(total, 1e-300)[self.sets.rows],
+                np.where(self.open, share[self.sets.rows], 0),
+            )
+        found[self.sets.positions(self.rows)] = 0
+        found[self.positions[self.positions >= 0]] = 1
+        return found.astype(np.float32)
+
+
+def as_decided(sets: CandidateSets, decided: Decided | Mapping[int, int] | None) -> Decided:
+    """What an order is given, in its normal form."""
+    return decided if isinstance(decided, Decided) else Decided.of(sets, decided)
+
+
+def _whole(values: Iterable[int]) -> npt.NDArray[np.int64]:
+    return np.fromiter((int(value) for value in values), dtype=np.int64)

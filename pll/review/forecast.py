@@ -1,0 +1,142 @@
+"""How far a review has come: done, left, how fast, and how far it is to the certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+
+from pll.review.certificate import Certificate, Step
+from pll.review.planning import more_controls_needed
+from pll.review.reviewing import Reviewing
+from pll.store.records import Event
+
+PAUSE = 120.0
+"""Seconds without a decision after which a reviewer was away, and the time does not count."""
+RECENT = 40
+"""Decisions that the present rate is taken from."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What the controls say so far, and how many more it may take.
+
+    Attributes:
+        certificate: as it stands; `explanation` has it in words.
+        step: the threshold that is nearest to being certified (further down than the present one); None where all is.
+        needed: further controls (of all labels) after which it would be, if they go on as they went; None where no
+            number would do.
+        answered, drawn: controls.
+    """
+
+    certificate: Certificate
+    step: Step | None
+    needed: int | None
+    answered: int
+    drawn: int
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one reviewer, or all together, have done.
+
+    Attributes:
+        name: of the reviewer; "" for all.
+        decisions: labels given, examples left unsure or without a label, candidates ruled out; what was undone is out.
+        labels, unsure, none, undone: of these.
+        seconds: at work, pauses left out.
+        verified: whether anybody vouches for the name.
+    """
+
+    name: str
+    decisions: int
+    labels: int
+    unsure: int
+    none: int
+    undone: int
+    seconds: float
+    verified: bool = False
+
+    @property
+    def per_minute(self) -> float | None:
+        """Decisions a minute; None where it is too early to say."""
+        return 60 * self.decisions / self.seconds if self.seconds >= 1 and self.decisions > 1 else None
+
+
+def forecast(reviewing: Reviewing) -> Forecast:
+    """Where the certificate stands, and the least further controls that may bring (more of) one.
+
+    The forecast supposes that as many of the further controls are wrong as of those answered; it promises nothing.
+    """
+    found = reviewing.certificate()
+    n, drawn = len(reviewing.root), len(reviewing.round.controls)
+    certified = 0 if found.threshold is None else found.accepted
+    best: tuple[float, Step, int] | None = None
+    for step in found.steps:
+        if step.proven or step.accepted <= certified or step.risk <= 0:
+            continue
+        rate = min(0.99, step.wrong / step.controls) if step.controls else 0.0
+        among = more_controls_needed(
+            step.accepted, step.controls, step.wrong, max_error=found.max_error, level=1 - step.risk, error_rate=rate
+        )
+        if among is None:
+            continue
+        of_all = among * n / step.accepted
+        if best is None or of_all < best[0]:
+            best = (of_all, step, round(of_all + 0.5))
+    if best is None:
+        return Forecast(found, None, None, found.answered, drawn)
+    return Forecast(found, best[1], best[2], found.answered, drawn)
+
+
+def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Work:
+    """What came of some events, in their order; those of one reviewer only, where a name is given."""
+    own = [event for event in events if name in ("", event.reviewer)]
+    standing = [event for event in own if event.undoes is None and event.id not in undone and event.kind != "skip"]
+    seconds = 0.0
+    last: dict[str, datetime] = {}
+    for event in own:
+        before = last.get(event.reviewer)
+        gap = None if before is None else (event.at - before).total_seconds()
+        spent = gap if gap is not None and gap <= PAUSE else min(event.seconds or 0.0, PAUSE)
+        if event.batch is None or before != event.at:
+            seconds += spent
+        last[event.reviewer] = event.at
+    return Work(
+        name=name,
+        decisions=len(standing),
+        labels=sum(event.kind in ("pick", "other", "accept", "settle") for event in standing),
+        unsure=sum(event.kind == "unsure" for event in standing),
+        none=sum(event.kind == "none" for event in standing),
+        undone=sum(event.undoes is not None for event in own),
+        seconds=seconds,
+        verified=any(event.verified for event in own),
+    )
+
+
+def work_by_reviewer(reviewing: Reviewing) -> list[Work]:
+    """Everybody's work, the most decisions first; then, where there are several, all together."""
+    state = reviewing.state
+    names = dict.fromkeys(event.reviewer for event in state.all_events)
+    each = [work_of(state.all_events, state.undone, name) for name in names]
+    each.sort(key=lambda work: -work.decisions)
+    return each if len(each) < 2 else [*each, work_of(state.all_events, state.undone)]
+
+
+def recent_rate(events: list[Event], name: str = "") -> float | None:
+    """Decisions a minute of late, by one reviewer or by all; None where it is too early to say."""
+    late = [event for event in events[-RECENT * 4 :] if name in ("", event.reviewer) and event.undoes is None][-RECENT:]
+    if len(late) < 4:
+        return None
+    gaps = [(later.at - event.at).total_seconds() for event, later in pairwise(late)]
+    worked = [gap for gap in gaps if gap <= PAUSE]
+    total = sum(worked)
+    return 60 * len(worked) / total if total > 0 else None
+
+
+def minutes_left(needed: int | None, mix: float, rate: float | None) -> float | None:
+    """Minutes until so many controls are answered, at this rate and share of controls; None where that is not known."""
+    if needed is None or not rate or mix <= 0:
+        return None
+    return needed / mix / rate

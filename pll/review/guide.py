@@ -1,0 +1,189 @@
+"""What a review knows beside its decisions: the signals of the run, the order of the queue, and what is like what.
+
+The order learns: it is made anew after every hundredth of the examples decided, in the background. Control answers
+are left out of it, since they must not teach what they judge (docs/review.md).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.registry import RunRegistry
+from pll.review.decided import Decided
+from pll.review.orders import DEFAULT, Order, get_order, rank, usable_orders
+from pll.review.reviewing import Reviewing
+from pll.review.signals import ReviewSignals, prepare
+from pll.review.similar import Similar
+from pll.review.teaching import Teacher
+
+EVERY = 0.01
+"""Share of the examples decided after which the order is made anew."""
+AT_LEAST = 5
+"""Decisions after which it is made anew, at the soonest."""
+
+
+class Guide:
+    """One for each review and process. Safe to share between threads.
+
+    Args:
+        reviewing: the review.
+        runs: where its runs are found, and where taught ones are made.
+
+    Attributes:
+        teacher: teaches the runs what was decided.
+        order: the name of the queue's order.
+    """
+
+    def __init__(self, reviewing: Reviewing, runs: RunRegistry) -> None:
+        self.reviewing = reviewing
+        self.teacher = Teacher(reviewing, runs)
+        self.order = DEFAULT
+        self._runs = runs
+        self._lock = threading.RLock()
+        self._ranking = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._view: _View | None = None
+        self._ranked: tuple[str, int] | None = None
+
+    # ---- what is there -------------------------------------------------------------------------------------------
+
+    @property
+    def data(self) -> PartialLabelDataset:
+        """The training part of the model in view; a taught one may know further classes."""
+        return self._now().data
+
+    @property
+    def signals(self) -> ReviewSignals:
+        """Of the model in view."""
+        return self._now().signals
+
+    @property
+    def similar(self) -> Similar:
+        """Finds what is like an example."""
+        return self._now().similar
+
+    @property
+    def orders(self) -> list[Order]:
+        """Those that can be chosen now, the default first."""
+        return usable_orders(self.signals)
+
+    def _now(self) -> _View:
+        run = self.reviewing.current.run
+        with self._lock:
+            if self._view is None or self._view.run != run:  # another model has taken its place
+                data = self._runs.get(run).parts().train
+                signals = ReviewSignals.of_run(self._runs.get(run).folder, data)
+                self._view = _View(run, data, signals)
+            return self._view
+
+    # ---- the order -----------------------------------------------------------------------------------------------
+
+    def choose(self, order: str) -> None:
+        """From now on hand out in this order."""
+        self.order = order
+        self.rank_now()
+
+    def rank_now(self) -> None:
+        """Make the order anew, from all that is known by now."""
+        with self._ranking:
+            view = self._now()
+            self._ranked = (view.run, len(self.reviewing.state.all_events))
+            names = [order.name for order in usable_orders(view.signals)]
+            name = self.order if self.order in names else names[0]
+            rows = rank(name, view.signals, decided=self.teaching_decisions())
+            if self.reviewing.current.run == view.run:
+                self.reviewing.set_order(name, rows)
+
+    def begin(self) -> None:
+        """The first order at once; what takes long (neighbours) in the background, and then the order again."""
+        if self._ranked is not None and self._ranked[0] == self.reviewing.current.run:
+            return
+        self.rank_now()
+        if self.signals.neighbours is None or self.signals.mean_weights is None:
+            self._in_background(self._prepare)
+
+    def keep_up(self) -> None:
+        """To be called after a decision: makes the order anew in the background where that is due."""
+        step = max(AT_LEAST, int(EVERY * len(self.reviewing.root)))
+        learns = get_order(self.order).uses_decisions
+        if self._ranked is None or self._ranked[0] != self.reviewing.current.run:
+            self._in_background(self.begin)
+        elif learns and len(self.reviewing.state.all_events) - self._ranked[1] >= step:
+            self._in_background(self.rank_now)
+
+    def wait(self, seconds: float = 60.0) -> None:
+        """Until what is being made in the background is there."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def learnt(self) -> bool:
+        """Put a taught model that has finished in the place of the present one; whether that was done now.
+
+        Raises:
+            UserError: its result cannot be read.
+        """
+        if not self.teacher.poll():
+            return False
+        self.keep_up()
+        return True
+
+    def teaching_decisions(self) -> Decided:
+        """What people decided, without the controls of the certificate."""
+        said = self.reviewing.decided()
+        kept = ~np.isin(said.rows, np.asarray(self.reviewing.round.controls, dtype=np.int64))
+        return Decided(said.sets, said.rows[kept], said.labels[kept], said.eliminated)
+
+    def look_alikes(self, row: int, free: npt.NDArray[np.bool_], most: int) -> npt.NDArray[np.int64]:
+        """(≤ most,) examples with the identified label of `row`, the nearest to it first, `row` itself leading.
+
+        Args:
+            free: (n,) bool, which may be given out.
+        """
+        identified = self.reviewing.current.sharp.identified
+        same = np.flatnonzero(free & (identified == identified[row]))
+        return self.similar.nearest_of(row, same[same != row], most - 1, lead=row)
+
+    # ---- inside --------------------------------------------------------------------------------------------------
+
+    def _prepare(self) -> None:
+        view = self._now()
+        with threadpool_limits(1):  # the keys of the reviewers come first
+            made = prepare(self._runs.get(view.run).folder, view.data)
+        with self._lock:
+            self._view = _View(view.run, view.data, made)
+        self.rank_now()
+
+    def _in_background(self, work: Callable[[], None]) -> None:
+        def labour() -> None:
+            try:
+                work()
+            except (UserError, OSError) as error:  # the present order goes on to serve
+                self.trouble = str(error)
+
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive():
+                return
+            self._thread = threading.Thread(target=labour, name="candid-review-order", daemon=True)
+            self._thread.start()
+
+    trouble: str = ""
+    """Why the order could not be made anew in the background, the last time that happened."""
+
+
+class _View:
+    """What one model says, and what is like what."""
+
+    def __init__(self, run: str, data: PartialLabelDataset, signals: ReviewSignals) -> None:
+        self.run, self.data, self.signals = run, data, signals
+
+    @cached_property
+    def similar(self) -> Similar:
+        return Similar(self.data, self.signals.sharp)

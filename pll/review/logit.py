@@ -1,0 +1,221 @@
+"""The conditional logit: how likely each candidate is, learnt from the decisions made so far.
+
+For example i and candidate j, with ℓ(a) = log(a + .01), what the run tells is
+
+    f_ij = [ℓ(w_ij), ℓ(m_ij), ℓ(k_ij), ℓ(k'_ij), ℓ(v_ij)]   w final label weight, m its mean over the epochs,
+                                                             k, k' their means among the nearest neighbours,
+                                                             v share of the annotators who named the label
+    p_ij = exp(θ·f_ij + b_j) / Σ_{l ∈ S_i} exp(θ·f_il + b_l)
+
+(McFadden's conditional logit, S_i being the choices). θ and b maximise the likelihood of the decisions less a ridge
+toward θ₀ and b = 0, so that the first answers do not throw over what the run has learnt. A decided neighbour counts
+one-hot, so a decision speaks for the examples around it at once. A decided example is learnt from with the features
+it had when it was decided: those that later decisions around it gave it would say more than any undecided one has.
+
+p does two things: it orders the queue (the smallest max_j p_ij first) and it proposes labels for what nobody has
+looked at. A proposal changes no label by itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import minimize
+
+from pll.candidates import CandidateSets
+from pll.review.decided import Decided
+from pll.review.lessons import Lessons
+from pll.review.signals import ReviewSignals
+from pll.weights import Weights
+
+RIDGE = 3.0
+"""λ of λ/2 · (‖θ − θ₀‖² + ‖b‖²), against a log-likelihood of 1 a decision."""
+SMALL = 0.01
+"""Added before the logarithm, so that a weight of 0 is unlikely and not impossible."""
+START = {"weights": 0.7, "mean_weights": 0.0, "near_weights": 0.3, "near_mean": 0.0, "votes": 1.0}
+"""θ₀ by feature: before any decision, the run's weights and a little of the neighbours'.
+
+The annotators' votes, where there are any, count in full: the run has not heard them, only which labels were named.
+"""
+
+Floats = npt.NDArray[np.float64]
+Flat = npt.NDArray[np.floating[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Logit:
+    """What was learnt.
+
+    Attributes:
+        features: names of the features there were, a selection of `START`.
+        theta: a weight for each.
+        bias: (c,) how much likelier a class is than the features say.
+        decisions: how many it was learnt from.
+    """
+
+    features: tuple[str, ...]
+    theta: Floats
+    bias: Floats
+    decisions: int = 0
+
+
+def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None) -> Weights:
+    """(nnz,) p_ij of every example: one-hot where decided, 0 where ruled out, sums to 1 on S_i.
+
+    An example decided as "none of these" keeps p as the model has it; nothing here is right for it.
+
+    Args:
+        signals: of the run.
+        decided: what people said; decisions that judge the certificate are to be left out by the caller.
+        logit: what to use, by default `fit`.
+    """
+    learnt = fit(signals, decided) if logit is None else logit
+    parts = features_now(signals, decided)
+    scores = sum(weight * parts[name] for weight, name in zip(learnt.theta, learnt.features, strict=True))
+    scores = scores + learnt.bias[signals.sets.indices]
+    p = softmax(np.where(decided.open, scores, -np.inf), signals.sets.indptr[:-1], signals.sets.sizes)
+    known = decided.positions[decided.positions >= 0]
+    p[signals.sets.positions(decided.rows[decided.positions >= 0])] = 0
+    p[known] = 1
+    return p.astype(np.float32)
+
+
+def lessons(signals: ReviewSignals, decided: Decided) -> Lessons:
+    """What decisions teach, those of earlier runs (`decided.earlier`) first.
+
+    "None of these" teaches nothing here, nor does a set of one.
+    """
+    sets = signals.sets
+    names = tuple(name for name in START if name in available(signals))
+    usable = np.flatnonzero((decided.positions >= 0) & (sets.sizes[decided.rows] > 1))
+    rows = decided.rows[usable]
+    at, sizes = sets.positions(rows), sets.sizes[rows]
+    parts = features_then(signals, decided, at)
+    table = np.stack([parts[name] for name in names], axis=1) if len(at) else np.empty((0, len(names)), np.float32)
+    within = decided.positions[usable] - sets.indptr[rows]
+    new = Lessons(names, table, sets.indices[at].astype(np.int64), sizes, np.cumsum(sizes) - sizes + within)
+    return new if decided.earlier is None else new.after(decided.earlier)
+
+
+def fit(signals: ReviewSignals, decided: Decided, ridge: float = RIDGE) -> Logit:
+    """θ and b from the decisions so far; θ₀ and 0 where there are none. The ridge is above 0."""
+    known = lessons(signals, decided)
+    start = _start(known.features)
+    if len(known) == 0:
+        return Logit(known.features, start, np.zeros(signals.sets.n_classes))
+    theta, bias = _maximise(known, start, signals.sets.n_classes, ridge)
+    return Logit(known.features, theta, bias, len(known))
+
+
+def available(signals: ReviewSignals) -> set[str]:
+    """The names of the features that the signals allow."""
+    near = signals.neighbours is not None
+    mean = signals.mean_weights is not None
+    return {
+        name
+        for name, there in (
+            ("weights", True),
+            ("mean_weights", mean),
+            ("near_weights", near),
+            ("near_mean", near and mean),
+            ("votes", signals.votes is not None),
+        )
+        if there
+    }
+
+
+def features_now(signals: ReviewSignals, decided: Decided) -> dict[str, Flat]:
+    """Each feature, (nnz,), with all that has been decided counting."""
+    found: dict[str, Flat] = {"weights": log_of(signals.weights)}
+    if signals.votes is not None:
+        found["votes"] = log_of(signals.votes)
+    near = signals.neighbourhood
+    if near is not None:
+        found["near_weights"] = log_of(near.shares(decided.settled(signals.weights)))
+    if signals.mean_weights is not None:
+        found["mean_weights"] = log_of(signals.mean_weights)
+        if near is not None:
+            found["near_mean"] = log_of(near.shares(decided.settled(signals.mean_weights)))
+    return found
+
+
+def features_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.int64]) -> dict[str, Flat]:
+    """Each feature of the entries `at` of decided examples, as it was just before each was decided."""
+    found: dict[str, Flat] = {"weights": log_of(signals.weights[at])}
+    if signals.mean_weights is not None:
+        found["mean_weights"] = log_of(signals.mean_weights[at])
+    if signals.votes is not None:
+        found["votes"] = log_of(signals.votes[at])
+    near = signals.neighbourhood
+    if near is None:
+        return found
+    own_turn = decided.turn[signals.sets.rows[at]]
+    starts = np.flatnonzero(np.diff(signals.sets.rows[at], prepend=-1))
+    near_of = {"near_weights": signals.weights}
+    if signals.mean_weights is not None:
+        near_of["near_mean"] = signals.mean_weights
+    versions = [(_ruled_out(decided, weights), decided.settled(weights)) for weights in near_of.values()]
+    means = near.means_at(at, versions, lambda rows: decided.turn.take(rows) < own_turn)
+    for name, mean in zip(near_of, means, strict=True):
+        found[name] = log_of(_shares(mean, starts))
+    return found
+
+
+def log_of(weights: Flat) -> npt.NDArray[np.float32]:
+    """ℓ(a) = log(a + .01)."""
+    return np.log(weights.astype(np.float32) + np.float32(SMALL))
+
+
+def softmax(scores: Flat, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Floats:
+    """Of each run of `sizes` scores; −∞ becomes 0."""
+    top = np.maximum.reduceat(scores, starts)
+    raised = np.exp((scores - np.repeat(top, sizes)).astype(np.float64))
+    return raised / np.repeat(np.add.reduceat(raised, starts), sizes)
+
+
+def _maximise(known: Lessons, start: Floats, n_classes: int, ridge: float) -> tuple[Floats, Floats]:
+    """θ (K,) and b (c,) at the largest Σ log p(chosen) − ridge/2 · (‖θ − θ₀‖² + ‖b‖²)."""
+    width = len(start)
+    features, labels, sizes = known.table.astype(np.float64), known.labels, known.sizes
+    starts = np.cumsum(sizes) - sizes
+    centre = np.concatenate([start, np.zeros(n_classes)])
+
+    def loss_and_slope(x: Floats) -> tuple[float, Floats]:
+        p = softmax(features @ x[:width] + x[width:][labels], starts, sizes)
+        off = x - centre
+        excess = p.copy()
+        excess[known.chosen] -= 1
+        slope = np.concatenate([excess @ features, np.bincount(labels, excess, n_classes)]) + ridge * off
+        return -float(np.log(np.maximum(p[known.chosen], 1e-300)).sum()) + ridge / 2 * float(off @ off), slope
+
+    found = minimize(loss_and_slope, centre, jac=True, method="L-BFGS-B", options={"maxiter": 200}).x
+    return found[:width], found[width:]
+
+
+def _start(names: tuple[str, ...]) -> Floats:
+    """θ₀ of the features there are: what a missing one would have counted goes to the weights."""
+    start = np.array([START[name] for name in names])
+    start[0] += 1.0 - sum(weight for name, weight in zip(names, start, strict=True) if name != "votes")
+    return start
+
+
+def _ruled_out(decided: Decided, weights: Weights) -> Weights:
+    """The label weights with nothing known but what has been ruled out."""
+    if decided.eliminated is None:
+        return weights
+    return Decided(decided.sets, decided.rows[:0], decided.labels[:0], decided.eliminated).settled(weights)
+
+
+def _shares(means: npt.NDArray[np.float32], starts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Divided by the sum of each run; uniform where that is 0."""
+    sizes = np.diff(starts, append=len(means))
+    total = np.repeat(np.add.reduceat(means.astype(np.float64), starts), sizes)
+    return np.where(total > 0, means / np.where(total > 0, total, 1.0), np.repeat(1.0 / sizes, sizes))
+
+
+def top_probability(p: Weights, sets: CandidateSets) -> npt.NDArray[np.float32]:
+    """(n,) max_j p_ij: how sure the proposal is."""
+    return np.maximum.reduceat(p, sets.indptr[:-1])

@@ -1,0 +1,222 @@
+"""The nearest neighbours of every example, found once per run; what they say of each candidate, at any moment.
+
+The search is exact and may take minutes (60,000 × 784 on one core), so it runs in the background and is kept with the
+run. What the neighbours say is a few million additions, and is done anew whenever a decision changes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+import torch
+from sklearn.neighbors import NearestNeighbors
+
+from pll.candidates import CandidateSets
+from pll.scaling import ROWS_AT_ONCE, fit_scaling
+from pll.weights import Weights, normalise
+
+NEIGHBOURS = 10
+CLIP = 3.0
+"""z-scores are cut off here: a column that hardly ever varies would otherwise decide alone who is near whom."""
+
+BLOCK = 1024
+"""Examples searched at once."""
+LARGEST_TABLE = 50_000_000
+"""Entries of a dense table (examples × classes) that may be made to look candidates up; beyond, binary search."""
+
+JUDGED = 1000
+"""Examples whose neighbours are looked at to choose the distance."""
+
+Neighbours = npt.NDArray[np.int32]
+"""(n, k) rows of the nearest other examples, the nearest first."""
+Points = npt.NDArray[np.float32]
+Values = npt.NDArray[np.floating[Any]]
+Progress = Callable[[int, int], None]
+"""Called as (examples done, examples in all). What it raises stops the work."""
+
+
+def find_neighbours(
+    X: npt.NDArray[np.float32],
+    k: int = NEIGHBOURS,
+    progress: Progress | None = None,
+    *,
+    candidates: CandidateSets | None = None,
+    weights: npt.NDArray[np.floating[Any]] | None = None,
+) -> Neighbours:
+    """The k nearest other examples of each; exact.
+
+    Two distances are known, Euclidean and angular (Euclidean of rows of length 1, as IPAL compares), both of
+    comparable features. Which one suits the data is read off the run itself: the one whose neighbours agree more.
+    No truth is needed for that.
+
+    Args:
+        X: (n, d) or (n, C, H, W) raw features, NaN where missing.
+        k: at least 1; fewer where there are fewer examples.
+        candidates, weights: of a run, to choose the distance by; without them it is Euclidean.
+
+    Returns:
+        (n, k) int32, the nearest first.
+
+    >>> find_neighbours(np.array([[0.0], [1.0], [5.0], [5.5]], dtype=np.float32), k=1).ravel().tolist()
+    [1, 0, 3, 2]
+    """
+    points = comparable(X)
+    n = len(points)
+    k = min(k, n - 1)
+    if k < 1:
+        return np.empty((n, 0), dtype=np.int32)
+    if candidates is not None and weights is not None:
+        _to_better_space(points, k, candidates, weights)
+    found = np.empty((n, k), dtype=np.int32)
+    search = NearestNeighbors(n_neighbors=k + 1).fit(points)
+    for start in range(0, n, BLOCK):
+        rows = np.arange(start, min(start + BLOCK, n))
+        found[rows] = _nearest(search, points, rows)
+        if progress is not None:
+            progress(int(rows[-1]) + 1, n)
+    return found
+
+
+def _to_better_space(points: Points, k: int, sets: CandidateSets, weights: npt.NDArray[np.floating[Any]]) -> None:
+    """Put the points on the unit sphere, in place, if the neighbours of a sample agree more with it there."""
+    n = len(points)
+    rows = np.sort(np.random.default_rng(0).choice(n, size=min(JUDGED, n), replace=False))
+    as_they_are = agreement(_neighbours_of(points, k, rows), rows, sets, weights)
+    lengths = np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12)
+    points /= lengths
+    if agreement(_neighbours_of(points, k, rows), rows, sets, weights) <= as_they_are:
+        points *= lengths
+
+
+def _neighbours_of(points: Points, k: int, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    return _nearest(NearestNeighbors(n_neighbors=k + 1).fit(points), points, rows)
+
+
+def agreement(
+    neighbours: npt.NDArray[np.integer[Any]],
+    rows: npt.NDArray[np.int64],
+    sets: CandidateSets,
+    weights: npt.NDArray[np.floating[Any]],
+) -> float:
+    """How often examples and their neighbours have the same label, by the label weights: mean of Σ_j w_ij w_kj.
+
+    Args:
+        neighbours: (r, k) of the r examples `rows`.
+        weights: (nnz,).
+
+    Returns:
+        In [0, 1].
+    """
+    matrix = scipy.sparse.csr_array(
+        (weights.astype(np.float64), sets.indices.astype(np.int64), sets.indptr), shape=(len(sets), sets.n_classes)
+    )
+    together = [matrix[rows].multiply(matrix[neighbours[:, t]]).sum() for t in range(neighbours.shape[1])]
+    return float(np.sum(together)) / max(1, neighbours.size)
+
+
+def comparable(X: npt.NDArray[np.float32]) -> Points:
+    """(n, d) float32: columns z-scored and cut off at ±3, images by channel and flattened, missing cells filled."""
+    scaling = fit_scaling(X)
+    flat = np.empty((len(X), int(np.prod(X.shape[1:]))), dtype=np.float32)
+    with torch.no_grad():
+        for start in range(0, len(X), ROWS_AT_ONCE):
+            part = scaling(torch.from_numpy(np.ascontiguousarray(X[start : start + ROWS_AT_ONCE])))
+            flat[start : start + ROWS_AT_ONCE] = part.clamp(-CLIP, CLIP).flatten(1).numpy()
+    return flat
+
+
+def _nearest(search: NearestNeighbors, points: Points, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """(r, k) neighbours of some of the points searched, each without itself."""
+    return _without_self(search.kneighbors(points[rows], return_distance=False), rows)
+
+
+def _without_self(at: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Drop each example from its own k + 1 neighbours; the farthest one where k + 1 twins of it came before it."""
+    own = at == rows[:, None]
+    own[~own.any(axis=1), -1] = True
+    return at[~own].reshape(len(at), at.shape[1] - 1)
+
+
+class Neighbourhood:
+    """What neighbours say of the candidates: for each, the mean weight that it has among the k nearest examples.
+
+    Memory is 4 k bytes for each candidate of each example: 15 MB for 60,000 × 6.4 and k = 10.
+
+    Args:
+        neighbours: (n, k) rows.
+        sets: the candidate sets.
+    """
+
+    def __init__(self, neighbours: Neighbours, sets: CandidateSets) -> None:
+        self.neighbours = neighbours
+        self.sets = sets
+        self.places = _places(neighbours, sets)
+        """(k, nnz): where the t-th neighbour of the entry's example has the same label; nnz where it has not."""
+
+    def means(self, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
+        """(nnz,) mean over the neighbours of their weight of the same label, in [0, 1]; not normalised.
+
+        >>> sets = CandidateSets.from_lists([[0, 1], [0, 2], [1, 2]], n_classes=3)
+        >>> three = Neighbourhood(np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32), sets)
+        >>> three.means(np.array([0.5, 0.5, 1.0, 0.0, 0.25, 0.75])).tolist()
+        [0.5, 0.125, 0.25, 0.375, 0.25, 0.0]
+        """
+        padded = np.append(weights, 0).astype(np.float32)
+        total = np.zeros(self.sets.nnz, dtype=np.float32)
+        for places in self.places:
+            total += padded.take(places)
+        return total / np.float32(max(1, len(self.places)))
+
+    def shares(self, weights: npt.NDArray[np.floating[Any]]) -> Weights:
+        """(nnz,) the same, normalised on each S_i; uniform where no neighbour has any of its labels."""
+        return normalise(self.means(weights), self.sets)
+
+    def means_at(
+        self,
+        positions: npt.NDArray[np.int64],
+        versions: Sequence[tuple[Values, Values]],
+        swapped: Callable[[npt.NDArray[np.int32]], npt.NDArray[np.bool_]],
+    ) -> list[npt.NDArray[np.float32]]:
+        """`means` of some entries only, where some neighbours are read from another version of the weights.
+
+        Args:
+            positions: (p,) entries.
+            versions: pairs of (nnz,) label weights: what is read as a rule, and instead of neighbours that are marked.
+            swapped: from the (p,) rows of one neighbour each to (p,) marks.
+
+        Returns:
+            (p,) means for each pair.
+        """
+        # One behind the other, so that a neighbour that is marked is read so much farther on.
+        padded = [np.concatenate([one, [0], other, [0]]).astype(np.float32) for one, other in versions]
+        totals = [np.zeros(len(positions), dtype=np.float32) for _ in versions]
+        rows = self.sets.rows.take(positions)
+        for neighbour, places in zip(self.neighbours.T, self.places, strict=True):
+            at = places.take(positions) + (self.sets.nnz + 1) * swapped(neighbour.take(rows)).astype(places.dtype)
+            for total, values in zip(totals, padded, strict=True):
+                total += values.take(at)
+        return [total / np.float32(max(1, len(self.places))) for total in totals]
+
+
+def _places(neighbours: Neighbours, sets: CandidateSets) -> npt.NDArray[np.signedinteger]:
+    n, c, nnz = len(sets), sets.n_classes, sets.nnz
+    kind = np.int32 if nnz < 2**30 - 1 else np.int64  # `means_at` goes up to twice as far
+    rows, labels = sets.rows, sets.indices.astype(np.int64)
+    found = np.empty((neighbours.shape[1], nnz), dtype=kind)
+    if n * c <= LARGEST_TABLE:
+        table = np.full(n * c, nnz, dtype=kind)
+        table[rows * c + labels] = np.arange(nnz, dtype=kind)
+        for t in range(len(found)):
+            found[t] = table.take(neighbours[rows, t].astype(np.int64) * c + labels)
+        return found
+    keys = rows * c + labels  # ascending: rows in order, labels in order within each
+    for t in range(len(found)):
+        wanted = neighbours[rows, t].astype(np.int64) * c + labels
+        at = np.searchsorted(keys, wanted)
+        hit = keys[np.minimum(at, nnz - 1)] == wanted
+        found[t] = np.where(hit, at, nnz)
+    return found

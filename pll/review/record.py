@@ -1,0 +1,98 @@
+"""What people decided about a run, read from the database: for exports, without opening a review."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.export.table import Decision
+from pll.fitting import load_parts
+from pll.review.calibration import Calibration
+from pll.review.rounds import asked_of, calibration_of
+from pll.review.state import ReviewState
+from pll.review.subject import Subject, review_id
+from pll.rundir import RunFolder
+from pll.store import Database, Store, database_url
+from pll.store.records import Event, ReviewRecord, RoundRecord
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """Attributes:
+    review: its settings.
+    state: where it stands.
+    rounds: the labels that came under certificate, with their controls.
+    """
+
+    review: ReviewRecord
+    state: ReviewState
+    rounds: tuple[RoundRecord, ...]
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """Everything that was ever said, in order; what was undone too."""
+        return tuple(self.state.all_events)
+
+    @property
+    def decisions(self) -> dict[int, Decision]:
+        """By row of the training examples: what people decided."""
+        return decisions_of(self.state)
+
+    def calibration(self, subject: Subject) -> Calibration | None:
+        """Calibrated confidence of a run of this review; None where too few of its controls were answered."""
+        own = [made for made in self.rounds if made.run == subject.run and made.fingerprint == subject.fingerprint]
+        if not own:
+            return None
+        asked = asked_of(self.review, len(subject))
+        try:
+            return calibration_of(own[-1], self.state.candidates, subject, self.state, asked)
+        except UserError:
+            return None
+
+
+def decisions_of(state: ReviewState) -> dict[int, Decision]:
+    """Labels, and "none of these", by row; unsure and unsettled conflicts are no decisions."""
+    found = {}
+    for row, verdict in sorted(state.verdicts()):
+        if verdict.status in ("label", "none") and verdict.at is not None:
+            found[row] = Decision(verdict.label, verdict.reviewer, verdict.at)
+    return found
+
+
+def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store | None = None) -> Record | None:
+    """The review that a run belongs to; None where nobody has said anything.
+
+    Args:
+        folder: of the run, or of one that was taught in the same review.
+        sets: the candidate sets of the review's first run, where somebody has them; read again else.
+        store: where decisions are kept; by default that of this installation, where there is one.
+
+    Raises:
+        UserError: the database cannot be read, or the run's data is gone.
+    """
+    store, own = (store, False) if store is not None else (_existing(), True)
+    if store is None:
+        return None
+    try:
+        with store.read(review_id(folder)) as reader:
+            review, events, rounds = reader.review(), reader.events(), reader.rounds()
+    finally:
+        if own:
+            store.database.close()
+    if review is None or not events:
+        return None
+    if sets is None:
+        sets = load_parts(replace(folder.config(), lessons=None)).train.sets()
+    state = ReviewState(sets)
+    state.take_in(events)
+    return Record(review, state, tuple(rounds))
+
+
+def _existing() -> Store | None:
+    """The store, but not made where nobody has reviewed yet."""
+    url = database_url()
+    if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
+        return None
+    return Store(Database(url))

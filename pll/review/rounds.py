@@ -1,0 +1,164 @@
+"""A round: the labels of one model, frozen, with their controls and the promise that a certificate is to keep.
+
+See docs/review.md for what must hold; this file is where it is made to hold. The draw, the promise and the thresholds
+are made when the round is opened, before anybody has answered, and are never changed. A control counts in the order
+drawn: answers behind the first open one wait. Unsure, "none of these" and unsettled conflicts count as wrong.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.review.calibration import Calibration, Method, calibrate
+from pll.review.certificate import Certificate, certify
+from pll.review.decided import OUTSIDE
+from pll.review.evidence import LEVEL
+from pll.review.planning import achievable, draw_controls, threshold_grid
+from pll.review.state import ReviewState
+from pll.review.subject import Subject
+from pll.store.records import ReviewRecord, RoundRecord
+
+WRONG_FORESEEN = 2
+"""The promise is chosen so that it can be kept with this many wrong controls."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What the certificate is to say, fixed before the first control is answered.
+
+    Attributes:
+        share: of all examples, in (0, 1], are drawn as controls.
+        max_error: x; None for what the controls can reach with two of them wrong, in steps of half a percent.
+        level: 1 − α.
+    """
+
+    share: float = 0.1
+    max_error: float | None = None
+    level: float = LEVEL
+
+
+def new_round(number: int, subject: Subject, promise: Promise, at: datetime, seed: int | None = None) -> RoundRecord:
+    """Freeze the labels of a subject and draw the controls that will judge them.
+
+    Raises:
+        UserError: a share, error or level outside (0, 1).
+    """
+    seed = secrets.randbits(31) if seed is None else seed
+    rows = draw_controls(len(subject), promise.share, seed)
+    max_error = promise.max_error or reachable(len(subject), promise.share, promise.level)
+    thresholds = threshold_grid(subject.sharp.confidence, len(rows), max_error, promise.level)
+    return RoundRecord(
+        number=number,
+        run=subject.run,
+        fingerprint=subject.fingerprint,
+        seed=seed,
+        share=promise.share,
+        max_error=max_error,
+        level=promise.level,
+        thresholds=tuple(thresholds.tolist()),
+        opened_at=at,
+        controls=tuple(rows.tolist()),
+    )
+
+
+def reachable(n: int, share: float, level: float = LEVEL) -> float:
+    """The x that can be certified with two wrong controls, rounded up to half a percent.
+
+    >>> reachable(1437, 0.1), reachable(60_000, 0.1)
+    (0.06, 0.005)
+    """
+    wrong = min(WRONG_FORESEEN, max(0, int(share * n) - 1))
+    x = achievable(n, share, level, wrong=wrong)
+    return min(0.5, max(0.005, float(np.ceil(round(x * 200, 6))) / 200))
+
+
+def more_controls(record: RoundRecord, n: int, share: float) -> tuple[int, ...]:
+    """The further controls of a larger share, in the order in which they follow those drawn.
+
+    Raises:
+        UserError: not a larger share.
+    """
+    rows = draw_controls(n, share, record.seed)
+    known = np.asarray(record.controls, dtype=np.int64)
+    if len(rows) <= len(known):
+        raise UserError(f"{len(known):,} controls are drawn already; choose a share above {record.share:g}.")
+    if not np.array_equal(rows[: len(known)], known):  # another version of NumPy may permute otherwise
+        others = np.setdiff1d(np.arange(n), known)
+        further = np.random.default_rng(record.seed + 1).permutation(others)
+        rows = np.concatenate([known, further])[: len(rows)]
+    return tuple(rows[len(known) :].tolist())
+
+
+def asked_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
+    """(n,) how many reviewers each example is to be answered by; every process draws alike."""
+    chosen = np.random.default_rng(record.seed).random(n) < record.overlap_share
+    return np.where(chosen, record.overlap, 1).astype(np.int64)
+
+
+def control_answers(
+    controls: Sequence[int], subject: Subject, state: ReviewState, asked: npt.NDArray[np.int64]
+) -> npt.NDArray[np.bool_]:
+    """(k,) bool: whether the frozen label is right, of the controls before the first that is not fully answered.
+
+    Args:
+        asked: (n,) how many reviewers each example is to be answered by.
+    """
+    right: list[bool] = []
+    for row in controls:
+        verdict = state.verdict(row)
+        if not verdict.settled and state.answers[row] < asked[row]:
+            break
+        right.append(verdict.label is not None and verdict.label == subject.labels[row])
+    return np.array(right, dtype=np.bool_)
+
+
+def calibration_of(
+    record: RoundRecord,
+    root: CandidateSets,
+    subject: Subject,
+    state: ReviewState,
+    asked: npt.NDArray[np.int64],
+    method: Method = "temperature",
+) -> Calibration:
+    """Calibrated confidence of a round's labels, fitted on the controls answered so far.
+
+    Controls that the model has learnt from (they were decided before it was taught) are left out: their candidate
+    sets are no longer those of `root`, the first run.
+
+    Raises:
+        UserError: too few of them.
+    """
+    sets = subject.candidates
+    answered = record.controls[: len(control_answers(record.controls, subject, state, asked))]
+    rows = np.array([row for row in answered if np.array_equal(sets[row], root[row])], dtype=np.int64)
+    place = {name: j for j, name in enumerate(sets.class_names)}
+    labels = [place.get(state.verdict(int(row)).label or "", OUTSIDE) for row in rows]
+    return calibrate(subject.weights, sets, rows, np.array(labels, dtype=np.int64), method)
+
+
+def certificate_of(
+    record: RoundRecord, subject: Subject, state: ReviewState, asked: npt.NDArray[np.int64]
+) -> Certificate:
+    """What the controls answered so far certify about the frozen labels.
+
+    Raises:
+        UserError: the subject's labels are not those that were frozen.
+    """
+    if subject.fingerprint != record.fingerprint:
+        raise UserError("The labels of this run have changed since its controls were drawn; open a new round.")
+    return certify(
+        subject.sharp.confidence,
+        np.asarray(record.controls, dtype=np.int64),
+        control_answers(record.controls, subject, state, asked),
+        max_error=record.max_error,
+        level=record.level,
+        thresholds=record.thresholds,
+    )

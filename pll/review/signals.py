@@ -1,0 +1,213 @@
+"""What a finished (or stopped) run tells about each example: the material that queue orders are made of.
+
+    review/neighbours.npy   (n, k) int32, the nearest other examples, found once in the background
+    review/mean.npz         mean label weights over the epochs, and the epoch the run had ended at
+    review/outoffold.npz    optional: label weights of a classifier that has not seen the example
+
+`ReviewSignals.of_run` reads what is there and never waits for the slow parts; `prepare` makes them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.annotations.data import Annotations
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.files import save_array, write_atomically
+from pll.history import History
+from pll.outoffold import out_of_fold
+from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, find_neighbours
+from pll.rundir import RunFolder
+from pll.weights import Sharpness, Weights, normalise, on_candidates, sharpness
+
+
+@dataclass(frozen=True, eq=False)
+class ReviewSignals:
+    """All that an order may look at. Arrays of (nnz,) are aligned with `sets.indices`.
+
+    Args:
+        sets: the candidate sets of the n training examples, as the run has them.
+        weights: (nnz,) final label weights.
+        mean_weights: (nnz,) label weights averaged over the epochs; None where the run kept no history.
+        changes: (n,) how often the identified label changed; None until the run has ended.
+        neighbours: (n, k) rows of the nearest examples; None until they have been found (`prepare`).
+        votes: (nnz,) share of an example's annotators who named the label; None without annotators.
+        out_of_fold: (nnz,) probability by a classifier that has not seen the example, normalised on S_i; or None.
+        epoch: the weights are those after it.
+        runs: how many runs (seeds) the weights are averaged over.
+
+    Raises:
+        UserError: an array that does not fit the sets.
+    """
+
+    sets: CandidateSets
+    weights: Weights
+    mean_weights: Weights | None = None
+    changes: npt.NDArray[np.int64] | None = None
+    neighbours: Neighbours | None = None
+    votes: npt.NDArray[np.float32] | None = None
+    out_of_fold: Weights | None = None
+    epoch: int = 0
+    runs: int = 1
+
+    def __post_init__(self) -> None:
+        n, nnz = len(self.sets), self.sets.nnz
+        for what, values, length in (
+            ("label weights", self.weights, nnz),
+            ("mean label weights", self.mean_weights, nnz),
+            ("changes of mind", self.changes, n),
+            ("neighbours", self.neighbours, n),
+            ("votes", self.votes, nnz),
+            ("out-of-fold probabilities", self.out_of_fold, nnz),
+        ):
+            if values is not None and len(values) != length:
+                raise UserError(f"The {what} are {len(values)} values, but the candidate sets ask for {length}.")
+
+    @classmethod
+    def of_run(cls, folder: RunFolder, data: PartialLabelDataset) -> ReviewSignals:
+        """What a run's folder holds at this moment.
+
+        Args:
+            folder: of a run that has label weights, finished or not.
+            data: its training part (`Run.parts().train`).
+
+        Raises:
+            UserError: nothing has been learnt yet.
+        """
+        sets = data.sets()
+        history = History(folder.history, sets)
+        epochs = history.epochs()
+        if not epochs:
+            raise UserError(f"The run in {folder.path} has no label weights yet; let it train for an epoch.")
+        home = _home(folder)
+        changes = history.changes()
+        return cls(
+            sets,
+            history.weights(epochs[-1]),
+            mean_weights=_stored(home / "mean.npz", epochs[-1], sets.nnz),
+            changes=None if changes is None else changes.astype(np.int64),
+            neighbours=_stored_neighbours(home, len(sets)),
+            votes=None if data.annotations is None else vote_shares(data.annotations, sets),
+            out_of_fold=_stored(home / "outoffold.npz", epochs[-1], sets.nnz),
+            epoch=epochs[-1],
+        )
+
+    @cached_property
+    def sharp(self) -> Sharpness:
+        """Identified label, confidence, margin and entropy of each example, by the final label weights."""
+        return sharpness(self.weights, self.sets)
+
+    @cached_property
+    def neighbourhood(self) -> Neighbourhood | None:
+        """What neighbours say; None until they have been found."""
+        return None if self.neighbours is None else Neighbourhood(self.neighbours, self.sets)
+
+    @cached_property
+    def neighbour_shares(self) -> Weights | None:
+        """(nnz,) mean final label weight among the neighbours, normalised on S_i; None until they have been found."""
+        return None if self.neighbourhood is None else self.neighbourhood.shares(self.weights)
+
+
+def prepare(
+    folder: RunFolder,
+    data: PartialLabelDataset,
+    *,
+    with_out_of_fold: bool = False,
+    progress: Progress | None = None,
+) -> ReviewSignals:
+    """Find and store what takes long, once per run; call it in the background when a run has ended.
+
+    Neighbours are of the features and hold for ever; the means over the epochs, and the classifier out of fold, which
+    learns the identified labels, are made anew where the run has gone on since.
+
+    Args:
+        with_out_of_fold: also fit the classifier (five folds; seconds to minutes).
+        progress: called while neighbours are sought; what it raises stops the work, and nothing is lost but that.
+    """
+    home = _home(folder)
+    signals = ReviewSignals.of_run(folder, data)
+    if signals.mean_weights is None:
+        mean = mean_over_epochs(History(folder.history, data.sets()))
+        _store(home / "mean.npz", signals.epoch, mean)
+        signals = replace(signals, mean_weights=mean)
+    if signals.neighbours is None:
+        found = find_neighbours(data.X, NEIGHBOURS, progress, candidates=signals.sets, weights=signals.weights)
+        save_array(home / "neighbours.npy", found)
+        signals = replace(signals, neighbours=found)
+    if with_out_of_fold and signals.out_of_fold is None:
+        outside = out_of_fold_weights(data, signals.sharp.identified)
+        _store(home / "outoffold.npz", signals.epoch, outside)
+        signals = replace(signals, out_of_fold=outside)
+    return signals
+
+
+def averaged(several: Sequence[ReviewSignals]) -> ReviewSignals:
+    """The signals of several runs over the same data, their label weights averaged; all else is that of the first.
+
+    Raises:
+        UserError: no run at all, or runs with other candidate sets.
+    """
+    if not several:
+        raise UserError("There is no run to average over.")
+    first = several[0]
+    if any(other.sets != first.sets for other in several[1:]):
+        raise UserError("The runs to be averaged have different candidate sets; take runs over the same data.")
+    means = [one.mean_weights for one in several if one.mean_weights is not None]
+    mean = np.mean(means, axis=0).astype(np.float32) if len(means) == len(several) else None
+    weights = np.mean([one.weights for one in several], axis=0).astype(np.float32)
+    return replace(first, weights=weights, mean_weights=mean, runs=len(several))
+
+
+def mean_over_epochs(history: History) -> Weights:
+    """(nnz,) label weights averaged over the stored epochs, which cover the run evenly; the uniform start left out."""
+    epochs = history.epochs()
+    learnt = [epoch for epoch in epochs if epoch > 0] or epochs
+    total = np.zeros(0)
+    for count, epoch in enumerate(learnt):
+        frame = history.weights(epoch)
+        total = frame.astype(np.float64) if count == 0 else total + frame
+    return (total / len(learnt)).astype(np.float32)
+
+
+def vote_shares(said: Annotations, sets: CandidateSets) -> npt.NDArray[np.float32]:
+    """(nnz,) share of an example's annotators who named the label; 0 where nobody answered."""
+    counts = np.asarray(said.votes[sets.rows, sets.indices]).ravel()
+    return (counts / np.maximum(said.answers_per_row, 1)[sets.rows]).astype(np.float32)
+
+
+def out_of_fold_weights(data: PartialLabelDataset, identified: npt.NDArray[np.int64]) -> Weights:
+    """(nnz,) what a plain classifier, taught the identified labels of the others, thinks of each candidate."""
+    sets = data.sets()
+    return normalise(on_candidates(out_of_fold(data.X, identified, sets.n_classes), sets), sets)
+
+
+def _home(folder: RunFolder) -> Path:
+    return folder.path / "review"
+
+
+def _store(file: Path, epoch: int, weights: Weights) -> None:
+    write_atomically(file, lambda temporary: np.savez(temporary, epoch=epoch, weights=weights))
+
+
+def _stored(file: Path, epoch: int, nnz: int) -> Weights | None:
+    """What `_store` wrote, if the run still stands at that epoch."""
+    if not file.exists():
+        return None
+    with np.load(file, allow_pickle=False) as arrays:
+        if int(arrays["epoch"]) != epoch or len(arrays["weights"]) != nnz:
+            return None
+        return arrays["weights"]
+
+
+def _stored_neighbours(home: Path, n: int) -> Neighbours | None:
+    file = home / "neighbours.npy"
+    found: Neighbours | None = np.load(file, allow_pickle=False) if file.exists() else None
+    return found if found is not None and len(found) == n else None

@@ -1,0 +1,175 @@
+"""What a reviewer looks at beside the example: the nearest examples that are surely of each candidate's class, and the
+columns in which a row differs from those most like it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from pll.dataset import PartialLabelDataset
+from pll.review.neighbours import CLIP
+from pll.scaling import fit_scaling
+from pll.weights import Sharpness
+
+SURE = 0.9
+"""Confidence from which on an example may stand for its class."""
+FEWEST = 20
+"""Where fewer are so sure, the surest of a class stand for it."""
+PER_CLASS = 300
+"""Examples that may stand for a class; the nearest of them is found at once, that of 60,000 would not be."""
+IN_ALL = 20_000
+"""The same, for all classes together."""
+
+Rows = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a row, beside what is usual among those most like it.
+
+    Attributes:
+        name: of the column.
+        value: of this row, in words.
+        usual: the mean of its neighbours, in words; "" for words.
+        distance: how far apart the two are, in standard deviations of the column.
+        of_classes: the same column of the nearest sure example of each class asked for; "" where there is none.
+    """
+
+    name: str
+    value: str
+    usual: str = ""
+    distance: float = 0.0
+    of_classes: tuple[str, ...] = ()
+
+
+class Similar:
+    """Finds what is like an example, among the examples that stand for the classes.
+
+    Args:
+        data: the training part.
+        sharp: identified labels and confidences by the final label weights.
+        seed: of the choice of at most `PER_CLASS` sure examples of each class.
+
+    >>> from pll.candidates import CandidateSets
+    >>> sets = CandidateSets.from_lists([[0], [0], [1], [0, 1]], n_classes=2)
+    >>> data = PartialLabelDataset(np.array([[0.0], [1.0], [4.0], [1.5]], dtype=np.float32), sets)
+    >>> ones = np.array([1.0, 1.0, 1.0, 0.5])
+    >>> similar = Similar(data, Sharpness(np.array([0, 0, 1, 0]), ones, ones, ones))
+    >>> similar.of_class(3, 0).tolist(), similar.of_class(3, 1).tolist()
+    ([1, 0], [2])
+    """
+
+    def __init__(self, data: PartialLabelDataset, sharp: Sharpness, seed: int = 0) -> None:
+        self.data = data
+        self._rows, self._starts = _representatives(sharp, data.n_classes, seed)
+        self._scaling = fit_scaling(data.X[self._rows] if len(self._rows) else data.X[:1])
+        self._points = self._scaled(data.X[self._rows])  # (p, d)
+
+    def of_class(self, row: int, label: int, most: int = 3) -> Rows:
+        """(≤ most,) the nearest sure examples of a class, the nearest first, never the example itself."""
+        span = slice(int(self._starts[label]), int(self._starts[label + 1]))
+        return self._nearest(row, span, most)
+
+    def nearest_of(self, row: int, among: Rows, most: int, lead: int | None = None) -> Rows:
+        """(≤ most,) the rows of `among` nearest to `row`, the nearest first, behind `lead` where one is given.
+
+        Of more than `IN_ALL` rows a sample is looked at.
+        """
+        first = np.array([] if lead is None else [lead], dtype=np.int64)
+        if not len(among):
+            return first
+        if len(among) > IN_ALL:
+            among = np.random.default_rng(row).choice(among, IN_ALL, replace=False)
+        apart = ((self._scaled(self.data.X[among]) - self._scaled(self.data.X[row : row + 1])) ** 2).sum(axis=1)
+        return np.concatenate([first, among[np.argsort(apart, kind="stable")[:most]]])
+
+    def columns(
+        self, row: int, neighbours: Rows | None = None, most: int = 10, classes: Sequence[int] = ()
+    ) -> list[Column]:
+        """The columns of a table in which a row differs most from its neighbours, then its words.
+
+        Args:
+            neighbours: the rows most like it; by default the nearest ten of those that stand for their class.
+            classes: show the nearest sure example of each of these beside it.
+        """
+        data = self.data
+        near = self._nearest(row, slice(None), 10) if neighbours is None else neighbours
+        words = [
+            Column(name, str(values[row]))
+            for name, values in {**data.categories, **data.extras}.items()
+            if values[row] is not None
+        ]
+        if data.X.ndim != 2 or not data.X.shape[1]:
+            return words[:most]
+        own, spread = data.X[row], self._scaling.spread.numpy().ravel()
+        with np.errstate(invalid="ignore"):
+            usual = np.nanmean(data.X[near], axis=0) if len(near) else np.full(len(own), np.nan)
+            apart = np.nan_to_num(np.abs(own - usual) / spread, nan=0.0)
+        first = np.argsort(-apart, kind="stable")[: max(most - len(words), most // 2)]
+        names = data.feature_names or tuple(f"column {k + 1}" for k in range(len(own)))
+        beside = [self.of_class(row, label, 1) for label in classes]
+        numbers = [
+            Column(
+                names[k],
+                _figure(own[k]),
+                _figure(usual[k]),
+                float(apart[k]),
+                tuple(_figure(data.X[one[0], k]) if len(one) else "" for one in beside),
+            )
+            for k in first
+        ]
+        return [*numbers, *words][:most]
+
+    def _nearest(self, row: int, span: slice, most: int) -> Rows:
+        rows, points = self._rows[span], self._points[span]
+        if not len(rows):
+            return rows
+        apart = ((points - self._scaled(self.data.X[row : row + 1])) ** 2).sum(axis=1)
+        apart[rows == row] = np.inf
+        found = np.argsort(apart, kind="stable")[:most]
+        return rows[found[np.isfinite(apart[found])]]
+
+    def _scaled(self, X: Floats) -> Floats:
+        """(m, d) the features as neighbours compare them: z-scored, cut off at ±3, flattened."""
+        with torch.no_grad():
+            scaled = self._scaling(torch.from_numpy(np.ascontiguousarray(X))).clamp(-CLIP, CLIP)
+        found: Floats = scaled.flatten(1).numpy()
+        return found
+
+
+def _representatives(sharp: Sharpness, n_classes: int, seed: int) -> tuple[Rows, Rows]:
+    """(p,) rows, class by class, and (c + 1,) where each class begins."""
+    most = max(1, min(PER_CLASS, IN_ALL // max(1, n_classes)))
+    shuffled = np.random.default_rng(seed).permutation(len(sharp.confidence))
+    labels = sharp.identified[shuffled]
+    # Class by class, in each the sure ones in random order, then the others, the surest first.
+    doubt = np.where(sharp.confidence[shuffled] >= SURE, 0.0, 1.0 - sharp.confidence[shuffled])
+    order = np.lexsort((doubt, labels))
+    ends = np.searchsorted(labels[order], np.arange(n_classes + 1))
+    chosen = []
+    for j in range(n_classes):
+        own = order[ends[j] : ends[j + 1]]
+        many = max(int((doubt[own] == 0).sum()), FEWEST)
+        chosen.append(shuffled[own[: min(many, most)]])
+    starts = np.concatenate([[0], np.cumsum([len(rows) for rows in chosen])])
+    rows = np.concatenate(chosen) if chosen else np.empty(0, dtype=np.int64)
+    return rows.astype(np.int64), starts.astype(np.int64)
+
+
+def _figure(value: float) -> str:
+    """A number with four figures at most.
+
+    >>> _figure(0.123456), _figure(101040.0), _figure(float("nan")), _figure(2.0)
+    ('0.1235', '101,000', 'missing', '2')
+    """
+    if np.isnan(value):
+        return "missing"
+    if abs(value) >= 10_000:
+        return f"{float(f'{value:.3g}'):,.0f}"
+    return f"{value:.4g}"

@@ -1,0 +1,188 @@
+"""Decisions teach: the run is continued with what people decided, in the background, while review goes on.
+
+The taught run is a run of its own (`pll.lessons`), so that the labels under certificate stay what they were until the
+new ones are adopted; then they get a round with a fresh draw of controls. What was answered as a control never teaches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.errors import UserError
+from pll.lessons import Lessons
+from pll.methods import METHODS
+from pll.registry import RunRegistry
+from pll.review.events import Verdict
+from pll.review.reviewing import Reviewing
+from pll.review.subject import Subject, subject_of
+from pll.rundir import RunConfig
+from pll.runs import Run
+from pll.snapshots import Snapshot
+from pll.warmstart import can_warm_start
+
+AHEAD = -1
+"""Priority of a taught run: before all others that wait."""
+
+FEWEST_EPOCHS = 5
+SHARE_OF_EPOCHS = 0.2
+"""A warm-started run goes on for this share of the epochs of a whole one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Changes:
+    """Labels that came out differently after teaching, of examples that nobody has decided.
+
+    Attributes:
+        rows: (k,) the examples, the least certain first.
+        before, after: (k,) names of their labels.
+        confidence: (k,) of the new ones.
+    """
+
+    rows: npt.NDArray[np.int64]
+    before: npt.NDArray[np.object_]
+    after: npt.NDArray[np.object_]
+    confidence: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def lessons_of(review: Reviewing, *, warm: bool = True) -> Lessons:
+    """Everything that decisions have to teach by now.
+
+    A label leaves a set of one; eliminated candidates leave the set; "none of these" leaves the classes outside it;
+    unsure and conflicts teach nothing.
+    """
+    sets = review.root.candidates
+    names = list(sets.class_names)
+    taught = sorted(teaching_verdicts(review))
+    new = dict.fromkeys(found.label for _, found in taught if found.label is not None and found.label not in names)
+    place = {name: j for j, name in enumerate((*names, *new))}
+    changed = {row: left for row, found in taught if (left := _left(sets[row].tolist(), found, place))}
+    decided = sum(found.status in ("label", "none") for _, found in taught)
+    return Lessons.of(
+        review.id, review.root.run, review.current.run, changed, new_classes=list(new), warm=warm, decisions=decided
+    )
+
+
+def teaching_verdicts(review: Reviewing) -> Iterator[tuple[int, Verdict]]:
+    """Examples that somebody said something about, but for those that were answered as controls."""
+    for row, found in review.state.verdicts():
+        events = review.state.live_events(row)
+        if events and not any(event.control for event in events):
+            yield row, found
+
+
+def changes(before: Subject, after: Subject, decided: npt.NDArray[np.bool_]) -> Changes:
+    """What came out differently, leaving out (n,) bool `decided` examples."""
+    differs = (before.labels != after.labels) & ~decided
+    rows = np.flatnonzero(differs)
+    rows = rows[np.argsort(after.sharp.confidence[rows], kind="stable")]
+    return Changes(rows, before.labels[rows], after.labels[rows], after.sharp.confidence[rows])
+
+
+def changed_by_teaching(review: Reviewing) -> Changes:
+    """What the latest teaching changed; empty where nothing was taught yet."""
+    decided = np.zeros(len(review.root), dtype=np.bool_)
+    decided[review.state.rows_with("label", "none")] = True
+    return changes(review.previous or review.current, review.current, decided)
+
+
+def taught_config(root: RunConfig, lessons: Lessons, epochs: int | None = None) -> RunConfig:
+    """The run that learns these lessons.
+
+    Args:
+        root: of the run that the review began with; its settings hold but for what is said here.
+        epochs: further ones, for a method that goes on from `lessons.parent`; by default a fifth of those of a whole
+            run. A method that cannot go on is fitted again, as `root` was.
+    """
+    warm = lessons.warm and can_warm_start(root.method) and not lessons.new_classes
+    params = dict(root.params)
+    if warm:
+        whole = METHODS[root.method]().get_params() | params
+        params["epochs"] = epochs or max(FEWEST_EPOCHS, round(SHARE_OF_EPOCHS * whole["epochs"]))
+        # The learning rate goes on from where the schedule of the whole run ended.
+        params["lr"] = whole["lr"] * whole["lr_decay"] ** (whole["epochs"] // whole["lr_decay_every"])
+    name = f"{root.name or root.source.name} · taught by {lessons.decisions:,} decisions"
+    return replace(root, params=params, lessons=replace(lessons, warm=warm), name=name)
+
+
+class Teacher:
+    """Teaches the runs of one review, one after the other. One for each review and process.
+
+    Args:
+        review: whose decisions they are.
+        runs: where they are made; a run that a process left unfinished is found there and goes on.
+    """
+
+    def __init__(self, review: Reviewing, runs: RunRegistry) -> None:
+        self._review = review
+        self._runs = runs
+        self._run: Run | None = self._unfinished()
+
+    def begin(self, *, epochs: int | None = None, warm: bool = True) -> Run:
+        """Start teaching what has been decided by now, ahead of other runs in the queue; returns at once.
+
+        Raises:
+            UserError: it is being taught already, or there is nothing to teach.
+        """
+        if self._run is not None and self._run.snapshot().is_active:
+            raise UserError("A model is being taught already; wait for it, or stop it first.")
+        lessons = lessons_of(self._review, warm=warm)
+        if not lessons.sets:
+            raise UserError("There is nothing to teach yet; decide some examples first (controls do not teach).")
+        root = self._runs.get(self._review.root.run).config
+        self._run = self._runs.start(taught_config(root, lessons, epochs), priority=AHEAD)
+        return self._run
+
+    def snapshot(self) -> Snapshot | None:
+        """How the teaching stands; None where none is under way or waits to be adopted."""
+        return None if self._run is None else self._run.snapshot()
+
+    def poll(self) -> bool:
+        """Where the teaching has finished, put its labels in the place of the old ones; whether that was done now.
+
+        A look costs next to nothing: call it with every update of the page.
+        """
+        run = self._run
+        if run is None or run.is_alive() or run.folder.state()["state"] != "finished":
+            return False
+        adopted = self._review.adopt(subject_of(run))
+        self._run = None
+        return adopted
+
+    def dismiss(self) -> None:
+        """Forget a teaching that was stopped or has failed."""
+        if self._run is not None and not self._run.is_alive():
+            self._run = None
+
+    def waiting(self) -> int:
+        """How many decisions the current model has not learnt from."""
+        lessons = self._runs.get(self._review.current.run).config.lessons
+        known = {} if lessons is None else lessons.by_row
+        return len(lessons_of(self._review).by_row.items() - known.items())
+
+    def _unfinished(self) -> Run | None:
+        adopted = {record.run for record in self._review.rounds}
+        for run in self._runs.all():
+            lessons = run.config.lessons
+            if lessons is not None and lessons.review == self._review.id and run.id not in adopted:
+                state = run.folder.state()["state"]
+                if state == "interrupted":
+                    run.start(priority=AHEAD)
+                return run if state not in ("failed", "stopped") else None
+        return None
+
+
+def _left(candidates: list[int], found: Verdict, place: dict[str, int]) -> list[int]:
+    """The labels that a verdict leaves; empty where it teaches nothing."""
+    if found.status == "label":
+        return [place[str(found.label)]]
+    out = {place[name] for name in found.eliminated if name in place}
+    if found.status == "none":
+        return [label for label in place.values() if label not in candidates and label not in out]
+    return [label for label in candidates if label not in out] if out else []

@@ -1,0 +1,149 @@
+"""The database: SQLite in Candid's home, or PostgreSQL where `PLL_DATABASE_URL` says so.
+
+Every write is one transaction that is on the disk once it has been committed: SQLite in WAL mode with
+`synchronous=FULL`, PostgreSQL with `synchronous_commit` on. Writers of SQLite wait for each other (`BEGIN IMMEDIATE`
+and a busy timeout); readers never wait.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, ProgrammingError
+
+from pll.errors import UserError
+from pll.home import candid_home
+
+BUSY_SECONDS = 30
+"""How long a writer of SQLite waits for another."""
+
+FILE = "reviews.sqlite3"
+
+READING = "candid_reading"
+
+OURS = (IntegrityError, ProgrammingError, DataError)
+"""Errors of the database that are mistakes of the program, not of whoever runs it."""
+
+
+def database_url() -> str:
+    """`$PLL_DATABASE_URL`, or a SQLite file in Candid's home."""
+    return os.environ.get("PLL_DATABASE_URL") or f"sqlite:///{candid_home() / FILE}"
+
+
+class Database:
+    """One database, its tables at the state this version needs. Safe to share between threads.
+
+    Args:
+        url: `sqlite:///path`, `postgresql://user:password@host/name`, or a path of a SQLite file; by default
+            `database_url()`.
+
+    Raises:
+        UserError: it cannot be reached, is of a later version of Candid, or the URL is of neither kind.
+    """
+
+    def __init__(self, url: str | Path | None = None) -> None:
+        self.url = _checked_url(url if url is not None else database_url())
+        self.engine = _engine(self.url)
+        from pll.store.migrate import migrate  # Alembic takes a while to load, and is needed here alone
+
+        try:
+            with self._explained():
+                migrate(self.engine)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def is_sqlite(self) -> bool:
+        """Whether it is a file."""
+        return self.url.get_backend_name() == "sqlite"
+
+    @property
+    def words(self) -> str:
+        """Where it is, without the password."""
+        return str(self.url.database) if self.is_sqlite else self.url.render_as_string(hide_password=True)
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that is committed, and on the disk, when the block ends; nothing of it stays if it raises."""
+        with self._explained(), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that only looks: of SQLite one consistent state, and no writer waits for it."""
+        with self._explained(), self.engine.connect().execution_options(**{READING: True}) as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Close all connections that are not in use."""
+        self.engine.dispose()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            if isinstance(error, OURS):
+                raise
+            cause = str(error.orig).strip().splitlines()[0]
+            remedy = (
+                "check the free space, the permissions and that the file is a SQLite database"
+                if self.is_sqlite
+                else "check that the server runs, and the name and password in PLL_DATABASE_URL"
+            )
+            raise UserError(f"The database {self.words} cannot be used ({cause}); {remedy}.") from error
+
+
+def _checked_url(given: str | Path) -> URL:
+    if isinstance(given, Path):
+        return URL.create("sqlite", database=str(given))
+    try:
+        url = make_url(given)
+    except ArgumentError as error:
+        raise UserError(
+            "PLL_DATABASE_URL is not a database URL; give postgresql://user:password@host/name or sqlite:///file."
+        ) from error
+    backend = url.get_backend_name()
+    if backend in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    if backend != "sqlite" or url.database in (None, "", ":memory:"):
+        raise UserError(f"Decisions cannot be kept in {backend!r}; use postgresql://… or sqlite:///file.")
+    return url
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
+    _make_folder(Path(str(url.database)))
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS})
+    event.listen(engine, "connect", _on_connect)
+    event.listen(engine, "begin", _on_begin)
+    return engine
+
+
+def _make_folder(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"The folder of the database {file} cannot be made: {error.strerror}.") from error
+
+
+def _on_connect(connection: Any, _record: object) -> None:
+    connection.isolation_level = None  # the driver begins nothing by itself; `_on_begin` does
+    cursor = connection.cursor()
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={BUSY_SECONDS * 1000}"):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()
+
+
+def _on_begin(connection: Connection) -> None:
+    # A deferred transaction that reads first and writes later can fail half-way instead of waiting its turn.
+    reading = connection.get_execution_options().get(READING)
+    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")

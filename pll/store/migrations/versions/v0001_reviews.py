@@ -1,0 +1,121 @@
+"""Reviews, events, claims, rounds and controls."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision: str | None = None
+
+
+def upgrade() -> None:
+    """Make the first tables."""
+    whole = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+    moment = sa.DateTime(timezone=True)
+    op.create_table(
+        "review",
+        sa.Column("id", sa.String(200), nullable=False),
+        sa.Column("examples", whole, nullable=False),
+        sa.Column("seed", whole, nullable=False),
+        sa.Column("overlap", sa.Integer(), nullable=False),
+        sa.Column("overlap_share", sa.Float(), nullable=False),
+        sa.Column("mix", sa.Float(), nullable=False),
+        sa.Column("opened_at", moment, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_review"),
+    )
+    op.create_table(
+        "event",
+        sa.Column("id", whole, autoincrement=True, nullable=False),
+        sa.Column("review", sa.String(200), nullable=False),
+        sa.Column("token", sa.String(100), nullable=False),
+        sa.Column("run", sa.String(200), nullable=False),
+        sa.Column("round", sa.Integer(), nullable=False),
+        sa.Column("row", whole, nullable=False),
+        sa.Column("example", sa.Text(), nullable=False),
+        sa.Column("reviewer", sa.Text(), nullable=False),
+        sa.Column("verified", sa.Boolean(), nullable=False),
+        sa.Column("kind", sa.String(20), nullable=False),
+        sa.Column("label", sa.Text()),
+        sa.Column("before", sa.Text()),
+        sa.Column("after", sa.Text()),
+        sa.Column("seconds", sa.Float()),
+        sa.Column("shown", sa.JSON(), nullable=False),
+        sa.Column("queue", sa.String(100), nullable=False),
+        sa.Column("position", whole),
+        sa.Column("control", sa.Boolean(), nullable=False),
+        sa.Column("blind", sa.Boolean(), nullable=False),
+        sa.Column("batch", sa.String(100)),
+        sa.Column("undoes", whole),
+        sa.Column("note", sa.Text(), nullable=False),
+        sa.Column("at", moment, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_event"),
+        sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_event_review"),
+        sa.ForeignKeyConstraint(["undoes"], ["event.id"], name="fk_event_undoes"),
+        sa.UniqueConstraint("review", "token", name="uq_event_review_token"),
+        sa.UniqueConstraint("undoes", name="uq_event_undoes"),
+    )
+    op.create_index("ix_event_review_id", "event", ["review", "id"])
+    op.create_table(
+        "claim",
+        sa.Column("review", sa.String(200), nullable=False),
+        sa.Column("row", whole, nullable=False),
+        sa.Column("slot", sa.Integer(), nullable=False),
+        sa.Column("reviewer", sa.Text(), nullable=False),
+        sa.Column("token", sa.String(100), nullable=False),
+        sa.Column("answered", sa.Boolean(), nullable=False),
+        sa.Column("expires_at", moment),
+        sa.Column("since", moment, nullable=False),
+        sa.Column("queue", sa.String(100), nullable=False),
+        sa.Column("position", whole),
+        sa.Column("control", sa.Boolean(), nullable=False),
+        sa.PrimaryKeyConstraint("review", "row", "slot", name="pk_claim"),
+        sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_claim_review"),
+        sa.UniqueConstraint("review", "row", "reviewer", name="uq_claim_review_row_reviewer"),
+    )
+    op.create_index("ix_claim_review_answered", "claim", ["review", "answered"])
+    op.create_table(
+        "round",
+        sa.Column("review", sa.String(200), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("run", sa.String(200), nullable=False),
+        sa.Column("fingerprint", sa.String(64), nullable=False),
+        sa.Column("seed", whole, nullable=False),
+        sa.Column("share", sa.Float(), nullable=False),
+        sa.Column("max_error", sa.Float(), nullable=False),
+        sa.Column("level", sa.Float(), nullable=False),
+        sa.Column("thresholds", sa.JSON(), nullable=False),
+        sa.Column("opened_at", moment, nullable=False),
+        sa.PrimaryKeyConstraint("review", "number", name="pk_round"),
+        sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_round_review"),
+    )
+    op.create_table(
+        "control",
+        sa.Column("review", sa.String(200), nullable=False),
+        sa.Column("round", sa.Integer(), nullable=False),
+        sa.Column("position", whole, nullable=False),
+        sa.Column("row", whole, nullable=False),
+        sa.PrimaryKeyConstraint("review", "round", "position", name="pk_control"),
+        sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_control_review"),
+        sa.UniqueConstraint("review", "round", "row", name="uq_control_review_round_row"),
+    )
+    _forbid_changes()
+
+
+def _forbid_changes() -> None:
+    """Events can be added, and nothing else: not even by a mistake of ours."""
+    if op.get_bind().dialect.name == "sqlite":
+        for what in ("UPDATE", "DELETE"):
+            op.execute(
+                f"CREATE TRIGGER event_no_{what.lower()} BEFORE {what} ON event "
+                "BEGIN SELECT RAISE(ABORT, 'decisions are never changed or deleted'); END"
+            )
+        return
+    op.execute(
+        "CREATE FUNCTION candid_append_only() RETURNS trigger LANGUAGE plpgsql AS "
+        "$$ BEGIN RAISE EXCEPTION 'decisions are never changed or deleted'; END $$"
+    )
+    op.execute(
+        "CREATE TRIGGER event_append_only BEFORE UPDATE OR DELETE ON event "
+        "FOR EACH ROW EXECUTE FUNCTION candid_append_only()"
+    )

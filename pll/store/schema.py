@@ -1,0 +1,151 @@
+"""The tables of a review, as SQLAlchemy knows them; `migrations` brings a database to them.
+
+review    one row a review: a run and everything that was taught from it
+event     append-only: every decision, and every undo; nothing in it is ever changed or deleted
+claim     who has which example now, and who has answered it; follows from the events, kept for its primary key:
+          an example has as many slots as reviewers are asked, and a slot holds one reviewer
+round     the labels of one model as the certificate judges them; frozen when it is opened
+control   the random controls of a round, in the order in which they are to be answered
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Dialect,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+
+
+class Moment(TypeDecorator[datetime]):
+    """A time with its zone, in UTC; SQLite has no zones and is given none."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> Any:
+        """To the database."""
+        if value is None:
+            return None
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """From the database."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+WholeNumber = BigInteger().with_variant(Integer, "sqlite")  # SQLite counts by itself for INTEGER keys only
+
+review = Table(
+    "review",
+    metadata,
+    Column("id", String(200), primary_key=True),
+    Column("examples", WholeNumber, nullable=False),
+    Column("seed", WholeNumber, nullable=False),
+    Column("overlap", Integer, nullable=False),
+    Column("overlap_share", Float, nullable=False),
+    Column("mix", Float, nullable=False),
+    Column("opened_at", Moment, nullable=False),
+)
+
+event = Table(
+    "event",
+    metadata,
+    Column("id", WholeNumber, primary_key=True, autoincrement=True),
+    Column("review", String(200), ForeignKey("review.id"), nullable=False),
+    Column("token", String(100), nullable=False),
+    Column("run", String(200), nullable=False),
+    Column("round", Integer, nullable=False),
+    Column("row", WholeNumber, nullable=False),
+    Column("example", Text, nullable=False),
+    Column("reviewer", Text, nullable=False),
+    Column("verified", Boolean, nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("label", Text),
+    Column("before", Text),
+    Column("after", Text),
+    Column("seconds", Float),
+    Column("shown", JSON, nullable=False),
+    Column("queue", String(100), nullable=False),
+    Column("position", WholeNumber),
+    Column("control", Boolean, nullable=False),
+    Column("blind", Boolean, nullable=False),
+    Column("batch", String(100)),
+    Column("undoes", WholeNumber, ForeignKey("event.id")),
+    Column("note", Text, nullable=False),
+    Column("at", Moment, nullable=False),
+    UniqueConstraint("review", "token"),
+    UniqueConstraint("undoes"),  # what was undone cannot be undone again
+    Index(None, "review", "id"),
+)
+
+claim = Table(
+    "claim",
+    metadata,
+    Column("review", String(200), ForeignKey("review.id"), primary_key=True),
+    Column("row", WholeNumber, primary_key=True),
+    Column("slot", Integer, primary_key=True),
+    Column("reviewer", Text, nullable=False),
+    Column("token", String(100), nullable=False),
+    Column("answered", Boolean, nullable=False),
+    Column("expires_at", Moment),
+    Column("since", Moment, nullable=False),
+    Column("queue", String(100), nullable=False),
+    Column("position", WholeNumber),
+    Column("control", Boolean, nullable=False),
+    UniqueConstraint("review", "row", "reviewer"),
+    Index(None, "review", "answered"),
+)
+
+round_ = Table(
+    "round",
+    metadata,
+    Column("review", String(200), ForeignKey("review.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("run", String(200), nullable=False),
+    Column("fingerprint", String(64), nullable=False),
+    Column("seed", WholeNumber, nullable=False),
+    Column("share", Float, nullable=False),
+    Column("max_error", Float, nullable=False),
+    Column("level", Float, nullable=False),
+    Column("thresholds", JSON, nullable=False),
+    Column("opened_at", Moment, nullable=False),
+)
+
+control = Table(
+    "control",
+    metadata,
+    Column("review", String(200), ForeignKey("review.id"), primary_key=True),
+    Column("round", Integer, primary_key=True),
+    Column("position", WholeNumber, primary_key=True),
+    Column("row", WholeNumber, nullable=False),
+    UniqueConstraint("review", "round", "row"),
+)

@@ -1,0 +1,261 @@
+"""What can be done to the tables of one review, always within a transaction that excludes every other writer of it.
+
+Events become visible in the order of their ids: a writer holds the row of its review (SQLite: the file) until it has
+committed. So whoever remembers the last id it has seen misses nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import Connection
+
+from pll.errors import UserError
+from pll.store import schema
+from pll.store.database import Database
+from pll.store.records import Claim, Event, ReviewRecord, RoundRecord
+
+_EVENT_COLUMNS = tuple(field.name for field in fields(Event))
+_CLAIM_COLUMNS = tuple(field.name for field in fields(Claim))
+
+
+class Reader:
+    """Looks at one review; within one transaction, so that everything it sees fits together."""
+
+    def __init__(self, connection: Connection, review: str) -> None:
+        self._db = connection
+        self.review_id = review
+
+    def review(self) -> ReviewRecord | None:
+        """The review's own row; None where it has not been opened."""
+        query = sa.select(schema.review).where(schema.review.c.id == self.review_id)
+        found = self._db.execute(query).mappings().first()
+        return None if found is None else ReviewRecord(**found)
+
+    def events(self, after: int = 0) -> list[Event]:
+        """Events with an id above `after`, in the order in which they were committed."""
+        table = schema.event.c
+        query = sa.select(schema.event).where(table.review == self.review_id, table.id > after).order_by(table.id)
+        return [_event(row) for row in self._db.execute(query).mappings()]
+
+    def event_of(self, token: str) -> Event | None:
+        """The event stored under this token, if any."""
+        table = schema.event.c
+        query = sa.select(schema.event).where(table.review == self.review_id, table.token == token)
+        row = self._db.execute(query).mappings().first()
+        return None if row is None else _event(row)
+
+    def claims(self, *, answered: bool = False) -> list[Claim]:
+        """Examples in somebody's hands, expired ones included; with `answered`, those that were answered."""
+        table = schema.claim.c
+        query = sa.select(schema.claim).where(table.review == self.review_id, table.answered == answered)
+        return [_claim(row) for row in self._db.execute(query.order_by(table.since, table.row)).mappings()]
+
+    def slots(self, row: int) -> list[Claim]:
+        """Who has, or has answered, this example."""
+        table = schema.claim.c
+        query = sa.select(schema.claim).where(table.review == self.review_id, table.row == row).order_by(table.slot)
+        return [_claim(found) for found in self._db.execute(query).mappings()]
+
+    def rounds(self, after: int = 0) -> list[RoundRecord]:
+        """Rounds with a number above `after`, with their controls."""
+        table = schema.round_.c
+        query = sa.select(schema.round_).where(table.review == self.review_id, table.number > after)
+        found = self._db.execute(query.order_by(table.number)).mappings().all()
+        return [_round(row, self.controls(row["number"])) for row in found]
+
+    def marks(self) -> tuple[object, ...]:
+        """Changes with the settings of the review, its rounds and their controls: whoever knows these is up to date."""
+        rounds, controls, own = schema.round_.c, schema.control.c, schema.review.c
+        query = sa.select(
+            own.overlap,
+            own.overlap_share,
+            own.mix,
+            sa.select(sa.func.max(rounds.number)).where(rounds.review == self.review_id).scalar_subquery(),
+            sa.select(sa.func.max(controls.position))
+            .where(
+                controls.review == self.review_id,
+                controls.round
+                == sa.select(sa.func.max(rounds.number)).where(rounds.review == self.review_id).scalar_subquery(),
+            )
+            .scalar_subquery(),
+        ).where(own.id == self.review_id)
+        return tuple(self._db.execute(query).one())
+
+    def controls(self, number: int, first: int = 0) -> tuple[int, ...]:
+        """The controls of a round from position `first` on, in the order in which they are to be answered."""
+        table = schema.control.c
+        here = (table.review == self.review_id, table.round == number, table.position >= first)
+        query = sa.select(table.row).where(*here)
+        return tuple(self._db.execute(query.order_by(table.position)).scalars())
+
+
+class Transaction(Reader):
+    """Writes to one review; everything it did is committed together, or none of it."""
+
+    def open_review(self, record: ReviewRecord) -> None:
+        """Store a new review's row."""
+        self._db.execute(sa.insert(schema.review).values(**asdict(record)))
+
+    def configure(self, **values: Any) -> None:
+        """Change `overlap`, `overlap_share` or `mix`."""
+        self._db.execute(sa.update(schema.review).where(schema.review.c.id == self.review_id).values(**values))
+
+    def append(self, event: Event) -> int:
+        """Store an event; returns its id."""
+        values = {name: getattr(event, name) for name in _EVENT_COLUMNS if name != "id"}
+        values["shown"] = [list(pair) for pair in event.shown]
+        query = sa.insert(schema.event).values(**values).returning(schema.event.c.id)
+        return int(self._db.execute(query).scalar_one())
+
+    def open_round(self, record: RoundRecord) -> None:
+        """Store a new round with its controls."""
+        values = {field.name: getattr(record, field.name) for field in fields(record) if field.name != "controls"}
+        values["thresholds"] = list(record.thresholds)
+        self._db.execute(sa.insert(schema.round_).values(review=self.review_id, **values))
+        self.add_controls(record.number, record.controls)
+
+    def add_controls(self, number: int, rows: Sequence[int], *, first: int = 0) -> None:
+        """Further controls of a round, from position `first` on."""
+        made = [
+            {"review": self.review_id, "round": number, "position": first + k, "row": row} for k, row in enumerate(rows)
+        ]
+        if made:
+            self._db.execute(sa.insert(schema.control), made)
+
+    # ---- who has what --------------------------------------------------------------------------------------------
+
+    def take(self, claim: Claim) -> None:
+        """Put an example into a reviewer's hands; the slot must be free (the database refuses a second holder)."""
+        self._db.execute(sa.insert(schema.claim).values(review=self.review_id, **asdict(claim)))
+
+    def drop(self, row: int, slots: Sequence[int]) -> None:
+        """Clear slots of an example whose time is up."""
+        table = schema.claim.c
+        here = (table.review == self.review_id, table.row == row, table.slot.in_(slots))
+        self._db.execute(sa.delete(schema.claim).where(*here, table.answered.is_(False)))
+
+    def answer(self, row: int, reviewer: str) -> None:
+        """The reviewer has answered what they held; the slot is theirs for good."""
+        self._update(row, reviewer, answered=True, expires_at=None)
+
+    def reopen(self, row: int, reviewer: str, token: str, expires_at: datetime) -> bool:
+        """Back into the hands of a reviewer who held or had answered it; False where they have no slot of it."""
+        return self._update(row, reviewer, answered=False, expires_at=expires_at, token=token)
+
+    def rename(self, row: int, reviewer: str, token: str) -> None:
+        """Shown again to who holds or has answered it: the next decision comes under this token."""
+        self._update(row, reviewer, token=token)
+
+    def release(self, reviewer: str, rows: Iterable[int] | None = None) -> None:
+        """Give back what the reviewer holds unanswered: some rows, or all."""
+        table = schema.claim.c
+        query = sa.delete(schema.claim).where(
+            table.review == self.review_id, table.reviewer == reviewer, table.answered.is_(False)
+        )
+        self._db.execute(query if rows is None else query.where(table.row.in_(list(rows))))
+
+    def renew(self, reviewer: str, expires_at: datetime) -> None:
+        """The reviewer is still there: what they hold stays theirs until then."""
+        table = schema.claim.c
+        self._db.execute(
+            sa.update(schema.claim)
+            .where(table.review == self.review_id, table.reviewer == reviewer, table.answered.is_(False))
+            .values(expires_at=expires_at)
+        )
+
+    def forget_answer(self, row: int, reviewer: str) -> None:
+        """After an undo that does not go back to the example: its slot is free again."""
+        table = schema.claim.c
+        self._db.execute(
+            sa.delete(schema.claim).where(table.review == self.review_id, table.row == row, table.reviewer == reviewer)
+        )
+
+    def _update(self, row: int, reviewer: str, **values: Any) -> bool:
+        table = schema.claim.c
+        done = self._db.execute(
+            sa.update(schema.claim)
+            .where(table.review == self.review_id, table.row == row, table.reviewer == reviewer)
+            .values(**values)
+        )
+        return bool(done.rowcount)
+
+
+class Store:
+    """The decisions of all reviews, in one database. Safe to share between threads.
+
+    >>> from tempfile import mkdtemp
+    >>> from pathlib import Path
+    >>> store = Store(Database(Path(mkdtemp()) / "reviews.sqlite3"))
+    >>> with store.read("some run") as reader:
+    ...     reader.events()
+    []
+    """
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @contextmanager
+    def write(self, review: str) -> Iterator[Transaction]:
+        """A transaction on one review. Committed, and on the disk, when the block ends; undone if it raises.
+
+        Raises:
+            UserError: the database cannot be reached or written to.
+        """
+        with self.database.write() as connection:
+            if not self.database.is_sqlite:  # SQLite has one writer anyway
+                connection.execute(
+                    sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:review, 0))"), {"review": review}
+                )
+            yield Transaction(connection, review)
+
+    @contextmanager
+    def read(self, review: str) -> Iterator[Reader]:
+        """A look at one review."""
+        with self.database.read() as connection:
+            yield Reader(connection, review)
+
+    def reviews(self) -> list[str]:
+        """The ids of all reviews."""
+        with self.database.read() as connection:
+            return list(connection.execute(sa.select(schema.review.c.id)).scalars())
+
+
+def now() -> datetime:
+    """This moment, UTC."""
+    return datetime.now(UTC)
+
+
+def _event(row: Any) -> Event:
+    values = dict(row)
+    shown = values.pop("shown")
+    shown = json.loads(shown) if isinstance(shown, str) else shown
+    return Event(**values, shown=tuple((str(label), float(weight)) for label, weight in shown))
+
+
+def _claim(row: Any) -> Claim:
+    return Claim(**{name: row[name] for name in _CLAIM_COLUMNS})
+
+
+def _round(row: Any, controls: tuple[int, ...]) -> RoundRecord:
+    values = {name: value for name, value in dict(row).items() if name != "review"}
+    values["thresholds"] = tuple(values["thresholds"])
+    return RoundRecord(**values, controls=controls)
+
+
+def check_event(event: Event) -> None:
+    """Raises UserError where a field is longer than the table takes (PostgreSQL refuses, SQLite would not)."""
+    for name, most in (("token", 100), ("queue", 100), ("batch", 100), ("review", 200), ("run", 200)):
+        value = getattr(event, name)
+        if value is not None and len(value) > most:
+            raise UserError(f"The {name} of a decision has {len(value)} characters; at most {most} are kept.")
+    for name in ("reviewer", "label", "example", "note"):
+        value = getattr(event, name) or ""
+        if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
+            raise UserError(f"The {name} holds a character (NUL, or half of one) that a database cannot keep.")

@@ -1,0 +1,91 @@
+"""Figures of all lanes over the epochs, on shared axes: one line a lane, the same colour everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import plotly.graph_objects as go
+
+from pll.ui import charts
+from pll.ui.compare.colours import COLOURS, DASHES
+from pll.ui.compare.looking import LaneView
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What is drawn: a column of metrics.csv, its title, and its unit."""
+
+    column: str
+    title: str
+    unit: str = "%"
+
+    @property
+    def scale(self) -> float:
+        return 100.0 if self.unit == "%" else 1.0
+
+
+IDENTIFIED = Quantity("transductive_accuracy", "Identified correctly")
+TEST = Quantity("test_accuracy", "Correct on unseen examples")
+CONFIDENCE = Quantity("mean_confidence", "Mean confidence")
+ENTROPY = Quantity("mean_entropy", "Mean entropy")
+CHANGED = Quantity("changed_labels", "Labels that changed", "labels")
+
+
+def quantities(lanes: Sequence[LaneView]) -> list[Quantity]:
+    """What there is to compare: against the truth where it is known, else how sure and how settled the lanes are."""
+    first = next((lane.snapshot.rows[-1] for lane in lanes if lane.snapshot.rows), {})
+    if first.get("transductive_accuracy") is None and any(lane.truth is None for lane in lanes):
+        return [CONFIDENCE, ENTROPY, CHANGED]
+    tested = any(lane.parts.test is not None for lane in lanes)
+    return [IDENTIFIED, TEST, CONFIDENCE] if tested else [IDENTIFIED, CONFIDENCE, ENTROPY]
+
+
+def series(lane: LaneView, quantity: Quantity) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+    """(m,) epochs and values of one lane, thinned to what a line needs."""
+    rows = [row for row in lane.snapshot.rows if row[quantity.column] is not None]
+    at = charts.thinned(len(rows))
+    epochs = np.array([rows[k]["epoch"] for k in at], dtype=np.int32)
+    values = np.array([rows[k][quantity.column] for k in at], dtype=np.float32) * quantity.scale
+    return epochs, values.astype(np.float32)
+
+
+def chart(
+    lanes: Sequence[LaneView], quantity: Quantity, total: int | None, viewed: int | None
+) -> tuple[go.Figure, pd.DataFrame]:
+    """One quantity of all lanes.
+
+    Args:
+        total: epochs in all.
+        viewed: the epoch to mark; None where it is the latest one.
+    """
+    figure = go.Figure()
+    for lane in lanes:
+        epochs, values = series(lane, quantity)
+        figure.add_scatter(
+            x=epochs,
+            y=values,
+            name=lane.title,
+            mode="lines" if len(epochs) > 1 else "markers",
+            line={"color": COLOURS[lane.place], "dash": DASHES[lane.place], "width": 2.5},
+            hovertemplate="%{y:.1f} %" if quantity.unit == "%" else "%{y:,.0f}",
+        )
+    charts.dress(figure, quantity.title, "epoch", quantity.unit, height=330)
+    if quantity.unit == "%":
+        figure.update_yaxes(range=[0, 101])
+    charts.over_epochs(figure, total, viewed)
+    return figure, table(lanes, [quantity])
+
+
+def table(lanes: Sequence[LaneView], wanted: Sequence[Quantity]) -> pd.DataFrame:
+    """Every epoch of every lane: lane, epoch and the quantities, as metrics.csv has them."""
+    columns = [quantity.column for quantity in wanted]
+    rows = [
+        {"lane": lane.title, "epoch": row["epoch"]} | {column: row[column] for column in columns}
+        for lane in lanes
+        for row in lane.snapshot.rows
+    ]
+    return pd.DataFrame(rows, columns=["lane", "epoch", *columns])

@@ -1,0 +1,157 @@
+"""Idea 5: Algorithm 1 with the numbers of one point, on a toy whose points the reader moves."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.learning.toy import CLASSES, next_step
+from pll.slowmode import SlowStep
+from pll.ui.learn.frame import beside, heading
+from pll.ui.learn.playground import Playground, playground
+from pll.ui.learn.toy import toy_plot
+from pll.ui.words import count
+
+METHOD = "proden"
+KEY = "learn-toy"
+
+
+def draw() -> None:
+    """Within the fragment of the toy (`pages/learn.py` calls `toy_ideas`)."""
+    heading("algorithm")
+    ground = playground()
+    st.markdown(
+        "Sixty points, three classes, a linear model. Every point is a **pie of its label weights**; press *Train* and "
+        "watch the pies turn into one colour while the boundaries move. Then drag a point, add some, or change what "
+        "is a candidate: the model is trained anew from the start, by the same code as your own runs, each time."
+    )
+    controls(ground)
+    figure, words = beside()
+    with figure:
+        show_toy(ground, [METHOD], KEY)
+        if ground.said:
+            st.warning(ground.said, icon=":material/info:")
+        if ground.toy.truth_missing:
+            missing = count(ground.toy.truth_missing, "point")
+            st.caption(
+                f":material/info: {missing} without the true label among the candidates: the paper rules that out."
+            )
+    with words:
+        choose_point(ground)
+        try:
+            step = next_step(ground.toy, ground.selected, ground.epoch, METHOD, seed=ground.start, lr=ground.lr)
+        except UserError as error:
+            st.warning(str(error), icon=":material/error:")
+            return
+        listing(step, ground)
+
+
+def controls(ground: Playground) -> None:
+    """How the sets are drawn, and the way back."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+
+        def redraw() -> None:
+            ground.redraw(st.session_state["learn-toy-q"])
+
+        st.session_state["learn-toy-q"] = ground.q
+        st.slider(
+            "A wrong label joins with probability q", 0.0, 0.9, step=0.1, key="learn-toy-q", on_change=redraw, width=300
+        )
+        st.button(
+            "Draw other sets", key="learn-toy-redraw", on_click=ground.redraw, args=(ground.q,), kwargs={"anew": True}
+        )
+        st.button(
+            "Other start", key="learn-toy-start", on_click=other_start, args=(ground,), help="Other initial parameters"
+        )
+        st.button("Points as they were", key="learn-toy-reset", on_click=ground.reset, type="tertiary")
+
+
+def other_start(ground: Playground) -> None:
+    """Train from other initial parameters."""
+    ground.start += 1
+
+
+def show_toy(ground: Playground, methods: list[str], key: str) -> None:
+    """The toy as one picture with a panel a method."""
+    try:
+        lessons = [ground.lesson(method) for method in methods]
+    except UserError as error:
+        st.warning(str(error), icon=":material/error:")
+        return
+    toy_plot(
+        ground.toy,
+        lessons,
+        key=key,
+        epoch=ground.epoch,
+        look=ground.look,
+        selected=ground.selected,
+        asked=ground.asked.get(key, 0),
+        on_edit=lambda edit: ground.edit(key, edit),
+        on_look=lambda epoch, asked: ground.look_at(key, epoch, asked),
+        on_select=lambda point: setattr(ground, "selected", point),
+    )
+
+
+def choose_point(ground: Playground) -> None:
+    """The point in view, and what its candidates are."""
+    mine = [CLASSES[label] for label in ground.toy.candidates[ground.selected]]
+    truth = CLASSES[int(ground.toy.y[ground.selected])]
+    st.markdown(f"**Point {ground.selected}** · truly {truth} · choose another one in the picture")
+    key = "learn-toy-set"
+
+    def change() -> None:
+        ground.set_candidates([CLASSES.index(name) for name in st.session_state[key]])
+
+    st.session_state[key] = mine
+    st.pills("Its candidates", CLASSES, selection_mode="multi", key=key, on_change=change)
+
+
+def listing(step: SlowStep, ground: Playground) -> None:
+    """Algorithm 1, its lines 6 to 9 with this point's numbers."""
+    st.markdown(
+        f"**Algorithm 1**, the step after epoch {step.epoch} (here an epoch is one mini-batch of all "
+        f"{len(step.rows)} points)"
+    )
+    for number, said, formula in lines(step, ground.lr):
+        with st.container(horizontal=True, vertical_alignment="top", gap="small"):
+            st.markdown(f":gray[{number}]", width=16)
+            with st.container(gap=None):
+                st.markdown(said)
+                st.latex(formula)
+
+
+def lines(step: SlowStep, lr: float) -> list[tuple[int, str, str]]:
+    """Lines 6 to 9 of Algorithm 1: number, words, and the formula with the numbers of one point."""
+    names = [CLASSES[label] for label in step.labels]
+    terms = [f"{w:.2f} \\cdot {cost:.2f}" for w, cost in zip(step.old_weights, step.losses, strict=True)]
+    # Two terms a row, so that it fits a telephone.
+    summed = " + ".join(terms[:2]) + "".join(rf" \\ &\quad + {term}" for term in terms[2:])
+    total = float(step.scores.sum())
+    inside = " + ".join(f"{g:.2f}" for g in step.scores)
+    news = r" \\ ".join(
+        rf"w_{{\text{{{name}}}}} &= {g:.2f} \,/\, {total:.2f} = \mathbf{{{new:.2f}}}"
+        for name, g, new in zip(names, step.scores, step.label_weights, strict=True)
+    )
+    return [
+        (6, "Loss, with the **old** weights", aligned(rf"\textstyle\sum_j w_j \ell_j &= {summed} = {step.loss:.2f}")),
+        (7, "Its slope by the logits, $g - w$", r",\quad ".join(slopes(step, names))),
+        (
+            8,
+            "**New weights**, from the same forward pass",
+            aligned(rf"\textstyle\sum_{{k \in S}} g_k &= {inside} = {total:.2f} \\ {news}"),
+        ),
+        (9, "Only then do the parameters move", rf"\|\Delta\Theta\| = {step.move:.3f}, \quad \eta = {lr:g}"),
+    ]
+
+
+def aligned(rows: str) -> str:
+    """Rows of a formula, one below the other at their &."""
+    return rf"\begin{{aligned}} {rows} \end{{aligned}}"
+
+
+def slopes(step: SlowStep, names: list[str]) -> list[str]:
+    """The gradient by the logit of each candidate."""
+    return [
+        rf"\text{{{name}}}: {round(float(slope), 2) + 0.0:+.2f}"
+        for name, slope in zip(names, step.gradient, strict=True)
+    ]

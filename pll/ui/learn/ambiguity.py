@@ -1,0 +1,211 @@
+"""Idea 7: the ambiguity degree γ of the reader's own data, and what "small" means for it (Lemma learnable)."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.learning.degree import Degree, degree, examples_to_tell, still_together
+from pll.ui import charts
+from pll.ui.learn.frame import beside, heading, line, marker
+from pll.ui.learn.guess import guess
+from pll.ui.learn.subject import DIGITS, Subject, labels_of, subjects
+from pll.ui.palette import ACCENT
+from pll.ui.routes import link
+from pll.ui.words import count, percent
+
+MOST_CLASSES = 40
+"""Classes that a matrix can show."""
+BANDS = (5, 50, math.inf)
+ANSWERS = ("5 or fewer", "6 to 50", "more than 50", "no number is enough")
+HOWS = {"binomial": "any wrong label, with probability q", "pair": "only the next class, with probability q"}
+
+
+@st.fragment
+def draw() -> None:
+    heading("ambiguity")
+    words, figure = beside()
+    with words:
+        st.markdown(
+            "In idea 3 all valleys were equally deep once every wrong label was always there. The **ambiguity degree** "
+            "measures how near a data set is to that: the highest probability that some wrong label keeps "
+            "a true one company."
+        )
+        st.latex(r"\gamma = \sup_{(X, Y),\; \bar Y \neq Y} \Pr(\bar Y \in S)")
+        subject = choose()
+        try:
+            data = subject.read()
+            found = measured(subject, data)
+        except UserError as error:
+            st.warning(str(error), icon=":material/info:")
+            return
+        if found is None:
+            ask_for_a_run()
+            return
+        answered = tell(found, data.sets())
+    with figure:
+        show(found, data, answered)
+
+
+def choose() -> Subject:
+    """Which data; for the digits, how their sets are made."""
+    q = float(st.session_state.get("learn-gamma-q", 0.7))
+    how = str(st.session_state.get("learn-gamma-how", "binomial"))
+    found = {subject.kind: subject for subject in subjects(q, how)}
+    kind = DIGITS
+    if len(found) > 1:
+        kind = st.segmented_control(
+            "Data", list(found), format_func=lambda kind: found[kind].name, default=next(iter(found)), required=True,
+            key="learn-gamma-data",
+        )  # fmt: skip
+    if kind == DIGITS:
+        st.selectbox("Wrong labels of the digits", list(HOWS), format_func=HOWS.__getitem__, key="learn-gamma-how")
+        st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q")
+        q, how = st.session_state["learn-gamma-q"], st.session_state["learn-gamma-how"]
+        return next(subject for subject in subjects(q, how) if subject.kind == DIGITS)
+    return found[str(kind)]
+
+
+def measured(subject: Subject, data: PartialLabelDataset) -> Degree | None:
+    """γ of the data; None where neither truth nor identified labels are known."""
+    labels, estimated = labels_of(subject, data)
+    return None if labels is None else degree(data.sets(), labels, estimated=estimated)
+
+
+def ask_for_a_run() -> None:
+    """No truth, no run: γ cannot even be estimated."""
+    st.info(
+        "The true labels of this data are not known, and no run has identified any yet. Train on it, and γ can be "
+        "estimated from the identified labels.",
+        icon=":material/info:",
+    )
+    link("train", "Train on it")
+
+
+def tell(found: Degree, sets: CandidateSets) -> bool:
+    """γ with its numbers, and the question what it means; whether that is answered."""
+    truth, company = (sets.class_names[label] for label in found.pair)
+    k, m = found.together
+    low, high = found.interval()
+    if found.is_estimated:
+        st.markdown("**Estimated**, with identified labels in the place of the truth, which is not known:")
+    sign = r"\hat\gamma" if found.is_estimated else r"\gamma"
+    st.latex(rf"{sign} = \frac{{{k:,}}}{{{m:,}}} = \mathbf{{{found.gamma:.3f}}}".replace(",", r"{,}"))
+    label = "identified as" if found.is_estimated else "truly"
+    st.markdown(
+        f"Of {count(m, 'example')} {label} **{truth}**, {k:,} have **{company}** among their candidates: the worst of "
+        f"all pairs. (95 % interval of this one share: {low:.2f} to {high:.2f}; the worst of many pairs is a little "
+        "higher by chance than the true γ.)"
+    )
+    if found.unlabelled:
+        st.caption(f"{count(found.unlabelled, 'example')} without a known label do not count.")
+    needed = examples_to_tell(found.gamma)
+    shown = guess(
+        "ambiguity",
+        f"After how many examples of {truth} is the chance below 1 % that {company} was in every single set?",
+        ANSWERS,
+        lambda: 3 if math.isinf(needed) else int(np.searchsorted(BANDS, needed)),
+    )
+    if shown:
+        st.markdown(meaning(found, truth, company))
+    return shown
+
+
+def meaning(found: Degree, truth: str, company: str) -> str:
+    """What the condition γ < 1 says here, and what it does not."""
+    needed = examples_to_tell(found.gamma)
+    if math.isinf(needed):
+        return (
+            f"**No number.** Every set of {truth} in this data holds {company}, too: γ = 1, the condition γ < 1 is not "
+            f"met, and no set of such an example can ever rule {company} out."
+            + (" With so few examples this may be chance." if found.together[1] < 20 else "")
+        )
+    said = (
+        f"**{needed:,.0f}.** That is all that “small” means: γ < 1, however near. An error of a classifier is then "
+        f"noticed with probability at least 1 − γ = {1 - found.gamma:.2f} at every example (the paper, below Lemma 1), "
+        "and the minimum of idea 2 is **classifier-consistent** (Theorem 1): given endlessly many examples, the "
+        "classifier of the least risk is the very one that true labels would have led to. It also takes for granted an "
+        "instance's one true label to be certain, and cross-entropy or the squared error. How many examples are enough "
+        "it does not say; the nearer γ is to 1, the more."
+    )
+    if found.is_estimated:
+        said += (
+            " An estimate can hide the worst: a wrong label that is *always* there is easily identified as the true "
+            "one, and then does not count as company."
+        )
+    return said
+
+
+def show(found: Degree, data: PartialLabelDataset, answered: bool) -> None:
+    """The worst pairs; and, once somebody has guessed, γ^m over m and where the reader stands."""
+    truth, company = (data.class_names[label] for label in found.pair)
+    rows = "Identified label" if found.is_estimated else "True label"
+    if answered:
+        m = st.slider(f"Examples of {truth} that you have seen", 1, 60, 10, key="learn-gamma-m")
+        left = still_together(found.gamma, m)
+        st.latex(rf"\gamma^{{m}} = {found.gamma:.3f}^{{{m}}} = {left:.3g}")
+        chart, table = survival(found.gamma, m, company)
+        charts.show(
+            chart,
+            table,
+            "learn-gamma",
+            f"Probability that {company} was in all of m sets: {left:.3g} after {m}, for γ = {found.gamma:.3f}",
+        )
+    else:
+        st.markdown("**The labels that keep company most often**")
+        st.markdown(worst_pairs(found, data.class_names, rows))
+    if data.n_classes <= MOST_CLASSES:
+        whole = st.expander("All pairs", icon=":material/grid_on:", key="learn-gamma-all", on_change="rerun")
+        if whole.open:  # a chart in a closed one would be drawn all the same
+            with whole:
+                matrix, numbers = charts.matrix_chart(
+                    np.nan_to_num(found.shares),
+                    data.class_names,
+                    title="How often a label is a candidate",
+                    across="candidate",
+                    down=rows.lower(),
+                )
+                alt = f"Share of the examples of each {rows.lower()} that have each candidate"
+                charts.show(matrix, numbers, "learn-gamma-matrix", alt)
+    st.caption(
+        "The paper's γ is a supremum over *instances*; an example is seen with one set only, so what can be counted is "
+        "the share within a class. Where wrong labels depend on the example and not only on its class, γ is at "
+        "least that."
+    )
+
+
+def worst_pairs(found: Degree, names: tuple[str, ...], rows: str) -> str:
+    """The worst pairs as a small table."""
+    lines = [f"| {rows} | has among its candidates | in | share |", "|:--|:--|--:|--:|"]
+    for truth, company, k, m in found.worst():
+        lines.append(f"| {cell(names[truth])} | {cell(names[company])} | {k:,} of {m:,} | {percent(k / m)} |")
+    return "\n".join(lines)
+
+
+def cell(name: str) -> str:
+    """A name that cannot break a table.
+
+    >>> cell("a|b")
+    'a\\\\|b'
+    """
+    return name.replace("|", "\\|").replace("\n", " ")
+
+
+def survival(gamma: float, m: int, company: str) -> tuple[go.Figure, pd.DataFrame]:
+    """γ^m as a line; every set is taken as an independent draw."""
+    at = np.arange(1, 61)
+    chance = gamma**at * 100
+    figure = go.Figure()
+    line(figure, at, chance, "γᵐ", ACCENT)
+    marker(figure, m, 100 * still_together(gamma, m), "you are here")
+    charts.dress(figure, f"Chance that “{company}” was in every set so far", "examples seen, m", "chance, %")
+    figure.update_layout(hovermode="closest", showlegend=False)
+    figure.update_yaxes(range=[0, 103])
+    return figure, pd.DataFrame({"m": at, "chance": chance / 100})

@@ -1,0 +1,216 @@
+"""Idea 8: the estimation error bound (Theorem errorbound) with the reader's own n, c and features."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pll.errors import UserError
+from pll.learning.bound import Bound, NotComputable, linear_bound
+from pll.losses import LOSSES
+from pll.models import MODEL_INFO
+from pll.ui import charts
+from pll.ui.charts import QUIET
+from pll.ui.learn.frame import INK, beside, heading, line, marker
+from pll.ui.learn.guess import guess
+from pll.ui.learn.subject import DIGITS, Subject, radius_of, subjects
+from pll.ui.palette import ACCENT
+from pll.ui.words import count
+
+NORMS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+DELTAS = (0.5, 0.1, 0.05, 0.01, 0.001)
+TIMES = (1, 10, 100, 1000, 10_000, 100_000)
+ANSWERS = ("Yes: it promises something", "No: it allows more than can happen anyway")
+
+
+@st.fragment
+def draw() -> None:
+    heading("bound")
+    words, figure = beside()
+    with words:
+        st.markdown(
+            "With γ < 1 the deepest valley is the right one, *if there were endlessly many examples*. With n of them, "
+            "how much worse can the classifier be that minimises the risk of the n examples "
+            "($\\hat g$) than the best of its class ($g^*$)? With probability at least 1 − δ:"
+        )
+        st.latex(
+            r"\begin{aligned} R(\hat g) - R(g^*) \;\le\; & 4\sqrt2\, c\, L_\ell "
+            r"\sum_{y=1}^{c} \mathfrak R_n(\mathcal G_y) \\"
+            r" & + 2M \sqrt{\frac{\log(2/\delta)}{2n}} \end{aligned}"
+        )
+        try:
+            bound = chosen_bound()
+        except NotComputable as error:
+            st.warning(str(error), icon=":material/block:")
+            return
+        except UserError as error:
+            st.warning(str(error), icon=":material/info:")
+            return
+        st.latex(numbers(bound))
+        shown = guess(
+            "bound",
+            f"For n = {bound.n:,}, does the bound say anything? (No risk of this class can be worse by more than "
+            f"{bound.trivial:.3g}.)",
+            ANSWERS,
+            lambda: int(bound.is_vacuous),
+        )
+        if shown:
+            st.markdown(meaning(bound))
+    with figure:
+        if shown:
+            chart, table = over_n(bound)
+            charts.show(
+                chart, table, "learn-bound",
+                f"The bound over the number of examples: {bound.value:.3g} at n = {bound.n:,}; below "
+                f"{bound.trivial:.3g} from n = {bound.examples_needed:,.0f} on",
+            )  # fmt: skip
+        symbols(bound)
+        st.markdown(NOT_SAID)
+
+
+def chosen_bound() -> Bound:
+    """The bound of what the reader has set.
+
+    Raises:
+        NotComputable: for this model or loss; the message says why.
+        UserError: the data cannot be read.
+    """
+    found = {subject.kind: subject for subject in subjects(0.7, "binomial")}
+    with st.container(horizontal=True, gap="small"):
+        kind = DIGITS
+        if len(found) > 1:
+            kind = str(
+                st.selectbox(
+                    "Data", list(found), format_func=lambda kind: found[kind].name, key="learn-bound-data", width=200
+                )
+            )
+        model = st.selectbox(
+            "Model",
+            list(MODEL_INFO),
+            format_func=lambda name: MODEL_INFO[name].title,
+            key="learn-bound-model",
+            width=170,
+        )
+        loss = st.selectbox("Loss", list(LOSSES), key="learn-bound-loss", width=170)
+    with st.container(horizontal=True, gap="medium"):
+        norm = st.select_slider(
+            "Norm bound Λ", NORMS, 1.0, key="learn-bound-norm", format_func="{:g}".format, width=200
+        )
+        delta = st.select_slider("δ", DELTAS, 0.05, key="learn-bound-delta", format_func="{:g}".format, width=160)
+        times = st.select_slider(
+            "Examples, times", TIMES, 1, key="learn-bound-times", format_func="{:,}".format, width=200
+        )
+    subject = found[kind]
+    data = subject.read()
+    n, c = len(data), data.n_classes
+    radius = radius_of(subject, data) if model == "linear" else math.nan
+    st.caption(whose(subject, n, c, times))
+    return linear_bound(n=n * times, n_classes=c, radius=radius, norm=norm, delta=delta, loss=loss, model=model)
+
+
+def whose(subject: Subject, n: int, c: int, times: int) -> str:
+    """Which data the numbers are of."""
+    more = f", as if there were {times:,} times as many" if times > 1 else ""
+    return f"{subject.name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}."
+
+
+def numbers(bound: Bound) -> str:
+    """The right side with its numbers, and its sum."""
+    c, constants = bound.c, bound.constants
+    return (
+        rf"\begin{{aligned}} & 4\sqrt2 \cdot {c} \cdot {constants.lipschitz:.3g} "
+        rf"\cdot {c} \cdot {bound.complexity:.3g} \\"
+        rf" & \quad + 2 \cdot {constants.most:.3g} \sqrt{{\tfrac{{\log(2/{bound.delta:g})}}{{2 \cdot {bound.n:,}}}}} \\"
+        rf" & = {bound.first:.3g} + {bound.second:.3g} = \mathbf{{{bound.value:.3g}}} \end{{aligned}}"
+    ).replace(",", r"{,}")
+
+
+def meaning(bound: Bound) -> str:
+    """Whether it says something, and from how many examples on."""
+    need = bound.examples_needed
+    if bound.is_vacuous:
+        said = (
+            f"**Vacuous.** The bound is {bound.value:.3g}, but the loss lies between {bound.constants.least:.2f} and "
+            f"{bound.constants.most:.3g}, so the difference can never exceed {bound.trivial:.3g}. The inequality is "
+            "true and promises nothing."
+        )
+        if math.isfinite(need):
+            said += f" It would begin to say something at about **{need:,.0f}** examples."
+    else:
+        said = (
+            f"**It says something**: at most {bound.value:.3g}, where {bound.trivial:.3g} was certain anyway. That "
+            f"is so from about {need:,.0f} examples on."
+        )
+    return (
+        said
+        + "\n\nHow it scales: both terms fall as 1/√n, so a bound ten times tighter takes a hundred times the data; "
+        f"the first grows as c², here {bound.c}² = {bound.c**2}, which is what makes it so large. It is no verdict "
+        "on the method: the inequality has to hold for every distribution of data at once, and is no prediction of "
+        "what you will get."
+    )
+
+
+NOT_SAID = """
+**What it does not say**
+
+- *Nothing of the candidate sets.* γ, q and their sizes do not appear in it: it is the same for easy and hopeless ones.
+- *Nothing of accuracy.* It compares risks of the minimal loss; that these lead to the true labels is another theorem,
+  which needs γ < 1, one true label an instance, and cross-entropy or the squared error.
+- *Nothing of PRODEN's descent.* $\\hat g$ is the exact minimiser. Getting stuck (idea 3) is not in it.
+- *Nothing of networks.* For these the answer on this page is: not computable.
+"""
+
+
+def symbols(bound: Bound) -> None:
+    """Every symbol of the theorem, its value, and where that comes from."""
+    constants = bound.constants
+    rows = [
+        ("n", f"{bound.n:,}", "examples"),
+        ("c", f"{bound.c}", "classes"),
+        (
+            "R",
+            f"{bound.radius:.4g}",
+            "largest norm of an example's scaled features, with a 1 for the bias; of this sample",
+        ),
+        (
+            "Λ",
+            f"{bound.norm:g}",
+            "bound on the norm of each class's parameters: your choice, and to be made before seeing the data",
+        ),
+        ("C_g", f"{bound.reach:.4g}", "Λ R: no logit is larger"),
+        ("𝔑ₙ(G_y)", f"{bound.complexity:.4g}", "at most Λ R / √n, the Rademacher complexity of such linear functions"),
+        ("L", f"{constants.lipschitz:.4g}", f"Lipschitz constant of the loss “{bound.loss}” by the logits"),
+        ("M", f"{constants.most:.4g}", "largest loss that logits within C_g allow"),
+        ("δ", f"{bound.delta:g}", "how often the bound may fail"),
+    ]
+    with st.expander("Every symbol", icon=":material/function:", expanded=False):
+        table = pd.DataFrame(rows, columns=["symbol", "value", "what it is"])
+        st.dataframe(
+            table, hide_index=True, key="learn-bound-symbols", alt="The symbols of the bound with their values"
+        )
+
+
+def over_n(bound: Bound) -> tuple[go.Figure, pd.DataFrame]:
+    """The bound and its two terms over n, beside what is certain anyway."""
+    exponents = np.linspace(1, max(8.0, math.log10(bound.n) + 1), 60)
+    at = [bound.at(round(10**e)) for e in exponents]
+    n = np.array([b.n for b in at])
+    parts = {name: np.array([getattr(b, name) for b in at]) for name in ("value", "first", "second")}
+    figure = go.Figure()
+    line(figure, n, parts["value"], "the bound", ACCENT)
+    line(figure, n, parts["first"], "first term", ACCENT, width=1.2, dash="dot")
+    line(figure, n, parts["second"], "second term", QUIET, width=1.2, dash="dot")
+    line(figure, n, np.full(len(n), bound.trivial), "certain anyway", INK["min"], dash="dash")
+    marker(figure, bound.n, bound.value, "here")
+    charts.dress(figure, "The bound over the number of examples", "n, logarithmic", "difference of risks, logarithmic")
+    figure.update_xaxes(type="log", dtick=1)
+    figure.update_yaxes(type="log", rangemode="normal", dtick=1)
+    figure.update_layout(hovermode="closest")
+    table = pd.DataFrame(
+        {"n": n, "bound": parts["value"], "first term": parts["first"], "second term": parts["second"]}
+    )
+    return figure, table

@@ -1,0 +1,72 @@
+"""How every idea of the Learn page is laid out: a number and a title, words on the left, a figure on the right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+
+from pll.ui.charts import QUIET
+from pll.ui.palette import ACCENT, WRONG
+
+CHAPTERS = {
+    "partial": "A partial label",
+    "minimum": "The loss of the best candidate",
+    "stuck": "Why the minimum alone gets stuck",
+    "weights": "Weights instead of a choice",
+    "algorithm": "Algorithm 1, on points you can move",
+    "together": "The same points, with and without weights",
+    "ambiguity": "How ambiguous is too ambiguous?",
+    "bound": "How many examples does the theory ask for?",
+    "jin": "An older method inside this one",
+}
+"""The ideas, in order: the name of each in the page's address, and its title."""
+
+INK = {"min": WRONG, "weights": ACCENT, "mean": QUIET}
+"""One colour a reading of the candidate set, on the whole page: the palette's orange and blue, and grey."""
+
+
+def contents() -> None:
+    """Links to all ideas; none of them breaks in the middle."""
+    hard = "\N{NO-BREAK SPACE}"
+    links = [
+        f"[{f'{k} · {title}'.replace(' ', hard)}](#{name})" for k, (name, title) in enumerate(CHAPTERS.items(), start=1)
+    ]
+    st.markdown("&emsp; ".join(links))
+
+
+def heading(name: str) -> None:
+    """The title of an idea, which a link can lead to."""
+    number = list(CHAPTERS).index(name) + 1
+    st.space("medium")
+    st.header(f"{number} · {CHAPTERS[name]}", anchor=name)
+
+
+def beside() -> tuple[Any, Any]:
+    """Two columns: words and figure. On a narrow screen the figure comes below the words."""
+    words, figure = st.columns([4, 5], gap="large")
+    return words, figure
+
+
+def marker(figure: go.Figure, x: float, y: float, name: str, *, symbol: str = "circle", colour: str = ACCENT) -> None:
+    """A mark on a line, with what it is in the legend."""
+    figure.add_scatter(
+        x=[x],
+        y=[y],
+        name=name,
+        mode="markers",
+        marker={
+            "size": 13,
+            "symbol": symbol,
+            "color": colour,
+            "line": {"width": 1.5, "color": "rgba(255,255,255,0.9)"},
+        },
+    )
+
+
+def line(
+    figure: go.Figure, x: Any, y: Any, name: str, colour: str, *, width: float = 2.5, dash: str | None = None
+) -> None:
+    """A curve."""
+    figure.add_scatter(x=x, y=y, name=name, mode="lines", line={"color": colour, "width": width, "dash": dash})

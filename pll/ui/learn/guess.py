@@ -1,0 +1,59 @@
+"""Predict, then reveal: a question about what the figure will show, before it shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+SHOWN, RIGHT = "shown", "Right."
+
+
+def guess(name: str, question: str, options: Sequence[str], answer: Callable[[], int]) -> bool:
+    """Asks; returns whether the figure may show the outcome: somebody has guessed, or asked to be shown.
+
+    Args:
+        name: of the question on the page.
+        question: what is asked.
+        options: what can be answered, two or more.
+        answer: computes which of the options is right for the settings as they are. It is called at the moment of the
+            guess, so that the verdict is about what the reader had before them; moving a slider afterwards does not
+            judge a second time.
+    """
+    key = f"learn-guess-{name}"
+
+    def judge() -> None:
+        choice = st.session_state[f"{key}-choice"]
+        right = answer()
+        st.session_state[key] = (
+            RIGHT if choice == options[right] else f"You guessed “{choice}”. It is: {options[right]}."
+        )
+
+    def show() -> None:
+        st.session_state[key] = SHOWN
+
+    def forget() -> None:
+        st.session_state.pop(key, None)
+        st.session_state.pop(f"{key}-choice", None)
+
+    verdict = st.session_state.get(key)
+    with st.container(border=True, gap="small"):
+        if verdict is None:
+            st.markdown(f":material/help: **{question}**")
+            st.radio(
+                "Your guess",
+                list(options),
+                index=None,
+                key=f"{key}-choice",
+                on_change=judge,
+                label_visibility="collapsed",
+            )
+            st.button("Just show me", key=f"{key}-show", on_click=show, type="tertiary")
+            return False
+        told = f":material/help: **{question}**"
+        if verdict != SHOWN:
+            icon = ":material/check_circle:" if verdict == RIGHT else ":material/lightbulb:"
+            told += f"\n\n{icon} {verdict}"
+        st.markdown(told)
+        st.button("Ask me again", key=f"{key}-again", on_click=forget, type="tertiary", icon=":material/replay:")
+    return True

@@ -1,0 +1,86 @@
+"""Idea 1: what a partial label is, and how little it says by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import streamlit as st
+
+from pll.dataset import PartialLabelDataset
+from pll.sources import Source
+from pll.synthesis import flip
+from pll.ui import session
+from pll.ui.gallery import gallery
+from pll.ui.learn.frame import beside, heading
+from pll.ui.learn.guess import guess
+from pll.ui.words import percent
+
+CARDS = 6
+BANDS = (0.12, 0.2, 0.35)
+"""Shares between which a reader chooses."""
+ANSWERS = ("below 12 %, hardly better than any of ten", "12 to 20 %", "20 to 35 %", "above 35 %")
+
+
+@st.fragment
+def draw() -> None:
+    heading("partial")
+    words, figure = beside()
+    with words:
+        st.markdown(
+            "An ordinary label says what an example *is*. A **partial label** says what it *may be*: a set of "
+            "candidates of which exactly one is true, and nobody says which."
+        )
+        q = st.slider("A wrong label joins with probability q", 0.1, 0.9, 0.7, 0.1, key="learn-partial-q")
+        data = digits(q)
+        first = int(st.session_state.get("learn-partial-first", 0))
+        rows = np.arange(first, first + CARDS)
+        row = int(rows[0])
+        sets = data.sets()
+        names = sets.names(row)
+        st.latex(
+            rf"\begin{{gathered}} S = \{{{', '.join(names)}\}} \\ "
+            rf"|S| = {len(names)}, \quad \Pr(Y \in S) = 1 \end{{gathered}}"
+        )
+        st.caption(
+            f"The first digit on the right is one of {len(names)} things. The paper's only promise is that the true "
+            "one is among them. (The ✓ is for you: no method on this page sees it.)"
+        )
+        chance = blind_share(data)
+        if guess(
+            "partial",
+            "Take one candidate of every digit at random. How many would be right?",
+            ANSWERS,
+            lambda: int(np.searchsorted(BANDS, chance, side="right")),
+        ):
+            st.latex(rf"\frac{{1}}{{n}} \sum_{{i=1}}^{{n}} \frac{{1}}{{|S_i|}} = {100 * chance:.1f}\,\%")
+            st.markdown(
+                f"{percent(chance)} of {len(data):,} digits, with {sets.nnz / len(sets):.2f} candidates on average. "
+                "All that the rest of this page adds comes from looking at the pictures, many at once."
+            )
+            full = int((sets.sizes == sets.n_classes).sum())
+            if full:
+                st.caption(
+                    f"Sets that hold every label and so say nothing: {full:,}. The paper's definition leaves such sets "
+                    "out; flipping makes them."
+                )
+    with figure:
+        gallery(data, rows, key="learn-partial-cards")
+        st.button(
+            "Other digits",
+            key="learn-partial-next",
+            icon=":material/shuffle:",
+            on_click=lambda: st.session_state.update({"learn-partial-first": (first + CARDS) % (len(data) - CARDS)}),
+        )
+
+
+def digits(q: float, how: str = "binomial") -> PartialLabelDataset:
+    """The embedded digits, with candidate sets made from their truth."""
+    data = session.dataset(Source("digits"))
+    assert data.y is not None
+    return replace(data, candidates=flip(how, data.y, data.n_classes, q, 0, data.class_names))
+
+
+def blind_share(data: PartialLabelDataset) -> float:
+    """Share that a random candidate gets right, on average over all draws, where every set holds the truth."""
+    return float((1 / data.sets().sizes).mean())

@@ -1,0 +1,104 @@
+"""The reader's own toy: its points, what they look at, and the training on it; ideas 5 and 6 share it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.learning.toy import EPOCHS, LR, MOST, Lesson, Toy, drawn_set, lesson, three_clouds
+from pll.ui.learn.toy import Edit
+
+Q = 0.5
+
+
+@dataclass
+class Playground:
+    """What a reader has made of the toy, in one tab.
+
+    Attributes:
+        toy: the points.
+        q: how candidate sets are drawn.
+        draw: counts the draws of candidate sets; their seed.
+        start: seed of the initial parameters, the same for every method.
+        lr: learning rate.
+        epoch: in view.
+        look: counts the times that the page, and not the reader's hand on the scrubber, chose the epoch.
+        asked: number of the last report from each picture, by its key.
+        selected: the point in view.
+        said: what went wrong, in words.
+    """
+
+    toy: Toy = field(default_factory=lambda: three_clouds(q=Q))
+    q: float = Q
+    draw: int = 0
+    start: int = 0
+    lr: float = LR
+    epoch: int = 0
+    look: int = 0
+    asked: dict[str, int] = field(default_factory=dict)
+    selected: int = 0
+    said: str = ""
+
+    def edit(self, key: str, edit: Edit) -> None:
+        """Do to the points what the reader did in the picture called `key`."""
+        self.asked[key] = edit.asked
+        self.said = ""
+        try:
+            if edit.kind == "move":
+                self.toy = self.toy.moved(edit.point, edit.x, edit.y)
+                self.selected = edit.point
+            elif edit.kind == "add":
+                self._add(edit)
+            else:
+                self.toy = self.toy.without(edit.point)
+                self.selected = min(self.selected, len(self.toy) - 1)
+        except UserError as error:
+            self.said = str(error)
+
+    def _add(self, edit: Edit) -> None:
+        if len(self.toy) >= MOST:
+            raise UserError(f"{MOST} points are the most that can be retrained while you drag; remove some first.")
+        # A seed of its own for each point, so that not all of them draw the same wrong labels.
+        candidates = drawn_set(edit.label, self.q, seed=1000 * (self.draw + 1) + len(self.toy))
+        self.toy = self.toy.added(edit.x, edit.y, edit.label, candidates)
+        self.selected = len(self.toy) - 1
+
+    def look_at(self, key: str, epoch: int, asked: int) -> None:
+        """Another epoch is in view."""
+        self.asked[key] = asked
+        self.epoch = epoch
+        self.look += 1
+
+    def redraw(self, q: float, *, anew: bool = False) -> None:
+        """Candidate sets drawn with this q; `anew` draws others with the same q."""
+        self.q = q
+        self.draw += anew
+        self.toy = self.toy.flipped(q, self.draw)
+
+    def set_candidates(self, labels: list[int]) -> None:
+        """Other candidates for the point in view."""
+        if labels:
+            self.toy = self.toy.with_set(self.selected, labels)
+
+    def reset(self) -> None:
+        """The points and sets of the beginning."""
+        self.toy, self.q, self.draw = three_clouds(q=Q), Q, 0
+        self.selected = self.epoch = 0
+        self.said = ""
+        self.look += 1
+
+    def lesson(self, method: str) -> Lesson:
+        """What a method does to the points as they are."""
+        return _lesson(self.toy.key, method, self.start, self.lr, self.toy)
+
+
+def playground() -> Playground:
+    """This tab's."""
+    return st.session_state.setdefault("learn-playground", Playground())
+
+
+@st.cache_resource(max_entries=24, show_spinner=False)
+def _lesson(key: tuple[bytes, ...], method: str, start: int, lr: float, _toy: Toy) -> Lesson:
+    return lesson(_toy, method, epochs=EPOCHS, seed=start, lr=lr)

@@ -1,0 +1,108 @@
+"""Whose data the last ideas speak of: the run in view, the data chosen, or the embedded digits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.history import History
+from pll.learning.bound import feature_radius
+from pll.runs import Run
+from pll.scaling import fit_scaling
+from pll.ui import session
+from pll.ui.learn.partial import digits
+from pll.weights import identified_labels
+
+RUN, CHOICE, DIGITS = "run", "choice", "digits"
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """Some data that a reader may ask about.
+
+    Attributes:
+        kind: `RUN`, `CHOICE` or `DIGITS`.
+        name: what to call it.
+        key: the same for the same data, for caches.
+        read: gives the examples; may take a while, and may raise UserError.
+        run: the run, where it is one's.
+    """
+
+    kind: str
+    name: str
+    key: str
+    read: Callable[[], PartialLabelDataset]
+    run: Run | None = None
+
+
+def subjects(q: float, how: str) -> list[Subject]:
+    """What there is to ask about, the reader's own first.
+
+    Args:
+        q, how: of the digits' candidate sets.
+    """
+    found = []
+    run = _run()
+    if run is not None:
+        name = run.config.name or run.config.source.name
+        found.append(Subject(RUN, f"{name}, the run in view", f"run-{run.id}", lambda: run.parts().train, run))
+    choice = session.chosen()
+    if choice is not None:
+        key = f"choice-{choice}"
+        found.append(
+            Subject(
+                CHOICE,
+                f"{choice.source.name}, the data you chose",
+                key,
+                lambda: session.dataset_with_candidates(choice),
+            )
+        )
+    found.append(Subject(DIGITS, "handwritten digits", f"digits-{how}-{q}", lambda: digits(q, how)))
+    return found
+
+
+def labels_of(subject: Subject, data: PartialLabelDataset) -> tuple[npt.NDArray[np.int64] | None, bool]:
+    """(labels, whether they are estimated): the truth where any is known, else the identified labels of the run.
+
+    (None, True) where there are neither.
+    """
+    if data.y is not None and (data.y >= 0).any():
+        return data.y, False
+    if subject.run is None:
+        return None, True
+    return _identified(subject.run, data.sets()), True
+
+
+def radius_of(subject: Subject, data: PartialLabelDataset) -> float:
+    """R of the scaled features, computed once for the same data."""
+    return _radius(f"{subject.kind}-{data.name}-{data.X.shape}-{subject.key if subject.kind != DIGITS else ''}", data)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _radius(key: str, _data: PartialLabelDataset) -> float:
+    return feature_radius(_data.X, fit_scaling(_data.X))
+
+
+def _run() -> Run | None:
+    try:
+        return session.run_in_view()
+    except UserError:  # a link to a run that is gone; the Train page says so
+        return None
+
+
+def _identified(run: Run, sets: CandidateSets) -> npt.NDArray[np.int64] | None:
+    history = History(run.folder.history, sets)
+    epochs = history.epochs()
+    if not epochs or epochs[-1] == 0:
+        return None
+    try:
+        return identified_labels(history.weights(epochs[-1]), sets)
+    except FileNotFoundError:  # thinned out just now
+        return None

@@ -1,0 +1,216 @@
+"""The toy as a component: points in the plane that a reader drags, adds and removes, and the boundary that training
+draws between them, epoch by epoch. The browser moves the picture (`toy.js`); all that it shows was trained in Python.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import streamlit as st
+
+from pll.learning.toy import CLASSES, Lesson, Toy
+from pll.ui import canvas
+from pll.ui.canvas import Component, Payload, encoded, without_comments
+from pll.ui.palette import class_colours
+
+HERE = Path(__file__).parent
+HTML = """
+<div class="plot toy">
+  <div class="head">
+    <span class="when"></span><span class="note"></span>
+    <button class="save" type="button" title="Save this picture as PNG" aria-label="Save this picture as PNG"></button>
+  </div>
+  <canvas tabindex="0" role="application" aria-describedby="keys"></canvas>
+  <div class="bar">
+    <button class="begin" type="button" aria-label="Back to before training" title="Back to before training"></button>
+    <button class="play" type="button" aria-label="Train"></button>
+    <button class="step" type="button" aria-label="One epoch" title="One epoch">+1</button>
+    <input class="epoch" type="range" min="0" value="0" aria-label="Epoch">
+  </div>
+  <div class="bar edits">
+    <span class="what">Drag points, or add some:</span><span class="adders"></span>
+    <button class="remove" type="button" disabled>Remove the chosen one</button>
+  </div>
+  <div class="tip" hidden></div>
+  <div class="spoken" id="keys">Arrow keys go from point to point, Enter chooses one, Space takes it up so that
+    arrow keys move it and puts it down again, Delete removes it, Escape leaves.</div>
+  <div class="spoken now" role="status" aria-live="polite"></div>
+</div>
+"""
+TITLES = {
+    "proden": "Weights (PRODEN)",
+    "proden-sudden": "Min alone (sudden)",
+    "proden-naive": "Average (naive)",
+    "pn-oracle": "With the truth",
+}
+
+
+def _component() -> Component:
+    files = (canvas.HERE / "canvas.js", *(HERE / f"{name}.js" for name in ("toypicture", "toyhands", "toy")))
+    script = "".join(file.read_text("utf-8") for file in files)
+    styles = (canvas.HERE / "canvas.css").read_text("utf-8") + (HERE / "toy.css").read_text("utf-8")
+    mount: Component = st.components.v2.component(
+        "candid_toy", html=HTML, css=without_comments(styles), js=without_comments(script)
+    )
+    return mount
+
+
+_toy = _component()
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What a reader did to the points, as the browser reports it.
+
+    Attributes:
+        kind: `"move"`, `"add"` or `"remove"`.
+        asked: the number of the report, to be sent back as its answer.
+        point: the point moved or removed.
+        x, y: where to, or where the new one is; in [−1, 1].
+        label: class of the new one.
+    """
+
+    kind: Literal["move", "add", "remove"]
+    asked: int
+    point: int = -1
+    x: float = 0.0
+    y: float = 0.0
+    label: int = 0
+
+
+def toy_plot(
+    toy: Toy,
+    lessons: Sequence[Lesson],
+    *,
+    key: str,
+    epoch: int,
+    look: int,
+    selected: int | None,
+    asked: int,
+    on_edit: Callable[[Edit], None],
+    on_look: Callable[[int, int], None],
+    on_select: Callable[[int], None],
+    editable: bool = True,
+    height: int = 460,
+) -> None:
+    """Shows the toy, or moves the one called `key`; a panel a lesson.
+
+    Args:
+        lessons: of this toy, all of the same number of epochs.
+        key: its name on the page.
+        epoch: to show when the page first tells of it, or tells of another `look`.
+        look: counts the times that the page itself chose the epoch.
+        selected: the point that is marked.
+        asked: number of the last report that was taken notice of.
+        on_edit, on_look, on_select: called before the page runs: an edit; (epoch, number of the report) once the epoch
+            in view stands still; a point that was chosen.
+        editable: whether points can be moved, added and removed.
+        height: at most so many pixels a panel.
+    """
+
+    def edited() -> None:
+        edit = checked_edit(st.session_state[key].get("edit"), len(toy))
+        if edit is not None:
+            on_edit(edit)
+
+    def looked() -> None:
+        match st.session_state[key].get("look"):
+            case [int(at), int(number)] if 0 <= at <= lessons[0].epochs:
+                on_look(at, number)
+
+    def chosen() -> None:
+        point = st.session_state[key].get("selected")
+        if isinstance(point, int) and 0 <= point < len(toy):
+            on_select(point)
+
+    payload = toy_payload(
+        toy, lessons, epoch=epoch, look=look, selected=selected, asked=asked, editable=editable, height=height
+    )
+    _toy(key=key, data=payload, on_edit_change=edited, on_look_change=looked, on_selected_change=chosen)
+
+
+def toy_payload(
+    toy: Toy,
+    lessons: Sequence[Lesson],
+    *,
+    epoch: int = 0,
+    look: int = 0,
+    selected: int | None = None,
+    asked: int = 0,
+    editable: bool = True,
+    height: int = 460,
+) -> Payload:
+    """What `toy_plot` sends to the browser, as `toy.js` reads it."""
+    n = len(toy)
+    return {
+        "when": "",
+        "note": f"{n} points",
+        "description": description(toy, lessons, epoch),
+        "height": height,
+        "count": n,
+        "names": list(CLASSES),
+        "colours": class_colours(len(CLASSES)),
+        "xs": [round(float(x), 4) for x in toy.points[:, 0]],
+        "ys": [round(float(y), 4) for y in toy.points[:, 1]],
+        "truth": toy.y.tolist(),
+        "sets": [toy.candidates[i].tolist() for i in range(n)],
+        "panels": [
+            {
+                "title": TITLES.get(lesson.method, lesson.method),
+                "planes": encoded(lesson.planes),
+                "weights": encoded(np.rint(lesson.weights * 255).astype(np.uint8)),
+                "identified": encoded(lesson.identified.astype(np.uint8)),
+                "right": np.rint(lesson.right * n).astype(int).tolist(),
+            }
+            for lesson in lessons
+        ],
+        "epochs": lessons[0].epochs,
+        "epoch": epoch,
+        "look": look,
+        "selected": selected,
+        "asked": asked,
+        "editable": editable,
+    }
+
+
+def description(toy: Toy, lessons: Sequence[Lesson], epoch: int) -> str:
+    """The picture in words, for those who do not see it."""
+    n = len(toy)
+    when = f"after epoch {epoch}" if epoch else "before training"
+    found = [
+        f"{TITLES.get(lesson.method, lesson.method)}: {round(lesson.right[epoch] * n)} of {n} identified right, "
+        f"mean confidence {lesson.confidence[epoch]:.0%}"
+        for lesson in lessons
+    ]
+    return (
+        f"{n} points of three classes in a square, {when}; each is a pie of its label weights, with a cross where its "
+        f"identified label is wrong, and the plane behind is shaded by the model's class. {'. '.join(found)}."
+    )
+
+
+def checked_edit(said: object, n: int) -> Edit | None:
+    """What the browser reports, if it can be meant.
+
+    >>> checked_edit({"kind": "move", "point": 2, "x": 0.5, "y": 0, "asked": 1}, 3)
+    Edit(kind='move', asked=1, point=2, x=0.5, y=0.0, label=0)
+    >>> checked_edit({"kind": "move", "point": 3, "x": 0.5, "y": 0, "asked": 1}, 3) is None
+    True
+    """
+    match said:
+        case {"kind": "move", "point": int(i), "x": int() | float() as x, "y": int() | float() as y, "asked": int(k)}:
+            return Edit("move", k, i, float(x), float(y)) if 0 <= i < n and _in_square(x, y) else None
+        case {"kind": "add", "label": int(j), "x": int() | float() as x, "y": int() | float() as y, "asked": int(k)}:
+            fits = 0 <= j < len(CLASSES) and _in_square(x, y)
+            return Edit("add", k, -1, float(x), float(y), j) if fits else None
+        case {"kind": "remove", "point": int(i), "asked": int(k)} if 0 <= i < n:
+            return Edit("remove", k, i)
+    return None
+
+
+def _in_square(*values: Any) -> bool:
+    return all(math.isfinite(value) and -1 <= value <= 1 for value in values)

@@ -1,0 +1,251 @@
+// The desk: one example, its candidates as keys. The browser draws and listens; what is next is decided by the server,
+// which has stored the answer before it sends another example.
+
+const GRACE = 120;        // milliseconds in which nobody can have seen a new example: what is pressed then is a bounce
+const KEYED = 9;          // candidates with a number
+const FARTHEST = 3;       // standard deviations that fill the bar beside a column
+const stations = new WeakMap();
+
+class Desk extends Station {
+  update(component) {
+    const { data } = component;
+    const before = this.data;
+    this.data = data;
+    this.heard(component);
+    if (data.row < 0) return;                      // nothing is left: the page says so
+    if (this.pending && before) return;            // the answer is still to come
+    const isNew = !before || before.token !== data.token || before.row !== data.row;
+    if (isNew) {
+      this.shownAt = performance.now();
+      this.mode = "pick";
+      this.query = null;
+    }
+    this.draw(isNew);
+  }
+
+  draw(isNew) {
+    const hadFocus = this.root.contains(this.root.getRootNode().activeElement);
+    const view = document.createDocumentFragment();
+    const { data } = this;
+    if (data.problem) element("div", "problem", view, data.problem);
+    if (data.past) this.drawPast(view);
+    const stage = element("div", "stage", view);
+    this.drawExample(stage);
+    this.drawAnswers(stage);
+    const spoken = this.root.querySelector(".spoken");
+    this.root.querySelector(".board").replaceChildren(view);
+    this.root.dataset.token = data.token;
+    this.root.dataset.row = data.row;
+    if (spoken.textContent !== data.said) spoken.textContent = data.said;
+    if (this.query !== null) this.root.querySelector(".other input")?.focus();
+    else if (hadFocus && isNew) this.root.querySelector(".board").focus({ preventScroll: true });
+  }
+
+  drawPast(view) {
+    const bar = element("div", "past", view);
+    element("strong", "", bar, `Looking back, ${this.data.past.place} of ${this.data.past.of}`);
+    element("span", "", bar, this.data.past.words);
+    button("quiet", "Esc", "Back to the open one", bar, () => this.send({ what: "now" }));
+  }
+
+  // ---- the example --------------------------------------------------------------------------------------------------
+
+  drawExample(stage) {
+    const { hero, id, votes } = this.data;
+    const figure = element("figure", "hero", stage);
+    const frame = element("div", `frame ${hero.picture ? "of-picture" : ""}`, figure);
+    if (hero.picture) picture(hero.picture, frame, `example ${id}`).className = "";  // smooth: easier to read than squares
+    if (hero.text !== null) element("p", hero.text.length > 400 ? "text long" : "text", frame, hero.text);
+    if (hero.columns.length) this.drawColumns(frame, hero);
+    const caption = element("figcaption", "", figure);
+    element("span", "id", caption, id);
+    if (votes.length) {
+      const said = element("span", "votes", caption);
+      for (const { who, labels } of votes) {
+        const vote = element("span", "vote", said);
+        element("b", "", vote, who);
+        vote.append(` ${labels}`);
+      }
+    }
+  }
+
+  drawColumns(frame, { columns, beside }) {
+    const table = element("table", "columns", frame);
+    const head = element("tr", "", element("thead", "", table));
+    const usual = columns.some((column) => column.usual);
+    for (const name of ["column", "here", ...(usual ? ["nearby", ...beside] : [])]) element("th", "", head, name).scope = "col";
+    const body = element("tbody", "", table);
+    for (const { name, value, usual: near, distance, classes } of columns) {
+      const row = element("tr", "", body);
+      element("th", "", row, name).scope = "row";
+      element("td", "value", row, value);
+      if (!usual) continue;
+      const cell = element("td", "usual", row, near);
+      cell.style.setProperty("--far", Math.min(1, distance / FARTHEST));
+      for (const one of classes) element("td", "", row, one);
+    }
+  }
+
+  // ---- the answers --------------------------------------------------------------------------------------------------
+
+  drawAnswers(stage) {
+    const side = element("div", "answers", stage);
+    side.dataset.mode = this.mode;
+    const { choices, can } = this.data;
+    if (this.mode === "rule out") element("p", "ask", side, "Which one is wrong? Press its number. Esc goes back.");
+    const list = element("ol", "choices", side);
+    choices.forEach((choice, k) => this.drawChoice(list, choice, k));
+    if (!can.decide) element("p", "ask", side, can.why);
+    const more = element("div", "more", side);
+    const act = (key, name, press, title, off) => {
+      const made = button("act", key, name, more, press);
+      made.title = title;
+      made.disabled = Boolean(off);
+      return made;
+    };
+    act("N", "None of these", () => this.say("none"), "None of the candidates is right", !can.decide);
+    act("A", "Another label", () => this.openOther(), "A label that is not among the candidates, or a new one", !can.decide);
+    act("0", "Unsure", () => this.say("unsure"), "You have looked, and cannot tell", !can.decide);
+    act("E", "Rule one out", () => this.ruleOut(), "One candidate is wrong; the example stays", !can.decide || this.open().length < 2)
+      .setAttribute("aria-pressed", this.mode === "rule out");
+    act("S", "Skip", () => this.say("skip"), "Not now: it comes back at the end", !can.decide || this.data.past);
+    const ways = element("div", "ways", side);
+    const way = (key, name, press, off, title) => {
+      const made = button("act quiet", key, name, ways, press);
+      made.disabled = Boolean(off);
+      made.title = title;
+    };
+    way("U", "Undo", () => this.send({ what: "undo" }), !can.undo, "Take back your last decision");
+    way("←", "", () => this.send({ what: "back" }), !can.back, "The decision before");
+    way("→", "", () => this.send({ what: "forward" }), !this.data.past, "Forward again");
+    element("span", "state", ways, "Saving…");
+    if (this.query !== null) this.drawOther(side);
+  }
+
+  drawChoice(list, choice, k) {
+    const item = element("li", "choice", list);
+    item.classList.toggle("alone", !this.data.choices.some(({ near }) => near.length));
+    const made = button(`pick ${choice.picked ? "picked" : ""}`, k < KEYED ? String(k + 1) : "", "", item, () => this.choose(k));
+    made.disabled = choice.out || !this.data.can.decide;
+    made.style.setProperty("--colour", choice.colour);
+    const name = element("span", "name", made, choice.label);
+    if (choice.votes) element("small", "", name, choice.votes);
+    const said = [choice.label];
+    if (choice.out) said.push("ruled out");
+    if (choice.picked) said.push("your answer");
+    if (choice.weight !== null && !choice.out) {
+      element("span", "weight", made, `${Math.round(choice.weight * 100)} %`);
+      made.style.setProperty("--weight", choice.weight);
+      said.push(`${Math.round(choice.weight * 100)} percent`);
+    }
+    if (choice.votes) said.push(choice.votes);
+    made.setAttribute("aria-label", said.join(", "));
+    const near = element("div", "near", item);
+    near.title = choice.near.length ? `The nearest of the examples that are most surely ${choice.label}` : "";
+    for (const one of choice.near) {
+      if (one.picture) picture(one.picture, near, `example ${one.id}, most surely ${choice.label}`);
+      else if (one.text) element("span", "text", near, one.text);
+    }
+  }
+
+  drawOther(side) {
+    const form = element("form", "other", side);
+    const label = element("label", "", form, "Another label");
+    const field = element("input", "", label);
+    field.setAttribute("list", "desk-classes");
+    field.value = this.query;
+    field.autocomplete = "off";
+    field.placeholder = "type a label, Enter saves";
+    const classes = element("datalist", "", form);
+    classes.id = "desk-classes";
+    for (const name of this.data.classes) element("option", "", classes).value = name;
+    field.addEventListener("input", () => { this.query = field.value; });
+    field.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") this.closeOther();
+    });
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      const wanted = field.value.trim();
+      if (wanted) this.say("other", wanted);
+    });
+    const save = button("act", "", "Save", form, () => form.requestSubmit());
+    save.title = "Save this label";
+    button("act quiet", "Esc", "Close", form, () => this.closeOther());
+  }
+
+  openOther() {
+    this.query = "";
+    this.draw(false);
+  }
+
+  closeOther() {
+    this.query = null;
+    this.draw(false);
+    this.root.querySelector(".board").focus({ preventScroll: true });
+  }
+
+  // ---- what is pressed ----------------------------------------------------------------------------------------------
+
+  open() {
+    return this.data.choices.filter(({ out }) => !out);
+  }
+
+  choose(k) {
+    const choice = this.data.choices[k];
+    if (!choice || choice.out) return;
+    if (this.mode === "rule out") {
+      this.mode = "pick";
+      this.say("eliminate", choice.label);
+    } else {
+      this.say("pick", choice.label);
+    }
+  }
+
+  ruleOut() {
+    this.mode = this.mode === "rule out" ? "pick" : "rule out";
+    this.draw(false);
+  }
+
+  say(kind, label = null) {
+    if (!this.data.can.decide || performance.now() - this.shownAt < GRACE) return;
+    this.send({ what: "say", kind, label, token: this.data.token, seconds: (performance.now() - this.shownAt) / 1000 });
+  }
+
+  /** True where the key did something, or would have if the desk were not waiting. */
+  press(event) {
+    const { can, past } = this.data;
+    const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
+    if (/^[1-9]$/.test(key)) {
+      if (can.decide) this.choose(Number(key) - 1);
+      return true;
+    }
+    const acts = {
+      N: () => this.say("none"),
+      A: () => this.openOther(),
+      0: () => this.say("unsure"),
+      E: () => this.open().length > 1 && this.ruleOut(),
+      S: () => !past && this.say("skip"),
+    };
+    if (key in acts) {
+      if (can.decide && !this.pending) acts[key]();
+      return true;
+    }
+    if (key === "Escape" && this.mode === "rule out") this.ruleOut();
+    else if (key === "Escape" && past) this.send({ what: "now" });
+    else if (key === "U") { if (can.undo) this.send({ what: "undo" }); }
+    else if (key === "ArrowLeft") { if (can.back) this.send({ what: "back" }); }
+    else if (key === "ArrowRight") { if (past) this.send({ what: "forward" }); }
+    else return false;
+    return true;
+  }
+}
+
+export default function (component) {
+  const root = component.parentElement.querySelector(".desk");
+  if (!stations.has(root)) stations.set(root, new Desk(root));
+  const station = stations.get(root);
+  station.leave();
+  station.listen();
+  station.update(component);
+  return () => station.leave();
+}

@@ -1,0 +1,229 @@
+"""What `desk.js` is sent: an example as a person sees it, its candidates as keys, and what speaks for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pll.annotations.data import Annotations
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.review.desk import Assignment, Choice
+from pll.review.similar import Similar
+from pll.store.records import Event
+from pll.ui.gallery import picture_uri
+from pll.ui.palette import class_colours
+from pll.ui.review.sitting import Sitting
+from pll.ui.words import percent
+
+Payload = dict[str, Any]
+
+PICTURE = 640
+"""Pixels of the example's longer side, at most; of a neighbour's: `NEIGHBOUR`."""
+NEIGHBOUR = 64
+BESIDE = 3
+"""Candidates whose nearest sure example stands beside a row of numbers."""
+WITH_NEIGHBOURS = 12
+"""Candidates that come with neighbours: nobody looks at those of a hundred."""
+MOST_CLASSES = 2000
+"""Class names offered for another label."""
+MOST_VOTERS = 6
+"""Annotators named one by one; of more, each candidate shows how many named it."""
+LONGEST = 20_000
+"""Characters of a text."""
+
+
+def payload(sitting: Sitting) -> Payload:
+    """Everything the desk shows now. It never says whether an example is a control."""
+    given = sitting.given
+    base: Payload = {"ack": sitting.ack, "said": _spoken(sitting), "problem": sitting.problem}
+    if given is None:
+        return base | {"token": "", "row": -1}
+    data, similar = sitting.guide.data, sitting.guide.similar
+    voters = votes_of(data, given.row)
+    return base | {
+        "token": given.token,
+        "row": given.row,
+        "id": given.example,
+        "hero": hero(sitting, given, similar),
+        "choices": choices(sitting, given, similar),
+        "votes": voters if len(voters) <= MOST_VOTERS else [],
+        "classes": list(data.class_names[:MOST_CLASSES]),
+        "past": _past(sitting),
+        "can": {
+            "decide": bool(given.token),
+            "why": "" if given.token else "Somebody else has this example, or has answered it.",
+            "undo": bool(sitting.desk.history(1)),
+            "back": sitting.place < len(sitting.trail) if sitting.past is not None else bool(sitting.desk.history(1)),
+        },
+    }
+
+
+def hero(sitting: Sitting, given: Assignment, similar: Similar) -> Payload:
+    """The example itself: its picture, its text, or the columns in which it differs most from its neighbours."""
+    data, row = sitting.guide.data, given.row
+    try:
+        picture = picture_uri(data, row, PICTURE)
+    except UserError:  # its file is gone; the rest can still be judged
+        picture = None
+    text = None if data.texts is None else str(data.texts[row])[:LONGEST]
+    alone = picture is None and text is None
+    place = _places(sitting)
+    beside = [one.label for one in ordered(sitting, given) if one.label in place][:BESIDE] if alone else []
+    near = sitting.guide.signals.neighbours
+    columns = (
+        similar.columns(
+            row,
+            None if near is None else near[row].astype(np.int64),
+            most=10 if alone else 4,
+            classes=[place[label] for label in beside],
+        )
+        if alone or _has_columns(data)
+        else []
+    )
+    return {
+        "picture": picture,
+        "text": text,
+        "beside": beside,
+        "columns": [
+            {
+                "name": one.name,
+                "value": one.value,
+                "usual": one.usual,
+                "distance": round(one.distance, 2),
+                "classes": one.of_classes,
+            }
+            for one in columns
+        ],
+    }
+
+
+def choices(sitting: Sitting, given: Assignment, similar: Similar) -> list[Payload]:
+    """The candidates in the order of their keys."""
+    data, blind = sitting.guide.data, sitting.blind
+    place = _places(sitting)
+    colours = class_colours(len(place))
+    listed = ordered(sitting, given)
+    votes = vote_counts(data, given.row)
+    pictureless = data.texts is None and data.pictures is None and data.images is None and not data.is_image
+    found = []
+    for rank, one in enumerate(listed):
+        label = place.get(one.label)
+        near = [] if label is None or rank >= WITH_NEIGHBOURS else similar.of_class(given.row, label).tolist()
+        found.append(
+            {
+                "label": one.label,
+                "colour": colours[label] if label is not None else "transparent",
+                "weight": None if blind else round(one.weight, 4),
+                "out": one.eliminated,
+                "picked": one.label == given.mine,
+                "votes": _votes_in_words(votes, one.label),
+                "near": [] if pictureless else [neighbour(data, row) for row in near],
+            }
+        )
+    return found
+
+
+def ordered(sitting: Sitting, given: Assignment) -> list[Choice]:
+    """The candidates by weight; in the order of classes where the model's view is hidden or that order is wanted."""
+    if not (sitting.blind or sitting.fixed):
+        return list(given.choices)
+    place = _places(sitting)
+    return sorted(given.choices, key=lambda one: place.get(one.label, len(place)))
+
+
+def _places(sitting: Sitting) -> dict[str, int]:
+    return {name: j for j, name in enumerate(sitting.guide.data.class_names)}
+
+
+def neighbour(data: PartialLabelDataset, row: int, pixels: int = NEIGHBOUR) -> Payload:
+    """A small picture, the beginning of a text, or of a row of numbers."""
+    text = None
+    try:
+        picture = picture_uri(data, row, pixels)
+    except UserError:
+        picture = None
+    if picture is None and data.texts is not None:
+        text = str(data.texts[row])[:140]
+    elif picture is None and data.X.ndim == 2:
+        text = " · ".join(f"{value:.3g}" for value in data.X[row][:6])
+    return {"id": str(data.row_ids[row]), "picture": picture, "text": text}
+
+
+def votes_of(data: PartialLabelDataset, row: int) -> list[dict[str, str]]:
+    """Who named which labels of an example; empty without annotators, or where nobody knows who they were."""
+    said = data.annotations
+    if said is None or said.anonymous:
+        return []
+    by: dict[int, list[str]] = {}
+    for annotator, label in _named(said, row):
+        by.setdefault(annotator, []).append(said.class_names[label])
+    return [{"who": said.annotator_names[who], "labels": ", ".join(labels)} for who, labels in by.items()]
+
+
+def vote_counts(data: PartialLabelDataset, row: int) -> tuple[dict[str, int], int]:
+    """How many annotators named each label of an example, and how many there were."""
+    said = data.annotations
+    if said is None:
+        return {}, 0
+    named = _named(said, row)
+    counts: dict[str, int] = {}
+    for _, label in named:
+        counts[said.class_names[label]] = counts.get(said.class_names[label], 0) + 1
+    return counts, len({annotator for annotator, _ in named})
+
+
+def _named(said: Annotations, row: int) -> list[tuple[int, int]]:
+    start, end = np.searchsorted(said.rows, [row, row + 1])
+    return list(zip(said.annotators[start:end].tolist(), said.labels[start:end].tolist(), strict=True))
+
+
+def _votes_in_words(votes: tuple[dict[str, int], int], label: str) -> str:
+    counts, people = votes
+    return f"{counts.get(label, 0)} of {people} annotators" if people > 1 else ""
+
+
+def _has_columns(data: PartialLabelDataset) -> bool:
+    return bool(data.feature_names or data.categories) and data.X.ndim == 2 and data.texts is None
+
+
+def _past(sitting: Sitting) -> Payload | None:
+    if sitting.past is None:
+        return None
+    return {"place": sitting.place, "of": len(sitting.trail), "words": in_words(sitting.past)}
+
+
+def in_words(event: Event) -> str:
+    """What somebody said of an example.
+
+    >>> from datetime import datetime
+    >>> in_words(Event("r", "t", "run", 1, 0, "a", "Ada", "pick", datetime(2026, 1, 1), label="cat"))
+    'You said cat.'
+    """
+    match event.kind:
+        case "eliminate":
+            return f"You ruled out {event.label}."
+        case "none":
+            return "You said none of these."
+        case "unsure":
+            return "You were unsure."
+        case _:
+            return f"You said {event.label}."
+
+
+def _spoken(sitting: Sitting) -> str:
+    """What a screen reader says: what was saved, then what is next."""
+    given, said = sitting.given, [sitting.problem or sitting.said]
+    if given is None:
+        said.append("Nothing is left to decide.")
+    else:
+        if sitting.past is not None:
+            said.append(in_words(sitting.past))
+        names = [
+            one.label if sitting.blind else f"{one.label} {percent(one.weight, 0)}"
+            for one in ordered(sitting, given)[:9]
+            if not one.eliminated
+        ]
+        said.append(f"Now: example {given.example}; {', '.join(names)}.")
+    return " ".join(part for part in said if part)

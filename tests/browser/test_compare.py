@@ -1,0 +1,115 @@
+"""Lanes in a real browser: live for all soon after Start, moved as one, looked back at, found again, taken away."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).parents[2]
+SLOW = 60_000
+"""Milliseconds: machines that run tests are slow and busy."""
+LANES = ["PRODEN", "PRODEN-itera", "PRODEN-naive", "PRODEN-sudden", "PN-oracle"]
+
+
+@pytest.fixture(scope="module")
+def app(serve: Callable[[Path], str]) -> str:
+    return serve(ROOT / "app.py")
+
+
+@pytest.fixture
+def started(app: str, new_page: Any) -> Any:
+    """A page on which five lanes of the digits, q = 0.7, have just been started."""
+    page = new_page(viewport={"width": 1280, "height": 1400})
+    page.set_default_timeout(SLOW)
+    page.goto(f"{app}/compare")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_text(re.compile("^Training: epoch")).wait_for()
+    return page
+
+
+def press(page: Any, name: str) -> None:
+    page.get_by_role("button", name=name).first.click()
+
+
+def in_every_star(page: Any, when: str) -> None:
+    """Wait until all lanes show this moment."""
+    page.locator(".plot .when").filter(has_text=re.compile(f"^{when}$")).nth(len(LANES) - 1).wait_for()
+
+
+def test_five_lanes_from_start_to_verdict(started: Any, tmp_path: Path) -> None:
+    page = started
+    page.locator(".plot canvas").nth(4).wait_for()
+    page.locator(".lines svg polyline").nth(3 * len(LANES) - 1).wait_for()
+    before = page.locator(".plot canvas").nth(0).evaluate("canvas => canvas.toDataURL()")
+    page.get_by_text("Finished: 100 epochs.").wait_for()
+    page.get_by_text("What this shows", exact=True).wait_for()
+    page.locator(".js-plotly-plot").nth(2).wait_for()
+    assert page.locator(".plot canvas").nth(0).evaluate("canvas => canvas.toDataURL()") != before
+    in_every_star(page, "Epoch 100")
+    page.get_by_text(re.compile(r"^PRODEN identified 9\d\.\d %")).wait_for()
+
+    press(page, "Take it away")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="This table as CSV").click()
+    table = pd.read_csv(download.value.path()).set_index("lane")["identified_correctly"]
+    assert sorted(table.index) == sorted(LANES)
+    order = [table[name] for name in ("PN-oracle", "PRODEN", "PRODEN-naive", "PRODEN-sudden")]
+    assert order == sorted(order, reverse=True) and len(set(order)) == 4
+    with page.expect_download() as download:
+        page.get_by_role("button", name="All lanes as SVG").click()
+    picture = Path(download.value.path()).read_text("utf-8")
+    assert picture.startswith("<svg") and all(f">{name}<" in picture for name in LANES)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="All lanes as PNG").click()
+    assert Path(download.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
+
+
+def test_lanes_are_moved_as_one_looked_back_at_and_found_again(started: Any, new_page: Any) -> None:
+    page = started
+    press(page, "Pause")
+    page.get_by_text(re.compile("^Paused after epoch")).wait_for()
+    press(page, "Begin again")
+    page.get_by_text("Paused after epoch 0 of 100.").wait_for()
+    press(page, "+5")
+    page.get_by_text("Paused after epoch 5 of 100.").wait_for()
+    press(page, "+1 epoch")
+    page.get_by_text("Paused after epoch 6 of 100.").wait_for()
+    in_every_star(page, "Epoch 6")
+
+    page.locator(".timeline .track").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowLeft")
+    page.get_by_text("in view: epoch 3").wait_for()
+    in_every_star(page, "Epoch 3")
+    assert page.get_by_text("Paused after epoch 6 of 100.").is_visible()  # the lanes do not care
+
+    page.reload()
+    page.get_by_text("Paused after epoch 6 of 100.").wait_for()
+    other = new_page()
+    other.set_default_timeout(SLOW)
+    other.goto(page.url)
+    other.get_by_text("Paused after epoch 6 of 100.").wait_for()
+    press(other, "Stop training")
+    other.get_by_text("Stopped after epoch 6 of 100.").wait_for()
+    page.get_by_text("Stopped after epoch 6 of 100.").wait_for()
+    page.get_by_role("link", name="Open").nth(2).click()
+    page.get_by_text("PRODEN-naive · linear").wait_for()
+    page.get_by_text("Stopped after epoch 6 of 100.").wait_for()
+
+
+def test_all_lanes_fit_on_a_phone(app: str, new_page: Any) -> None:
+    page = new_page(viewport={"width": 390, "height": 844})
+    page.set_default_timeout(SLOW)
+    page.goto(f"{app}/compare")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.locator(".plot canvas").nth(4).wait_for()
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= 390  # nothing sticks out
+    boxes = [page.locator(".plot").nth(k).bounding_box() for k in range(5)]
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= 390 for box in boxes)

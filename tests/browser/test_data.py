@@ -1,0 +1,89 @@
+"""The data page in a real browser: what AppTest cannot do, which is to click into a table and to poll."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pll.ui.reading import LARGE
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).parents[2]
+Serve = Callable[[Path], str]
+NewPage = Callable[..., Any]
+SLOW = 60_000
+ROW = 35
+"""Pixels of a row of Streamlit's tables."""
+MESSY = ",Name,width,who_a,gold\n0,x-1,1.5,apple,apple\n1,x-2,2.5,pear,pear\n2,x-3,1.2,apple,pear\n"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the server that the page may read, with a file too large to be read at once."""
+    place = tmp_path_factory.mktemp("open")
+    rows = b"0.25,0.5,0.75,cat|dog\n0.5,0.25,0.125,dog\n"
+    (place / "large.csv").write_bytes(b"a,b,c,candidates\n" + rows * (LARGE // len(rows) + 1))
+    return place
+
+
+@pytest.fixture(scope="module")
+def app(serve: Serve, folder: Path) -> Iterator[str]:
+    before = os.environ.get("PLL_DATA_PATH")
+    os.environ["PLL_DATA_PATH"] = str(folder)  # which the server inherits
+    yield serve(ROOT / "app.py")
+    if before is None:
+        del os.environ["PLL_DATA_PATH"]
+    else:
+        os.environ["PLL_DATA_PATH"] = before
+
+
+def _correct(page: Any, row: int, role: str) -> None:
+    """Say of one column what it is, as a person does: go to the cell, open it, a few letters, enter."""
+    choices = page.locator("#portal").get_by_text("results available")
+    for _ in range(10):  # a click is lost while the table is being drawn anew
+        box = page.get_by_test_id("stDataFrame").first.locator("canvas").first.bounding_box()
+        page.mouse.click(box["x"] + 0.4 * box["width"], box["y"] + (row + 1.5) * ROW)
+        page.wait_for_timeout(150)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(700)
+        if choices.count():
+            break
+    page.keyboard.type(role)
+    page.keyboard.press("Enter")
+
+
+def test_columns_are_corrected_in_the_table(app: str, new_page: NewPage) -> None:
+    page = new_page()
+    page.goto(f"{app}/data")
+    page.locator("input[type=file]").set_input_files(
+        {"name": "messy.csv", "mimeType": "text/csv", "buffer": MESSY.encode()}
+    )
+    page.get_by_text("messy.csv: 3 examples, 2 classes").wait_for(timeout=SLOW)
+    _correct(page, 0, "Leave out")
+    page.get_by_text("1 of 5 columns is left out: unnamed 1.").wait_for(timeout=SLOW)
+    _correct(page, 3, "One annotator")
+    page.get_by_text("What each rule leaves").wait_for(timeout=SLOW)
+    assert page.get_by_test_id("stException").count() == 0
+
+
+def test_a_large_file_is_named_by_its_path_and_read_in_the_background(
+    app: str, new_page: NewPage, folder: Path
+) -> None:
+    page = new_page()
+    page.goto(f"{app}/data")
+    page.get_by_role("radio", name="Path on the server").click(timeout=SLOW)
+    box = page.get_by_role("combobox", name="Path on the server")
+    box.fill("../large.csv")
+    box.press("Enter")
+    alert = page.get_by_test_id("stAlert").filter(has_text="leads out of its folder by '..'")
+    alert.wait_for(timeout=SLOW)
+    assert str(folder) in alert.inner_text()
+    box.fill("large.csv")
+    box.press("Enter")
+    page.get_by_text("Reading large.csv").wait_for(timeout=SLOW)
+    page.get_by_role("button", name="Train on this").wait_for(timeout=SLOW)
+    assert page.get_by_role("button", name="Stop").count() == 0

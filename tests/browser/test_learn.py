@@ -1,0 +1,130 @@
+"""The Learn page in a real browser: points are dragged, added and carried by keys, and questions are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).parents[2]
+SLOW = 60_000
+"""Milliseconds: machines that run tests are slow and busy."""
+
+
+@pytest.fixture(scope="module")
+def app(serve: Callable[[Path], str]) -> str:
+    return serve(ROOT / "app.py")
+
+
+@pytest.fixture
+def lesson(app: str, new_page: Any) -> Callable[..., Any]:
+    """`lesson(**settings)`: the Learn page, with its toy drawn and in view."""
+
+    def open_lesson(**settings: Any) -> Any:
+        page = new_page(**({"viewport": {"width": 1280, "height": 1000}} | settings))
+        page.set_default_timeout(SLOW)
+        page.goto(f"{app}/learn")
+        page.get_by_role("heading", name="An older method inside this one").wait_for()
+        canvas(page).scroll_into_view_if_needed()
+        page.get_by_text("before training", exact=True).first.wait_for()
+        return page
+
+    return open_lesson
+
+
+def canvas(page: Any) -> Any:
+    return page.locator(".toy canvas").first
+
+
+def told(page: Any) -> str:
+    """What the picture says to those who do not see it."""
+    return str(canvas(page).get_attribute("aria-label"))
+
+
+def when_told(page: Any, words: str) -> None:
+    page.locator(f'.toy canvas[aria-label*="{words}"]').first.wait_for()
+
+
+def spot(page: Any, x: float, y: float) -> tuple[float, float]:
+    """Where a place of the plane is on the page."""
+    box = canvas(page).bounding_box()
+    side = box["height"] - 26
+    return box["x"] + box["width"] / 2 + x * side / 2, box["y"] + 26 + (1 - y) * side / 2
+
+
+def chosen(page: Any) -> str:
+    return str(page.get_by_text("choose another one in the picture").inner_text())
+
+
+def test_train_step_and_go_back(lesson: Callable[..., Any]) -> None:
+    page = lesson()
+    page.locator(".toy .step").first.click()
+    page.get_by_text("epoch 1 of 60", exact=True).wait_for()
+    page.get_by_text("the step after epoch 1").wait_for()  # the numbers follow
+    page.locator(".toy .play").first.click()
+    page.get_by_text("epoch 60 of 60", exact=True).wait_for()
+    when_told(page, "after epoch 60")
+    assert "60 of 60 identified right" in told(page)
+    page.get_by_role("slider", name="Epoch").first.focus()
+    page.keyboard.press("Home")
+    page.get_by_text("the step after epoch 0").wait_for()
+
+
+def test_a_point_is_dragged_and_others_are_added_and_removed(lesson: Callable[..., Any]) -> None:
+    page = lesson()
+    mark = canvas(page)
+    mark.evaluate("canvas => { canvas.mark = 'the same'; }")
+    page.mouse.click(*spot(page, -0.9, 0.9))  # empty ground: nothing is added or chosen
+    page.get_by_role("button", name="+ C").click()
+    page.mouse.click(*spot(page, -0.9, 0.9))
+    page.get_by_text("Point 60 · truly C").wait_for()
+    when_told(page, "61 points")
+    page.keyboard.press("Escape")
+    page.mouse.move(*spot(page, -0.9, 0.9))
+    page.mouse.down()
+    page.mouse.move(*spot(page, 0.0, 0.0), steps=6)
+    page.mouse.move(*spot(page, 0.9, -0.9), steps=6)
+    page.mouse.up()
+    page.mouse.move(*spot(page, -0.9, -0.9))
+    page.wait_for_timeout(500)
+    page.mouse.click(*spot(page, 0.9, -0.9))  # there it is now
+    page.locator(".toy .tip").first.get_by_text("point 60").wait_for()
+    page.get_by_role("button", name="Remove the chosen one").click()
+    when_told(page, "60 points")
+    assert mark.evaluate("canvas => canvas.isConnected && canvas.mark") == "the same"
+
+
+def test_everything_goes_by_keyboard(lesson: Callable[..., Any]) -> None:
+    page = lesson()
+    canvas(page).focus()
+    for _ in range(3):
+        page.keyboard.press("PageDown")
+    page.keyboard.press("Enter")
+    page.get_by_text("Point 2 · truly C").wait_for()
+    page.keyboard.press(" ")
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press(" ")
+    page.locator(".toy .now").first.get_by_text("point 2 put down").wait_for()
+    page.get_by_role("button", name="+ A").focus()
+    page.keyboard.press("Enter")
+    when_told(page, "61 points")
+    page.get_by_text("Point 60 · truly A").wait_for()
+
+
+def test_a_question_is_answered_and_both_methods_are_shown(lesson: Callable[..., Any]) -> None:
+    page = lesson()
+    assert page.locator(".toy canvas").count() == 1
+    page.get_by_text("Two thirds or fewer").click()
+    page.locator(".toy canvas").nth(1).wait_for()
+    page.get_by_text("After 60 epochs: PRODEN").wait_for()
+    assert "Min alone (sudden)" in str(page.locator(".toy canvas").nth(1).get_attribute("aria-label"))
+
+
+def test_it_fits_a_telephone(lesson: Callable[..., Any]) -> None:
+    page = lesson(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert canvas(page).bounding_box()["width"] > 300

@@ -1,0 +1,123 @@
+"""A replay opened from a file, in a browser without a network."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pll import fitting
+from pll.replay import replay_html
+from pll.rundir import RunConfig, RunFolder
+from pll.sources import Source
+from pll.synthesis import Flip
+
+pytestmark = pytest.mark.browser
+EPOCHS = 12
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunFolder]:
+    """A replay of digits in a file, and its run."""
+    root = tmp_path_factory.mktemp("replay")
+    folder = RunFolder(root / "run")
+    params = {"threads": 1, "epochs": EPOCHS}
+    folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params=params, name="my digits"))
+    fitting.run(folder)
+    file = root / "replay.html"
+    file.write_text(replay_html(folder, fitting.load_parts(folder.config()).train), "utf-8")
+    return file, folder
+
+
+@pytest.fixture
+def page(made: tuple[Path, RunFolder], new_page: Any) -> Any:
+    """The replay, opened offline; asking for anything else fails the test."""
+    page = new_page(offline=True)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(made[0].as_uri())
+    page.locator("body.ready").wait_for()
+    yield page
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def epoch(page: Any) -> str:
+    return str(page.locator("#figures strong").first.inner_text())
+
+
+def test_it_shows_the_run_and_is_scrubbed_without_a_network(page: Any, made: tuple[Path, RunFolder]) -> None:
+    final = made[1].state()["metrics"]
+    assert page.locator("h1").inner_text() == "my digits"
+    assert "12 epochs" in page.locator(".settings").inner_text()
+    assert epoch(page) == str(EPOCHS)
+    shown = page.locator("#figures strong").all_inner_texts()
+    assert shown[1] == f"{100 * final['transductive_accuracy']:.1f} %"
+    assert shown[3] == f"{100 * final['mean_confidence']:.1f} %"
+    page.wait_for_timeout(500)  # the points have arrived
+    star = page.locator("#star canvas")
+    at_the_end = star.evaluate("canvas => canvas.toDataURL()")
+
+    page.locator("#epoch").fill("3")
+    assert epoch(page) == "3"
+    row = made[1].metrics()[2]
+    assert page.locator("#figures strong").nth(1).inner_text() == f"{100 * row['transductive_accuracy']:.1f} %"
+    assert page.locator("#figures strong").nth(2).inner_text() == f"{row['changed_labels']:,}"
+    assert page.locator("#star .when").inner_text() == page.locator("#heatmap .when").inner_text() == "Epoch 3"
+    page.wait_for_timeout(500)
+    assert star.evaluate("canvas => canvas.toDataURL()") != at_the_end
+    assert "Epoch 3: a class a corner" in star.get_attribute("aria-label")
+    assert page.locator("#numbers tr").count() == EPOCHS + 2
+
+
+def test_it_plays_and_listens_to_the_keyboard(page: Any) -> None:
+    page.keyboard.press("Space")  # from the end: from the beginning
+    page.get_by_role("button", name="Pause").wait_for()
+    page.locator("#figures").get_by_text(str(EPOCHS), exact=True).wait_for()
+    page.get_by_role("button", name="Play").wait_for()  # it stopped by itself
+    page.keyboard.press("ArrowLeft")
+    assert epoch(page) == str(EPOCHS - 1)
+    page.locator("#epoch").focus()
+    page.keyboard.press("Home")
+    assert epoch(page) == "0"
+    assert page.locator("#star .when").inner_text() == "Before training"
+    page.keyboard.press("ArrowRight")
+    assert epoch(page) == "1"
+    page.locator("#lines svg").click(position={"x": 250, "y": 60})
+    assert 0 < int(epoch(page)) < EPOCHS
+
+
+def test_an_example_is_chosen_and_its_story_told(page: Any) -> None:
+    before = page.locator("#name").inner_text()
+    star = page.locator("#star canvas")
+    star.focus()
+    page.keyboard.press("PageDown")
+    page.keyboard.press("Enter")
+    after = page.locator("#name").inner_text()
+    assert after != before
+    assert page.locator("#now").inner_text().startswith("Epoch 12: ")
+    assert (
+        "changed its mind" in page.locator("#life").inner_text()
+        or "one candidate" in page.locator("#life").inner_text()
+    )
+    assert after in page.locator("#story svg").get_attribute("aria-label")
+    assert page.locator("#story polygon").count() == page.locator("#candidates .key").count()
+    page.get_by_role("button", name="Example after").click()
+    third = page.locator("#name").inner_text()
+    assert third not in (before, after)
+    page.locator("#find").fill(after.removeprefix("example "))
+    page.keyboard.press("Enter")
+    assert page.locator("#name").inner_text() == after
+    page.get_by_label("Colour by true label").check()
+    page.get_by_label("Hold this order").check()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_a_telephone_in_light_and_dark(made: tuple[Path, RunFolder], new_page: Any, scheme: str) -> None:
+    page = new_page(offline=True, viewport={"width": 390, "height": 800}, color_scheme=scheme)
+    page.goto(f"{made[0].as_uri()}#epoch=5")
+    page.locator("body.ready").wait_for()
+    assert epoch(page) == "5"
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert background == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(15, 19, 23)")

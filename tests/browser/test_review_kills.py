@@ -1,0 +1,32 @@
+"""Two reviewers in two browsers; the server is killed (SIGKILL) while they press their keys."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.durability_browser import try_out
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(autouse=True)
+def sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In the home of the trial, whatever the developer's environment says."""
+    monkeypatch.delenv("PLL_DATABASE_URL", raising=False)
+
+
+@pytest.mark.timeout(240)
+def test_what_was_acknowledged_is_there_after_the_server_was_killed(chromium: Any, tmp_path: Path) -> None:
+    found = try_out(chromium, tmp_path, decisions=20, kills=1)
+    assert (found.lost, found.doubled, found.shared) == (0, 0, 0)
+    assert (found.decisions, found.acknowledged, found.kills) == (20, 20, 1)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_five_hundred_decisions_and_five_kills(chromium: Any, tmp_path: Path) -> None:
+    found = try_out(chromium, tmp_path, decisions=500, kills=5)
+    assert found.is_clean and (found.decisions, found.acknowledged, found.kills) == (500, 500, 5)

@@ -1,0 +1,117 @@
+"""A share link made in one browser and opened in others."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).parents[2]
+SLOW = 60_000
+"""Milliseconds: machines that run tests are slow and busy."""
+LINK = "train?link=1&data=digits&flip=binomial&q=0.7&holdout=0.2&seed=3&method=proden&model=linear&epochs=12&lr=0.05"
+
+
+@pytest.fixture(scope="module")
+def app(serve: Callable[[Path], str]) -> str:
+    return serve(ROOT / "app.py")
+
+
+@pytest.fixture
+def fresh(new_page: Any) -> Callable[[str], Any]:
+    """Opens a link in a browser that knows nothing yet."""
+
+    def open_link(link: str) -> Any:
+        page = new_page(viewport={"width": 1280, "height": 1400}, accept_downloads=True)
+        page.set_default_timeout(SLOW)
+        page.goto(link)
+        return page
+
+    return open_link
+
+
+def ended(page: Any) -> Any:
+    page.get_by_text("Finished: 12 epochs.").wait_for()
+    page.get_by_text("Epoch 12", exact=True).first.wait_for()
+    return page
+
+
+def run_of(page: Any) -> str:
+    page.wait_for_url("**run=*")
+    return parse_qs(urlsplit(page.url).query)["run"][0]
+
+
+def figures(page: Any) -> tuple[list[str], bytes]:
+    """What is to be read off, and all label weights in full precision. Not the time: that is the machine's."""
+    shown = page.get_by_test_id("stMetricValue").all_inner_texts()[:4]
+    page.get_by_role("button", name="Options").nth(1).click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Label weights at this epoch as CSV").click()
+    return shown, Path(download.value.path()).read_bytes()
+
+
+def test_the_same_link_gives_the_same_figures_in_two_fresh_browsers(app: str, fresh: Callable[[str], Any]) -> None:
+    first, second = fresh(f"{app}/{LINK}"), fresh(f"{app}/{LINK}")
+    ended(first)
+    ended(second)
+    mine, yours = run_of(first), run_of(second)
+    assert mine != yours  # everybody has a run of their own
+    assert figures(first) == figures(second)
+    first.reload()
+    ended(first)
+    assert run_of(first) == mine  # not a second one
+
+
+def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> None:
+    page = ended(fresh(f"{app}/{LINK}"))
+    track = page.locator(".timeline .track")
+    track.focus()
+    page.keyboard.press("ArrowLeft")
+    page.get_by_text("in view: epoch 11").wait_for()
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Transport: step, play, pause, stop").click()
+    page.get_by_role("button", name="Navigation between pages").click()
+    code = (
+        page.get_by_test_id("stCode")
+        .filter(has_text="hide=navigation%2Ctransport")
+        .or_(page.get_by_test_id("stCode").filter(has_text="hide=transport%2Cnavigation"))
+    )
+    code.wait_for()
+    link = code.inner_text().replace("\n", "")
+    assert link.startswith(f"{app}/train?link=1&data=digits") and "run=" not in link
+
+    pupil = fresh(link)
+    pupil.get_by_text("Finished: 12 epochs.").wait_for()
+    pupil.get_by_text("in view: epoch 11").wait_for()
+    pupil.get_by_text("Lesson mode: some controls are put away.").wait_for()
+    assert pupil.get_by_role("button", name="Begin again").count() == 0
+    assert pupil.get_by_role("link", name="Export").count() == 0
+    assert run_of(pupil) != run_of(page)
+    pupil.get_by_role("button", name="Show everything").click()
+    pupil.get_by_role("button", name="Begin again").wait_for()
+    pupil.get_by_role("link", name="Export").wait_for()
+
+
+def test_a_bad_link_and_a_file_that_has_to_be_given(app: str, fresh: Callable[[str], Any]) -> None:
+    page = fresh(f"{app}/{LINK}&momentun=0.5")
+    page.get_by_text("The link has a part 'momentun' that means nothing here").wait_for()
+    lines = ["id,candidates,true_label,a,b"]
+    lines += [
+        f"{k},{'cat|dog' if k % 3 else 'cat'},{('cat', 'dog')[k % 2] if k % 3 else 'cat'},{k % 7},{k % 5}"
+        for k in range(60)
+    ]
+    content = "\n".join(lines).encode()
+    fingerprint = hashlib.sha256(content).hexdigest()[:16]
+    page = fresh(f"{app}/train?link=1&file=pets.csv&sha256={fingerprint}&method=proden&epochs=12")
+    page.get_by_text("One file is needed").wait_for()
+    give = page.locator("input[type=file]")
+    give.set_input_files({"name": "pets.csv", "mimeType": "text/csv", "buffer": content + b"\n"})
+    page.get_by_text("pets.csv is not the file of this link").wait_for()
+    give = page.locator("input[type=file]")
+    give.set_input_files({"name": "renamed.csv", "mimeType": "text/csv", "buffer": content})
+    ended(page)

@@ -1,0 +1,213 @@
+"""Label Studio: two annotators an item in, predictions the documented import format accepts out, all else untouched."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import numpy as np
+import pytest
+
+from pll import formats
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats import ReadOptions, Results
+
+from .strategies import answers, named_sets, named_truth
+
+IMPORT = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["data"],
+        "properties": {
+            "id": {"type": "integer"},
+            "data": {"type": "object"},
+            "predictions": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["result"],
+                    "properties": {
+                        "model_version": {"type": "string"},
+                        "score": {"type": "number", "minimum": 0, "maximum": 1},
+                        "result": {
+                            "type": "array",
+                            "items": {
+                                "type": "object",
+                                "required": ["from_name", "to_name", "type", "value"],
+                                "properties": {
+                                    "id": {"type": "string"},
+                                    "type": {"const": "choices"},
+                                    "value": {
+                                        "type": "object",
+                                        "required": ["choices"],
+                                        "properties": {"choices": {"type": "array", "items": {"type": "string"}}},
+                                    },
+                                },
+                            },
+                        },
+                    },
+                },
+            },
+        },
+    },
+}
+"""The import format as Label Studio's guide describes it ("Import pre-annotated data", "Basic Label Studio JSON")."""
+
+
+def choice(*labels: Any, question: str = "sentiment", **more: Any) -> dict[str, Any]:
+    value = {"choices": list(labels)}
+    return {"id": "r", "from_name": question, "to_name": "txt", "type": "choices", "value": value} | more
+
+
+def annotation(who: Any, *results: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"id": 1, "completed_by": who, "was_cancelled": False, "lead_time": 4.3, "result": list(results)} | more
+
+
+def tasks(folder: Path, *tasks: dict[str, Any], **options: Any) -> PartialLabelDataset:
+    (folder / "tasks.json").write_text(json.dumps(list(tasks)), encoding="utf-8")
+    return formats.read(folder / "tasks.json", options=ReadOptions(**options))
+
+
+EXPORT = [
+    {
+        "id": 7,
+        "data": {"text": "A fine film.", "url": "https://x.org/7", "n": 1.5, "nested": {"a": [1, None]}},
+        "annotations": [annotation(10, choice("pos")), annotation({"id": 12, "email": "bob@x.org"}, choice("neutral"))],
+        "predictions": [{"model_version": "other", "score": 0.1, "result": []}],
+        "meta": {"kept": True},
+    },
+    {
+        "id": 9,
+        "data": {"text": "Nothing much."},
+        "annotations": [
+            annotation(10, choice("neg"), was_cancelled=True),
+            annotation(12, choice("neutral", "neg"), ground_truth=False),
+            annotation(11, choice("neg"), ground_truth=True),
+        ],
+        "drafts": [],
+    },
+    {"id": 12, "data": {"text": "Whatever it is."}, "annotations": []},
+]
+
+
+def test_annotations_become_sets(tmp_path: Path) -> None:
+    data = tasks(tmp_path, *EXPORT)
+    assert named_sets(data) == [{"pos", "neutral"}, {"neutral", "neg"}, {"pos", "neutral", "neg"}]
+    assert answers(data) == [
+        (0, "10", "pos"),
+        (0, "bob@x.org", "neutral"),
+        (1, "11", "neg"),
+        (1, "bob@x.org", "neg"),  # the same person as a number
+        (1, "bob@x.org", "neutral"),
+    ]
+    assert named_truth(data) == [None, "neg", None]
+    assert data.texts is not None and data.texts.tolist() == [task["data"]["text"] for task in EXPORT]
+    assert data.extras["nested"].tolist() == [{"a": [1, None]}, None, None] and data.extras["n"].tolist()[0] == 1.5
+    assert data.row_ids.tolist() == ["7", "9", "12"] and data.X.shape == (3, 0)
+    assert any("1 of 3 examples have no annotation" in note for note in data.notes)
+    largest = tasks(tmp_path, *EXPORT, combine="largest")
+    assert named_sets(largest)[1] == {"neutral", "neg"}  # type: ignore[index]
+
+
+def test_choices_of_the_task_itself(tmp_path: Path) -> None:
+    data = tasks(
+        tmp_path,
+        {"data": {"image": "https://x.org/1.png", "candidates": [{"value": "cat"}, {"value": "dog"}]}},
+        {"data": {"image": "https://x.org/2.png", "candidates": ["fox"]}, "annotations": []},
+        {
+            "data": {"image": "https://x.org/3.png", "candidates": [{"value": "cat"}, {"value": "dog"}]},
+            "annotations": [annotation(1, choice("dog"))],
+        },
+    )
+    assert named_sets(data) == [{"cat", "dog"}, {"fox"}, {"dog"}]
+    assert data.pictures is not None and data.pictures.names.tolist()[0] == "https://x.org/1.png"
+    assert data.picture(0) is None  # an address is not followed
+
+
+def test_one_of_several_questions(tmp_path: Path) -> None:
+    two = {"id": 1, "data": {"text": "t"}, "annotations": [annotation(1, choice("a"), choice("b", question="topic"))]}
+    three = {"id": 2, "data": {"text": "u"}, "annotations": [annotation(1, choice("c")), {"completed_by": 2, "result": [
+        {"type": "rating", "from_name": "stars", "value": {"rating": 3}}]}]}  # fmt: skip
+    data = tasks(tmp_path, two, three)
+    assert named_sets(data) == [{"a"}, {"c"}]
+    assert any("several questions: sentiment, topic" in note for note in data.notes)
+    assert any("1 of type rating" in note for note in data.notes)
+    topic = tasks(tmp_path, two, three, columns={"topic": "candidates"})
+    assert named_sets(topic) == [{"b"}, {"b"}]  # nobody said of the second; the only class there is
+    with pytest.raises(UserError, match="Nobody answered a question called 'mood'; asked were sentiment, topic"):
+        tasks(tmp_path, two, three, columns={"mood": "candidates"})
+
+
+def test_data_fields_are_features_where_there_is_nothing_to_read_or_see(tmp_path: Path) -> None:
+    data = tasks(tmp_path, {"id": 1, "data": {"w": 1, "h": 2.5, "who": "x"}}, {"id": 2, "data": {"w": None, "h": 3}})
+    assert data.feature_names == ("w", "h") and np.isnan(data.X[1, 0]) and data.X[0].tolist() == [1, 2.5]
+    assert list(data.extras) == ["who"]
+    told = tasks(tmp_path, {"id": 1, "data": {"w": 1, "who": "x"}}, columns={"who": "category", "w": "ignore"})
+    assert list(told.categories) == ["who"] and told.X.shape == (1, 0) and not told.extras
+    with pytest.raises(UserError, match="There is no field 'z'"):
+        tasks(tmp_path, {"id": 1, "data": {"w": 1}}, columns={"z": "text"})
+
+
+def test_labels_come_back_as_predictions_and_nothing_else_changes(tmp_path: Path) -> None:
+    tasks(tmp_path, *EXPORT)
+    done = Results(
+        ["7", "9", "12"],
+        {"identified_label": ["pos", "neg", "neutral"], "confidence": ["0.9", "0.5", "0.625"]},
+        "proden-a",
+    )
+    formats.give_back(tmp_path / "tasks.json", tmp_path / "out.json", done)
+    back = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    jsonschema.validate(back, IMPORT)
+    for before, after in zip(EXPORT, back, strict=True):
+        others = [one for one in after.pop("predictions") if one["model_version"] != "proden-a"]
+        assert after | ({"predictions": others} if others else {}) == before
+    back = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    ours = [one for task in back for one in task["predictions"] if one["model_version"] == "proden-a"]
+    assert [one["result"][0]["value"]["choices"] for one in ours] == [["pos"], ["neg"], ["neutral"]]
+    # The question's own names: those of the project's labelling configuration.
+    assert {(one["result"][0]["from_name"], one["result"][0]["to_name"]) for one in ours} == {("sentiment", "txt")}
+    # Its uncertainty order shows the lowest score first.
+    first = sorted(
+        back, key=lambda task: min(one["score"] for one in task["predictions"] if one["model_version"] != "other")
+    )
+    assert [task["id"] for task in first] == [9, 12, 7]
+    # Once more: the prediction of the same model is replaced, that of others stays.
+    formats.give_back(tmp_path / "out.json", tmp_path / "again.json", done)
+    assert json.loads((tmp_path / "again.json").read_text(encoding="utf-8")) == back
+    # What goes in again is what went in at first.
+    assert named_sets(formats.read(tmp_path / "out.json")) == named_sets(formats.read(tmp_path / "tasks.json"))
+
+
+def test_examples_that_were_held_out_get_no_prediction(tmp_path: Path) -> None:
+    tasks(tmp_path, *EXPORT)
+    formats.give_back(tmp_path / "tasks.json", tmp_path / "out.json", Results(["7"], {"identified_label": ["pos"]}))
+    back = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+    assert [len(task.get("predictions", [])) for task in back] == [2, 0, 0] and back[1:] == EXPORT[1:]
+
+
+def test_tasks_of_other_data_and_the_configuration_that_goes_with_them(tmp_path: Path) -> None:
+    sets = CandidateSets.from_lists([[0, 1], [2]], 3, ["cat", 'a "b" & <c>', "日本語"])
+    texts = np.array(["one", "two"], dtype=object)
+    data = PartialLabelDataset(np.empty((2, 0)), sets, ids=np.array(["x1", "x2"]), texts=texts)
+    done = Results(["x1"], {"identified_label": ["cat"], "confidence": ["0.5"]}, "m")
+    files = formats.write(data, tmp_path / "out.json", "labelstudio", done)
+    assert [file.name for file in files] == ["out.json", "out.config.xml"]
+    written = json.loads(files[0].read_text(encoding="utf-8"))
+    jsonschema.validate(written, IMPORT)
+    assert written[0]["data"]["candidates"] == [{"value": "cat"}, {"value": 'a "b" & <c>'}]
+    config = ElementTree.parse(files[1]).getroot()
+    shown, choices = config.find("Text"), config.find("Choices")
+    assert shown is not None and shown.attrib == {"name": "text", "value": "$text"}
+    assert choices is not None and choices.attrib["value"] == "$candidates"
+    answer = written[0]["predictions"][0]["result"][0]
+    assert (answer["from_name"], answer["to_name"]) == (choices.attrib["name"], choices.attrib["toName"])
+    annotated = formats.read(formats.write(tasks(tmp_path, *EXPORT), tmp_path / "b.json", "labelstudio")[0])
+    assert named_truth(annotated) == [None, "neg", None]
+    listed = ElementTree.parse(tmp_path / "b.config.xml").getroot().findall("Choices/Choice")
+    assert [one.attrib["value"] for one in listed] == ["neg", "neutral", "pos"]

@@ -1,0 +1,106 @@
+"""The kinds of data the issue names: in by file, out in another format, in again, and exactly the same."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pll import formats
+from pll.dataset import PartialLabelDataset
+from pll.formats import FORMATS, ReadOptions
+from pll.pictures import encode
+
+from .strategies import answers, check_same, named_sets, named_truth
+
+TOOLS = ("labelstudio", "doccano", "prodigy", "argilla")
+TABLES = ("csv", "tsv", "parquet", "huggingface", "jsonl", "npz")
+
+
+def read(path: Path, text: str) -> PartialLabelDataset:
+    path.write_text(text, encoding="utf-8")
+    return formats.read(path)
+
+
+def through(data: PartialLabelDataset, folder: Path, name: str) -> PartialLabelDataset:
+    path = folder / f"out{FORMATS[name].suffixes[0]}"
+    formats.write(data, path, name)
+    return formats.read(path, format=name)
+
+
+@pytest.mark.parametrize("name", [*TABLES, *TOOLS, "plcifar"])
+def test_class_names_that_look_like_something_else(tmp_path: Path, name: str) -> None:
+    table = """id,candidates,true_label
+r1,NA|None,NA
+r2,"[""a|b"", ""1""]",a|b
+r3,日本語|1,1
+r4,None,None
+r5,"[""日本語"", ""a|b"", ""NA""]",
+"""
+    data = read(tmp_path / "in.csv", table)
+    wanted = [{"NA", "None"}, {"a|b", "1"}, {"日本語", "1"}, {"None"}, {"日本語", "a|b", "NA"}]
+    assert named_sets(data) == wanted and named_truth(data) == ["NA", "a|b", "1", "None", None]
+    back = through(data, tmp_path, name)
+    assert named_sets(back) == wanted and back.class_names == data.class_names
+    assert name == "plcifar" or named_truth(back) == named_truth(data)
+
+
+@pytest.mark.parametrize("name", [*TABLES, *TOOLS])
+def test_texts(tmp_path: Path, name: str) -> None:
+    table = """id,text,candidates
+a,"Two
+lines, and a ""quote"".",x|y
+b,,y
+c,123,x
+d,"日本語 \U0001f600 \u202e <b>&amp;</b>",y|z
+e," spaces ",z
+"""
+    data = read(tmp_path / "in.csv", table)
+    wanted = ['Two\nlines, and a "quote".', "", "123", "日本語 \U0001f600 \u202e <b>&amp;</b>", " spaces "]
+    assert data.texts is not None and data.texts.tolist() == wanted
+    check_same(through(data, tmp_path, name), data)
+
+
+@pytest.mark.parametrize("name", [*TABLES, *TOOLS])
+def test_numbers_and_words_with_missing_cells(tmp_path: Path, name: str) -> None:
+    table = """id,width,colour,height,size,candidates
+a,1.5,red,,S,x|y
+b,?,,-2e-3,M,y
+c,NA,blue,0.1,,x
+d,7,red,3,S,y|z
+"""
+    data = read(tmp_path / "in.csv", table)
+    assert data.feature_names == ("width", "height") and np.isnan(data.X).sum() == 3
+    assert data.categories["colour"].tolist() == ["red", None, "blue", "red"]
+    assert data.categories["size"].tolist() == ["S", "M", None, "S"]
+    check_same(through(data, tmp_path, name), data)
+
+
+@pytest.mark.parametrize("name", ["imagezip", *TABLES])
+def test_pictures_in_a_zip_with_a_table(tmp_path: Path, name: str) -> None:
+    pictures = {f"p/{k}.png": encode(np.full((k + 2, 3, 3), 40 * k, dtype=np.uint8)) for k in range(3)}
+    table = 'image,candidates,note\np/0.png,NA|日本語,first\np/1.png,"[""a|b"", ""1""]",second\np/2.png,None|NA,third\n'
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        archive.writestr("table.csv", table)
+        for where, content in pictures.items():
+            archive.writestr(where, content)
+    data = formats.read(tmp_path / "in.zip", options=ReadOptions(columns={"note": "keep"}))
+    assert named_sets(data) == [{"NA", "日本語"}, {"a|b", "1"}, {"None", "NA"}]
+    back = through(data, tmp_path, name)
+    if name == "imagezip":
+        assert back.pictures is not None
+        assert [back.pictures.data(i) for i in range(3)] == list(pictures.values())
+    check_same(back, data)
+
+
+@pytest.mark.parametrize("name", [*TABLES, *TOOLS])
+@pytest.mark.parametrize("layout", ["wide", "long"])
+def test_annotators(tmp_path: Path, layout: str, name: str) -> None:
+    wide = "id,text,annotator:ann,annotator:b|b\n1,good,x,y\n2,bad,y|x,\n3,odd,,z\n"
+    long = "task,text,annotator,label\n1,good,ann,x\n1,good,b|b,y\n2,bad,ann,y\n2,bad,ann,x\n3,odd,b|b,z\n"
+    data = read(tmp_path / "in.csv", wide if layout == "wide" else long)
+    assert answers(data) == [(0, "ann", "x"), (0, "b|b", "y"), (1, "ann", "x"), (1, "ann", "y"), (2, "b|b", "z")]
+    assert named_sets(data) == [{"x", "y"}, {"x", "y"}, {"z"}]
+    check_same(through(data, tmp_path, name), data)

@@ -1,0 +1,216 @@
+"""The compare page: from lanes to a verdict, by link and without truth, and runs of the past side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from pll.comparisons import Comparison
+from pll.lanes import USUAL, lane_configs
+from pll.protocol import Flip
+from pll.rundir import RunConfig
+from pll.sources import Source
+from pll.ui import session
+from pll.ui.compare import lines
+from pll.ui.compare.colours import COLOURS
+from pll.ui.compare.looking import Looking, lanes_in_view
+from pll.ui.compare.picture import picture
+from pll.ui.palette import DARK_BACKGROUND, LIGHT_BACKGROUND, class_colours, contrast
+from pll.verdict import verdict
+
+IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises")
+
+
+def said(page: Any) -> str:
+    kinds = (page.title, page.markdown, page.caption, page.info, page.warning, page.error)
+    return "\n".join(element.value for kind in kinds for element in kind)
+
+
+def button(page: Any, label: str) -> Any:
+    (found,) = [one for one in page.button if one.label == label]
+    return found
+
+
+@pytest.fixture
+def finished(open_page: Any) -> Comparison:
+    open_page("home")
+    comparison = session.registry().compare(lane_configs(IRIS, USUAL))
+    comparison.join(60)
+    return comparison
+
+
+def test_it_offers_the_digits_and_the_five_lanes_of_the_paper(open_page: Any) -> None:
+    page = open_page("compare")
+    assert not page.exception
+    assert "**digits** — 1,797 examples" in said(page)
+    assert sorted(page.pills[0].value) == sorted(USUAL)
+    assert page.slider[0].value == 0.7
+    assert not button(page, "Start").disabled
+
+
+def test_from_lanes_to_a_comparison(open_page: Any) -> None:
+    page = open_page("home")
+    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.5))
+    page.switch_page("../../pages/compare.py").run()
+    assert "150 examples" in said(page)
+    page.slider[0].set_value(0.3)
+    page.number_input(key="compare_epochs").set_value(7)
+    page.pills[0].set_value(["proden-naive", "clpl", "proden"]).run()
+    button(page, "Start").click().run()
+    assert not page.exception
+    (comparison,) = session.registry().comparisons()
+    comparison.join(60)
+    configs = [run.config for run in comparison.runs]
+    assert [config.method for config in configs] == ["proden", "proden-naive", "clpl"]
+    assert [config.params.get("epochs") for config in configs] == [7, 7, None]
+    assert {config.flip for config in configs} == {Flip("binomial", 0.3)}
+    assert page.session_state["comparison"] == comparison.id
+    page.run()
+    assert "PRODEN-naive" in said(page) and "What this shows" in said(page)
+
+
+def test_too_few_lanes_are_said_and_not_started(open_page: Any) -> None:
+    page = open_page("compare")
+    for chosen in (["proden"], []):
+        page.pills[0].set_value(chosen).run()
+        assert not page.exception
+        assert "two to 5 can be compared" in page.info[0].value
+        assert not [one for one in page.button if one.label == "Start"]
+
+
+def test_its_link_finds_it_with_everything_it_shows(open_page: Any, finished: Comparison) -> None:
+    page = open_page("compare", comparison=finished.id)
+    assert not page.exception
+    text = said(page)
+    assert "Finished: 12 epochs." in text
+    for lane in finished.snapshot().lanes:
+        assert lane.metrics is not None
+        assert f"### {100 * lane.metrics['transductive_accuracy']:.1f} %" in text
+    table = page.table[-1].value
+    assert list(table["Lane"]) == ["PRODEN", "PRODEN-itera", "PRODEN-naive", "PRODEN-sudden", "PN-oracle"]
+    accuracy = [lane.metrics["transductive_accuracy"] for lane in finished.snapshot().lanes if lane.metrics]
+    assert table["Correct"].tolist() == [f"{100 * share:.1f} %" for share in accuracy]
+    assert len(page.get("plotly_chart")) == 3
+
+
+def test_a_dead_link_is_explained(open_page: Any) -> None:
+    page = open_page("compare", comparison="nothing-here")
+    assert not page.exception
+    assert "no comparison behind this link" in page.error[0].value
+    assert button(page, "Start")
+
+
+def test_looking_back_moves_every_lane_and_no_run(open_page: Any, finished: Comparison) -> None:
+    page = open_page("compare", comparison=finished.id)
+    before = [(run.folder.path / "state.json").read_bytes() for run in finished.runs]
+    page.session_state[f"comparing-{finished.id}"].look(3, False, 1)
+    page.run()
+    assert not page.exception
+    assert "in view: epoch 3" in said(page)
+    rows = [run.folder.metrics()[2] for run in finished.runs]
+    table = page.table[-1].value
+    assert table["Epoch"].tolist() == ["3"] * 5
+    assert table["Correct"].tolist() == [f"{100 * row['transductive_accuracy']:.1f} %" for row in rows]
+    assert [(run.folder.path / "state.json").read_bytes() for run in finished.runs] == before
+
+
+def test_the_buttons_move_all_lanes(open_page: Any, finished: Comparison) -> None:
+    page = open_page("compare", comparison=finished.id)
+    assert button(page, "Stop training").disabled and button(page, "Go on").disabled
+    button(page, "Begin again").click().run()
+    assert not page.exception
+    new = session.registry().comparison(page.session_state["comparison"])
+    assert new.id != finished.id
+    new.wait_until_paused(30)
+    for press, epoch in (("+1 epoch", 1), ("+5", 6), ("+25", 12)):
+        button(page, press).click().run()
+        new.wait_until_paused(30)
+        assert [lane.epoch for lane in new.snapshot().lanes] == [epoch] * 5
+    for one, other in zip(new.runs, finished.runs, strict=True):  # begun again means the same result
+        assert np.array_equal(np.load(one.folder.history / "final.npy"), np.load(other.folder.history / "final.npy"))
+
+
+def test_without_truth_lanes_are_compared_by_agreement(
+    open_page: Any, finished: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(finished.parts().train.__dict__, "y", None)
+    page = open_page("compare", comparison=finished.id)
+    assert not page.exception
+    text = said(page)
+    assert "lanes name the same label for" in text and "No true labels are known here" in text
+    assert "Correct" not in page.table[-1].value
+
+
+def test_the_oracle_is_no_lane_without_truth(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_page("home")
+    choice = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    monkeypatch.setitem(session.dataset_with_candidates(choice).__dict__, "y", None)
+    page = open_page("home")
+    page.session_state["choice"] = choice
+    page.switch_page("../../pages/compare.py").run()
+    assert not page.exception
+    assert "pn-oracle" not in page.pills[0].options
+    assert "PN-oracle: PN-oracle learns from the true label" in said(page) or "learns from the true label" in said(page)
+
+
+def test_runs_of_the_past_side_by_side(open_page: Any, finished: Comparison) -> None:
+    page = open_page("compare")
+    page.button_group(key="compare_way").set_value("Lay finished runs beside each other").run()
+    chosen = [run.id for run in finished.runs[:2]]
+    page.multiselect(key="compare_runs").set_value(chosen).run()
+    button(page, "Compare").click().run()
+    assert not page.exception
+    assert "Runs of the past, laid beside each other." in said(page)
+    assert "PRODEN-itera" in said(page)
+    assert not [one for one in page.button if one.label == "Begin again"]
+
+
+def test_runs_of_different_data_are_not_called_better(open_page: Any, finished: Comparison) -> None:
+    other = session.registry().start(replace(IRIS, seed=5))
+    other.join(60)
+    mixed = session.registry().lay_beside([finished.runs[0].id, other.id])
+    page = open_page("compare", comparison=mixed.id)
+    assert not page.exception
+    assert "cannot be compared" in said(page)
+    assert "PRODEN seed 0" in said(page) and "PRODEN seed 5" in said(page)
+
+
+def test_a_lane_opens_as_a_run_of_its_own(open_page: Any, finished: Comparison) -> None:
+    for name in ("train", "export"):
+        page = open_page(name, run=finished.runs[1].id)
+        assert not page.exception
+    assert any("labels" in text.value for text in page.markdown)
+
+
+def test_a_lane_at_work_is_watched_on_its_own_page_but_not_moved(open_page: Any) -> None:
+    open_page("home")
+    long = replace(IRIS, params={"epochs": 100_000})
+    comparison = session.registry().compare(lane_configs(long, ["proden", "proden-naive"]), paused=True)
+    comparison.step(epochs=2)
+    comparison.wait_until_paused(30)
+    page = open_page("train", run=comparison.runs[0].id)
+    assert not page.exception
+    assert "lane of a comparison" in page.info[0].value
+    assert button(page, "Stop training").disabled and button(page, "Go on").disabled
+
+
+def test_the_picture_is_sound_xml_whatever_names_say(finished: Comparison) -> None:
+    snapshot = finished.snapshot()
+    lanes = lanes_in_view(finished, snapshot, Looking())
+    said = verdict([lane.figures for lane in lanes], lanes[0].truth, sizes=lanes[0].data.sets().sizes)
+    svg = ElementTree.fromstring(picture(lanes, lines.quantities(lanes), said, "<b> & 'mine'", snapshot.total))
+    words = [element.text or "" for element in svg.iter("{http://www.w3.org/2000/svg}text")]
+    assert "<b> & 'mine' · epoch 12" in words
+    assert said.headline in " ".join(words) and "PN-oracle" in words
+    dots = len(list(svg.iter("{http://www.w3.org/2000/svg}circle")))
+    assert dots == 5 * (120 + 1)  # every example of every lane, and its rim
+
+
+def test_lanes_have_colours_of_their_own() -> None:
+    assert not set(COLOURS) & set(class_colours(60))
+    for colour in COLOURS:
+        assert min(contrast(colour, LIGHT_BACKGROUND), contrast(colour, DARK_BACKGROUND)) >= 3

@@ -1,0 +1,166 @@
+"""Step 2 of the data page: candidates made of true labels, or of labels that may be wrong."""
+
+from __future__ import annotations
+
+import io
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pll.jobs import Stopped
+from pll.noisy import Noisy
+from pll.protocol import Flip
+from pll.synthesis import FLIPS
+from pll.ui import background, reading, session
+from tests.pages.test_shared_data import figures, until_read
+
+IDENTITY = ",setosa,versicolor,virginica\nsetosa,1,0,0\nversicolor,0,1,0\nvirginica,0,0,1\n"
+MATRIX = ",setosa,versicolor,virginica\nsetosa,1,0,0.5\nversicolor,0,1,0\nvirginica,0,0.25,1\n"
+COUNTS = "setosa,versicolor,virginica\n50,0,0\n0,40,10\n0,5,45\n"
+
+
+@pytest.fixture
+def iris(open_page: Any) -> Any:
+    page = open_page("data").segmented_control(key="way").set_value("Choose a dataset").run()
+    return page.selectbox(key="dataset").set_value("iris").run()
+
+
+def give(page: Any, key: str, content: str | bytes, name: str = "m.csv") -> Any:
+    data = content.encode() if isinstance(content, str) else content
+    return page.file_uploader(key=key).set_value((name, data, "application/octet-stream")).run()
+
+
+def charts(page: Any) -> list[str]:
+    """Keys of the charts on the page."""
+    return [chart.proto.id.rsplit("-", 1)[-1] for chart in page.get("plotly_chart")]
+
+
+def train_on(page: Any) -> session.Choice:
+    next(button for button in page.button if button.label == "Train on this").click().run()
+    choice: session.Choice = page.session_state["choice"]
+    return choice
+
+
+def said(page: Any) -> str:
+    (sentence,) = (markdown.value for markdown in page.markdown if markdown.value.startswith("**These sets:**"))
+    return str(sentence)
+
+
+@pytest.mark.parametrize("how", [how for how in FLIPS if how != "matrix"])
+def test_each_way_draws_its_matrix_and_says_what_comes_of_it(iris: Any, how: str) -> None:
+    page = iris.selectbox(key="flip_how").set_value(how).run()
+    seen = figures(page)
+    assert "transitions" in charts(page)
+    assert f"{seen['Candidates each']} candidates on average" in said(page)
+    assert f"γ = {seen['Ambiguity degree γ']} (exact)" in said(page)
+
+
+def test_a_matrix_comes_as_a_file(iris: Any) -> None:
+    page = iris.selectbox(key="flip_how").set_value("matrix").run()
+    assert not page.error and "transitions" not in charts(page), "nothing is drawn before there is a matrix"
+    page = give(page, "matrix-file", MATRIX)
+    assert figures(page)["Classes"] == "3" and "transitions" in charts(page)
+    assert train_on(page).flip == Flip("matrix", matrix=((1, 0, 0.5), (0, 1, 0), (0, 0.25, 1)))
+
+
+def test_an_npz_will_do_as_well(iris: Any) -> None:
+    buffer = io.BytesIO()
+    np.savez(buffer, matrix=np.array([[1, 0.5, 0], [0, 1, 0], [0, 0, 1]]))
+    page = iris.selectbox(key="flip_how").set_value("matrix").run()
+    page = give(page, "matrix-file", buffer.getvalue(), "m.npz")
+    assert figures(page)["Examples"] == "150"
+    assert train_on(page).flip == Flip("matrix", matrix=((1, 0.5, 0), (0, 1, 0), (0, 0, 1)))
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "message"),
+    [
+        ("1,0\n0,1\n", "m.csv", "m.csv: row 1 has 2 cells; a matrix of 3 classes has 3."),
+        ("1,0,0\n0,1,0\n", "m.csv", "m.csv is 2 × 3; with 3 classes it must be 3 × 3."),
+        (MATRIX.replace("0.5", "1.5"), "m.csv", "Row 'setosa', column 'virginica' of the transition matrix is 1.5"),
+        (MATRIX.replace("0.5", "lots"), "m.csv", "m.csv: row 1, column 3 holds 'lots', not a number."),
+        (MATRIX.replace("virginica,0", "rose,0"), "m.csv", "m.csv names the class 'rose'"),
+        (COUNTS, "m.csv", "it must be a probability"),
+        ("PK nothing", "m.npz", "m.npz cannot be read as a matrix"),
+        ("{", "m.json", "m.json cannot be read as a matrix"),
+    ],
+)
+def test_a_matrix_that_is_none_is_explained_and_the_page_goes_on(
+    iris: Any, content: str, name: str, message: str
+) -> None:
+    page = iris.selectbox(key="flip_how").set_value("matrix").run()
+    page = give(page, "matrix-file", content, name)
+    assert not page.exception
+    assert [message in error.value for error in page.error] == [True], [error.value for error in page.error]
+    page = give(page, "matrix-file", IDENTITY)
+    assert figures(page)["Already certain"] == "100.0 %"
+
+
+def test_a_matrix_is_drawn_from_a_confusion_matrix_and_from_a_classifier(iris: Any) -> None:
+    page = iris.selectbox(key="flip_how").set_value("matrix").run()
+    page = page.selectbox(key="matrix_origin").set_value("A confusion matrix").run()
+    page = give(page, "confusion-file", COUNTS)
+    flip = train_on(page).flip
+    assert flip is not None and flip.matrix == ((1, 0, 0), (0, 1, 0.6), (0, pytest.approx(0.3), 1))
+    page = page.switch_page("../../pages/data.py").run()
+    page = page.selectbox(key="matrix_origin").set_value("What a classifier confuses").run()
+    assert float(figures(page)["Ambiguity degree γ"].rstrip(" %")) > 40, "the highest probability is 60 %"
+
+
+@pytest.mark.parametrize(("how", "joined"), [("topk", "2.0"), ("confusion", "1.6")])
+def test_single_labels_are_doubted(iris: Any, how: str, joined: str) -> None:
+    page = iris.radio(key="candidates_way-iris").set_value("Doubt the labels: some are wrong").run()
+    page = page.selectbox(key="noisy_how").set_value(how).run()
+    seen = figures(page)
+    assert seen["Candidates each"].startswith(joined[0]) and "Ambiguity degree γ" not in seen, "the truth is unknown"
+    assert "doubt" in charts(page)
+    choice = train_on(page)
+    assert choice.noisy == Noisy(how) and choice.flip is None
+    made = session.dataset_with_candidates(choice)
+    assert made.y is None and made.extras["given_label"].tolist()[0] == "setosa"
+    assert made.sets().contains(session.dataset(choice.source).y).all(), "the given label stays"
+
+
+def test_labels_are_doubted_by_a_confusion_matrix_of_ones_own(iris: Any) -> None:
+    page = iris.radio(key="candidates_way-iris").set_value("Doubt the labels: some are wrong").run()
+    page = page.selectbox(key="noisy_how").set_value("confusion").run()
+    page = page.selectbox(key="noisy_origin").set_value("A file").run()
+    page = give(page, "noisy-file", COUNTS.replace("45", "-45"))
+    assert "it must be a count or a share" in page.error[0].value
+    page = give(page, "noisy-file", COUNTS)
+    assert figures(page)["Candidates each"] == "1.67"
+    noisy = train_on(page).noisy
+    assert noisy is not None and noisy.confusion == ((50, 0, 0), (0, 40, 10), (0, 5, 45))
+
+
+def test_a_classifier_that_takes_long_works_in_the_background(iris: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "QUICK", 10)
+    page = until_read(iris.selectbox(key="flip_how").set_value("instance").run())
+    assert "transitions" in charts(page) and figures(page)["Examples"] == "150"
+    assert not background.board()._jobs
+
+
+def test_work_that_nobody_waits_for_any_more_is_stopped(iris: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "QUICK", 10)
+    going_on, stopped = threading.Event(), threading.Event()
+    make = session.with_candidates_made
+
+    def slowly(choice: session.Choice, data: Any, progress: Any) -> Any:
+        if choice.flip == Flip("instance", 0.4):
+            going_on.wait(20)
+            try:
+                progress("parts", 1, 2)
+            except Stopped:
+                stopped.set()
+                raise
+        return make(choice, data, progress)
+
+    monkeypatch.setattr(session, "with_candidates_made", slowly)
+    page = iris.selectbox(key="flip_how").set_value("instance").run()
+    assert any(button.label == "Stop" for button in page.button)
+    page = page.slider(key="flip_rate").set_value(0.2).run()
+    going_on.set()
+    assert stopped.wait(20)
+    assert figures(until_read(page.run()))["Examples"] == "150"

@@ -1,0 +1,69 @@
+"""Files on the server, and files that are large."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pll.ui import background, reading
+from tests.pages.test_shared_data import figures, until_read
+
+TABLE = "id,width,candidates\n" + "".join(f"r{k},{k},{'x|y' if k % 2 else 'y'}\n" for k in range(40))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    place = tmp_path / "open"
+    place.mkdir()
+    (place / "table.csv").write_text(TABLE)
+    monkeypatch.setenv("PLL_DATA", str(tmp_path / "none"))
+    monkeypatch.setenv("PLL_DATA_PATH", str(place))
+    return place
+
+
+def named(page: Any, path: str) -> Any:
+    page.session_state["server_path"] = path
+    return page.segmented_control(key="way").set_value("Path on the server").run()
+
+
+def test_a_file_is_named_by_its_path(open_page: Any, folder: Path) -> None:
+    page = named(open_page("data"), str(folder / "table.csv"))
+    assert figures(page)["Examples"] == "40"
+    assert page.selectbox(key="server_path").options == [str(folder / "table.csv")]
+    assert any(str(folder) in caption.value for caption in page.caption), "it says which folders are open"
+
+
+def test_paths_out_of_the_folders_are_refused(open_page: Any, folder: Path) -> None:
+    page = named(open_page("data"), "../secret.csv")
+    assert not page.exception and "'..'" in page.error[0].value and str(folder) in page.error[0].value
+
+
+def test_a_file_that_changes_in_its_place_is_read_again(open_page: Any, folder: Path) -> None:
+    page = named(open_page("data"), str(folder / "table.csv"))
+    (folder / "table.csv").write_text(TABLE + "r40,1,x\n")
+    assert figures(page.run())["Examples"] == "41"
+
+
+def test_a_large_file_is_looked_at_first_and_read_when_asked(
+    open_page: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "LARGE", 100)
+    monkeypatch.setattr(reading, "HUGE", 200)
+    page = named(open_page("data"), str(folder / "table.csv"))
+    assert not page.metric and [expander.label for expander in page.expander] == ["What each column is"]
+    next(button for button in page.button if button.label == "Read all of it").click()
+    page = until_read(page.run())
+    assert figures(page)["Examples"] == "40"
+    assert not any(button.label in ("Read all of it", "Stop") for button in page.button)
+    assert not background.board()._jobs
+
+
+def test_what_is_wrong_with_a_large_file_is_said(open_page: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LARGE", 100)
+    (folder / "bad.csv").write_text(TABLE + "r41,1,x,9\n")
+    page = until_read(named(open_page("data"), str(folder / "bad.csv")))
+    assert not page.exception and "bad.csv: Row 42 has 4 fields" in page.error[0].value
+    (folder / "bad.csv").write_text(TABLE)
+    assert figures(until_read(page.run()))["Examples"] == "40"

@@ -1,0 +1,103 @@
+"""What each column is, what people said, and what is learnt from."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from pll.ui import session, wizard
+from tests.pages.test_shared_data import figures, until_read
+
+SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
+MESSY = """,Name,comment,width,ann_1,gold,
+0,x-1,"a small round thing, red",1.5,apple,apple,
+1,x-2,"a long yellow thing that bends",2.5,banana,banana,
+2,x-3,"a small round thing, dark red",1.2,cherry,cherry,
+"""
+
+
+def bring(page: Any, name: str, content: bytes) -> Any:
+    return page.file_uploader(key="uploader").set_value((name, content, "text/plain")).run()
+
+
+def shown(page: Any) -> dict[str, str]:
+    """By column, what the wizard takes it for."""
+    table = next(frame.value for frame in page.dataframe if "first cells" in frame.value)
+    return dict(zip(table["column"], table["is"], strict=True))
+
+
+def test_a_messy_table_is_guessed_and_what_is_dropped_is_said_and_counted(open_page: Any) -> None:
+    page = bring(open_page("data"), "messy.csv", MESSY.encode())
+    assert figures(page)["Examples"] == "3"
+    assert shown(page) == {
+        "unnamed 1": "Name of the example",
+        "Name": "Feature: words",
+        "comment": "Text",
+        "width": "Feature: a number",
+        "ann_1": "Feature: words",
+        "gold": "True label",
+        "unnamed 7": "Leave out",
+    }
+    assert any("1 of 7 columns is left out: unnamed 7." in caption.value for caption in page.caption)
+
+
+def test_corrections_change_what_is_read_and_outlast_a_change_of_page(open_page: Any) -> None:
+    page = bring(open_page("data"), "messy.csv", MESSY.encode())
+    source = page.session_state["upload"]
+    told = {"unnamed 1": "ignore", "Name": "id", "ann_1": "annotator"}
+    page.session_state[f"told-columns-{source.sha256}"] = told  # as the table keeps it when the page is left
+    page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
+    assert shown(page)["ann_1"] == "One annotator's labels" and figures(page)["Candidates each"] == "1.00"
+    assert any("2 of 7 columns are left out: unnamed 1, unnamed 7." in caption.value for caption in page.caption)
+    next(button for button in page.button if button.label == "Train on this").click().run()
+    assert page.session_state["choice"].source.options == {"columns": told}
+    assert session.dataset(page.session_state["choice"].source).row_ids.tolist() == ["x-1", "x-2", "x-3"]
+
+
+def test_the_first_rows_are_seen_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    read = pd.read_csv
+    monkeypatch.setattr(pd, "read_csv", lambda *what, **how: asked.append(how["nrows"]) or read(*what, **how))
+    file = tmp_path / "t.csv"
+    file.write_text("a,b\n" + "1,2\n" * 1000)
+    assert len(wizard._first_rows(file)) == 3 and asked == [3]
+
+
+@pytest.mark.parametrize(
+    ("name", "wizard_there"), [("reviews-long.csv", True), ("reviews.csv", True), ("reviews.labelstudio.json", False)]
+)
+def test_disagreement_is_measured_and_each_rule_shown(open_page: Any, name: str, wizard_there: bool) -> None:
+    page = bring(open_page("data"), name, (SAMPLES / name).read_bytes())
+    seen = figures(page)
+    assert bool(page.expander) == wizard_there
+    assert (seen["Agreement of two people"], seen["Fleiss' kappa"]) == ("58.3 %", "0.36")
+    rules = next(frame.value for frame in page.dataframe if "candidates each" in frame.value)
+    assert rules["a label is a candidate where"].tolist()[:2] == ["named by anybody", "named by at least 2"]
+    assert rules["examples"].tolist() == [12] * len(rules) and rules["no label meets it"][1] == 5
+    page = page.selectbox(key=f"rule_how-{name}").set_value("votes").run()
+    assert any("In 5 examples no label meets the rule" in caption.value for caption in page.caption)
+    next(button for button in page.button if button.label == "Train on this").click().run()
+    assert page.session_state["choice"].source.rule == "votes:2"
+
+
+def test_pictures_and_texts_are_offered_the_features_that_fit_them(open_page: Any) -> None:
+    page = bring(open_page("data"), "reviews.csv", (SAMPLES / "reviews.csv").read_bytes())
+    box = next(box for box in page.selectbox if box.label == "What is learnt from")
+    assert box.value == "tfidf" and not any("pixels" in option for option in box.options)
+    page = page.segmented_control(key="way").set_value("Choose a dataset").run()
+    box = next(box for box in page.selectbox if box.label == "What is learnt from")
+    assert box.options[0] == "Pictures as they are" and any("resnet18" in option for option in box.options)
+    assert not any("tfidf" in option for option in box.options)
+    page = until_read(box.set_value("pixels:64").run())
+    assert figures(page)["Features"] == "64 × 64 pixels, grey"
+
+
+def test_a_table_of_numbers_is_asked_nothing(open_page: Any) -> None:
+    buffer = io.StringIO()
+    pd.DataFrame({"a": [1.5, 2.5, 3.5], "candidates": ["x|y", "x", "y"]}).to_csv(buffer, index=False)
+    page = bring(open_page("data"), "plain.csv", buffer.getvalue().encode())
+    assert not any(box.label == "What is learnt from" for box in page.selectbox)

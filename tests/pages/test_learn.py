@@ -1,0 +1,214 @@
+"""The Learn page: its figures answer, its questions wait for a guess, and it speaks of the reader's own data."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pll.protocol import Flip
+from pll.rundir import RunConfig
+from pll.sources import Source
+from pll.ui import session
+from pll.ui.learn.frame import CHAPTERS
+from pll.ui.learn.playground import Playground
+from pll.ui.learn.toy import Edit, checked_edit, toy_payload
+
+
+def said(page: Any) -> str:
+    """All words of the page."""
+    return "\n".join(
+        str(part.value) for kind in (page.markdown, page.caption, page.latex, page.info, page.warning) for part in kind
+    )
+
+
+def slider(page: Any, key: str) -> Any:
+    return next(one for one in page.slider if one.key == key)
+
+
+def radio(page: Any, name: str) -> Any:
+    return next(one for one in page.radio if one.key == f"learn-guess-{name}-choice")
+
+
+def press(page: Any, key: str) -> Any:
+    return next(button for button in page.button if button.key == key).click().run()
+
+
+def test_every_idea_is_there_and_quick(open_page: Any) -> None:
+    page = open_page("learn")
+    assert not page.exception
+    titles = [header.value for header in page.header]
+    assert titles == [f"{k} · {title}" for k, title in enumerate(CHAPTERS.values(), start=1)]
+    assert len(page.radio) == 7  # questions that wait
+    before = time.perf_counter()
+    page.run()
+    assert time.perf_counter() - before < 5  # a few hundred ms; machines that run tests are slow and busy
+
+
+def test_formulas_hold_the_readers_numbers(open_page: Any) -> None:
+    page = open_page("learn")
+    slider(page, "learn-minimum-p").set_value(0.2).run()
+    assert "-\\log 0.20" in said(page) and "\\mathbf{0.36}" in said(page)  # −log 0.70
+    assert "Here the best guess is **5**" in said(page)
+    slider(page, "learn-jin-z").set_value(0.5).run()
+    assert "H(0.50,\\; 0.50) = 0.693" in said(page)
+
+
+def test_a_guess_is_judged_once_and_then_the_figure_shows(open_page: Any) -> None:
+    page = open_page("learn")
+    assert "It rests at" not in said(page)
+    radio(page, "stuck").set_value("In the valley of the true labels").run()
+    words = said(page)
+    assert (
+        "It rests at" in words and "You guessed “In the valley of the true labels”. It is: In another valley." in words
+    )
+    slider(page, "learn-stuck-start").set_value(20).run()
+    assert "From here it finds the true labels" in said(page)
+    assert "You guessed" in said(page)  # moving on does not judge again
+    press(page, "learn-guess-stuck-again")
+    assert "It rests at" not in said(page)
+    radio(page, "stuck").set_value("In the valley of the true labels").run()
+    assert "Right." in said(page)
+
+
+def test_who_does_not_guess_is_shown(open_page: Any) -> None:
+    page = open_page("learn")
+    press(page, "learn-guess-weights-show")
+    assert not page.exception
+    assert "It ends at" in said(page) and "Right." not in said(page)
+
+
+def test_both_methods_on_the_same_points(open_page: Any) -> None:
+    page = open_page("learn")
+    press(page, "learn-guess-together-show")
+    ground: Playground = page.session_state["learn-playground"]
+    ours, theirs = (round(ground.lesson(name).right[-1] * 60) for name in ("proden", "proden-sudden"))
+    assert f"PRODEN {ours} of 60, min alone (sudden) {theirs} of 60" in said(page)
+    press(page, "learn-together-many")
+    assert not page.exception
+    assert "On average over 10 starts" in said(page)
+    press(page, "learn-toy-redraw")
+    assert "On average over 10 starts" not in said(page)  # those were other sets
+
+
+def test_the_chosen_point_tells_its_step(open_page: Any) -> None:
+    page = open_page("learn")
+    assert "**Point 0** · truly A" in said(page)
+    ground: Playground = page.session_state["learn-playground"]
+    ground.look_at("learn-toy", 5, 1)
+    ground.selected = 4
+    page.run()
+    assert "the step after epoch 5" in said(page) and "**Point 4** · truly B" in said(page)
+
+
+def test_candidates_are_changed_and_a_missing_truth_is_said(open_page: Any) -> None:
+    page = open_page("learn")
+    pills = next(one for one in page.button_group if one.key == "learn-toy-set")
+    pills.set_value(["B"]).run()
+    assert not page.exception
+    ground: Playground = page.session_state["learn-playground"]
+    assert ground.toy.candidates[0].tolist() == [1]
+    assert "1 point without the true label" in said(page)
+    press(page, "learn-toy-reset")
+    assert "without the true label" not in said(page)
+
+
+def test_gamma_of_digits_is_exact(open_page: Any) -> None:
+    page = open_page("learn")
+    assert "\\mathbf{0.770}" in said(page) and "Estimated" not in said(page)
+    slider(page, "learn-gamma-q").set_value(1.0).run()
+    assert "\\mathbf{1.000}" in said(page)
+    press(page, "learn-guess-ambiguity-show")
+    assert "**No number.**" in said(page)
+
+
+def test_gamma_of_a_run_without_truth_is_estimated_and_says_so(open_page: Any, tmp_path: Any) -> None:
+    generator = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    sets = np.eye(3, dtype=bool)[y] | (generator.random((60, 3)) < 0.4)
+    X = generator.normal(size=(60, 2)) + 3 * np.eye(3)[y][:, :2]
+    np.savez(tmp_path / "data.npz", X=X.astype(np.float32), candidates=sets)
+    open_page("home")
+    run = session.registry().start(RunConfig(Source("data.npz", path=str(tmp_path / "data.npz")), params={"epochs": 3}))
+    run.join(60)
+    page = open_page("learn", run=run.id)
+    assert not page.exception
+    assert "**Estimated**" in said(page) and "identified as **" in said(page)
+
+
+def test_chosen_data_without_truth_asks_for_a_run(open_page: Any, tmp_path: Any) -> None:
+    np.savez(
+        tmp_path / "data.npz", X=np.eye(4, 2, dtype=np.float32), candidates=np.array([[1, 1], [1, 1], [1, 0], [0, 1]])
+    )
+    page = open_page("home")
+    page.session_state["choice"] = session.Choice(Source("data.npz", path=str(tmp_path / "data.npz")))
+    page.switch_page("../../pages/learn.py").run()
+    assert not page.exception
+    assert "no run has identified any yet" in said(page)
+
+
+def test_the_bound_of_the_chosen_data(open_page: Any) -> None:
+    page = open_page("home")
+    page.session_state["choice"] = session.Choice(Source("digits"), Flip("binomial", 0.3))
+    page.switch_page("../../pages/learn.py").run()
+    press(page, "learn-guess-bound-show")
+    assert not page.exception
+    assert "**Vacuous.**" in said(page)
+    more = next(one for one in page.select_slider if one.key == "learn-bound-times")
+    more.set_value(100_000).run()
+    assert "**It says something**" in said(page) and "179{,}700{,}000" in said(page)
+
+
+@pytest.mark.parametrize("model", ["mlp", "convnet"])
+def test_the_bound_of_a_network_is_not_computable(open_page: Any, model: str) -> None:
+    page = open_page("learn")
+    next(one for one in page.selectbox if one.key == "learn-bound-model").set_value(model).run()
+    assert not page.exception
+    assert f"Not computable for the model '{model}'" in said(page)
+
+
+# ---- the toy as a component ------------------------------------------------------------------------------------------
+
+
+def test_edits_change_the_points_and_answer_the_report() -> None:
+    ground = Playground()
+    ground.edit("a", Edit("move", 3, 5, 0.5, -0.5))
+    assert ground.toy.points[5].tolist() == [0.5, -0.5] and ground.asked == {"a": 3} and ground.selected == 5
+    ground.edit("a", Edit("add", 4, -1, 0.0, 0.1, 2))
+    assert len(ground.toy) == 61 and ground.selected == 60 and 2 in ground.toy.candidates[60]
+    ground.edit("a", Edit("remove", 5, 60))
+    assert len(ground.toy) == 60 and ground.selected == 59 and not ground.said
+    for _ in range(100):
+        ground.edit("a", Edit("add", 6, -1, 0.0, 0.0, 0))
+    assert len(ground.toy) == 150 and "150 points" in ground.said
+    ground.reset()
+    assert len(ground.toy) == 60 and not ground.said
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        None,
+        "move",
+        {"kind": "move", "point": 3, "x": 0.5, "y": 0.0},
+        {"kind": "move", "point": 99, "x": 0.5, "y": 0.0, "asked": 1},
+        {"kind": "move", "point": 1, "x": 1.5, "y": 0.0, "asked": 1},
+        {"kind": "move", "point": 1, "x": float("nan"), "y": 0.0, "asked": 1},
+        {"kind": "add", "label": 3, "x": 0.0, "y": 0.0, "asked": 1},
+        {"kind": "add", "label": "A", "x": 0.0, "y": 0.0, "asked": 1},
+        {"kind": "remove", "point": -1, "asked": 1},
+        {"kind": "paint", "point": 1, "asked": 1},
+    ],
+    ids=range(10),
+)
+def test_reports_that_cannot_be_meant_are_ignored(report: object) -> None:
+    assert checked_edit(report, 60) is None
+
+
+def test_a_retraining_sends_little() -> None:
+    ground = Playground()
+    payload = toy_payload(ground.toy, [ground.lesson("proden"), ground.lesson("proden-sudden")])
+    assert sum(len(str(part)) for part in payload.values()) < 60_000
+    assert "60 points" in payload["description"] and "before training" in payload["description"]

@@ -1,0 +1,251 @@
+"""Share links on the train page: opened, reloaded, looked at in a lesson, made."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+from urllib.parse import parse_qs, parse_qsl, urlsplit
+
+import pytest
+
+from pll.rundir import RunConfig
+from pll.share import Look, Share, from_query, to_query
+from pll.sources import Source
+from pll.synthesis import Flip
+from pll.ui import session
+from pll.ui.share import SLUGS
+from pll.ui.views import VIEWS
+from tests.run_helpers import write_data
+
+IRIS = RunConfig(
+    Source("iris"), params={"epochs": 12, "threads": 1}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises"
+)
+
+
+def link(look: Look = Look(), config: RunConfig = IRIS) -> dict[str, Any]:  # noqa: B008 - frozen
+    parts: dict[str, Any] = {}
+    for name, value in to_query(Share(config, look)):
+        parts[name] = [*parts[name], value] if name in parts else [value]
+    return parts
+
+
+def said(page: Any) -> str:
+    kinds = (page.title, page.markdown, page.caption, page.info, page.warning, page.error)
+    return "\n".join(element.value for kind in kinds for element in kind)
+
+
+def labels(page: Any) -> set[str]:
+    return {one.label for one in page.button}
+
+
+def ended(page: Any) -> Any:
+    """The page once the run in view has ended."""
+    session.registry().get(page.session_state["run"]).join(60)
+    page.run()
+    assert not page.exception
+    return page
+
+
+def test_a_link_sets_up_the_run_and_the_view(open_page: Any) -> None:
+    some_ids = [str(name) for name in session.dataset(IRIS.source).row_ids]
+    look = Look(epoch=5, view="one-example", truth=True, settle=50, pace=500.0)
+    page = ended(open_page("train", **link(look)))
+    (run,) = session.registry().all()
+    assert run.config == IRIS
+    assert (run.pace, run.settle_after) == (500.0, 50)
+    assert "in view: epoch 5" in said(page)
+    assert VIEWS["One example"].question in said(page)
+    assert page.query_params["run"] == run.id
+    assert page.session_state[f"viewing-{run.id}"].truth
+    inside = [str(name) for name in run.parts().train.row_ids]
+    outside = next(name for name in some_ids if name not in inside)
+
+    other = ended(open_page("train", **link(Look(example=inside[7], pins=(inside[3], outside, inside[1])))))
+    looking = other.session_state[f"viewing-{other.session_state['run']}"]
+    assert (looking.selected, looking.pins) == (7, [3, 1])
+    assert f"examples that are not here: {outside}." in said(other)
+
+
+def test_a_reload_finds_the_run_and_another_person_gets_another_one(open_page: Any) -> None:
+    page = ended(open_page("train", **link()))
+    page.run()
+    first = page.session_state["run"]
+    page.query_params.pop("run", None)  # back in the browser's history
+    page.run()
+    assert page.session_state["run"] == first
+    reloaded = open_page("train", **link(), run=first)
+    assert reloaded.session_state["run"] == first
+    other = ended(open_page("train", **link()))
+    assert other.session_state["run"] != first
+    assert len(session.registry().all()) == 2
+    gone = ended(open_page("train", **link(), run="of-another-machine"))
+    assert gone.session_state["run"] not in ("of-another-machine", first)
+
+
+def test_a_new_run_leaves_the_link_behind(open_page: Any) -> None:
+    page = ended(open_page("train", **link()))
+    (new,) = [one for one in page.button if one.label == "New run"]
+    new.click().run()
+    assert not page.exception
+    assert "link" not in page.query_params
+    assert len(session.registry().all()) == 1
+    assert page.session_state["choice"].source == IRIS.source  # set up like the link's
+
+
+def test_a_bad_link_is_explained(open_page: Any) -> None:
+    page = open_page("train", **(link() | {"epochs": ["lots"]}))
+    assert not page.exception
+    assert "epochs is 'lots'; it must be a whole number" in page.error[0].value
+    assert session.registry().all() == []
+
+
+def test_a_link_may_wait_before_its_first_epoch(open_page: Any) -> None:
+    page = open_page("train", **link(Look(paused=True)))
+    run = session.registry().get(page.session_state["run"])
+    run.wait_until_paused(30)
+    page.run()
+    assert "Paused after epoch 0 of 12." in said(page)
+
+
+def test_a_file_has_to_be_given_again(open_page: Any, tmp_path: Any) -> None:
+    content = write_data(tmp_path / "points.npz").read_bytes()
+    open_page("home")
+    source = session.remember_upload("points.npz", content)
+    config = RunConfig(source, params={"epochs": 3, "threads": 1}, flip=Flip("binomial", 0.3))
+    page = open_page("train", **link(config=config))
+    assert not page.exception
+    assert "One file is needed" in said(page)
+    assert "points" in said(page) and str(source.sha256)[:16] in said(page)
+    assert session.registry().all() == []
+    page.session_state["upload"] = session.remember_upload("other.npz", b"something else")
+    page.run()
+    assert session.registry().all() == []  # what this tab brought before is not it
+    page.session_state["upload"] = source
+    page.run()
+    ended(page)
+    (run,) = session.registry().all()
+    assert run.config.source.sha256 == source.sha256
+
+
+# ---- lessons ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_lesson_puts_away_what_it_says(open_page: Any) -> None:
+    whole = ended(open_page("train", **link()))
+    assert {"Begin again", "New run"} <= labels(whole)
+    assert "Identified" in {metric.label for metric in whole.metric}
+    hidden = ("settings", "transport", "next", "truth", "view-examples")
+    page = ended(open_page("train", **link(Look(hidden=hidden))))
+    assert not {"Begin again", "New run", "Stop training", "+5"} & labels(page)
+    assert "PRODEN · linear" not in said(page)
+    assert {metric.label for metric in page.metric} >= {"Settled"}
+    assert "Identified" not in {metric.label for metric in page.metric}
+    assert VIEWS["Examples"].question not in said(page) and VIEWS["One example"].question in said(page)
+    assert "true label" not in said(page)
+
+    (end,) = [one for one in page.button if one.label == "Show everything"]
+    end.click().run()
+    assert not page.exception
+    assert {"Begin again", "New run"} <= labels(page)
+    assert "Identified" in {metric.label for metric in page.metric}
+    assert "hide" not in page.query_params
+
+
+def test_figures_and_pictures_can_be_put_away(open_page: Any) -> None:
+    hidden = ("figures", "timeline", "star", "heatmap", "speed", "navigation", *(f"view-{view}" for view in SLUGS))
+    page = ended(open_page("train", **link(Look(hidden=hidden))))
+    assert not page.metric
+    assert "Where each example is heading" not in said(page) and "Label weights" not in said(page)
+    assert not [view for view in VIEWS.values() if view.question in said(page)]
+    assert "Finished: 12 epochs." in said(page)
+
+
+def test_a_lesson_goes_on_when_it_is_begun_again(open_page: Any) -> None:
+    page = ended(open_page("train", **link(Look(hidden=("settings",), pins=()))))
+    before = page.session_state["run"]
+    (again,) = [one for one in page.button if one.label == "Begin again"]
+    again.click().run()
+    assert page.session_state["run"] != before
+    assert "PRODEN · linear" not in said(page)
+    session.registry().stop_all()
+
+
+# ---- making a link ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def sharing(open_page: Any) -> Any:
+    """The train page of a run that has ended, with the popover open."""
+    page = ended(open_page("train", **link()))
+    page.session_state["share"] = True
+    page.run()
+    assert not page.exception
+    return page
+
+
+def shared(page: Any) -> Share:
+    """What the link in the popover means."""
+    (code,) = page.code
+    query = urlsplit(code.value).query
+    assert parse_qsl(query, strict_parsing=True)
+    return from_query(parse_qs(query), views=SLUGS)
+
+
+def test_the_link_of_a_run_sets_up_the_same_run(sharing: Any) -> None:
+    assert shared(sharing).config == IRIS
+    run = sharing.session_state["run"]
+    assert run not in sharing.code[0].value
+    looking = sharing.session_state[f"viewing-{run}"]
+    looking.look(4, False, 1)
+    looking.select(2)
+    looking.pins = [5, 2]
+    looking.view = "Confidence"
+    sharing.run()
+    ids = session.registry().get(run).parts().train.row_ids
+    look = shared(sharing).look
+    assert (look.epoch, look.example, look.pins) == (4, str(ids[2]), (str(ids[5]), str(ids[2])))
+    assert look.view == "confidence"
+    sharing.toggle(key="share-view").set_value(False).run()
+    assert shared(sharing).look == Look()
+
+
+def test_the_link_remembers_what_a_lesson_hides(sharing: Any) -> None:
+    sharing.button_group(key="share-controls").set_value(["transport", "truth"]).run()
+    sharing.button_group(key="share-views").set_value(["entropy"]).run()
+    assert shared(sharing).look.hidden == ("transport", "truth", "view-entropy")
+    sharing.button_group(key="share-start").set_value("Waits before epoch 1").run()
+    assert shared(sharing).look.paused
+    assert "nobody could start it" in said(sharing)
+
+
+# ---- stop when settled -----------------------------------------------------------------------------------------------
+
+
+def test_when_a_run_is_settled_can_be_said(open_page: Any) -> None:
+    page = open_page("train", **link(Look(paused=True)))
+    run = session.registry().get(page.session_state["run"])
+    run.wait_until_paused(30)
+    page.run()
+    (stop,) = [box for box in page.selectbox if box.label == "Stop when settled"]
+    stop.set_value(25).run()
+    assert not page.exception
+    assert run.settle_after == 25
+    (speed,) = [box for box in page.selectbox if box.label == "Speed"]
+    assert speed.value == math.inf
+    speed.set_value(3.0).run()
+    assert run.pace == 3.0
+    (speed,) = [box for box in page.selectbox if box.label == "Speed"]
+    speed.set_value(math.inf).run()
+    assert run.pace is None
+    (stop,) = [box for box in page.selectbox if box.label == "Stop when settled"]
+    stop.set_value(0).run()
+    assert run.settle_after is None
+
+
+def test_a_link_may_bring_a_speed_of_its_own(open_page: Any) -> None:
+    page = open_page("train", **link(Look(paused=True, pace=2.5, settle=7)))
+    run = session.registry().get(page.session_state["run"])
+    assert (run.pace, run.settle_after) == (2.5, 7)
+    said_there = {box.label: box.options[box.index] for box in page.selectbox if box.index is not None}
+    assert said_there["Speed"] == "2.5 epochs a second"
+    assert said_there["Stop when settled"] == "Stop when settled: 7 epochs"

@@ -1,0 +1,90 @@
+"""What people decided, in its normal form."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.review.decided import NEVER, OUTSIDE, Decided, as_decided
+from tests.strategies import candidate_sets
+
+SETS = CandidateSets.from_lists([[0, 2], [1, 2], [0, 1, 2], [1]], n_classes=3)
+
+
+def test_rows_keep_the_order_in_which_they_were_decided() -> None:
+    said = Decided.of(SETS, {2: 1, 0: 0})
+    assert said.rows.tolist() == [2, 0]
+    assert said.turn.tolist() == [1, NEVER, 0, NEVER]
+    assert said.is_decided.tolist() == [True, False, True, False]
+    assert len(said) == 2
+
+
+def test_a_label_that_is_no_candidate_has_no_position() -> None:
+    said = Decided.of(SETS, {0: 1, 1: OUTSIDE, 2: 2})
+    assert said.positions.tolist() == [-1, -1, 6]
+
+
+def test_settled_weights() -> None:
+    weights = np.array([0.25, 0.75, 0.5, 0.5, 0.2, 0.3, 0.5, 1.0], dtype=np.float32)
+    said = Decided.of(SETS, {0: 0, 1: OUTSIDE}, eliminated=[(2, 2), (2, 7), (3, 0)])
+    expected = [1, 0, 0, 0, 0.4, 0.6, 0, 1]
+    np.testing.assert_allclose(said.settled(weights), expected, rtol=1e-6)
+
+
+def test_what_is_ruled_out_altogether_stays_open() -> None:
+    said = Decided.of(SETS, eliminated=np.array([1, 1, 1, 0, 0, 0, 0, 0], dtype=bool))
+    assert said.open.tolist() == [True, True, False, True, True, True, True, True]
+    weights = SETS.uniform_weights()
+    assert said.settled(weights)[2:4].tolist() == [0, 1]
+
+
+def test_weight_that_was_all_on_a_label_ruled_out_is_shared_among_the_others() -> None:
+    weights = np.array([1, 0, 1, 0, 1, 0, 0, 1], dtype=np.float32)
+    settled = Decided.of(SETS, eliminated=[(2, 0)]).settled(weights)
+    np.testing.assert_allclose(settled[4:7] / settled[4:7].sum(), [0, 0.5, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("rows", "labels", "message"),
+    [
+        ([0], [0, 1], "1 rows were decided but 2 labels"),
+        ([4], [0], "rows run from 0 to 3"),
+        ([-1], [0], "rows run from 0 to 3"),
+        ([0, 0], [0, 2], "decided twice"),
+        ([0], [3], "no class"),
+        ([0], [-2], "no class"),
+        ([0.5], [0], "whole number"),
+    ],
+)
+def test_refused(rows: list[int], labels: list[int], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        Decided(SETS, np.array(rows), np.array(labels))
+
+
+def test_marks_of_the_wrong_length_are_refused() -> None:
+    with pytest.raises(UserError, match="8 marks"):
+        Decided.of(SETS, eliminated=np.zeros(3, dtype=bool))
+
+
+def test_nothing_decided() -> None:
+    assert as_decided(SETS, None).positions.tolist() == []
+    known = Decided.of(SETS)
+    assert as_decided(SETS, known) is known
+
+
+@given(candidate_sets(), st.data())
+def test_settled_weights_sum_to_one_unless_the_label_lies_outside(sets: CandidateSets, data: st.DataObject) -> None:
+    rows = data.draw(st.lists(st.integers(0, len(sets) - 1), unique=True))
+    labels = [data.draw(st.integers(-1, sets.n_classes - 1)) for _ in rows]
+    marks = np.array(data.draw(st.lists(st.booleans(), min_size=sets.nnz, max_size=sets.nnz)))
+    said = Decided.of(sets, dict(zip(rows, labels, strict=True)), eliminated=marks)
+    settled = said.settled(sets.uniform_weights())
+    total = np.add.reduceat(settled, sets.indptr[:-1])
+    outside = said.is_decided.copy()
+    outside[said.rows[said.positions >= 0]] = False
+    np.testing.assert_allclose(total, np.where(outside, 0, 1), atol=1e-6)
+    assert not settled[~said.open & ~said.is_decided[sets.rows]].any()

@@ -1,0 +1,84 @@
+"""How far it is to the certificate, and what everybody has done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from pll.review.forecast import PAUSE, forecast, minutes_left, recent_rate, work_by_reviewer, work_of
+from pll.review.reviewing import Reviewing
+from pll.review.rounds import Promise
+from tests.review_helpers import Clock, close, open_with, subject
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def review(tmp_path: object, clock: Clock) -> Iterator[Reviewing]:
+    promise = Promise(share=0.5, max_error=0.1)
+    made = open_with(f"sqlite:///{tmp_path}/a.sqlite3", subject(400), clock, mix=1.0, promise=promise)
+    yield made
+    close(made)
+
+
+def answer(review: Reviewing, clock: Clock, many: int, *, wrong: int = 0, name: str = "Ann") -> None:
+    desk = review.desk(name)
+    given = desk.next()
+    for k in range(many):
+        assert given is not None
+        clock.go_on(3)
+        label = given.choices[-1 if k < wrong else 0].label
+        given = desk.decide(given, "pick", label, seconds=3).next
+
+
+def test_as_many_controls_as_foreseen_do_certify(review: Reviewing, clock: Clock) -> None:
+    before = forecast(review)
+    assert before.certificate.threshold is None and before.answered == 0 and before.drawn == 200
+    assert before.needed is not None and before.step is not None
+    answer(review, clock, before.needed + 12)  # a step accepts a part of the labels: its share of the controls varies
+    after = forecast(review)
+    assert after.certificate.threshold is not None
+    assert after.step is None or after.step.accepted > after.certificate.accepted
+
+
+def test_wrong_controls_put_it_off(review: Reviewing, clock: Clock) -> None:
+    before = forecast(review)
+    answer(review, clock, 20, wrong=1)
+    later = forecast(review)
+    assert before.needed is not None and later.needed is not None
+    assert later.answered + later.needed > before.needed
+
+
+def test_too_many_wrong_ones_put_it_out_of_reach(review: Reviewing, clock: Clock) -> None:
+    answer(review, clock, 40, wrong=25)
+    assert forecast(review).needed is None
+
+
+def test_what_everybody_has_done(review: Reviewing, clock: Clock) -> None:
+    answer(review, clock, 10)
+    clock.go_on(10 * PAUSE)  # lunch does not count as work
+    answer(review, clock, 4, name="Bob")
+    desk = review.desk("Bob")
+    desk.undo()
+    given = desk.next()
+    assert given is not None
+    desk.decide(given, "unsure", seconds=3)
+    ann, bob, everybody = work_by_reviewer(review)
+    assert (ann.name, ann.decisions, ann.labels, ann.unsure, ann.undone) == ("Ann", 10, 10, 0, 0)
+    assert (bob.decisions, bob.labels, bob.unsure, bob.undone) == (4, 3, 1, 1)
+    assert ann.seconds == pytest.approx(30) and ann.per_minute == pytest.approx(20)
+    assert (everybody.name, everybody.decisions) == ("", 14)
+    assert everybody.seconds == pytest.approx(ann.seconds + bob.seconds)
+    assert recent_rate(review.state.all_events, "Ann") == pytest.approx(20)
+
+
+def test_too_early_to_say(review: Reviewing, clock: Clock) -> None:
+    answer(review, clock, 2)
+    assert recent_rate(review.state.all_events) is None
+    assert work_of([], set()).per_minute is None
+    assert minutes_left(30, 0.1, None) is None and minutes_left(None, 0.1, 20.0) is None
+    assert minutes_left(30, 0.1, 20.0) == pytest.approx(15)

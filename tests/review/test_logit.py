@@ -1,0 +1,204 @@
+"""The conditional logit, against a second, slow computation that follows the formulas word by word."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.review.decided import OUTSIDE, Decided
+from pll.review.logit import START, fit, lessons, propose, top_probability
+from pll.review.signals import ReviewSignals
+from pll.synthesis import flip_binomial
+from pll.weights import Weights, normalise
+from tests.strategies import candidate_sets
+
+
+def some_weights(sets: CandidateSets, seed: int) -> Weights:
+    return normalise(np.random.default_rng(seed).random(sets.nnz) ** 3, sets)
+
+
+def some_signals(sets: CandidateSets, seed: int = 0, k: int = 3, **others: object) -> ReviewSignals:
+    near = np.random.default_rng(seed).integers(0, len(sets), (len(sets), k)).astype(np.int32)
+    return ReviewSignals(sets, some_weights(sets, seed), some_weights(sets, seed + 1), neighbours=near, **others)  # type: ignore[arg-type]
+
+
+def as_rows(values: np.ndarray, sets: CandidateSets) -> list[dict[int, float]]:
+    return [
+        dict(zip(sets[i].tolist(), values[sets.indptr[i] : sets.indptr[i + 1]].tolist(), strict=True))
+        for i in range(len(sets))
+    ]
+
+
+def slow_features(signals: ReviewSignals, known: dict[int, int], i: int) -> np.ndarray:
+    """(|S_i|, 4): the features of example i when `known` has been decided."""
+    sets, columns = signals.sets, []
+    for weights in (signals.weights, signals.mean_weights):
+        rows = as_rows(weights, sets)
+        own = [rows[i][j] for j in sets[i].tolist()]
+        for row, label in known.items():
+            rows[row] = {j: float(j == label) for j in rows[row]}
+        near = [np.mean([rows[other].get(j, 0.0) for other in signals.neighbours[i]]) for j in sets[i].tolist()]
+        total = sum(near)
+        near = [value / total if total else 1 / len(near) for value in near]
+        columns += [own, near]
+    w, k, m, km = np.log(np.array(columns) + 0.01)
+    return np.stack([w, m, k, km], axis=1)
+
+
+def slow_fit(signals: ReviewSignals, order: list[tuple[int, int]], ridge: float) -> np.ndarray:
+    """θ and b by numerical differentiation."""
+    sets, seen, tables = signals.sets, {}, []
+    for row, label in order:
+        if len(sets[row]) > 1 and label in sets[row]:
+            tables.append((slow_features(signals, seen, row), sets[row], sets[row].tolist().index(label)))
+        seen[row] = label
+    centre = np.concatenate([[0.7, 0, 0.3, 0], np.zeros(sets.n_classes)])
+
+    def loss(x: np.ndarray) -> float:
+        total = ridge / 2 * ((x - centre) ** 2).sum()
+        for table, labels, right in tables:
+            scores = table @ x[:4] + x[4:][labels]
+            total -= scores[right] - np.log(np.exp(scores).sum())
+        return float(total)
+
+    return minimize(loss, centre, tol=1e-10).x
+
+
+def test_fit_and_proposals_are_those_of_the_formulas() -> None:
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 4, 25)
+    sets = flip_binomial(y, 4, 0.5, seed=5)
+    signals = some_signals(sets)
+    order = [(int(row), int(y[row])) for row in rng.permutation(25)[:12]]
+    decided = Decided.of(sets, dict(order))
+
+    found = fit(signals, decided, ridge=1.0)
+    x = slow_fit(signals, order, ridge=1.0)
+    assert found.features == ("weights", "mean_weights", "near_weights", "near_mean")
+    np.testing.assert_allclose(np.concatenate([found.theta, found.bias]), x, atol=2e-3)
+
+    p = as_rows(propose(signals, decided, found), sets)
+    for i in range(25):
+        if i in dict(order):
+            assert p[i] == {j: float(j == y[i]) for j in p[i]}
+            continue
+        scores = slow_features(signals, dict(order), i) @ found.theta + found.bias[sets[i]]
+        expected = np.exp(scores) / np.exp(scores).sum()
+        np.testing.assert_allclose(list(p[i].values()), expected, rtol=1e-4)
+
+
+def test_without_decisions_it_is_the_start() -> None:
+    sets = flip_binomial(np.arange(30) % 5, 5, 0.5, seed=0)
+    signals = some_signals(sets)
+    found = fit(signals, Decided.of(sets))
+    assert found.decisions == 0
+    assert found.theta.tolist() == [START[name] for name in found.features]
+    assert not found.bias.any()
+
+
+@pytest.mark.parametrize(
+    ("lost", "theta"),
+    [
+        ((), [0.7, 0.0, 0.3, 0.0]),
+        (("neighbours",), [1.0, 0.0]),
+        (("mean_weights",), [0.7, 0.3]),
+        (("neighbours", "mean_weights"), [1.0]),
+    ],
+)
+def test_missing_signals_leave_the_run_to_speak(lost: tuple[str, ...], theta: list[float]) -> None:
+    sets = flip_binomial(np.arange(20) % 4, 4, 0.5, seed=0)
+    signals = replace(some_signals(sets), **dict.fromkeys(lost))
+    found = fit(signals, Decided.of(sets))
+    np.testing.assert_allclose(found.theta, theta)
+    p = propose(signals, Decided.of(sets, {0: int(sets[0][0])}))
+    np.testing.assert_allclose(np.add.reduceat(p, sets.indptr[:-1]), 1, rtol=1e-5)
+
+
+def test_votes_are_heard_in_full() -> None:
+    sets = CandidateSets.from_lists([[0, 1], [0, 1]], n_classes=2)
+    votes = np.array([0.9, 0.1, 0.1, 0.9], dtype=np.float32)
+    signals = ReviewSignals(sets, np.full(4, 0.5, dtype=np.float32), votes=votes)
+    p = propose(signals, Decided.of(sets))
+    np.testing.assert_allclose(p, np.array([0.91, 0.11, 0.11, 0.91]) / 1.02, rtol=1e-5)
+
+
+def test_it_learns_which_class_the_run_confuses() -> None:
+    """The run says 0 wherever the truth is 1; after a few answers nobody else needs to be asked."""
+    y = np.array([1] * 60 + [2] * 60)
+    sets = CandidateSets.from_lists([[0, label] for label in y], n_classes=3)
+    weights = np.where(sets.indices == 0, np.where(y[sets.rows] == 1, 0.7, 0.3), np.where(y[sets.rows] == 1, 0.3, 0.7))
+    signals = ReviewSignals(sets, weights.astype(np.float32))
+    decided = Decided.of(sets, {row: int(y[row]) for row in [*range(12), *range(60, 72)]})
+    learnt = fit(signals, decided)
+    assert learnt.bias[1] > learnt.bias[0] and learnt.bias[2] > learnt.bias[0]
+    p = propose(signals, decided, learnt)
+    assert (p[sets.indices == 0] < 0.5).all()
+
+
+def test_a_decision_speaks_for_its_neighbours() -> None:
+    sets = CandidateSets.from_lists([[0, 1]] * 4, n_classes=2)
+    near = np.array([[1, 2], [0, 2], [0, 1], [0, 1]], dtype=np.int32)
+    signals = ReviewSignals(sets, np.full(8, 0.5, dtype=np.float32), neighbours=near)
+    before = propose(signals, Decided.of(sets))
+    after = propose(signals, Decided.of(sets, {0: 1, 1: 1}), fit(signals, Decided.of(sets)))
+    assert before[6] == pytest.approx(0.5)
+    assert after[7] > 0.75
+
+
+def test_labels_ruled_out_have_no_chance() -> None:
+    sets = CandidateSets.from_lists([[0, 1, 2], [0, 1]], n_classes=3)
+    signals = ReviewSignals(sets, np.array([0.8, 0.1, 0.1, 0.5, 0.5], dtype=np.float32))
+    p = propose(signals, Decided.of(sets, eliminated=[(0, 0)]))
+    np.testing.assert_allclose(p, [0, 0.5, 0.5, 0.5, 0.5], rtol=1e-6)
+    assert top_probability(p, sets).tolist() == [0.5, 0.5]
+
+
+def test_none_of_these_teaches_nothing_and_keeps_its_proposal() -> None:
+    sets = CandidateSets.from_lists([[0, 1], [1, 2], [0]], n_classes=3)
+    signals = ReviewSignals(sets, np.array([0.8, 0.2, 0.5, 0.5, 1.0], dtype=np.float32))
+    decided = Decided.of(sets, {0: OUTSIDE, 2: 0})
+    assert fit(signals, decided).decisions == 0
+    assert propose(signals, decided)[:2].tolist() == propose(signals, Decided.of(sets))[:2].tolist()
+
+
+def test_lessons_of_an_earlier_run_are_kept() -> None:
+    y = np.arange(40) % 4
+    sets = flip_binomial(y, 4, 0.5, seed=1)
+    first, again = some_signals(sets, 0), some_signals(sets, 7)
+    rows = [int(row) for row in np.flatnonzero(sets.sizes > 1)]
+    early, late = {row: int(y[row]) for row in rows[:10]}, {row: int(y[row]) for row in rows[10:15]}
+    then = lessons(first, Decided.of(sets, early))
+    both = lessons(again, replace(Decided.of(sets, late), earlier=then))
+    alone = lessons(again, Decided.of(sets, late))
+    assert (len(then), len(alone), len(both)) == (10, 5, 15)
+    np.testing.assert_array_equal(both.table, np.concatenate([then.table, alone.table]))
+    np.testing.assert_array_equal(both.labels[both.chosen], [*early.values(), *late.values()])
+    assert fit(again, replace(Decided.of(sets, late), earlier=then)).decisions == 15
+
+
+def test_lessons_of_other_signals_are_refused() -> None:
+    sets = flip_binomial(np.arange(20) % 4, 4, 0.5, seed=1)
+    decided = Decided.of(sets, {0: int(sets[0][0])})
+    then = lessons(replace(some_signals(sets), neighbours=None), decided)
+    with pytest.raises(UserError, match="other signals"):
+        lessons(some_signals(sets), replace(decided, earlier=then))
+
+
+@settings(max_examples=40)
+@given(candidate_sets(min_n=2), st.integers(0, 1000), st.data())
+def test_proposals_are_label_weights(sets: CandidateSets, seed: int, data: st.DataObject) -> None:
+    signals = some_signals(sets, seed)
+    rows = data.draw(st.lists(st.integers(0, len(sets) - 1), unique=True))
+    labels = [int(data.draw(st.sampled_from(sets[row].tolist()))) for row in rows]
+    p = propose(signals, Decided.of(sets, dict(zip(rows, labels, strict=True))))
+    assert p.dtype == np.float32 and (p >= 0).all()
+    np.testing.assert_allclose(np.add.reduceat(p, sets.indptr[:-1]), 1, rtol=1e-5)
+    for row, label in zip(rows, labels, strict=True):
+        assert p[sets.indptr[row] + sets[row].tolist().index(label)] == 1

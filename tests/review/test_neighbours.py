@@ -1,0 +1,115 @@
+"""Nearest neighbours, and what they say of each candidate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll.candidates import CandidateSets
+from pll.review import neighbours
+from pll.review.neighbours import Neighbourhood, agreement, comparable, find_neighbours
+from pll.weights import dense
+from tests.strategies import candidate_sets
+
+
+def brute(points: np.ndarray, k: int) -> np.ndarray:
+    """(n, k) distances, ascending, each without itself."""
+    distances = np.linalg.norm(points[:, None] - points[None], axis=2)
+    np.fill_diagonal(distances, np.inf)
+    return np.sort(distances, axis=1)[:, :k]
+
+
+def test_the_nearest_are_found() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 4)).astype(np.float32)
+    found = find_neighbours(X, k=5)
+    points = comparable(X)
+    distances = np.linalg.norm(points[:, None] - points[found], axis=2)
+    np.testing.assert_allclose(distances, brute(points, 5), rtol=1e-4, atol=1e-5)
+    assert found.dtype == np.int32
+    assert not (found == np.arange(60)[:, None]).any()
+
+
+def test_blocks_and_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
+    whole = find_neighbours(X, k=4)
+    monkeypatch.setattr(neighbours, "BLOCK", 16)
+    seen: list[tuple[int, int]] = []
+    np.testing.assert_array_equal(find_neighbours(X, 4, lambda done, total: seen.append((done, total))), whole)
+    assert seen == [(16, 50), (32, 50), (48, 50), (50, 50)]
+
+
+def test_twins_are_neighbours_and_nobody_is_their_own() -> None:
+    X = np.zeros((14, 2), dtype=np.float32)
+    found = find_neighbours(X, k=10)
+    assert found.shape == (14, 10)
+    assert not (found == np.arange(14)[:, None]).any()
+    assert all(len(set(row)) == 10 for row in found.tolist())
+
+
+@pytest.mark.parametrize(("n", "k"), [(1, 0), (2, 1), (5, 4)])
+def test_fewer_examples_than_neighbours(n: int, k: int) -> None:
+    assert find_neighbours(np.arange(n, dtype=np.float32)[:, None]).shape == (n, k)
+
+
+def test_missing_cells_and_images_and_outliers() -> None:
+    X = np.array([[1.0, np.nan], [2.0, 3.0], [1e6, 4.0]], dtype=np.float32)
+    assert np.isfinite(comparable(X)).all()
+    assert comparable(np.ones((3, 2, 4, 4), dtype=np.float32)).shape == (3, 32)
+    spread = np.zeros((1000, 1), dtype=np.float32)
+    spread[0] = 1e6
+    assert comparable(spread).max() == 3.0
+
+
+def test_the_distance_is_the_one_whose_neighbours_agree() -> None:
+    """Classes are directions and lengths are noise: the angle must be chosen; and the other way round."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    sets = CandidateSets.from_labels(y, 2)
+    weights = sets.uniform_weights()
+    angle = y * np.pi / 2 + rng.normal(scale=0.2, size=200) + np.where(rng.random(200) < 0.5, 0, np.pi)
+    length = rng.uniform(0.02, 3, size=200)
+    rays = np.stack([length * np.cos(angle), length * np.sin(angle)], axis=1).astype(np.float32)
+    rings = np.stack([(1 + y) * np.cos(length * 9), (1 + y) * np.sin(length * 9)], axis=1).astype(np.float32)
+
+    def right(X: np.ndarray, **choice: object) -> float:
+        return float((y[find_neighbours(X, **choice)] == y[:, None]).mean())  # type: ignore[arg-type]
+
+    chosen = {"candidates": sets, "weights": weights}
+    assert right(rays, **chosen) > right(rays) + 0.01
+    assert right(rings, **chosen) == right(rings) > 0.9
+
+
+def test_agreement_is_the_mean_product_of_weights() -> None:
+    sets = CandidateSets.from_lists([[0, 1], [0, 1], [1, 2]], n_classes=3)
+    weights = np.array([0.25, 0.75, 1.0, 0.0, 0.5, 0.5])
+    found = agreement(np.array([[1, 2], [0, 1]]), np.array([0, 2]), sets, weights)
+    assert found == pytest.approx((0.25 * 1 + 0.75 * 0.5 + 0.5 * 0.75 + 0) / 4)
+
+
+@given(candidate_sets(min_n=2), st.integers(0, 2**32 - 1), st.booleans())
+def test_means_are_those_of_a_dense_table(sets: CandidateSets, seed: int, by_search: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n, k = len(sets), 3
+    near = rng.integers(0, n, (n, k)).astype(np.int32)
+    one, other = rng.random((2, sets.nnz)).astype(np.float32)
+    with pytest.MonkeyPatch.context() as patch:
+        if by_search:
+            patch.setattr(neighbours, "LARGEST_TABLE", 0)
+        hood = Neighbourhood(near, sets)
+    table = dense(one, sets)
+    expected = table[near].mean(axis=1)[sets.rows, sets.indices]
+    np.testing.assert_allclose(hood.means(one), expected, rtol=1e-5, atol=1e-7)
+
+    marked = rng.random(n) < 0.5
+    mixed = np.where(marked[:, None], dense(other, sets), table)
+    at = rng.permutation(sets.nnz)[: max(1, sets.nnz // 2)]
+    (found,) = hood.means_at(at, [(one, other)], lambda rows: marked[rows])
+    np.testing.assert_allclose(found, mixed[near].mean(axis=1)[sets.rows[at], sets.indices[at]], rtol=1e-5, atol=1e-7)
+
+
+def test_shares_are_uniform_where_no_neighbour_has_the_labels() -> None:
+    sets = CandidateSets.from_lists([[0, 1], [2], [2]], n_classes=3)
+    hood = Neighbourhood(np.array([[1], [2], [1]], dtype=np.int32), sets)
+    assert hood.shares(sets.uniform_weights()).tolist() == [0.5, 0.5, 1.0, 1.0]

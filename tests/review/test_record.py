@@ -1,0 +1,203 @@
+"""Decisions on their way out: labels with their source, the audit trail, back into the file they came from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pll.convert import convert
+from pll.errors import UserError
+from pll.export import archive_data, parts_of
+from pll.formats import FORMATS
+from pll.registry import RunRegistry
+from pll.review.opening import open_review
+from pll.review.record import record_of
+from pll.review.reviewing import Reviewing, Settings
+from pll.review.rounds import Promise
+from pll.review.teaching import Teacher
+from pll.rundir import RunConfig
+from pll.runexport import export_source
+from pll.runs import Run
+from pll.sources import Source
+from pll.store import Database, Store
+from tests.review_helpers import close
+from tests.run_helpers import config, write_data
+
+SETTINGS = Settings(mix=0.0, promise=Promise(share=0.1, max_error=0.3))
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("PLL_DATABASE_URL", raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def runs(home: Path) -> Iterator[RunRegistry]:
+    registry = RunRegistry(home / "runs")
+    yield registry
+    registry.stop_all()
+
+
+def run_of(runs: RunRegistry, made: RunConfig) -> Run:
+    run = runs.start(made)
+    run.join(60)
+    assert run.folder.state()["state"] == "finished"
+    return run
+
+
+def reviewed(runs: RunRegistry, run: Run) -> Reviewing:
+    """Row 0: the second candidate; row 1: a new class; row 2: none of these; row 3: unsure; row 4: undone."""
+    review = open_review(run, Store(Database()), runs.get, settings=SETTINGS)
+    desk = review.desk('Ann, "the" reviewer')
+    one = desk.show(0)
+    desk.decide(one, "pick", one.choices[-1].label, seconds=1.5, note="a\nb")
+    desk.decide(desk.show(1), "other", "lynx, perhaps")
+    desk.decide(desk.show(2), "none")
+    desk.decide(desk.show(3), "unsure")
+    one = desk.show(4)
+    desk.decide(one, "pick", one.choices[-1].label)
+    desk.undo()
+    return review
+
+
+def test_a_run_that_nobody_reviewed_has_no_record_and_makes_no_database(runs: RunRegistry, home: Path) -> None:
+    run = run_of(runs, config(write_data(home / "data.npz")))
+    assert record_of(run.folder) is None
+    assert not (home / "home").exists()
+    source = export_source(run.folder)
+    assert source.decisions is None and "audit-csv" not in parts_of(source)
+
+
+def test_labels_say_who_gave_them_and_when(runs: RunRegistry, home: Path) -> None:
+    run = run_of(runs, config(write_data(home / "data.npz")))
+    review = reviewed(runs, run)
+    source = export_source(run.folder)
+    parts_of(source)["labels-csv"].build(source, home / "labels.csv")
+    found = pd.read_csv(home / "labels.csv", dtype=str, keep_default_na=False)
+    model = review.current.labels
+    assert found["identified_label"].tolist() == [
+        review.decisions()[0].label,
+        "lynx, perhaps",
+        "",
+        *model[3:].tolist(),
+    ]
+    assert found["source"].tolist() == ["human"] * 3 + ["model"] * (len(model) - 3)
+    assert found["reviewer"].tolist() == ['Ann, "the" reviewer'] * 3 + [""] * (len(model) - 3)
+    assert found["decided_at"][0] == review.decisions()[0].decided_at.isoformat()
+    close(review)
+
+
+def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry, home: Path) -> None:
+    run = run_of(runs, config(write_data(home / "data.npz")))
+    review = reviewed(runs, run)
+    source = export_source(run.folder)
+    for name in ("audit-csv", "audit-jsonl"):
+        part = parts_of(source)[name]
+        part.build(source, home / part.file_name)
+    with (home / "audit.csv").open(newline="", encoding="utf-8") as stream:
+        table = list(csv.DictReader(stream))
+    lines = [json.loads(line) for line in (home / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["kind"] for row in table] == ["pick", "other", "none", "unsure", "pick", "undo"]
+    assert [row["undone"] for row in table] == ["false"] * 4 + ["true", "false"]
+    assert (table[5]["undoes"], table[0]["seconds"], table[0]["note"]) == (table[4]["event"], "1.5", "a\nb")
+    ids = review.root.ids
+    assert [line["id"] for line in lines] == [*ids[:5].tolist(), str(ids[4])]
+    assert (lines[1]["before"], lines[1]["after"]) == (review.root.labels[1], "lynx, perhaps")
+    assert (lines[2]["before"], lines[2]["after"]) == (review.root.labels[2], None)
+    assert dict(lines[0]["shown"]) == pytest.approx(review.root.weights_of(0), abs=1e-6)
+    assert json.loads(table[0]["shown"]) == lines[0]["shown"]
+    assert b"audit.csv" in archive_data(source)
+    close(review)
+
+
+def test_decisions_go_back_into_the_format_they_came_from(runs: RunRegistry, home: Path) -> None:
+    tasks = [
+        {"id": k, "data": {"text": f"text {k} " + "ab"[k % 2] * 3}, "annotations": [_said("cat"), _said("dog")]}
+        for k in range(40)
+    ]
+    file = home / "tasks.json"
+    file.write_text(json.dumps(tasks))
+    params = {"model": "linear", "epochs": 3, "threads": 1}
+    run = run_of(runs, RunConfig(source=Source(file.name, str(file)), params=params))
+    review = reviewed(runs, run)
+    convert(str(run.folder.path), "labelstudio", home / "out.json", tell=lambda notes: None)
+    given_back = json.loads((home / "out.json").read_text())
+    assert [task["id"] for task in given_back] == list(range(40))
+    said = [_predicted(task) for task in given_back]
+    assert said[:2] == [review.decisions()[0].label, "lynx, perhaps"]
+    assert said[2] is None  # none of these: no label to give back
+    assert said[3:] == review.current.labels[3:].tolist()
+    convert(str(run.folder.path), "csv", home / "out.csv", tell=lambda notes: None)
+    table = pd.read_csv(home / "out.csv", dtype=str, keep_default_na=False)
+    assert table["source"].tolist()[:4] == ["human", "human", "human", "model"]
+    close(review)
+
+
+def test_a_taught_run_goes_out_with_the_decisions_of_its_review(runs: RunRegistry, home: Path) -> None:
+    run = run_of(runs, config(write_data(home / "data.npz")))
+    review = reviewed(runs, run)
+    taught = Teacher(review, runs).begin()
+    taught.join(60)
+    source = export_source(taught.folder)
+    assert source.decisions == review.decisions() and len(source.events) == 6
+    assert source.candidates.class_names[-1] == "lynx, perhaps"
+    assert source.frame["identified_label"][1] == "lynx, perhaps"
+    refused = set()
+    for to in FORMATS:
+        try:
+            convert(str(taught.folder.path), to, home / f"out.{to}", tell=lambda notes: None)
+        except UserError:  # a format that holds pictures or texts alone
+            refused.add(to)
+    assert not refused & {"csv", "tsv", "parquet", "jsonl", "npz", "mat"}
+    with np.load(home / "out.npz", allow_pickle=False) as arrays:
+        assert "lynx, perhaps" in arrays["identified_label"]
+    table = pd.read_csv(home / "out.csv", dtype=str, keep_default_na=False)
+    assert (table["candidates"][1], table["identified_label"][1]) == ("lynx, perhaps", "lynx, perhaps")
+    close(review)
+
+
+def _said(choice: str) -> dict[str, object]:
+    value = {"choices": [choice]}
+    return {"result": [{"from_name": "label", "to_name": "text", "type": "choices", "value": value}]}
+
+
+def _predicted(task: dict[str, object]) -> str | None:
+    predictions = task.get("predictions")
+    if not isinstance(predictions, list) or not predictions:
+        return None
+    return str(predictions[-1]["result"][0]["value"]["choices"][0])
+
+
+def test_confidence_goes_out_as_it_was_and_as_the_controls_bear_it_out(runs: RunRegistry, home: Path) -> None:
+    run = run_of(runs, config(write_data(home / "data.npz"), params={"epochs": 40}))
+    wanted = Settings(mix=1.0, promise=Promise(share=0.5, max_error=0.3))
+    review = open_review(run, Store(Database()), runs.get, settings=wanted)
+    desk = review.desk("Ann")
+    for turn in range(40):
+        one = desk.next()
+        assert one is not None and one.is_control
+        desk.decide(one, "pick", one.choices[0 if turn % 3 else -1].label)
+        if turn == 20:
+            assert "calibrated-confidence" not in parts_of(export_source(run.folder))  # too few
+    source = export_source(run.folder)
+    part = parts_of(source)["calibrated-confidence"]
+    part.build(source, home / part.file_name)
+    table = pd.read_csv(home / "confidence.csv", dtype={"id": str}, keep_default_na=False)
+    assert table["id"].tolist() == review.root.ids.tolist()
+    assert np.array_equal(table["confidence"].to_numpy(np.float32), review.root.sharp.confidence)
+    assert np.array_equal(table["calibrated_confidence"].to_numpy(np.float32), review.calibration().confidence)
+    with zipfile.ZipFile(io.BytesIO(archive_data(source))) as archive:
+        assert {"confidence.csv", "audit.csv", "audit.jsonl"} <= set(archive.namelist())
+        words = archive.read("README.md").decode()
+    assert "fitted on 40 random controls" in words and "## audit.csv" in words
+    close(review)

@@ -1,0 +1,107 @@
+"""What a run leaves for the review: read from its folder, made once, kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pll import fitting
+from pll.annotations.data import Annotations
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.history import History
+from pll.review.orders import ORDERS, rank, usable_orders
+from pll.review.signals import ReviewSignals, averaged, prepare, vote_shares
+from pll.rundir import RunFolder
+from tests.run_helpers import config, write_data
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, PartialLabelDataset]:
+    home = tmp_path_factory.mktemp("runs")
+    folder = RunFolder(home / "run")
+    folder.create(config(write_data(home / "data.npz")))
+    fitting.run(folder)
+    return folder, fitting.load_parts(folder.config()).train
+
+
+def test_what_a_run_leaves(finished: tuple[RunFolder, PartialLabelDataset]) -> None:
+    folder, data = finished
+    history = History(folder.history, data.sets())
+    signals = ReviewSignals.of_run(folder, data)
+    np.testing.assert_array_equal(signals.weights, history.weights(6))
+    np.testing.assert_array_equal(signals.changes, history.changes())
+    assert signals.epoch == 6 and signals.votes is None and signals.out_of_fold is None
+
+
+def test_slow_parts_are_made_once_and_kept(
+    finished: tuple[RunFolder, PartialLabelDataset], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, data = finished
+    made = prepare(folder, data, with_out_of_fold=True)
+    frames = [History(folder.history, data.sets()).weights(epoch) for epoch in range(1, 7)]
+    np.testing.assert_allclose(made.mean_weights, np.mean(frames, axis=0), atol=1e-6)
+    assert made.neighbours is not None and made.neighbours.shape == (len(data), 10)
+    np.testing.assert_allclose(np.add.reduceat(made.out_of_fold, data.sets().indptr[:-1]), 1, rtol=1e-5)
+    assert {order.name for order in usable_orders(made)} == set(ORDERS) - {"annotators"}
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("made twice")
+
+    monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
+    monkeypatch.setattr("pll.review.signals.out_of_fold", refuse)
+    again = prepare(folder, data, with_out_of_fold=True)
+    read = ReviewSignals.of_run(folder, data)
+    for name in ("weights", "mean_weights", "neighbours", "out_of_fold", "changes"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
+        np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
+    assert sorted(rank("learning", read).tolist()) == list(range(len(data)))
+
+
+def test_means_of_another_epoch_are_not_used(finished: tuple[RunFolder, PartialLabelDataset]) -> None:
+    folder, data = finished
+    mean = prepare(folder, data).mean_weights
+    file = folder.path / "review" / "mean.npz"
+    np.savez(file, epoch=5, weights=np.zeros(data.sets().nnz, dtype=np.float32))
+    assert ReviewSignals.of_run(folder, data).mean_weights is None
+    np.testing.assert_array_equal(prepare(folder, data).mean_weights, mean)
+
+
+def test_a_run_that_has_not_begun(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(config(write_data(tmp_path / "data.npz")))
+    with pytest.raises(UserError, match="no label weights yet"):
+        ReviewSignals.of_run(folder, fitting.load_parts(folder.config()).train)
+
+
+SETS = CandidateSets.from_lists([[0, 1], [1, 2]], n_classes=3)
+
+
+def test_averages_over_seeds() -> None:
+    one = ReviewSignals(SETS, np.array([1, 0, 0.5, 0.5], np.float32), np.array([0, 1, 1, 0], np.float32))
+    other = replace(
+        one, weights=np.array([0, 1, 0.5, 0.5], np.float32), mean_weights=np.array([1, 0, 1, 0], np.float32)
+    )
+    both = averaged([one, other])
+    assert (both.weights.tolist(), both.mean_weights.tolist(), both.runs) == ([0.5] * 4, [0.5, 0.5, 1, 0], 2)
+    assert averaged([one, replace(other, mean_weights=None)]).mean_weights is None
+    with pytest.raises(UserError, match="no run"):
+        averaged([])
+    with pytest.raises(UserError, match="different candidate sets"):
+        averaged([one, ReviewSignals(CandidateSets.from_lists([[0, 1], [0, 1]], 3), one.weights)])
+
+
+def test_vote_shares_are_of_people_and_not_of_labels() -> None:
+    said = Annotations([0, 0, 0, 0], [0, 0, 1, 2], [0, 1, 1, 2], 2, ("0", "1", "2"), ("ann", "bob", "cyd"))
+    np.testing.assert_allclose(vote_shares(said, SETS), [1 / 3, 2 / 3, 0, 0], rtol=1e-6)
+
+
+def test_arrays_that_do_not_fit_are_refused() -> None:
+    with pytest.raises(UserError, match="label weights are 3 values"):
+        ReviewSignals(SETS, np.ones(3, np.float32))
+    with pytest.raises(UserError, match="neighbours are 1 values"):
+        ReviewSignals(SETS, np.ones(4, np.float32), neighbours=np.zeros((1, 1), np.int32))

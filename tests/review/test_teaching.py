@@ -1,0 +1,285 @@
+"""Decisions teach: what they make of the candidate sets, and the run that learns from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pll.annotations import Annotations
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.history import History
+from pll.lessons import Lessons, with_sets
+from pll.methods import METHODS
+from pll.registry import RunRegistry
+from pll.review.desk import Assignment, Desk
+from pll.review.opening import open_review
+from pll.review.reviewing import Reviewing, Settings
+from pll.review.rounds import Promise
+from pll.review.subject import review_id
+from pll.review.teaching import Teacher, changed_by_teaching, lessons_of, taught_config
+from pll.rundir import RunConfig
+from pll.store import Database, Store
+from pll.warmstart import can_warm_start
+from tests.review_helpers import close, open_with, subject
+from tests.run_helpers import config, write_data
+
+PROMISE = Settings(mix=0.0, promise=Promise(share=0.1, max_error=0.3))
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Iterator[RunRegistry]:
+    registry = RunRegistry(tmp_path / "runs")
+    yield registry
+    registry.stop_all()
+
+
+def finished(runs: RunRegistry, tmp_path: Path, **options: object) -> str:
+    run = runs.start(config(write_data(tmp_path / "data.npz"), **options))
+    run.join(60)
+    assert run.folder.state()["state"] == "finished"
+    return run.id
+
+
+def opened(runs: RunRegistry, run_id: str, tmp_path: Path) -> Reviewing:
+    store = Store(Database(tmp_path / "reviews.sqlite3"))
+    return open_review(runs.get(run_id), store, runs.get, settings=PROMISE)
+
+
+def given(desk: Desk) -> Assignment:
+    found = desk.next()
+    assert found is not None
+    return found
+
+
+# ---- what decisions leave of the sets --------------------------------------------------------------------------------
+
+
+def test_each_kind_of_decision_leaves_its_labels(tmp_path: Path) -> None:
+    review = open_with(f"sqlite:///{tmp_path / 'a.sqlite3'}")
+    desk, names, sets = review.desk("Ann"), review.root.candidates.class_names, review.root.candidates
+    three = [row for row in range(40) if sets.sizes[row] == 3]
+    one, two, four, five, six = (desk.show(row) for row in three[:5])
+    desk.decide(one, "pick", one.choices[1].label)
+    desk.decide(two, "none")
+    desk.decide(four, "eliminate", four.choices[0].label)
+    desk.decide(five, "unsure")
+    desk.decide(six, "other", "lynx")
+    lessons = lessons_of(review)
+    assert lessons.by_row == {
+        one.row: (names.index(one.choices[1].label),),
+        two.row: tuple(sorted({0, 1, 2, 3, 4} - set(sets[two.row].tolist()))),
+        four.row: tuple(sorted(names.index(choice.label) for choice in four.choices[1:])),
+        six.row: (4,),
+    }
+    assert (lessons.new_classes, lessons.decisions) == (("lynx",), 3)
+    desk.undo()
+    assert six.row not in lessons_of(review).by_row
+    close(review)
+
+
+def test_control_answers_teach_nothing(tmp_path: Path) -> None:
+    review = open_with(f"sqlite:///{tmp_path / 'a.sqlite3'}", mix=1.0)
+    desk = review.desk("Ann")
+    control = given(desk)
+    assert control.is_control and control.row == review.round.controls[0]
+    desk.decide(control, "pick", control.choices[0].label)
+    again = desk.show(control.row)  # looked up and corrected later: still a control
+    desk.decide(again, "pick", control.choices[1].label)
+    assert lessons_of(review).by_row == {}
+    assert control.row in review.decisions()  # yet it counts for the export
+    close(review)
+
+
+def test_conflicts_teach_nothing_and_settlements_do(tmp_path: Path) -> None:
+    review = open_with(f"sqlite:///{tmp_path / 'a.sqlite3'}", overlap=2)
+    for k, name in enumerate(("Ann", "Bob")):
+        one = review.desk(name).show(3)
+        review.desk(name).decide(one, "pick", one.choices[k].label)
+    assert lessons_of(review).by_row == {}
+    review.desk("Ann").settle(3, one.choices[0].label)
+    assert list(lessons_of(review).by_row) == [3]
+    close(review)
+
+
+@pytest.mark.parametrize("n_new", [0, 2])
+def test_sets_are_replaced_and_nothing_else(n_new: int) -> None:
+    sets = subject(30).candidates
+    changed = {4: (1,), 17: (0, 3), 29: (2,)}
+    found = with_sets(sets, changed, [f"new {k}" for k in range(n_new)])
+    expected = [list(changed.get(row, sets[row].tolist())) for row in range(30)]
+    names = (*sets.class_names, *(f"new {k}" for k in range(n_new)))
+    assert found == CandidateSets.from_lists(expected, 4 + n_new, names)
+
+
+def test_lessons_survive_the_config_and_damage_is_explained(tmp_path: Path) -> None:
+    lessons = Lessons.of("review", "root", "parent", {3: [1], 7: [0, 2]}, new_classes=["lynx"], decisions=2)
+    made = config(write_data(tmp_path / "data.npz"), lessons=lessons)
+    assert RunConfig.from_json(made.to_json()).lessons == lessons
+    with pytest.raises(UserError, match="damaged"):
+        Lessons("r", "a", "b", "3:x").by_row  # noqa: B018
+    with pytest.raises(UserError, match="rows run from 0 to 29"):
+        with_sets(subject(30).candidates, {30: (0,)})
+
+
+def test_annotations_stay_beside_sets_with_a_new_class() -> None:
+    said = Annotations.from_wide({"ann": ["cat", "dog", "cat"], "bob": ["dog", "dog", "cat"]})
+    sets = CandidateSets.from_lists([[0, 1], [1], [0]], 2, said.class_names)
+    data = PartialLabelDataset(np.zeros((3, 2), dtype=np.float32), sets, np.array([0, 1, -1]), annotations=said)
+    taught = Lessons.of("r", "a", "a", {0: [2]}, new_classes=["lynx"]).applied(data)
+    assert taught.class_names == ("cat", "dog", "lynx")
+    assert [taught.sets().names(row) for row in range(3)] == [["lynx"], ["dog"], ["cat"]]
+    assert taught.annotations is not None and taught.annotations.class_names == taught.class_names
+    assert np.array_equal(taught.annotations.labels, said.labels) and np.array_equal(taught.y, data.y)
+
+
+# ---- the run that learns ---------------------------------------------------------------------------------------------
+
+
+def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: RunRegistry, tmp_path: Path) -> None:
+    root = finished(runs, tmp_path)
+    review = opened(runs, root, tmp_path)
+    desk, teacher = review.desk("Ann"), Teacher(review, runs)
+    with pytest.raises(UserError, match="nothing to teach"):
+        teacher.begin()
+    said = {}
+    for _ in range(12):
+        one = given(desk)
+        said[one.row] = one.choices[-1].label
+        desk.decide(one, "pick", said[one.row])
+    assert teacher.waiting() == 12
+    run = teacher.begin()
+    step = desk.decide(given(desk), "unsure")  # review goes on meanwhile
+    assert step.stored
+    run.join(60)
+    before = review.current
+    assert teacher.poll() and not teacher.poll()
+    assert (review.current.run, review.round.number, review.previous) == (run.id, 2, before)
+    assert {row: review.current.labels[row] for row in said} == said
+    assert (review.current.sharp.confidence[list(said)] == 1).all()
+    changed = changed_by_teaching(review)
+    assert not set(changed.rows.tolist()) & set(said)
+    assert (changed.before != changed.after).all()
+    assert changed.before.tolist() == before.labels[changed.rows].tolist()
+    assert len(review.round.controls) == 10 and teacher.waiting() == 0
+    assert "continues the model" in (run.folder.path / "log.txt").read_text()
+    assert len(run.folder.metrics()) == 5  # a fifth of 6 epochs, but at least 5
+    close(review)
+
+
+def test_the_story_of_the_labels_goes_on_from_the_earlier_model(runs: RunRegistry, tmp_path: Path) -> None:
+    root = finished(runs, tmp_path, params={"epochs": 30})
+    review = opened(runs, root, tmp_path)
+    desk = review.desk("Ann")
+    one = given(desk)
+    desk.decide(one, "pick", one.choices[-1].label)
+    run = Teacher(review, runs).begin()
+    run.join(60)
+    sets = run.parts().train.sets()
+    first = History(run.folder.history, sets).weights(0)
+    others = np.arange(len(sets)) != one.row
+    kept = review.root.candidates
+    assert np.allclose(
+        first[sets.positions(np.flatnonzero(others))],
+        review.root.weights[kept.positions(np.flatnonzero(others))],
+        atol=1e-5,
+    )
+    assert first[sets.positions(np.array([one.row]))].tolist() == [1.0]
+    close(review)
+
+
+def test_after_a_restart_the_review_finds_its_latest_model(runs: RunRegistry, tmp_path: Path) -> None:
+    root = finished(runs, tmp_path)
+    review = opened(runs, root, tmp_path)
+    desk = review.desk("Ann")
+    for _ in range(5):
+        one = given(desk)
+        desk.decide(one, "pick", one.choices[-1].label)
+    run = Teacher(review, runs).begin()
+    run.join(60)
+    again = RunRegistry(runs.root)  # the process died before it could adopt the labels
+    restarted = opened(again, root, tmp_path)
+    assert restarted.current.run == root
+    assert Teacher(restarted, again).poll()
+    assert restarted.current.run == run.id
+    assert review.refresh() and review.current.run == run.id  # the other process learns of it
+    assert review_id(again.get(run.id).folder) == review_id(again.get(root).folder) == review.id
+    by_the_taught_run = opened(again, run.id, tmp_path)
+    assert (by_the_taught_run.root.run, by_the_taught_run.current.run) == (root, run.id)
+    assert len(by_the_taught_run.decisions()) == 5
+    close(review, restarted, by_the_taught_run)
+
+
+def test_controls_decided_before_are_answered_from_the_record(runs: RunRegistry, tmp_path: Path) -> None:
+    root = finished(runs, tmp_path)
+    review = opened(runs, root, tmp_path)
+    desk = review.desk("Ann")
+    while (one := desk.next()) is not None:
+        desk.decide(one, "pick", one.choices[0].label)
+    run = Teacher(review, runs).begin()
+    run.join(60)
+    teacher = Teacher(review, runs)
+    assert teacher.poll()
+    assert review.controls_answered() == len(review.round.controls)
+    assert review.certificate().wrong == 0
+    close(review)
+
+
+@pytest.mark.parametrize("method", ["plknn", "proden"])
+def test_a_method_that_cannot_go_on_is_fitted_again(method: str, runs: RunRegistry, tmp_path: Path) -> None:
+    params = {} if method == "proden" else {"model": None, "epochs": None, "batch_size": None, "threads": None}
+    made = config(write_data(tmp_path / "data.npz"), method=method)
+    kept = {name: value for name, value in made.params.items() if name not in params}
+    run = runs.start(RunConfig(**(vars(made) | {"params": kept})))
+    run.join(60)
+    review = opened(runs, run.id, tmp_path)
+    desk = review.desk("Ann")
+    one = given(desk)
+    desk.decide(one, "other", "lynx")  # a new class: the network would need another output
+    taught = Teacher(review, runs).begin()
+    taught.join(60)
+    assert taught.folder.state()["state"] == "finished"
+    assert Teacher(review, runs).poll()
+    assert review.current.labels[one.row] == "lynx"
+    assert taught.config.lessons is not None and not taught.config.lessons.warm
+    assert len(taught.folder.metrics()) == len(run.folder.metrics())
+    close(review)
+
+
+def test_a_whole_schedule_of_the_learning_rate_is_not_begun_again(tmp_path: Path) -> None:
+    root = config(
+        write_data(tmp_path / "d.npz"), params={"lr": 0.1, "lr_decay": 0.5, "lr_decay_every": 2, "epochs": 40}
+    )
+    taught = taught_config(root, Lessons.of("r", "a", "a", {0: [1]}))
+    assert (taught.params["epochs"], taught.params["lr"]) == (8, pytest.approx(0.1 * 0.5**20))
+    cold = taught_config(root, Lessons.of("r", "a", "a", {0: [1]}, warm=False))
+    assert cold.params == root.params
+
+
+def test_which_methods_can_go_on() -> None:
+    able = {name for name in METHODS if can_warm_start(name)}
+    assert able == {
+        *("proden", "proden-itera", "proden-sudden", "proden-naive", "pn-oracle", "pn-decomp", "d2cnn", "ga")
+    }
+
+
+@pytest.mark.parametrize(
+    "method", ["proden", "proden-itera", "proden-sudden", "proden-naive", "pn-decomp", "d2cnn", "ga"]
+)
+def test_every_one_of_them_starts_where_the_model_stood(method: str) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)).astype(np.float32)
+    sets = subject(60).candidates
+    first = METHODS[method](epochs=3, batch_size=16, threads=1).fit(X, sets)
+    second = METHODS[method](epochs=1, batch_size=16, threads=1, lr=0.0)
+    assert second.warm_start(first.fitted_arrays())
+    second.fit(X, sets)
+    assert np.array_equal(second.predict_scores(X), first.predict_scores(X))  # it learnt nothing at this rate
+    assert np.array_equal(second.label_weights_, first.label_weights_)
+    second.set_params(lr=0.05).fit(X, sets)  # and the next fit is an ordinary one
+    fresh = METHODS[method](epochs=1, batch_size=16, threads=1, lr=0.05).fit(X, sets)
+    assert np.array_equal(second.predict_scores(X), fresh.predict_scores(X))

@@ -1,0 +1,158 @@
+from __future__ import annotations
+
+import sqlite3
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+
+from pll.errors import UserError
+from pll.store import Database, Store, schema
+from pll.store import database_url as default_url
+from pll.store.records import Event, ReviewRecord
+from pll.store.store import now
+
+
+def test_the_migrations_lead_to_the_tables_of_the_code(database_url: str) -> None:
+    database = Database(database_url)
+    with database.engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, schema.metadata) == []
+    database.close()
+
+
+def test_a_second_start_changes_nothing(database_url: str) -> None:
+    Database(database_url).close()
+    database = Database(database_url)
+    with database.read() as connection:
+        assert connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalars().all() == ["0001"]
+    database.close()
+
+
+def test_many_may_start_at_the_same_time(database_url: str) -> None:
+    made: list[Database] = []
+    failed: list[BaseException] = []
+    together = threading.Barrier(6)
+
+    def start() -> None:
+        try:
+            together.wait(10)
+            made.append(Database(database_url))
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=start) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed and len(made) == 6
+    for database in made:
+        database.close()
+
+
+def test_a_database_of_a_later_version_is_refused(database_url: str) -> None:
+    database = Database(database_url)
+    with database.write() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+    database.close()
+    with pytest.raises(UserError, match="later version of Candid"):
+        Database(database_url)
+
+
+def test_sqlite_writes_ahead_and_waits_for_the_disk(tmp_path: Path) -> None:
+    database = Database(tmp_path / "deep" / "er" / "a.sqlite3")
+    with database.read() as connection:
+        found = {
+            name: connection.exec_driver_sql(f"PRAGMA {name}").scalar() for name in ("journal_mode", "synchronous")
+        }
+    assert found == {"journal_mode": "wal", "synchronous": 2}  # 2: FULL
+    database.close()
+
+
+def test_postgresql_waits_for_the_disk(postgres: str) -> None:
+    engine = sa.create_engine(postgres.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.connect() as connection:
+        assert connection.execute(sa.text("SHOW synchronous_commit")).scalar() == "on"
+        assert connection.execute(sa.text("SHOW fsync")).scalar() == "on"
+    engine.dispose()
+
+
+def test_events_cannot_be_changed_or_deleted(database_url: str) -> None:
+    store = Store(Database(database_url))
+    with store.write("r") as t:
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        t.append(Event("r", "t", "run", 1, 0, "a", "ann", "pick", now(), label="cat"))
+    for statement in ("DELETE FROM event", "UPDATE event SET label = 'dog'"):
+        with pytest.raises(sa.exc.DBAPIError, match="never changed or deleted"), store.database.write() as connection:
+            connection.execute(sa.text(statement))
+    with store.read("r") as reader:
+        assert [event.label for event in reader.events()] == ["cat"]
+    store.database.close()
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("nonsense", "not a database URL"),
+        ("mysql://host/name", "cannot be kept in 'mysql'"),
+        ("sqlite://", "cannot be kept in 'sqlite'"),
+        ("sqlite:///:memory:", "cannot be kept in 'sqlite'"),
+        ("postgresql://ann:secret@127.0.0.1:1/none", "check that the server runs"),
+    ],
+)
+def test_a_url_that_will_not_do_is_explained(url: str, says: str) -> None:
+    with pytest.raises(UserError, match=says) as caught:
+        Database(url)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_file_that_is_no_database_is_explained(tmp_path: Path) -> None:
+    file = tmp_path / "a.sqlite3"
+    file.write_bytes(b"something else entirely, and long enough to be looked at" * 50)
+    with pytest.raises(UserError, match="cannot be used"):
+        Database(file)
+
+
+def test_the_url_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path))
+    monkeypatch.delenv("PLL_DATABASE_URL", raising=False)
+    assert default_url() == f"sqlite:///{tmp_path}/reviews.sqlite3"
+    monkeypatch.setenv("PLL_DATABASE_URL", "postgresql://host/name")
+    assert default_url() == "postgresql://host/name"
+
+
+def test_a_reader_does_not_wait_for_a_writer(tmp_path: Path) -> None:
+    store = Store(Database(tmp_path / "a.sqlite3"))
+    with store.write("r") as t:
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        with store.read("r") as reader:
+            assert reader.review() is None  # not committed yet
+    with store.read("r") as reader:
+        assert reader.review() is not None
+    store.database.close()
+
+
+def test_what_was_begun_and_failed_leaves_nothing(database_url: str) -> None:
+    store = Store(Database(database_url))
+    with pytest.raises(ZeroDivisionError), store.write("r") as t:
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        raise ZeroDivisionError
+    assert store.reviews() == []
+    store.database.close()
+
+
+def test_a_second_writer_of_sqlite_waits(tmp_path: Path) -> None:
+    file = tmp_path / "a.sqlite3"
+    store = Store(Database(file))
+    other = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.3, lambda: other.execute("COMMIT")).start()
+    with store.write("r") as t:
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+    assert store.reviews() == ["r"]
+    other.close()
+    store.database.close()

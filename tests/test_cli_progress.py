@@ -1,0 +1,101 @@
+"""Reading and downloads on the command line: a bar on stderr, and Ctrl-C that leaves nothing behind."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pll import catalog, cli_progress, fitting
+from pll.__main__ import main
+from pll.catalog.base import Checksum
+from pll.cli_progress import bar, load
+from pll.dataset import PartialLabelDataset
+from pll.rundir import RunFolder
+from pll.sources import Source
+from tests.catalog.helpers import Server, entry_of, file_of
+
+CONTENT = b"0123456789" * 60_000
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setenv("PLL_DATA", str(tmp_path / "data"))
+    monkeypatch.delenv("PLL_DATA_PATH", raising=False)
+    checksum = Checksum("sha256", hashlib.sha256(CONTENT).hexdigest())
+    data = PartialLabelDataset(X=np.array([[0.0], [1.0]], dtype=np.float32), y=np.array([0, 1]))
+    with Server() as running:
+        file = file_of(urls=(f"{running.url}/toy.data",), checksum=checksum, megabytes=0.6)
+        monkeypatch.setitem(catalog.CATALOG, "toy", entry_of(file, loader=lambda _: data))
+        running.answers["/toy.data"] = CONTENT
+        yield running
+
+
+def test_each_kind_of_thing_has_a_bar_with_rate_and_time_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(cli_progress, "PATIENCE", 0)
+    with bar() as show:
+        for done in (0, 500_000, 1_000_000):
+            show("bytes", done, 1_000_000)
+        show("rows", 10, 20)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "/1.00M" in said.err and "B/s" in said.err, "bytes, and how fast"
+    assert "/20.0" in said.err and "rows/s" in said.err
+
+
+def test_what_is_quick_shows_no_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("x,candidates\n1,a|b\n2,b\n")
+    assert len(load(Source("a.csv", str(file)))) == 2
+    assert capsys.readouterr().err.strip() == ""
+
+
+def test_a_dataset_is_downloaded_when_it_is_used(server: Server, tmp_path: Path) -> None:
+    out = tmp_path / "a.npz"
+    assert main(["synthesize", "toy", "--flip", "pair", "--q", "1", "--out", str(out)]) == 0
+    assert out.exists() and (tmp_path / "data" / "toy" / "toy.data").read_bytes() == CONTENT
+
+
+def test_ctrl_c_stops_a_download_and_leaves_nothing(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupted:
+        n = 0
+
+        def __init__(self, **_: Any) -> None: ...
+
+        def update(self, done: int) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(cli_progress, "tqdm", Interrupted)
+    assert main(["synthesize", "toy", "--flip", "pair", "--q", "1", "--out", str(tmp_path / "a.npz")]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_ctrl_c_stops_a_run_that_is_still_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = fitting.load_parts
+
+    def interrupted(config: Any, progress: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        progress("rows", 1, 2)
+        pytest.fail("it went on reading")
+
+    monkeypatch.setattr(fitting, "load_parts", interrupted)
+    words = ["fit", "iris", "--noisy", "topk:1", "--epochs", "2", "--threads", "1", "--out", str(tmp_path / "run")]
+    assert main(words) == 130
+    assert RunFolder(tmp_path / "run").state()["state"] == "interrupted"
+    monkeypatch.setattr(fitting, "load_parts", read)
+    assert main([*words, "--resume"]) == 0
+    assert RunFolder(tmp_path / "run").state()["state"] == "finished"

@@ -1,0 +1,40 @@
+"""A small run under review, and a tab at its desk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from pll.registry import RunRegistry
+from pll.review.guide import Guide
+from pll.review.opening import open_review
+from pll.review.reviewing import Settings
+from pll.review.rounds import Promise
+from pll.store import Database, Store
+from pll.ui.review.sitting import Sitting
+from tests.run_helpers import config, write_data
+
+
+@pytest.fixture
+def guide(tmp_path: Path) -> Iterator[Guide]:
+    """Over 96 examples of four classes; one in four that come up is a control."""
+    runs = RunRegistry(tmp_path / "runs")
+    run = runs.start(config(write_data(tmp_path / "data.npz")))
+    run.join(60)
+    store = Store(Database(tmp_path / "reviews.sqlite3"))
+    settings = Settings(mix=0.25, promise=Promise(share=0.3, max_error=0.3))
+    made = Guide(open_review(run, store, runs.get, settings=settings), runs)
+    made.begin()
+    yield made
+    made.wait()
+    runs.stop_all()
+    store.database.close()
+
+
+@pytest.fixture
+def sitting(guide: Guide) -> Sitting:
+    made = Sitting(guide, guide.reviewing.desk("Ada"))
+    made.begin()
+    return made

@@ -1,0 +1,77 @@
+"""What the desk is sent."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from pll.annotations.data import Annotations
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.ui.review.desk import desk_payload
+from pll.ui.review.payload import vote_counts, votes_of
+from pll.ui.review.sitting import Sitting
+
+
+def test_candidates_come_by_weight_with_columns_beside_the_nearest_of_each(sitting: Sitting) -> None:
+    found = desk_payload(sitting)
+    json.dumps(found)
+    weights = [choice["weight"] for choice in found["choices"]]
+    assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1, abs=1e-3)
+    columns = found["hero"]["columns"]
+    assert len(columns) == 5 and all(len(column["classes"]) == len(found["hero"]["beside"]) for column in columns)
+    apart = [column["distance"] for column in columns]
+    assert apart == sorted(apart, reverse=True)
+    assert found["cookie"] == "candid_reviewer=Ada" and found["can"] == {
+        "decide": True,
+        "why": "",
+        "undo": False,
+        "back": False,
+    }
+
+
+def test_blind_tells_nothing_of_the_model(sitting: Sitting) -> None:
+    sitting.blind = True
+    found = desk_payload(sitting)
+    place = {name: k for k, name in enumerate(sitting.guide.data.class_names)}
+    names = [choice["label"] for choice in found["choices"]]
+    assert names == sorted(names, key=place.__getitem__)
+    assert all(choice["weight"] is None for choice in found["choices"])
+    assert "%" not in found["said"] and found["said"].endswith(", ".join(names) + ".")
+
+
+def test_a_control_looks_like_any_other_example(sitting: Sitting) -> None:
+    """The same fields, and the line about the certificate stands still between every tenth decision."""
+    keys, lines, controls = set(), set(), set()
+    for k in range(9):
+        assert sitting.given is not None
+        found = desk_payload(sitting)
+        keys.add(tuple(found))
+        lines.add(found["strip"]["right"])
+        controls.add(sitting.given.is_control)
+        sitting.act(
+            {
+                "nonce": str(k),
+                "what": "say",
+                "kind": "pick",
+                "label": sitting.given.identified,
+                "token": sitting.given.token,
+                "seconds": 1,
+            }
+        )
+    assert controls == {True, False}
+    assert len(keys) == len(lines) == 1
+    assert "control" not in json.dumps({key: value for key, value in found.items() if key != "strip"})
+
+
+def test_annotators_are_named_and_counted() -> None:
+    sets = CandidateSets.from_lists([[0, 1], [1]], 3, ("ant", "bee", "cat"))
+    said = Annotations(
+        np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1]), np.array([0, 0, 1, 1]), 2, ("ant", "bee", "cat"), ("Ann", "Bob")
+    )
+    data = PartialLabelDataset(np.zeros((2, 1), dtype=np.float32), sets, annotations=said)
+    assert votes_of(data, 0) == [{"who": "Ann", "labels": "ant"}, {"who": "Bob", "labels": "ant, bee"}]
+    assert vote_counts(data, 0) == ({"ant": 2, "bee": 1}, 2)
+    assert vote_counts(data, 1) == ({"bee": 1}, 1)

@@ -33,11 +33,14 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     record = record_of(folder, sets if folder.config().lessons is None else None)
     weights = np.load(folder.history / "final.npy")
     subject = Subject(folder.path.name, train.row_ids, sets, weights)
+    if record is not None:
+        subject = record.labels(subject, folder)
     return ExportSource(
         estimator=load_model(folder.path),
         method=folder.config().method,
         candidates=sets,
-        label_weights=weights,
+        label_weights=subject.weights,
+        taken_over=subject.taken_over,
         ids=train.row_ids,
         y=train.y,
         name=folder.config().name or train.name,

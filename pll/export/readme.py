@@ -40,9 +40,19 @@ def _head(source: ExportSource) -> str:
 {len(sets):,} examples, {sets.n_classes} classes, {sets.nnz / max(len(sets), 1):.2f} candidates an example on average.
 {estimator.title} identified one label for each{by_hand}. Written by Candid {pll.__version__}.
 
-Classes, in the order of every model output: {_listed(sets.class_names)}.
+{_taken_over(source)}Classes, in the order of every model output: {_listed(sets.class_names)}.
 
 Run the code below in this folder, with Python."""
+
+
+def _taken_over(source: ExportSource) -> str:
+    if not source.taken_over:
+        return ""
+    return (
+        "Where nobody decided, labels, confidence, margin, entropy and label weights are those that Candid proposed "
+        "from people's decisions, and that were taken over in the review. The model files and the figures at the "
+        "end are of the run before that.\n\n"
+    )
 
 
 def _labels(source: ExportSource) -> str:

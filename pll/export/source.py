@@ -43,6 +43,7 @@ class ExportSource:
         events: how they came to it, for the audit trail.
         calibration: confidence put right by the random controls of a review, where enough were answered.
         features: what made features of texts, pictures or words; None where they came as they are.
+        taken_over: the label weights are proposals that people took over in a review, not the model's own.
         replay: makes the run as one HTML page (`pll.replay`); None where there is no history to show.
     """
 
@@ -62,6 +63,7 @@ class ExportSource:
     calibration: Calibration | None = None
     features: Featuriser | None = None
     replay: Callable[[], str] | None = None
+    taken_over: bool = False
 
     @cached_property
     def frame(self) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -18,10 +19,13 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.registry import RunRegistry
 from pll.review.decided import Decided
+from pll.review.earlier import earlier_lessons
+from pll.review.offer import Offer, offer_of, take_over, teaching_decisions
 from pll.review.orders import DEFAULT, Order, get_order, rank, usable_orders
 from pll.review.reviewing import Reviewing
 from pll.review.signals import ReviewSignals, prepare
 from pll.review.similar import Similar
+from pll.review.subject import Subject
 from pll.review.teaching import Teacher
 
 EVERY = 0.01
@@ -51,7 +55,9 @@ class Guide:
         self._ranking = threading.Lock()
         self._thread: threading.Thread | None = None
         self._view: _View | None = None
-        self._ranked: tuple[str, int] | None = None
+        self._before: dict[str, ReviewSignals] = {}
+        self._ranked: tuple[_Key, int] | None = None
+        self._offer: tuple[_Key, int, bool, Offer] | None = None
 
     # ---- what is there -------------------------------------------------------------------------------------------
 
@@ -76,12 +82,17 @@ class Guide:
         return usable_orders(self.signals)
 
     def _now(self) -> _View:
-        run = self.reviewing.current.run
+        subject = self.reviewing.current
+        key = (subject.run, subject.fingerprint)
         with self._lock:
-            if self._view is None or self._view.run != run:  # another model has taken its place
-                data = self._runs.get(run).parts().train
-                signals = ReviewSignals.of_run(self._runs.get(run).folder, data)
-                self._view = _View(run, data, signals)
+            if self._view is None or self._view.key != key:  # other labels have taken their place
+                known = self._view
+                if known is not None and known.key[0] == subject.run:
+                    data, signals = known.data, known.signals
+                else:
+                    data = self._runs.get(subject.run).parts().train
+                    signals = ReviewSignals.of_run(self._runs.get(subject.run).folder, data)
+                self._view = _View(key, data, _with_labels(signals, subject))
             return self._view
 
     # ---- the order -----------------------------------------------------------------------------------------------
@@ -95,16 +106,16 @@ class Guide:
         """Make the order anew, from all that is known by now."""
         with self._ranking:
             view = self._now()
-            self._ranked = (view.run, len(self.reviewing.state.all_events))
+            self._ranked = (view.key, len(self.reviewing.state.all_events))
             names = [order.name for order in usable_orders(view.signals)]
             name = self.order if self.order in names else names[0]
             rows = rank(name, view.signals, decided=self.teaching_decisions())
-            if self.reviewing.current.run == view.run:
+            if self._key() == view.key:
                 self.reviewing.set_order(name, rows)
 
     def begin(self) -> None:
         """The first order at once; what takes long (neighbours) in the background, and then the order again."""
-        if self._ranked is not None and self._ranked[0] == self.reviewing.current.run:
+        if self._ranked is not None and self._ranked[0] == self._key():
             return
         self.rank_now()
         if self.signals.neighbours is None or self.signals.mean_weights is None:
@@ -114,8 +125,8 @@ class Guide:
         """To be called after a decision: makes the order anew in the background where that is due."""
         step = max(AT_LEAST, int(EVERY * len(self.reviewing.root)))
         learns = get_order(self.order).uses_decisions
-        if self._ranked is None or self._ranked[0] != self.reviewing.current.run:
-            self._in_background(self.begin)
+        if self._ranked is None or self._ranked[0] != self._key():
+            self._in_background(self._begin_anew)
         elif learns and len(self.reviewing.state.all_events) - self._ranked[1] >= step:
             self._in_background(self.rank_now)
 
@@ -136,10 +147,32 @@ class Guide:
         return True
 
     def teaching_decisions(self) -> Decided:
-        """What people decided, without the controls of the certificate."""
-        said = self.reviewing.decided()
-        kept = ~np.isin(said.rows, np.asarray(self.reviewing.round.controls, dtype=np.int64))
-        return Decided(said.sets, said.rows[kept], said.labels[kept], said.eliminated)
+        """What people decided, without the controls of the certificate; and what it taught under earlier runs."""
+        said = teaching_decisions(self.reviewing)
+        try:
+            return replace(said, earlier=earlier_lessons(self.reviewing, said, self._signals_of))
+        except (UserError, OSError) as error:  # an earlier run or its data is gone: the present one goes on to serve
+            self.trouble = str(error)
+            return said
+
+    # ---- proposals -----------------------------------------------------------------------------------------------
+
+    def offer(self) -> Offer:
+        """What the decisions so far propose; made anew where there are further ones. Not for every key press."""
+        view, events = self._now(), len(self.reviewing.state.all_events)
+        known, prepared = self._offer, view.signals.neighbours is not None
+        if known is None or known[:3] != (view.key, events, prepared):
+            made = offer_of(self.reviewing, view.signals, self.teaching_decisions())
+            self._offer = known = (view.key, events, prepared, made)
+        return known[3]
+
+    def take_over(self, offer: Offer) -> bool:
+        """Make these proposals the labels under review; False where other labels came under review meanwhile."""
+        done = take_over(self.reviewing, self._runs.get(offer.labels.run).folder, offer)
+        self.keep_up()
+        return done
+
+    # ---- look-alikes ---------------------------------------------------------------------------------------------
 
     def look_alikes(self, row: int, free: npt.NDArray[np.bool_], most: int) -> npt.NDArray[np.int64]:
         """(≤ most,) examples with the identified label of `row`, the nearest to it first, `row` itself leading.
@@ -153,13 +186,34 @@ class Guide:
 
     # ---- inside --------------------------------------------------------------------------------------------------
 
+    def _begin_anew(self) -> None:
+        """Other labels came under review: their order, then what takes long, in the one thread that there is."""
+        self.rank_now()
+        if self.signals.neighbours is None or self.signals.mean_weights is None:
+            self._prepare()
+
     def _prepare(self) -> None:
         view = self._now()
         with threadpool_limits(1):  # the keys of the reviewers come first
-            made = prepare(self._runs.get(view.run).folder, view.data)
+            made = prepare(self._runs.get(view.key[0]).folder, view.data)
         with self._lock:
-            self._view = _View(view.run, view.data, made)
+            subject = self.reviewing.current  # labels may have been taken over meanwhile
+            if subject.run == view.key[0]:
+                self._view = _View((subject.run, subject.fingerprint), view.data, _with_labels(made, subject))
         self.rank_now()
+
+    def _key(self) -> _Key:
+        return (self.reviewing.current.run, self.reviewing.current.fingerprint)
+
+    def _signals_of(self, run: str) -> ReviewSignals:
+        """Of the run in view, or of one before it, which do not change any more."""
+        view = self._now()
+        if run == view.key[0]:
+            return view.signals
+        if run not in self._before or self._before[run].neighbours is None:
+            found = self._runs.get(run)
+            self._before[run] = ReviewSignals.of_run(found.folder, found.parts().train)
+        return self._before[run]
 
     def _in_background(self, work: Callable[[], None]) -> None:
         def labour() -> None:
@@ -178,11 +232,20 @@ class Guide:
     """Why the order could not be made anew in the background, the last time that happened."""
 
 
+_Key = tuple[str, str]
+"""A run, and the fingerprint of its labels."""
+
+
+def _with_labels(signals: ReviewSignals, subject: Subject) -> ReviewSignals:
+    """The run's signals, with the labels that people took over, if they did."""
+    return replace(signals, taken_over=subject.weights if subject.taken_over else None)
+
+
 class _View:
     """What one model says, and what is like what."""
 
-    def __init__(self, run: str, data: PartialLabelDataset, signals: ReviewSignals) -> None:
-        self.run, self.data, self.signals = run, data, signals
+    def __init__(self, key: _Key, data: PartialLabelDataset, signals: ReviewSignals) -> None:
+        self.key, self.data, self.signals = key, data, signals
 
     @cached_property
     def similar(self) -> Similar:

@@ -85,15 +85,20 @@ class Judging(ABC):
         if more:
             self.rounds = (*self.rounds[:-1], replace(self.round, controls=self.round.controls + more))
 
-    def adopt(self, subject: Subject) -> bool:
-        """Put the labels of a taught run in the place of the old ones, with a fresh draw of controls.
+    def adopt(self, subject: Subject, *, instead_of: int | None = None) -> bool:
+        """Put the labels of a taught run, or those taken over, in the place of the old ones, with a fresh draw.
+
+        Args:
+            instead_of: only where the labels of the round of this number are still those under review.
 
         Returns:
-            False where another process has done so already.
+            False where another process has done so already, or was before us with other labels.
         """
+        new = (subject.run, subject.fingerprint)
         with self.writing() as t:
             known = t.rounds()
-            fresh = all(record.run != subject.run for record in known)
+            fresh = all((record.run, record.fingerprint) != new for record in known)
+            fresh = fresh and instead_of in (None, known[-1].number)
             if fresh:
                 last = known[-1]
                 promise = Promise(last.share, last.max_error, last.level)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pll.review.reviewing import Reviewing, Settings
 from pll.review.subject import Subject, review_id, subject_of
+from pll.review.takenover import kept
 from pll.runs import Run
 from pll.store.store import Store
 
@@ -31,6 +32,9 @@ def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings |
     def load(run_id: str) -> Subject:
         return subject_of(get_run(run_id))
 
+    def taken_over(own: Subject, fingerprint: str) -> Subject:
+        return kept(get_run(own.run).folder, own, fingerprint)
+
     lessons = run.folder.about()["run"].get("lessons")
     root = run if not lessons else get_run(lessons["root"])
-    return Reviewing(review_id(root.folder), subject_of(root), store, settings=settings, load=load)
+    return Reviewing(review_id(root.folder), subject_of(root), store, settings=settings, load=load, kept=taken_over)

@@ -23,8 +23,8 @@ Scores = npt.NDArray[np.floating]
 Score = Callable[[ReviewSignals, Decided], Scores]
 """(n,) the larger, the sooner it is shown."""
 
-DEFAULT = "doubt"
-"""The best for labels that stay the run's until somebody decides. Where proposals are taken over, `learning` is."""
+DEFAULT = "learning"
+"""The best where proposals are taken over. For labels that stay until somebody decides, `doubt` is."""
 
 
 @dataclass(frozen=True)
@@ -165,22 +165,23 @@ def _at_random(signals: ReviewSignals, decided: Decided) -> Scores:
 
 def _of_identified(signals: ReviewSignals, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """(n,) what (nnz,) values say of each identified label."""
-    return values[top_positions(signals.weights, signals.sets)]
+    return values[top_positions(signals.in_force, signals.sets)]
 
 
 _ALL = (
+    Order(
+        "learning",
+        "Least certain proposal",
+        "Examples of which even the model, their neighbours and all decisions so far together are least sure. Take "
+        "over what they are sure of under Progress.",
+        _by_logit,
+        uses_decisions=True,
+    ),
     Order(
         "doubt",
         "Most likely wrong",
         "Examples whose label is least likely by the model, their neighbours and all decisions so far.",
         _by_doubt,
-        uses_decisions=True,
-    ),
-    Order(
-        "learning",
-        "Least certain proposal",
-        "Examples of which even the model, their neighbours and all decisions so far together are least sure.",
-        _by_logit,
         uses_decisions=True,
     ),
     Order(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from pll.candidates import CandidateSets
@@ -13,6 +14,7 @@ from pll.review.calibration import Calibration
 from pll.review.rounds import asked_of, calibration_of
 from pll.review.state import ReviewState
 from pll.review.subject import Subject, review_id
+from pll.review.takenover import in_force, kept
 from pll.rundir import RunFolder
 from pll.store import Database, Store, database_url
 from pll.store.records import Event, ReviewRecord, RoundRecord
@@ -39,6 +41,14 @@ class Record:
     def decisions(self) -> dict[int, Decision]:
         """By row of the training examples: what people decided."""
         return decisions_of(self.state)
+
+    def labels(self, own: Subject, folder: RunFolder) -> Subject:
+        """The labels of a run of this review as they are now: its own, or those taken over in their place.
+
+        Raises:
+            UserError: the file of those taken over is missing or damaged.
+        """
+        return in_force(own, self.rounds, partial(kept, folder))
 
     def calibration(self, subject: Subject) -> Calibration | None:
         """Calibrated confidence of a run of this review; None where too few of its controls were answered."""
@@ -81,7 +91,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store
     finally:
         if own:
             store.database.close()
-    if review is None or not events:
+    if review is None or not (events or len(rounds) > 1):  # labels may be taken over before the first answer
         return None
     if sets is None:
         sets = load_parts(replace(folder.config(), lessons=None)).train.sets()

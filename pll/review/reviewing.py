@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -35,6 +35,7 @@ from pll.review.record import decisions_of
 from pll.review.rounds import Promise, asked_of, new_round
 from pll.review.state import ReviewState
 from pll.review.subject import Subject
+from pll.review.takenover import ReadKept, in_force
 from pll.store.records import Claim, Event, ReviewRecord, RoundRecord
 from pll.store.store import Store, Transaction, now
 
@@ -71,6 +72,7 @@ class Reviewing(Judging):
         store: where decisions are kept.
         settings: used where the review does not exist yet (but for `hold`).
         load: gives the subject of a run that was taught; needed where there is one.
+        kept: gives labels that were taken over in place of a run's own; needed where there are some.
         clock: for tests.
 
     Attributes:
@@ -90,6 +92,7 @@ class Reviewing(Judging):
         *,
         settings: Settings | None = None,
         load: Load | None = None,
+        kept: ReadKept | None = None,
         clock: Callable[[], datetime] = now,
     ) -> None:
         self.id = review_id
@@ -99,6 +102,7 @@ class Reviewing(Judging):
         settings = settings or Settings()
         self._hold = settings.hold
         self._load = load or _no_other(subject)
+        self._kept = kept or _none_kept
         self._lock = threading.RLock()
         self.state = ReviewState(subject.candidates)
         _check_settings(settings)
@@ -106,7 +110,7 @@ class Reviewing(Judging):
             self.record = self._opened(t, settings)
             self.state.take_in(t.events())
             rounds = t.rounds()
-            if not rounds or (rounds[-1].run == subject.run and rounds[-1].fingerprint != subject.fingerprint):
+            if not rounds or (rounds[-1].run == subject.run and _has_gone_on(subject, rounds)):
                 rounds.append(new_round(len(rounds) + 1, subject, settings.promise, clock()))
                 t.open_round(rounds[-1])
             self._marks = t.marks()
@@ -115,7 +119,7 @@ class Reviewing(Judging):
         self.asked = self._asked()
         self.previous: Subject | None = None
         self._order: tuple[str, Ints] = ("confidence", _by_confidence(subject))
-        if self.round.run != subject.run:
+        if (self.round.run, self.round.fingerprint) != (subject.run, subject.fingerprint):
             self._adopt_current()
 
     # ---- reviewers -----------------------------------------------------------------------------------------------
@@ -291,15 +295,23 @@ class Reviewing(Judging):
         return asked_of(self.record, len(self.root))
 
     def _adopt_current(self) -> None:
-        """The latest round is of another run: from now on show its label weights."""
-        subject = self.root if self.round.run == self.root.run else self._load(self.round.run)
+        """The latest round is of another run, or of labels that were taken over: from now on show its label weights."""
+        subject = self._judged_by(self.rounds)
         if len(subject) != len(self.root):
             raise UserError(f"The run {subject.run} has other examples than this review.")
-        before = [record.run for record in self.rounds if record.run != subject.run]
-        earlier = None if not before else self.root if before[-1] == self.root.run else self._load(before[-1])
+        earlier, before = None, self.rounds
+        while before and (before[-1].run, before[-1].fingerprint) == (subject.run, subject.fingerprint):
+            before = before[:-1]
+        if before:
+            earlier = self._judged_by(before)
         with self._lock:
             self.current, self.previous = subject, earlier
             self._order = ("confidence", _by_confidence(subject))
+
+    def _judged_by(self, rounds: Sequence[RoundRecord]) -> Subject:
+        """The labels under the last of these rounds."""
+        run = rounds[-1].run
+        return in_force(self.root if run == self.root.run else self._load(run), rounds, self._kept)
 
     def _label(self, row: int, verdict: Verdict) -> str | None:
         if verdict.status in ("label", "none"):
@@ -320,6 +332,15 @@ def _check_settings(settings: Settings) -> None:
             raise UserError(f"{name} is {value}; it must lie between 0 and 1.")
     if not settings.hold > 0:
         raise UserError(f"Examples are held for {settings.hold} seconds; that must be above 0.")
+
+
+def _has_gone_on(own: Subject, rounds: Sequence[RoundRecord]) -> bool:
+    """Whether the run's labels are others than when they came under review."""
+    return all(record.run != own.run or record.fingerprint != own.fingerprint for record in rounds)
+
+
+def _none_kept(own: Subject, fingerprint: str) -> Subject:
+    return own  # its certificate is refused: the fingerprint is another
 
 
 def _no_other(subject: Subject) -> Load:

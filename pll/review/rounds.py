@@ -131,7 +131,8 @@ def calibration_of(
     """Calibrated confidence of a round's labels, fitted on the controls answered so far.
 
     Controls that the model has learnt from (they were decided before it was taught) are left out: their candidate
-    sets are no longer those of `root`, the first run.
+    sets are no longer those of `root`, the first run. So are those that labels taken over give no choice: there a
+    decision has set a weight to 0, which the logit never does.
 
     Raises:
         UserError: too few of them.
@@ -139,6 +140,8 @@ def calibration_of(
     sets = subject.candidates
     answered = record.controls[: len(control_answers(record.controls, subject, state, asked))]
     rows = np.array([row for row in answered if np.array_equal(sets[row], root[row])], dtype=np.int64)
+    if subject.taken_over:
+        rows = rows[np.minimum.reduceat(subject.weights, sets.indptr[:-1])[rows] > 0]
     place = {name: j for j, name in enumerate(sets.class_names)}
     labels = [place.get(state.verdict(int(row)).label or "", OUTSIDE) for row in rows]
     return calibrate(subject.weights, sets, rows, np.array(labels, dtype=np.int64), method)

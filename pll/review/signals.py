@@ -43,6 +43,8 @@ class ReviewSignals:
         out_of_fold: (nnz,) probability by a classifier that has not seen the example, normalised on S_i; or None.
         epoch: the weights are those after it.
         runs: how many runs (seeds) the weights are averaged over.
+        taken_over: (nnz,) label weights that people took over in place of `weights`: orders and lists go by them, while
+            the logit goes on learning from what the run itself said; None where nobody did.
 
     Raises:
         UserError: an array that does not fit the sets.
@@ -57,6 +59,7 @@ class ReviewSignals:
     out_of_fold: Weights | None = None
     epoch: int = 0
     runs: int = 1
+    taken_over: Weights | None = None
 
     def __post_init__(self) -> None:
         n, nnz = len(self.sets), self.sets.nnz
@@ -67,6 +70,7 @@ class ReviewSignals:
             ("neighbours", self.neighbours, n),
             ("votes", self.votes, nnz),
             ("out-of-fold probabilities", self.out_of_fold, nnz),
+            ("label weights taken over", self.taken_over, nnz),
         ):
             if values is not None and len(values) != length:
                 raise UserError(f"The {what} are {len(values)} values, but the candidate sets ask for {length}.")
@@ -100,10 +104,15 @@ class ReviewSignals:
             epoch=epochs[-1],
         )
 
+    @property
+    def in_force(self) -> Weights:
+        """(nnz,) the final label weights, or what people took over in their place."""
+        return self.weights if self.taken_over is None else self.taken_over
+
     @cached_property
     def sharp(self) -> Sharpness:
-        """Identified label, confidence, margin and entropy of each example, by the final label weights."""
-        return sharpness(self.weights, self.sets)
+        """Identified label, confidence, margin and entropy of each example, by the label weights in force."""
+        return sharpness(self.in_force, self.sets)
 
     @cached_property
     def neighbourhood(self) -> Neighbourhood | None:

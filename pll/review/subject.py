@@ -25,12 +25,14 @@ class Subject:
         ids: (n,) text, the examples.
         candidates: n candidate sets, as the run was given them.
         weights: (nnz,) float32, its final label weights.
+        taken_over: they are proposals that people took over in their place (pll.review.takenover).
     """
 
     run: str
     ids: npt.NDArray[np.str_]
     candidates: CandidateSets
     weights: Weights
+    taken_over: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)

@@ -1,4 +1,7 @@
-"""Two reviewers in two browsers; the server is killed (SIGKILL) while they press their keys."""
+"""Two reviewers in two browsers; the server is killed (SIGKILL) while they press their keys.
+
+The long version, 500 decisions and five kills, is `python -m benchmarks.durability_browser`.
+"""
 
 from __future__ import annotations
 
@@ -23,10 +26,3 @@ def test_what_was_acknowledged_is_there_after_the_server_was_killed(chromium: An
     found = try_out(chromium, tmp_path, decisions=20, kills=1)
     assert (found.lost, found.doubled, found.shared) == (0, 0, 0)
     assert (found.decisions, found.acknowledged, found.kills) == (20, 20, 1)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(1800)
-def test_five_hundred_decisions_and_five_kills(chromium: Any, tmp_path: Path) -> None:
-    found = try_out(chromium, tmp_path, decisions=500, kills=5)
-    assert found.is_clean and (found.decisions, found.acknowledged, found.kills) == (500, 500, 5)

@@ -77,7 +77,7 @@ def test_the_default_is_the_first_and_always_usable() -> None:
     bare = ReviewSignals(SETS, SMALL.weights)
     assert next(iter(ORDERS)) == DEFAULT
     assert [order.name for order in usable_orders(bare)] == [
-        *("doubt", "learning", "confidence", "margin", "entropy", "random")
+        *("learning", "doubt", "confidence", "margin", "entropy", "random")
     ]
     assert len(usable_orders(SMALL)) == len(ORDERS)
 

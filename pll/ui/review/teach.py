@@ -6,6 +6,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.teaching import changed_by_teaching
+from pll.ui.review import proposed
 from pll.ui.review.sitting import Sitting
 from pll.ui.words import count, standing
 
@@ -15,6 +16,12 @@ FOCUS = "changed by teaching"
 
 
 def panel(sitting: Sitting) -> None:
+    """What decisions do beyond their own examples: teach the model, propose labels."""
+    teaching(sitting)
+    proposed.panel(sitting)
+
+
+def teaching(sitting: Sitting) -> None:
     """Teach the model; how that stands; what it changed."""
     guide = sitting.guide
     st.markdown("**Teach the model**")

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pll.calibration import reliability
+from pll.calibration import error_by_chance, reliability
 
 
 def test_against_a_count_by_hand():
@@ -36,3 +36,12 @@ def test_the_bounds_belong_to_the_outer_bins_and_nothing_is_nothing():
     assert result.counts.tolist() == [1, 0, 0, 1]
     assert result.error == 0
     assert np.isnan(reliability(np.empty(0), np.empty(0, dtype=bool)).error)
+
+
+def test_the_error_by_chance_is_what_calibrated_confidence_shows_on_average():
+    rng = np.random.default_rng(0)
+    confidence = np.repeat([0.15, 0.55, 0.75, 0.95, 1.0], [3, 7, 20, 30, 4])
+    seen = [reliability(confidence, rng.random(len(confidence)) < confidence).error for _ in range(4000)]
+    spread = np.std(seen) / np.sqrt(len(seen))
+    assert error_by_chance(reliability(confidence, confidence > 0)) == pytest.approx(np.mean(seen), abs=4 * spread)
+    assert np.isnan(error_by_chance(reliability(np.empty(0), np.empty(0, dtype=bool))))

@@ -186,15 +186,20 @@ def _explain(found: Step | None, steps: Sequence[Step], n: int, answered: int, m
             return f"{said} Too many labels are wrong already at every threshold tried."
         step = min(reachable, key=lambda step: reachable[step])
         return (
-            f"{said} {answered:,} controls were answered; about {reachable[step]:,} more, all right, would do for the "
-            f"{step.accepted:,} labels of confidence {step.threshold:.3f} and above."
+            f"{said} {_counted(answered, 'control was', 'controls were')} answered; about {reachable[step]:,} more, all "
+            f"right, would do for the {step.accepted:,} labels of confidence {step.threshold:.3f} and above."
         )
     which = "all " if found.accepted == n else "the "
     return (
         f"Accept {which}{found.accepted:,} labels (confidence {found.threshold:.3f} and above): at most "
         f"{found.allowed:,} of them ({_percent(max_error)}) are wrong, {promise}. "
-        f"{found.controls:,} random controls among them were checked, {found.wrong:,} were wrong."
+        f"{_counted(found.controls, 'random control among them was', 'random controls among them were')} checked, "
+        f"{_counted(found.wrong, 'was', 'were')} wrong."
     )
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def _further_draws(step: Step, n: int, max_error: float) -> int | None:

@@ -172,6 +172,48 @@ def test_progress_says_how_far_it_is_to_the_certificate(open_page: Any, finished
     assert "Ada has decided nothing in this sitting." in said(page)
 
 
+def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:
+    """The view on progress after so many answers, every fifth another than the model's."""
+    begun(run, mix=1.0, **settings)
+    guide = service.guide_of(run)
+    desk = guide.reviewing.desk("Bob")
+    given = desk.next()
+    for turn in range(answers):
+        assert given is not None
+        other = next((choice.label for choice in given.choices if choice.label != given.identified), given.identified)
+        given = desk.decide(given, "pick", other if turn % 5 == 0 else given.identified).next
+    page = entered(open_page("review", run=run.id))
+    return page.segmented_control(f"review-view-{guide.reviewing.id}").set_value("Progress").run()
+
+
+def test_calibration_waits_for_enough_controls(open_page: Any, finished: Run) -> None:
+    page = progress_after(open_page, finished, 12)
+    assert not page.exception
+    assert "at least 30 decided examples; there are 12. Decide 18 more" in said(page)
+
+
+def test_calibration_shows_reliability_before_and_after(open_page: Any, finished: Run) -> None:
+    page = progress_after(open_page, finished, 40)
+    assert not page.exception
+    reviewing = service.guide_of(finished).reviewing
+    found = reviewing.calibration()
+    metric = {metric.label: metric.value for metric in page.metric}
+    assert metric["Expected calibration error"] == f"{found.after.error:.1%}".replace("%", " %")
+    assert f"On 40 controls: {found.before.error:.1%}".replace("%", " %") in said(page)
+    assert f"Temperature {found.temperature:.2f}" in said(page)
+    page = page.segmented_control(f"review-calibrate-{reviewing.id}").set_value("isotonic").run()
+    assert not page.exception
+    assert "isotonic needs at least 100 decided examples; there are 40" in said(page)
+
+
+def test_isotonic_calibration_shows_with_a_hundred_controls(open_page: Any, finished: Run) -> None:
+    page = progress_after(open_page, finished, 110, promise=Promise(share=0.9, max_error=0.2))
+    reviewing = service.guide_of(finished).reviewing
+    page = page.segmented_control(f"review-calibrate-{reviewing.id}").set_value("isotonic").run()
+    assert not page.exception
+    assert "On 110 controls" in said(page) and "Temperature" not in said(page)
+
+
 def test_disagreements_are_listed_and_settled(open_page: Any, finished: Run) -> None:
     begun(finished, overlap=2, mix=0.0)
     guide = service.guide_of(finished)

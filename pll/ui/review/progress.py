@@ -11,7 +11,7 @@ from pll.errors import UserError
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer, work_of
 from pll.review.guide import Guide
 from pll.review.reviewing import Reviewing
-from pll.ui.review import teach
+from pll.ui.review import calibrating, teach
 from pll.ui.review.sitting import Sitting
 from pll.ui.routes import link
 from pll.ui.words import count, duration, percent
@@ -88,6 +88,7 @@ def draw(sitting: Sitting) -> None:
         st.markdown("**Take the labels away**")
         st.caption("Your decisions count: each label says whether it is the model's or a person's, whose and when.")
         link("export", "Export the labels", run=guide.reviewing.current.run)
+    calibrating.draw(guide.reviewing)
     work(work_by_reviewer(guide.reviewing))
     st.caption(summary(sitting))
 
@@ -98,13 +99,13 @@ def figures(reviewing: Reviewing) -> None:
     done = int((state.answers > 0).sum())
     rate = recent_rate(state.all_events)
     labels = list(reviewing.decisions().items())
-    changed = sum(said.label != reviewing.current.labels[row] for row, said in labels)
+    changed = sum(said.label != reviewing.root.labels[row] for row, said in labels)
     for place, (name, value, help_text) in zip(
         st.columns(4),
         (
             ("Decided", f"{done:,}", "Examples that at least one reviewer has answered."),
             ("Left", f"{n - done:,}", "Examples that nobody has answered."),
-            ("Labels put right", f"{changed:,}", "Decisions that differ from the model's label."),
+            ("Labels put right", f"{changed:,}", "Decisions that differ from the model's label before the review."),
             ("Rate", "–" if rate is None else f"{rate:.0f} a minute", "Decisions of late, all reviewers together."),
         ),
         strict=True,

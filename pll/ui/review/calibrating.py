@@ -1,0 +1,136 @@
+"""Whether confidence can be believed, by the random controls; and what puts it right."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pll.calibration import Reliability, error_by_chance
+from pll.errors import UserError
+from pll.review.calibration import Calibration, Method
+from pll.review.reviewing import Reviewing
+from pll.ui import charts
+from pll.ui.palette import ACCENT
+from pll.ui.words import count, percent
+
+NAMES: dict[Method, str] = {"temperature": "Temperature", "isotonic": "Isotonic"}
+FULLEST = 2
+"""Controls that a bin needs to be worth a sentence."""
+
+
+def draw(reviewing: Reviewing) -> None:
+    """Reliability before and after, and what that means; or how many controls are missing."""
+    st.markdown("**Can its confidence be believed?**")
+    method = st.segmented_control(
+        "Put it right by",
+        get_args(Method),
+        default="temperature",
+        format_func=NAMES.__getitem__,
+        key=f"review-calibrate-{reviewing.id}",
+        required=True,
+        help="Temperature makes all label weights sharper or flatter by one number; 30 controls are enough. Isotonic "
+        "finds the share that is right for every confidence, of any shape; it needs 100.",
+    )
+    try:
+        found = reviewing.calibration(method)
+    except UserError as error:
+        st.info(str(error), icon=":material/hourglass_bottom:")
+        return
+    figure, table = chart(found)
+    picture, words = st.columns([5, 2], gap="large", vertical_alignment="center")
+    with picture:
+        charts.show(figure, table, "calibrated", "Share of correct labels by confidence, before and after calibration")
+    with words:
+        st.metric(
+            "Expected calibration error",
+            percent(found.after.error),
+            delta=f"{(found.after.error - found.before.error) * 100:+.1f} points",
+            delta_color="inverse",
+            help="How far confidence and the share that is right are apart, on average over the controls. Each "
+            "control is judged by a calibration made without it.",
+        )
+        st.caption(" ".join(words_of(found)))
+
+
+def words_of(found: Calibration) -> list[str]:
+    """The chart in sentences."""
+    chance = percent(error_by_chance(found.after))
+    said = [
+        f"On {count(found.decisions, 'control')}: {percent(found.before.error)} before, {percent(found.after.error)} "
+        f"after. Perfect confidence would show about {chance} on so few, by chance."
+    ]
+    if found.temperature is not None:
+        said.append(_temperature_words(found.temperature))
+    said.extend(_fullest_words(found.before))
+    if found.method == "temperature":
+        said.append("An export carries this confidence beside the model's own, in confidence.csv.")
+    else:
+        said.append("An export carries the temperature's.")
+    return said
+
+
+def _temperature_words(temperature: float) -> str:
+    """What T says.
+
+    >>> _temperature_words(1.4)
+    'Temperature 1.40: the model was too sure of itself.'
+    """
+    if abs(temperature - 1) < 0.05:
+        return f"Temperature {temperature:.2f}: the model is about as sure as it should be."
+    return f"Temperature {temperature:.2f}: the model was {'too sure of itself' if temperature > 1 else 'too modest'}."
+
+
+def _fullest_words(before: Reliability) -> list[str]:
+    place = int(np.argmax(before.counts))
+    if before.counts[place] < FULLEST:
+        return []
+    lower, upper = before.edges[place], before.edges[place + 1]
+    return [
+        f"Most of them ({before.counts[place]:,}) had a confidence of {percent(lower, 0)} to {percent(upper, 0)}; "
+        f"{percent(before.accuracy[place], 0)} of these were right."
+    ]
+
+
+def chart(found: Calibration) -> tuple[go.Figure, pd.DataFrame]:
+    """The share right against mean confidence, a point a bin, its size by the controls in it."""
+    figure = go.Figure()
+    diagonal = np.array([0, 100])
+    line = {"color": charts.QUIET, "dash": "dot", "width": 1.5}
+    figure.add_scatter(x=diagonal, y=diagonal, mode="lines", name="as it should be", line=line, hoverinfo="skip")
+    parts = []
+    for name, result, colour in (("before", found.before, charts.QUIET), ("after", found.after, ACCENT)):
+        filled = result.counts > 0
+        sizes = 6 + 14 * np.sqrt(result.counts[filled] / found.decisions)
+        figure.add_scatter(
+            x=result.confidence[filled] * 100,
+            y=result.accuracy[filled] * 100,
+            customdata=result.counts[filled],
+            mode="lines+markers",
+            name=name,
+            line={"color": colour, "width": 2},
+            marker={"size": sizes, "color": colour},
+            hovertemplate="%{x:.0f} % sure, %{y:.0f} % of %{customdata} right",
+        )
+        parts.append(_table(name, result))
+    charts.dress(figure, "Right by confidence, on the random controls", "mean confidence, %", "share right, %")
+    figure.update_layout(hovermode="closest")
+    figure.update_xaxes(range=[0, 102])
+    figure.update_yaxes(range=[0, 104])
+    return figure, pd.concat(parts, ignore_index=True)
+
+
+def _table(name: str, result: Reliability) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "calibration": name,
+            "confidence_from": result.edges[:-1],
+            "confidence_to": result.edges[1:],
+            "controls": result.counts,
+            "mean_confidence": result.confidence,
+            "share_right": result.accuracy,
+        }
+    )

@@ -186,8 +186,8 @@ def _explain(found: Step | None, steps: Sequence[Step], n: int, answered: int, m
             return f"{said} Too many labels are wrong already at every threshold tried."
         step = min(reachable, key=lambda step: reachable[step])
         return (
-            f"{said} {_counted(answered, 'control was', 'controls were')} answered; about {reachable[step]:,} more, all "
-            f"right, would do for the {step.accepted:,} labels of confidence {step.threshold:.3f} and above."
+            f"{said} {_counted(answered, 'control was', 'controls were')} answered; about {reachable[step]:,} more, "
+            f"all right, would do for the {step.accepted:,} labels of confidence {step.threshold:.3f} and above."
         )
     which = "all " if found.accepted == n else "the "
     return (

@@ -34,7 +34,7 @@ import numpy as np
 from pll.protocol import Flip
 from pll.registry import RunRegistry
 from pll.review.subject import review_id
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.sources import Source
 from pll.store import Database, Store
 
@@ -77,10 +77,11 @@ class Findings:
 
 
 class Server:
-    """The app on a port of its own; killed as hard as can be."""
+    """The app on a port of its own, with further options of Streamlit; killed as hard as can be."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, *options: str) -> None:
         self.home = home
+        self._options = options
         with closing(socket.socket()) as probe:
             probe.bind(("localhost", 0))
             self.port = int(probe.getsockname()[1])
@@ -90,6 +91,7 @@ class Server:
     def start(self, patience: float = 60.0) -> None:
         """Until it answers."""
         options = [f"--server.port={self.port}", "--server.headless=true", "--server.fileWatcherType=none"]
+        options += self._options
         with (self.home / "server.log").open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *options],
@@ -244,8 +246,10 @@ def _begin(browser: Any, server: Server, run_id: str) -> str:
     link = f"{server.url}/review?run={run_id}"
     page = browser.new_context().new_page()
     page.goto(link)
+    page.get_by_role("textbox", name="Your name").fill(REVIEWERS[0], timeout=60_000)
+    page.keyboard.press("Enter")
     page.get_by_role("button", name="Begin the review").click(timeout=60_000)
-    page.get_by_role("textbox", name="Your name").wait_for(timeout=60_000)
+    page.locator(".desk .pick").first.wait_for(timeout=60_000)
     page.context.close()
     return link
 

@@ -1,12 +1,16 @@
 """Compare: methods as lanes, from the same start, epoch by epoch; and what that shows, in words."""
 
+from functools import partial
+
 import streamlit as st
 
 from pll.comparisons import Comparison
 from pll.errors import UserError
 from pll.ui import session
-from pll.ui.compare import choosing, following, moving
+from pll.ui.compare import choosing, following, moving, sharing
+from pll.ui.compare.looking import looking_at
 from pll.ui.routes import link
+from pll.ui.share import end_of_lesson, is_link, refuse
 from pll.ui.words import ICONS, count
 
 RECENT = 5
@@ -83,17 +87,19 @@ def follow(comparison: Comparison) -> None:
     """Lanes at work, or ended."""
     snapshot = comparison.snapshot()
     with st.container(gap="xsmall"):
-        following.heading(comparison, snapshot)
+        following.heading(comparison, snapshot, partial(sharing.popover, comparison, snapshot))
         moving.bar(comparison, snapshot)
         following.watch(comparison, snapshot.state)
+        end_of_lesson(looking_at(comparison))
 
 
 try:
-    in_view = moving.in_view()
+    in_view = sharing.opened() if is_link() else moving.in_view()
 except UserError as error:
-    st.error(str(error), icon=":material/link_off:")
+    refuse(error)
     in_view = None
 if in_view is None:
-    prepare()
+    if not is_link():
+        prepare()
 else:
     follow(in_view)

@@ -34,6 +34,8 @@ def make_candidates(source: Source, data: PartialLabelDataset) -> candidates.Off
     st.subheader("2 · Candidates")
     ways = candidates.ways(data)
     if not ways:
+        for note in data.notes:  # a header that was none, say
+            st.caption(f":material/info: {note}")
         st.error(
             f"{data.name} has neither candidates nor true labels. Say above, under *What each column is*, which "
             "columns hold them; or add a column `candidates` (labels joined by `|`), columns of annotators or "
@@ -72,7 +74,8 @@ def show(source: Source) -> None:
     if raw is None:
         return
     if source.path is not None:
-        st.caption(f"{raw.name}: {count(len(raw), 'example')}, {count(raw.n_classes, 'class', 'classes')}")
+        classes = count(raw.n_classes, "class", "classes") if raw.n_classes else "no labels yet"
+        st.caption(f"{raw.name}: {count(len(raw), 'example')}, {classes}")
     offer = make_candidates(source, raw)
     if offer is None:
         return

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.protocol import Flip
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.sources import Source
 from pll.ui import bring, past, session
 from pll.ui.routes import PAGES, go

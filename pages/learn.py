@@ -19,6 +19,10 @@ st.markdown(
     "one at a time. Guess first; then move the figure. Nothing is drawn beforehand: every number is computed while "
     "you read, by the code that trains your runs."
 )
+st.caption(
+    ":material/link: What you set is in the address of this page. Copy it, and a class begins where you are; "
+    "a heading's own link leads to its idea."
+)
 contents()
 partial.draw()
 minimum.draw()

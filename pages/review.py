@@ -9,7 +9,7 @@ from pll.runs import Run
 from pll.snapshots import ACTIVE
 from pll.ui import session
 from pll.ui.review import batch, conflicts, desk, opening, progress, queue, service, teach
-from pll.ui.review.reviewer import Reviewer, reviewer, sign
+from pll.ui.review.reviewer import Reviewer, ask, reviewer, sign
 from pll.ui.review.sitting import Sitting
 from pll.ui.routes import go, link
 from pll.ui.words import method_title, standing
@@ -81,12 +81,14 @@ def wait(run: Run) -> None:
 
 def review(run: Run) -> None:
     """A run with labels."""
-    if not service.is_begun(run):
-        heading(run)
-        opening.settle(run, len(run.parts().train))
-        return
     who = reviewer()
     if who is None:
+        heading(run)
+        ask()
+        return
+    if not service.is_begun(run):
+        heading(run, partial(sign, who))
+        opening.settle(run, len(run.parts().train), who)
         return
     sitting = service.sitting_of(service.guide_of(run), who)
     heading(run, partial(tools, sitting, who))
@@ -123,4 +125,5 @@ try:
         not_yet(in_view)
 except UserError as error:
     st.error(str(error), icon=":material/error:")
+    st.button("Try again", icon=":material/refresh:")  # the run that a press starts is the trial
     link("home", "See your runs")

@@ -8,6 +8,7 @@ from pll.errors import UserError
 from pll.runs import Run
 from pll.ui import live, session, setup, share, transport
 from pll.ui.routes import go, link
+from pll.ui.viewing import viewing
 from pll.ui.words import count
 
 
@@ -54,13 +55,13 @@ def follow(run: Run) -> None:
         if snapshot.error:
             st.error(snapshot.error, icon=":material/error:")
         live.watch(run, snapshot.state)
-        share.end_of_lesson(run)
+        share.end_of_lesson(viewing(run))
 
 
 try:
     in_view = share.opened() if share.is_link() else session.run_in_view()
 except UserError as error:
-    st.error(str(error), icon=":material/link_off:")
+    share.refuse(error)
     in_view = None
 if in_view is None:
     if not share.is_link():

@@ -13,7 +13,15 @@ from pll.augment import AUGMENTATIONS
 from pll.errors import UserError
 from pll.formats import FORMATS
 from pll.formats.roles import ROLES
+from pll.losses import LOSSES
+from pll.methods import METHODS
+from pll.models import MODELS
+from pll.optimisation import OPTIMISERS
+from pll.scaling import SCALES
 from pll.synthesis import FLIPS
+
+DATA = "a file of any format, a folder of pictures, or a name that the command datasets lists"
+SEED = "of split, candidate sets and method: the same seed, the same result (default: 0)"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -45,10 +53,12 @@ def parser() -> argparse.ArgumentParser:
     add = sub.add_parser("datasets", help="what the catalogue has, and where each comes from")
     add.set_defaults(command=commands.datasets)
 
-    add = sub.add_parser("synthesize", help="make candidate sets from single labels")
-    add.add_argument("data", metavar="NAME|FILE")
+    add = sub.add_parser("synthesize", help="make candidate sets from single labels, or from what several people said")
+    add.add_argument("data", metavar="NAME|FILE", help=DATA)
+    _column_option(add)
+    _rule_option(add)
     _flip_options(add)
-    add.add_argument("--seed", type=_seed, default=0)
+    add.add_argument("--seed", type=_seed, default=0, help=SEED)
     add.add_argument("--out", required=True, metavar="FILE", help="data.npz, or any format by its ending")
     add.set_defaults(command=commands.synthesize)
 
@@ -58,32 +68,33 @@ def parser() -> argparse.ArgumentParser:
         epilog="Ctrl-C stops before the next mini-batch, keeps what was learnt and ends with status 130; "
         "--resume goes on from there to the same result.",
     )
-    add.add_argument("data", metavar="DATA")
-    add.add_argument("--method", default="proden")
+    add.add_argument("data", metavar="DATA", help=DATA)
+    add.add_argument("--method", default="proden", help=f"{', '.join(METHODS)} (default: proden)")
     _training_options(add)
-    add.add_argument("--seed", type=_seed, default=0)
-    add.add_argument("--out", required=True, metavar="RUN_DIR")
+    add.add_argument("--seed", type=_seed, default=0, help=SEED)
+    add.add_argument("--out", required=True, metavar="RUN_DIR", help="the folder of the run")
     add.add_argument("--resume", action="store_true", help="go on where an earlier run in RUN_DIR ended")
     add.set_defaults(command=fit_command.fit)
 
     add = sub.add_parser("evaluate", help="compare methods over folds or seeds")
-    add.add_argument("data", metavar="DATA")
-    add.add_argument("--methods", default="proden", help="names, separated by commas")
-    add.add_argument("--folds", type=int, metavar="K")
-    add.add_argument("--seeds", default="0", help="numbers, separated by commas")
+    add.add_argument("data", metavar="DATA", help=DATA)
+    add.add_argument("--methods", default="proden", help=f"several of {', '.join(METHODS)}, separated by commas")
+    add.add_argument("--folds", type=int, metavar="K", help="cross-validation in so many folds")
+    add.add_argument("--seeds", default="0", help="numbers, separated by commas: new splits and sets for each")
     _training_options(add)
     add.add_argument("--out", metavar="FILE", help="write results.csv here")
     add.set_defaults(command=commands.evaluate)
 
     add = sub.add_parser("predict", help="label unseen examples with a run's model")
-    add.add_argument("run", metavar="RUN_DIR")
-    add.add_argument("data", metavar="DATA")
-    add.add_argument("--out", required=True, metavar="FILE")
+    add.add_argument("run", metavar="RUN_DIR", help="the folder that fit wrote")
+    add.add_argument("data", metavar="DATA", help=DATA)
+    _column_option(add)
+    add.add_argument("--out", required=True, metavar="FILE", help="the file to write")
     add.set_defaults(command=commands.predict)
 
     add = sub.add_parser("export", help="a run's labels and model in every form, and one ZIP of them")
-    add.add_argument("run", metavar="RUN_DIR")
-    add.add_argument("--out", required=True, metavar="DIR")
+    add.add_argument("run", metavar="RUN_DIR", help="the folder that fit wrote")
+    add.add_argument("--out", required=True, metavar="DIR", help="the folder to write into")
     add.set_defaults(command=commands.export)
 
     add = sub.add_parser(
@@ -91,15 +102,9 @@ def parser() -> argparse.ArgumentParser:
     )
     add.add_argument("given", metavar="IN", help="a file, a name of the catalogue, or a RUN_DIR")
     add.add_argument("--to", required=True, metavar="FORMAT", help=", ".join(FORMATS))
-    add.add_argument("--out", required=True, metavar="FILE")
+    add.add_argument("--out", required=True, metavar="FILE", help="the file to write")
     add.add_argument("--from", metavar="FORMAT", help="the format of IN, where its content does not say it")
-    add.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="NAME=ROLE",
-        help=f"what a column or field is ({', '.join(ROLES)}); may be given several times",
-    )
+    _column_option(add)
     add.add_argument("--combine", choices=("union", "largest"), default="union", help="sets from several annotators")
     add.add_argument(
         "--uncertain-first", action="store_true", help="the least certain first, in a tool's file (of a run)"
@@ -108,9 +113,23 @@ def parser() -> argparse.ArgumentParser:
     return top
 
 
+def _column_option(add: argparse.ArgumentParser) -> None:
+    add.add_argument(
+        "--column",
+        action="append",
+        default=[],
+        metavar="NAME=ROLE",
+        help=f"what a column or field is ({', '.join(ROLES)}); may be given several times",
+    )
+
+
+def _rule_option(add: argparse.ArgumentParser) -> None:
+    add.add_argument("--rule", default="", help="candidates from annotators: union, votes:2 or reliability:0.05")
+
+
 def _flip_options(add: argparse.ArgumentParser) -> None:
     """How candidate sets are made from true labels, or from labels that may be wrong."""
-    ways = "; ".join(f"{name}: {way.title}" for name, way in FLIPS.items())
+    ways = "; ".join(f"{name}: {way.title.partition(': ')[2]}" for name, way in FLIPS.items())
     add.add_argument("--flip", choices=tuple(FLIPS), help=f"make candidates of true labels ({ways})")
     add.add_argument("--q", type=_number, help="probability that a wrong label enters, 0-1, with --flip")
     add.add_argument("--size", type=int, help="size of the sets, with --flip uniform")
@@ -132,27 +151,28 @@ def _flip_options(add: argparse.ArgumentParser) -> None:
 
 def _training_options(add: argparse.ArgumentParser) -> None:
     """What `fit` and `evaluate` share. None means: the method's own default."""
-    add.add_argument("--model")
-    add.add_argument("--loss")
-    add.add_argument("--epochs", type=int)
-    add.add_argument("--batch-size", type=int)
-    add.add_argument("--lr", type=_number)
-    add.add_argument("--weight-decay", type=_number)
-    add.add_argument("--momentum", type=_number)
+    add.add_argument("--model", help=f"{', '.join(MODELS)}, or torchvision:NAME")
+    add.add_argument("--loss", help=", ".join(LOSSES))
+    add.add_argument("--epochs", type=int, help="passes over the data")
+    add.add_argument("--batch-size", type=int, help="examples a step")
+    add.add_argument("--lr", type=_number, help="learning rate")
+    add.add_argument("--weight-decay", type=_number, help="of the optimiser")
+    add.add_argument("--momentum", type=_number, help="of SGD; for Adam its β₁")
     add.add_argument("--device", help="auto, cpu, cuda, …")
     add.add_argument("--threads", type=int, help="CPU threads (default: one less than there are cores)")
-    add.add_argument("--optimiser", choices=("sgd", "adam"))
+    add.add_argument("--optimiser", choices=OPTIMISERS, help="how steps are taken")
     add.add_argument("--lr-decay", type=_number, help="factor on the learning rate every --lr-decay-every epochs")
-    add.add_argument("--lr-decay-every", type=int)
+    add.add_argument("--lr-decay-every", type=int, metavar="EPOCHS", help="see --lr-decay")
     add.add_argument("--augment", choices=AUGMENTATIONS, help="vary images at random while training")
-    add.add_argument("--scale", choices=("auto", "zscore", "none"))
+    add.add_argument("--scale", choices=SCALES, help="of features: auto is z-scores, for images by channel")
     add.add_argument(
         "--features",
         default="auto",
         metavar="SPEC",
         help="what makes features of texts, pictures and words: auto, none, or e.g. table+tfidf:100, pixels:64",
     )
-    add.add_argument("--rule", default="", help="candidates from annotators: union, votes:2 or reliability:0.05")
+    _column_option(add)
+    _rule_option(add)
     _flip_options(add)
     held = add.add_mutually_exclusive_group()
     held.add_argument("--test", metavar="FILE", help="test on this data")

@@ -10,9 +10,10 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from pll.dataset import PartialLabelDataset
+from pll.devices import choose_device
 from pll.methods import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator
-from pll.methods.deep import DeepEstimator, choose_device
+from pll.methods.deep import DeepEstimator
 from pll.models import MODEL_INFO, build_model, count_parameters
 
 LONG = 600.0

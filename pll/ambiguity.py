@@ -1,4 +1,4 @@
-"""How ambiguous candidate sets are: their sizes, which labels keep company, and the ambiguity degree γ.
+"""How ambiguous candidate sets are: which labels keep company, and the ambiguity degree γ.
 
 The ambiguity degree (Cour, Sapp & Taskar 2011; paper, §3) is the highest probability that a given wrong label
 accompanies a given true one,
@@ -21,15 +21,6 @@ DENSE_IS_FASTER = 100
 """How many times quicker a dense multiplication is than a sparse one (measured: 12 ns against 0.1 ns)."""
 
 ROWS_AT_ONCE = 4096
-
-
-def set_sizes(candidates: CandidateSets) -> npt.NDArray[np.int64]:
-    """(c+1,) int64: how many sets have 0, 1, …, c candidates.
-
-    >>> set_sizes(CandidateSets.from_lists([[0, 2], [1]], n_classes=3)).tolist()
-    [0, 1, 1, 0]
-    """
-    return np.bincount(candidates.sizes, minlength=candidates.n_classes + 1)
 
 
 def co_occurrence(candidates: CandidateSets) -> npt.NDArray[np.float64]:
@@ -110,21 +101,6 @@ def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:
         )
     np.fill_diagonal(shares, 0.0)
     return float(shares[seen].max())
-
-
-def estimated_ambiguity_degree(candidates: CandidateSets, identified: npt.ArrayLike) -> float:
-    """An estimate of γ where the truth is not known: identified labels stand in for it.
-
-    It is off wherever they are wrong, and can never be seen to reach the γ of a distractor that is taken for the
-    truth. Say "estimated" wherever it is shown.
-
-    Args:
-        identified: (n,) identified labels, as `identify()` gives them.
-
-    Raises:
-        UserError: as `ambiguity_degree`.
-    """
-    return ambiguity_degree(candidates, identified)
 
 
 def _checked(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.int64]:

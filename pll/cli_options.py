@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import get_method
 from pll.noisy import Noisy
+from pll.sources import Source, source_of
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis import SETTINGS as FLIP_SETTINGS
 from pll.transitions import read_matrix, transitions_from_confusion, truth_given_label
@@ -134,6 +136,40 @@ def whole_number(text: str) -> int:
     if not text.isdecimal():
         raise UserError(f"--seeds has {text!r}; give whole numbers, 0 or more, separated by commas, such as 0,1,2.")
     return int(text)
+
+
+def source_told(data: str, options: argparse.Namespace) -> Source:
+    """The source that a word on the command line means, with what `--rule` and `--column` say of it.
+
+    Raises:
+        UserError: no such data, or columns told of a dataset of the catalogue.
+    """
+    source, told = source_of(data, options.rule), columns_told(options)
+    if told and source.path is None:
+        raise UserError(f"--column is for files; what the columns of {source.name} are is known.")
+    return replace(source, options={"columns": told}) if told else source
+
+
+def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:
+    """A source whose columns are known from other data (what was trained on); it may lack some of them.
+
+    Args:
+        told: what is said of this very data; all these columns must be there.
+
+    Raises:
+        UserError: no such data, or it cannot be read.
+    """
+    source = source_of(data)
+    if source.path is None or not (known or told):
+        return source
+    there = {column.name for column in formats.columns(source.path, name=source.name)}
+    columns = {name: role for name, role in known.items() if name in there} | dict(told or {})
+    return replace(source, options={"columns": columns}) if columns else source
+
+
+def columns_told(options: argparse.Namespace) -> dict[str, str]:
+    """What `--column` says, by column."""
+    return dict(pair(one, "--column", "NAME=ROLE") for one in options.column)
 
 
 def pair(text: str, option: str, form: str) -> tuple[str, str]:

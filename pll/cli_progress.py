@@ -9,7 +9,8 @@ from typing import Any
 from tqdm import tqdm
 
 from pll.dataset import PartialLabelDataset
-from pll.sources import Progress, Source
+from pll.progress import Progress
+from pll.sources import Source
 
 PATIENCE = 0.7
 """Seconds before a bar appears: what is quicker needs none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,19 +17,29 @@ from tqdm import tqdm
 from pll import catalog, fitting, formats
 from pll import evaluation as ev
 from pll.ambiguity import ambiguity_degree
-from pll.cli_options import flip_of, listed, noisy_of, note, pair, settings, whole_number
+from pll.cli_options import (
+    columns_told,
+    flip_of,
+    listed,
+    noisy_of,
+    note,
+    settings,
+    source_like,
+    source_told,
+    whole_number,
+)
 from pll.cli_progress import load
 from pll.convert import convert as convert_to
 from pll.dataset import PartialLabelDataset
+from pll.devices import default_threads
 from pll.errors import UserError
 from pll.features import featurised, load_features
 from pll.files import write_atomically
 from pll.methods import PartialLabelEstimator, get_method
 from pll.persistence import ModelCard, load_model, read_card
 from pll.protocol import with_candidates
-from pll.rundir import RunConfig, RunFolder, check_has_result
-from pll.sources import source_of
-from pll.threads import default_threads
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder, check_has_result
 
 
 def datasets(options: argparse.Namespace) -> None:
@@ -41,8 +52,7 @@ def datasets(options: argparse.Namespace) -> None:
 
 def convert(options: argparse.Namespace) -> None:
     """Write data, or a run's labels, in another format; what the format cannot hold is said first."""
-    columns = dict(pair(one, "--column", "NAME=ROLE") for one in options.column)
-    read = formats.ReadOptions(columns=columns, combine=options.combine)
+    read = formats.ReadOptions(columns=columns_told(options), combine=options.combine)
     done = convert_to(
         options.given,
         options.to,
@@ -66,12 +76,17 @@ def _is_here(entry: catalog.Entry) -> bool:
 
 
 def synthesize(options: argparse.Namespace) -> None:
-    """Make candidate sets from true labels and write them."""
-    data = load(source_of(options.data))
+    """Make candidate sets of true labels, of labels that are doubted or of what several people said; write them."""
+    data = load(source_told(options.data, options))
     flip, noisy = flip_of(options, data), noisy_of(options, data)
-    if flip is None and noisy is None:
-        raise UserError("Say how candidates are made: --flip binomial --q 0.7, or --noisy topk:2 of labels you doubt.")
-    made = with_candidates(data, flip, options.seed, noisy=noisy)
+    if flip is None and noisy is None and not options.rule:
+        raise UserError(
+            "Say how candidates are made: --flip binomial --q 0.7, --noisy topk:2 of labels you doubt, or "
+            "--rule votes:2 of what several people said."
+        )
+    if options.rule:  # the sets are the result; with the answers beside them, a reader would make its own
+        data = replace(data, annotations=None)
+    made = data if flip is None and noisy is None else with_candidates(data, flip, options.seed, noisy=noisy)
     formats.write(made, Path(options.out))
     sets = made.sets()
     gamma = "" if made.y is None else f", γ = {ambiguity_degree(sets, made.y):.3f}"
@@ -85,14 +100,14 @@ def evaluate(options: argparse.Namespace) -> None:
     seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     if options.folds is not None and (options.holdout is not None or options.test is not None):
         raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
-    data = load(source_of(options.data, options.rule))
+    data = load(source_told(options.data, options))
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
     estimators = {name: _factory(name, options, is_table=data.kind == "table") for name in names}
     splits = ev.Splits(
         folds=options.folds,
         holdout=options.holdout,
-        test=None if options.test is None else source_of(options.test).load(),
+        test=None if options.test is None else load(source_like(options.test, columns_told(options))),
         flip_with=flip_of(options, data),
         noisy=noisy_of(options, data),
         features=options.features,
@@ -119,7 +134,7 @@ def _factory(name: str, options: argparse.Namespace, *, is_table: bool) -> Calla
     own = {key: value for key, value in given.items() if key in known}
 
     def new(seed: int) -> PartialLabelEstimator:
-        config = RunConfig(source_of(options.data), method=name, params=own, seed=seed)
+        config = RunConfig(source_told(options.data, options), method=name, params=own, seed=seed)
         return fitting.new_estimator(config, is_table=is_table)
 
     new(0)  # a wrong setting is said before the first fit
@@ -131,13 +146,13 @@ def _show_round(bar: Any, name: str, done: int, total: int) -> None:
 
 
 def _print_summary(results: pd.DataFrame) -> None:
-    verdicts = ev.versus_first(results)
+    verdicts, first = ev.versus_first(results), results["method"].iloc[0]
     print(f"{'method':16} {'test accuracy %':>18} {'transductive %':>18} {'seconds':>9}")
     for row in ev.summary(results).to_dict("records"):
         test = _plus_minus(row["test_accuracy_mean"], row["test_accuracy_std"])
         transductive = _plus_minus(row["transductive_accuracy_mean"], row["transductive_accuracy_std"])
         verdict = verdicts.get(row["method"], "")
-        mark = {"worse": "  significantly worse", "better": "  significantly better"}.get(verdict, "")
+        mark = f"  significantly {verdict} than {first}" if verdict in ("worse", "better") else ""
         print(f"{row['method']:16} {test:>18} {transductive:>18} {row['seconds']:9.1f}{mark}")
 
 
@@ -153,7 +168,8 @@ def predict(options: argparse.Namespace) -> None:
     if folder.exists():  # else an exported model, perhaps
         check_has_result(folder)
     estimator, card = load_model(folder.path), read_card(folder.path)
-    data = load(source_of(options.data))
+    known = folder.config().source.options.get("columns", {}) if folder.exists() else {}
+    data = load(source_like(options.data, known, columns_told(options)))
     made = load_features(folder.path)
     if made is not None:
         data = featurised(data, made)

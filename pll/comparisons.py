@@ -18,10 +18,10 @@ from typing import Any
 import torch
 
 from pll import fitting
+from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
 from pll.lanes import LaneList
 from pll.methods import PartialLabelEstimator
-from pll.methods.deep import choose_device, computing_threads
 from pll.monitor import EpochRecord
 from pll.protocol import Parts
 from pll.queueing import DeviceQueue

@@ -202,7 +202,7 @@ def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: 
         source.check_unchanged()
         path, options = Path(source.path), ReadOptions(**source.options)
         data = load(replace(source, rule=""))  # also what the rule left out stays in the file
-        lost = FORMATS[to].cannot_give_back(path, results, options)
+        lost = [*FORMATS[to].cannot_give_back(path, results, options), *FORMATS[to].cannot_label(data, results)]
         return Conversion(to, data, results, path, options, tuple(lost), _why_unlabelled(source))
     data = load(source)
     if data.candidates is None or config.flip is not None or config.noisy is not None or config.lessons is not None:
@@ -251,8 +251,10 @@ def format_of(source: Source) -> str | None:
 
 
 def _anew(data: PartialLabelDataset, to: str, results: Results | None, why_unlabelled: str = "") -> Conversion:
-    lost = tuple(FORMATS[to].cannot_hold(data))
-    return Conversion(to, data, results, None, ReadOptions(), lost, why_unlabelled)
+    lost = FORMATS[to].cannot_hold(data)
+    if results is not None:
+        lost = [*lost, *FORMATS[to].cannot_label(data, results)]
+    return Conversion(to, data, results, None, ReadOptions(), tuple(lost), why_unlabelled)
 
 
 def _why_unlabelled(source: Source) -> str:

@@ -146,11 +146,13 @@ class PartialLabelDataset:
 
     @property
     def row_ids(self) -> npt.NDArray[np.str_]:
+        """(n,) the ids: those that were given, else "0" … "n-1"."""
         assert self.ids is not None  # filled in by __post_init__
         return self.ids
 
     @property
     def n_classes(self) -> int:
+        """c, the number of classes."""
         return len(self.class_names)
 
     @property
@@ -160,6 +162,7 @@ class PartialLabelDataset:
 
     @property
     def is_image(self) -> bool:
+        """Whether the examples are (C, H, W)."""
         return self.X.ndim == 4
 
     def sets(self) -> CandidateSets:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pll.methods import METHODS, get_method
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 
 
 def in_words(config: RunConfig) -> str:

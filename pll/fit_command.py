@@ -16,15 +16,26 @@ from typing import Any
 from tqdm import tqdm
 
 from pll import fitting
-from pll.cli_options import flip_of, has_setting, needs_classes, noisy_of, note, settings
+from pll.cli_options import (
+    columns_told,
+    flip_of,
+    has_setting,
+    needs_classes,
+    noisy_of,
+    note,
+    settings,
+    source_like,
+    source_told,
+)
 from pll.cli_progress import bar, load
+from pll.devices import default_threads
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
 from pll.monitor import EpochRecord
 from pll.protocol import Parts
-from pll.rundir import RunConfig, RunFolder
-from pll.sources import file_hash, source_of
-from pll.threads import default_threads
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder
+from pll.sources import file_hash
 from pll.training import StopTraining
 
 INTERRUPTED = 130
@@ -85,7 +96,7 @@ def _run_config(options: argparse.Namespace) -> RunConfig:
     params = settings(options)
     if has_setting(options.method, "threads"):
         params.setdefault("threads", default_threads())
-    source = source_of(options.data, options.rule)
+    source = source_told(options.data, options)
     data = load(source) if needs_classes(options) else None
     return RunConfig(
         source=source,
@@ -95,7 +106,7 @@ def _run_config(options: argparse.Namespace) -> RunConfig:
         noisy=noisy_of(options, data),
         features=options.features,
         holdout=options.holdout,
-        test=None if options.test is None else source_of(options.test),
+        test=None if options.test is None else source_like(options.test, columns_told(options)),
         seed=options.seed,
         strict=options.strict,
     )
@@ -138,6 +149,8 @@ def _as_options(config: RunConfig) -> dict[str, Any]:
         "--confusion": None if noisy is None else noisy.confusion,
         "--confusion-rows": None if noisy is None or noisy.confusion is None else noisy.rows,
         "--rule": config.source.rule or None,
+        "--column": " ".join(f"{name}={role}" for name, role in config.source.options.get("columns", {}).items())
+        or None,
         "--features": None if config.features == "auto" else config.features,
         "--seed": config.seed,
         "--strict": config.strict or None,

@@ -26,8 +26,10 @@ from pll.history import HistoryWriter
 from pll.methods import PartialLabelEstimator, get_method
 from pll.monitor import EpochRecord, Monitor
 from pll.persistence import save_model
-from pll.protocol import Parts, Progress, prepare
-from pll.rundir import RunConfig, RunFolder
+from pll.progress import Progress
+from pll.protocol import Parts, prepare
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder
 from pll.training import Hook, StopTraining
 from pll.warmstart import warm_start
 from pll.weights import Weights
@@ -58,7 +60,7 @@ def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
     Raises:
         UserError: see `Source.load` and `prepare`.
     """
-    test = None if config.test is None else config.test.load()
+    test = None if config.test is None else config.test.load(progress)
     parts = prepare(
         config.source.load(progress),
         flip_with=config.flip,

@@ -22,7 +22,7 @@ from pll.errors import UserError
 from pll.files import write_json
 from pll.fitting import new_estimator
 from pll.methods import METHODS, get_method
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 
 MOST_LANES = 5
 """More than that no eye follows at once."""

@@ -30,6 +30,7 @@ class Lessons:
         new_classes: names that follow the classes of the data; people brought them.
         warm: begin from the parent's model; else from scratch.
         decisions: how many decided examples stand behind it.
+        taught_by, verified: who had it taught, and whether somebody vouched for that name.
 
     >>> lessons = Lessons.of("r", "a", "a", {3: [1], 7: [0, 2]})
     >>> lessons.sets, lessons.by_row
@@ -43,6 +44,8 @@ class Lessons:
     new_classes: tuple[str, ...] = ()
     warm: bool = True
     decisions: int = 0
+    taught_by: str | None = None
+    verified: bool = False
 
     @classmethod
     def of(

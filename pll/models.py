@@ -49,13 +49,11 @@ class ModelInfo:
         name: its key in `MODELS`.
         title: its name as people write it.
         summary: two lines: what it is, which data it fits.
-        needs_image: whether it takes (C, H, W) examples only.
     """
 
     name: str
     title: str
     summary: str
-    needs_image: bool = False
 
     def parameters(self, input_shape: tuple[int, ...], n_classes: int) -> int:
         """How many numbers it learns for examples of this shape and c classes.
@@ -94,14 +92,12 @@ MODEL_INFO: dict[str, ModelInfo] = {
             "ConvNet, 12 layers",
             "The paper's convolutional network after Laine & Aila: wide, and slow without a GPU (some 50 ms for an "
             "image and an epoch on one core). For images of 28 to 64 pixels, thousands of them.",
-            needs_image=True,
         ),
         ModelInfo(
             "resnet",
             "ResNet, 32 layers",
             "The paper's residual network after He et al.: deep and narrow, five times quicker than ConvNet "
             "(some 10 ms for an image and an epoch on one core). For images of 28 to 64 pixels, thousands of them.",
-            needs_image=True,
         ),
     )
 }

@@ -17,10 +17,8 @@ from pll.errors import UserError
 from pll.features import Featuriser, featurised, fitted, suggested
 from pll.methods.base import Task
 from pll.noisy import Noisy
+from pll.progress import Progress
 from pll.synthesis import Flip, flip
-
-Progress = Callable[[str, int, int | None], None]
-"""Called as work goes on: (what is counted, how many are done, how many in all or None). What it raises stops it."""
 
 
 @dataclass(frozen=True, eq=False)

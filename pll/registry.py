@@ -13,14 +13,15 @@ from pathlib import Path
 
 from pll import fitting
 from pll.comparisons import Comparison
+from pll.devices import default_threads
 from pll.errors import UserError
 from pll.lanes import FILE as LANES_FILE
 from pll.lanes import MOST_LANES, LaneList, check_lanes
 from pll.methods import get_method
 from pll.queueing import DeviceQueue
-from pll.rundir import RunConfig, RunFolder, list_runs
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder, list_runs
 from pll.runs import Run
-from pll.threads import default_threads
 from pll.workers import Worker
 
 MOST_ALIVE = 20

@@ -51,6 +51,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         metrics=state.get("metrics") or {},
         decisions=None if record is None else record.decisions,
         events=() if record is None else record.events,
+        rounds=() if record is None else record.rounds,
         calibration=None if record is None else record.calibration(subject),
         replay=partial(replay_html, folder, train),
     )

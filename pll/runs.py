@@ -15,13 +15,14 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from pll import fitting
+from pll.devices import choose_device
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
-from pll.methods.deep import choose_device
 from pll.monitor import EpochRecord
 from pll.protocol import Parts
 from pll.queueing import DeviceQueue
-from pll.rundir import RunConfig, RunFolder, State
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder, State
 from pll.snapshots import ACTIVE, Snapshot, seconds_left
 from pll.training import Moment
 from pll.workers import Worker

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.layout import Batch
-from pll.methods.deep import WeightedLoss
+from pll.objective import WeightedLoss
 from pll.training import Step, Trainer, evaluating
 
 Numbers = npt.NDArray[np.float64]

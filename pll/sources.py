@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 from pll import catalog, formats
 from pll.annotations import Rule, resolve
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.pictures import SUFFIXES
-
-Progress = Callable[[str, int, int | None], None]
-"""Called as work goes on: (what is counted, how many are done, how many in all or None)."""
+from pll.progress import Progress
 
 LOOKED_AT = 1000
 """Files of a folder that are looked at to see whether they are pictures."""
 
 COPY_UP_TO = 100 * 2**20
 """A run keeps a copy of a source file of at most this many bytes; of a larger one its path and hash."""
+
+
+_IN_MEMORY: WeakValueDictionary[str, PartialLabelDataset] = WeakValueDictionary()
+"""Data of files that somebody in this process still holds, a page or a run: who reads the same gets the same.
+
+A gigabyte would else be in memory once for the page and once for each run. Nothing changes a dataset in place.
+"""
 
 
 @dataclass(frozen=True)
@@ -65,8 +71,20 @@ class Source:
         if self.path is None:
             return catalog.load(self.name, progress=None if progress is None else partial(progress, "bytes"))
         self.check_unchanged()
-        options = formats.ReadOptions(**self.options, progress=progress)
-        return formats.read(self.path, name=self.name, options=options, format=self.format)
+        key = self._in_memory_as()
+        data = _IN_MEMORY.get(key)
+        if data is None:
+            options = formats.ReadOptions(**self.options, progress=progress)
+            data = formats.read(self.path, name=self.name, options=options, format=self.format)
+            if Path(self.path).is_file() and key == self._in_memory_as():  # a folder's time says little; not changed
+                _IN_MEMORY[key] = data
+        return data
+
+    def _in_memory_as(self) -> str:
+        """What tells this data, read so, from any other: the file as it is now, and how it is read."""
+        facts = Path(str(self.path)).stat()
+        file = [str(Path(str(self.path)).resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns]
+        return json.dumps([file, self.name, self.format, self.options], sort_keys=True, default=str)
 
     def check_unchanged(self) -> None:
         """Raises UserError where the file is gone, or is not what it was."""

@@ -61,13 +61,11 @@ class Way:
         title: for a page.
         needs: settings of `Flip` that must be given.
         takes: settings that may be given.
-        needs_features: whether it looks at the features.
     """
 
     title: str
     needs: tuple[str, ...] = ()
     takes: tuple[str, ...] = ()
-    needs_features: bool = False
 
 
 FLIPS: dict[str, Way] = {
@@ -75,7 +73,7 @@ FLIPS: dict[str, Way] = {
     "pair": Way("Pair: only the next class enters, with probability q", needs=("q",)),
     "uniform": Way("Uniform: any set, or any of a given size, is equally likely", takes=("size",)),
     "matrix": Way("Matrix: a probability for each pair of classes", needs=("matrix",)),
-    "instance": Way("By example: labels a classifier finds likely enter", takes=("q",), needs_features=True),
+    "instance": Way("By example: labels a classifier finds likely enter", takes=("q",)),
 }
 """The ways to synthesise candidate sets, by the name the pages and the command line use."""
 

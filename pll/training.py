@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from pll.errors import UserError
 from pll.layout import Batch, choose_layout
 from pll.models import has_batch_norm
 from pll.monitor import EpochRecord, Monitor
+from pll.objective import Objective
 from pll.optimisation import Optimisation
 from pll.randomness import get_state, own_stream, seeded_state, set_state
 from pll.weights import Weights
@@ -42,41 +43,6 @@ Hook = Callable[[], None]
 
 class StopTraining(Exception):
     """Raised by a hook: stop before the next batch. Everything learnt so far is kept."""
-
-
-class Objective(Protocol):
-    """What a method adds to the step: its loss, and what it does with the new label weights.
-
-    An epoch passes once over the *training units*. These are the examples, unless the method sets `owners` in `start`.
-    """
-
-    owners: Tensor | None = None
-    """(m,) int64, the example that each of m training units belongs to; None where the units are the examples."""
-
-    def start(self, trainer: Trainer) -> None:
-        """Make the stores it needs; the trainer is ready but untrained."""
-
-    def warm_up(self, trainer: Trainer) -> None:
-        """Training goes on from a model fitted before; `trainer.label_weights` are that model's. Called after `start`.
-
-        Where the training weights are made of label weights: take them over, as if they had just been refreshed.
-        """
-        return None
-
-    def loss(self, batch: Batch, logits: Tensor) -> Tensor:
-        """The scalar to minimise, under the weights as they are."""
-
-    def update(self, batch: Batch, label_weights: Tensor) -> None:
-        """Take notice of the batch's new label weights (B, k), before the parameters change. No gradients."""
-
-    def end_epoch(self, trainer: Trainer) -> None:
-        """Do what is done once an epoch, if anything."""
-
-    def state(self) -> dict[str, Tensor]:
-        """Everything that a checkpoint must hold beyond model, optimiser and label weights."""
-
-    def load_state(self, state: dict[str, Tensor]) -> None:
-        """Go on from `state()`."""
 
 
 @dataclass(frozen=True)

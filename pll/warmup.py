@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import numpy as np
 
 from pll.candidates import CandidateSets
@@ -14,10 +12,3 @@ def warm_up() -> None:
     """One epoch on four examples: about two seconds the first time, nothing afterwards."""
     X = np.eye(4, dtype=np.float32)
     METHODS["proden"](epochs=1).fit(X, CandidateSets.from_lists([[0, 1], [1], [0], [0, 1]], n_classes=2))
-
-
-def warm_up_in_background() -> threading.Thread:
-    """`warm_up` in a thread of its own."""
-    thread = threading.Thread(target=warm_up, name="candid-warm-up", daemon=True)
-    thread.start()
-    return thread

@@ -108,14 +108,6 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
     return Sharpness(candidates.indices[at].astype(np.int64), confidence, margin, entropy)
 
 
-def normalised_entropy(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.float32]:
-    """(n,) float32 in [0, 1]: −Σ w log w over log |S_i|; 0 for singletons."""
-    entropy = np.empty(len(candidates), dtype=np.float32)
-    for block, values in _in_blocks(weights, candidates):
-        entropy[block.rows] = _entropy(values, candidates.sizes[block.rows])
-    return entropy
-
-
 Values = npt.NDArray[np.floating[Any]]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -36,6 +37,14 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"the real datasets are not here ({SHARED_DATA})")
     return SHARED_DATA
+
+
+@pytest.fixture
+def ctrl_c() -> Iterator[None]:
+    """SIGINT as in the foreground: what a shell starts in the background, and all that this starts, ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # becomes the default again in a child process
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from pll.protocol import Flip
-from pll.rundir import RunConfig, RunFolder
+from pll.registry import RunRegistry
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder
 from pll.sources import Source
 
 N, D, C = 120, 5, 4
@@ -53,6 +57,16 @@ def result_of(folder: RunFolder) -> dict[str, Any]:
         "model": {name: (array.dtype, array.shape, array.tobytes()) for name, array in model.items()},
         "history": {str(file.relative_to(path)): file.read_bytes() for file in sorted(files)},
     }
+
+
+@contextmanager
+def registry_in(root: Path) -> Iterator[RunRegistry]:
+    """A registry of runs that leaves no thread behind."""
+    registry = RunRegistry(root)
+    yield registry
+    registry.stop_all(30)
+    left = [thread.name for thread in threading.enumerate() if thread.name.startswith("candid-run")]
+    assert left == [], "threads left behind"
 
 
 def wait_for(condition: Callable[[], Any], what: str, seconds: float = 30.0) -> None:

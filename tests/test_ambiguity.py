@@ -11,21 +11,12 @@ from pll import ambiguity
 from pll.ambiguity import (
     ambiguity_degree,
     co_occurrence,
-    estimated_ambiguity_degree,
     flip_matrix,
-    set_sizes,
 )
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.synthesis import flip_binomial, flip_pair
 from tests.strategies import candidate_sets
-
-
-@given(candidate_sets(min_n=0))
-def test_set_sizes_counts_every_set_once(sets: CandidateSets) -> None:
-    counts = set_sizes(sets)
-    assert counts.shape == (sets.n_classes + 1,)
-    assert counts.tolist() == [sum(len(row) == k for row in sets) for k in range(sets.n_classes + 1)]
 
 
 @given(candidate_sets(min_n=0))
@@ -117,11 +108,6 @@ class TestDegree:
         sets = CandidateSets.from_lists([[0, 1], [0], [1, 2], [0, 1, 2]], 4)
         assert ambiguity_degree(sets, [0, 0, 1, -1]) == 1
         assert ambiguity_degree(sets, [0, 0, -1, -1]) == 0.5
-
-    def test_the_estimate_takes_identified_labels_for_the_truth(self) -> None:
-        y = np.arange(900) % 3
-        sets = flip_binomial(y, 3, 0.3, seed=0)
-        assert estimated_ambiguity_degree(sets, y) == ambiguity_degree(sets, y)
 
     @pytest.mark.parametrize(
         ("y", "message"),

@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from pll import catalog, cli_progress, fitting
+from pll import cli_progress, fitting
 from pll.__main__ import main
-from pll.catalog.base import Checksum
 from pll.cli_progress import bar, load
-from pll.dataset import PartialLabelDataset
 from pll.rundir import RunFolder
 from pll.sources import Source
-from tests.catalog.helpers import Server, entry_of, file_of
-
-CONTENT = b"0123456789" * 60_000
+from tests.catalog.helpers import TOY, Server, toy_in_catalogue
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setenv("PLL_DATA", str(tmp_path / "data"))
-    monkeypatch.delenv("PLL_DATA_PATH", raising=False)
-    checksum = Checksum("sha256", hashlib.sha256(CONTENT).hexdigest())
-    data = PartialLabelDataset(X=np.array([[0.0], [1.0]], dtype=np.float32), y=np.array([0, 1]))
-    with Server() as running:
-        file = file_of(urls=(f"{running.url}/toy.data",), checksum=checksum, megabytes=0.6)
-        monkeypatch.setitem(catalog.CATALOG, "toy", entry_of(file, loader=lambda _: data))
-        running.answers["/toy.data"] = CONTENT
+    with toy_in_catalogue(monkeypatch, tmp_path / "data") as running:
+        running.answers["/toy.data"] = TOY
         yield running
 
 
@@ -62,9 +49,10 @@ def test_what_is_quick_shows_no_bar(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_a_dataset_is_downloaded_when_it_is_used(server: Server, tmp_path: Path) -> None:
     out = tmp_path / "a.npz"
     assert main(["synthesize", "toy", "--flip", "pair", "--q", "1", "--out", str(out)]) == 0
-    assert out.exists() and (tmp_path / "data" / "toy" / "toy.data").read_bytes() == CONTENT
+    assert out.exists() and (tmp_path / "data" / "toy" / "toy.data").read_bytes() == TOY
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_a_download_and_leaves_nothing(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -84,6 +72,7 @@ def test_ctrl_c_stops_a_download_and_leaves_nothing(
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_a_run_that_is_still_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read = fitting.load_parts
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shlex
@@ -252,6 +253,40 @@ def test_synthesis_writes_any_format_by_its_ending(run: Run, data: Path, tmp_pat
     run("synthesize", data, *FLIP, "--out", tmp_path / "d.xyz").refuses("d.xyz", ".npz")
 
 
+def test_sets_of_what_several_people_said(run: Run, tmp_path: Path) -> None:
+    reviews = ROOT / "assets" / "samples" / "reviews.csv"
+    said = run("synthesize", reviews, "--rule", "votes:2", "--out", tmp_path / "sets.csv")
+    assert said.status == 0 and "12 examples, 1.42 candidates on average" in said.out
+    back = formats.read(tmp_path / "sets.csv")
+    assert back.annotations is None and (back.sets().sizes == 1).sum() == 7  # in 5 no label is named twice
+    run("synthesize", reviews, "--out", tmp_path / "none.csv").refuses("--rule votes:2")
+
+
+# ---- what columns are ------------------------------------------------------------------------------------------------
+
+
+def test_columns_are_what_one_says_from_fit_to_predict(run: Run, tmp_path: Path) -> None:
+    table, other = tmp_path / "plain.data", tmp_path / "other.data"
+    rows = [f"name{k}  {k % 3}.{k}  {(k * 7) % 5}.25  {'ant' if k % 3 else 'bee'}" for k in range(30)]
+    table.write_text("\n".join(rows))
+    other.write_text("\n".join(row.rpartition(" ")[0] for row in rows))  # no labels here
+    told = ("--column", "column 4=true_label", "--column", "column 1=ignore")
+    flip = ("--flip", "pair", "--q", "0.5")
+    said = run("fit", table, *SMALL, *flip, *told, "--test", table, "--out", tmp_path / "run")
+    assert said.status == 0 and said.json["test_accuracy"] is not None
+    assert load_parts(RunFolder(tmp_path / "run").config()).train.feature_names == ("column 2", "column 3")
+    assert run("predict", tmp_path / "run", other, "--out", tmp_path / "p.csv").status == 0
+    assert len(pd.read_csv(tmp_path / "p.csv")) == 30
+    again = ("fit", table, *SMALL, *flip, "--test", table, "--out", tmp_path / "run", "--resume")
+    run(*again).refuses("--column")
+    assert run(*again, *told).status == 0
+    assert run("evaluate", table, *SMALL, *flip, *told, "--holdout", "0.2").status == 0
+    assert run("synthesize", table, *flip, *told, "--out", tmp_path / "d.npz").status == 0
+    assert formats.read(tmp_path / "d.npz").X.shape == (30, 2)
+    run("fit", "iris", *told, *flip, "--out", tmp_path / "no").refuses("--column is for files")
+    run("fit", table, "--column", "nothing=id", "--out", tmp_path / "no").refuses("There is no column 'nothing'")
+
+
 # ---- fit -------------------------------------------------------------------------------------------------------------
 
 
@@ -400,6 +435,7 @@ def test_a_run_that_somebody_works_on_is_left_alone(run: Run, data: Path, tmp_pa
     other.unlock()
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_with_a_checkpoint_and_status_130(
     run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -426,6 +462,7 @@ def test_ctrl_c_stops_with_a_checkpoint_and_status_130(
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_twice_interrupts_at_once(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def press(folder: RunFolder, row: dict[str, object]) -> None:
         for _ in range(2):
@@ -462,6 +499,13 @@ def test_evaluate_writes_a_row_a_fit_and_prints_a_table(run: Run, data: Path, tm
     mean = results.loc[results["method"] == "proden", "test_accuracy"].mean() * 100
     deviation = results.loc[results["method"] == "proden", "test_accuracy"].std(ddof=1) * 100
     assert f"{mean:.2f} ± {deviation:.2f}" in lines[1]
+
+
+def test_evaluate_says_which_methods_differ_from_which(run: Run, data: Path) -> None:
+    options = ("--epochs", 20, "--batch-size", 16, "--threads", 1, "--flip", "binomial", "--q", 0.8, "--folds", 5)
+    said = run("evaluate", data, *options, "--methods", "pn-oracle,pn-decomp")
+    assert said.out.splitlines()[2].endswith("significantly worse than pn-oracle")
+    assert "significantly" not in said.out.splitlines()[1]
 
 
 def test_one_seed_gives_every_method_the_same_sets(run: Run, data: Path, tmp_path: Path) -> None:
@@ -636,6 +680,7 @@ def test_in_a_shell_errors_go_to_stderr_with_status_2(tmp_path: Path) -> None:
     Said(process.returncode, out, err).refuses("bad.csv", "empty")
 
 
+@pytest.mark.usefixtures("ctrl_c")
 def test_in_a_shell_ctrl_c_stops_with_status_130(data: Path, tmp_path: Path) -> None:
     process = shell("fit", data, *FLIP, "--epochs", 1_000_000, "--out", tmp_path / "run")
     folder = RunFolder(tmp_path / "run")
@@ -678,3 +723,12 @@ def test_every_option_of_the_contract_is_there() -> None:
     assert (fit.lr, fit.weight_decay, fit.resume, fit.strict) == (0.05, 1e-3, True, True)
     evaluate = parser().parse_args(shlex.split("evaluate d --methods proden,ipal --folds 5 --out r.csv --lr 1"))
     assert (evaluate.folds, evaluate.methods) == (5, "proden,ipal")
+
+
+def test_every_option_says_what_it_is_for() -> None:
+    (commands_,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    assert len(commands_.choices) == 7
+    for name, command in commands_.choices.items():
+        silent = [action.dest for action in command._actions if not action.help]
+        assert silent == [], name
+        command.format_help()  # a stray % in a help text would only show when somebody asks for it

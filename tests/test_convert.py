@@ -231,6 +231,47 @@ class TestRuns:
         assert min(tasks, key=lambda task: tasks[task]["score"]) == next(iter(tasks))
         assert sum(one["score"] < 1 for one in tasks.values()) >= 1
 
+    @pytest.mark.parametrize(
+        "sample",
+        [
+            *("flowers.csv", "flowers.npz", "flowers.mat", "flowers.parquet", "flowers.jsonl"),
+            *("flowers.huggingface.parquet", "digits.imagezip.zip", "reviews.labelstudio.json", "reviews.argilla.json"),
+            *("reviews.prodigy.jsonl", "reviews.doccano.jsonl", "reviews.plcifar.json", "reviews.cleanlab.csv"),
+        ],
+    )
+    def test_a_class_that_a_reviewer_added_is_in_the_file_or_said(self, tmp_path: Path, sample: str) -> None:
+        source = SAMPLES / sample
+        if sample.endswith(("plcifar.json", "cleanlab.csv")):  # nothing to learn from in them
+            data = formats.read(source)
+            X = np.arange(len(data), dtype=np.float32)[:, None]
+            source = formats.write(replace(data, X=X, annotations=None), tmp_path / "in.npz")[0]
+        run = RunFolder(fit(source, tmp_path / "run"))
+        decided = {row: Decision("añadido", "Ada", datetime(2026, 11, 21, tzinfo=UTC)) for row in (1, 2)}
+        results = results_of(run, replace(export_source(run), decisions=decided))
+        own = sample.split(".")[-2] if sample.count(".") == 2 else sample.split(".")[-1]
+        for to in {own, "mat"} if sample == "flowers.csv" else {own}:
+            plan = of_run(run, to, results=results)
+            out = plan.write(tmp_path / f"out-{to}").files[0]
+            said = [sentence for sentence in plan.lost if "(añadido)" in sentence]
+            assert bool(said) == (to in ("mat", "cleanlab", "argilla", "labelstudio"))
+            assert all("2 examples, whose label is no class of the data" in sentence for sentence in said)
+            if to == "mat":
+                assert (scipy.io.loadmat(out)["identified_target"].sum(axis=0)[:, 1:3] == 0).all()
+            elif to == "npz":
+                assert np.load(out, allow_pickle=False)["identified_label"][1:3].tolist() == ["añadido"] * 2
+            elif to == "prodigy":
+                lines = [json.loads(line) for line in out.read_text().splitlines()]
+                chosen = [line for line in lines if line["accept"] == ["añadido"]]
+                assert len(chosen) == 2 and all(line["options"][-1]["id"] == "añadido" for line in chosen)
+            elif to == "imagezip":
+                with zipfile.ZipFile(out) as archive:
+                    table = next(name for name in archive.namelist() if name.endswith(".csv"))
+                    assert archive.read(table).decode().count('"añadido"') == 2
+            elif "parquet" in to or to == "huggingface":
+                assert pq.read_table(out)["identified_label"].to_pylist()[1:3] == ["añadido"] * 2
+            else:
+                assert out.read_text(encoding="utf-8").replace("\\u00f1", "ñ").count("añadido") >= 2
+
     def test_a_format_that_cannot_hold_it_says_so_before(self, tmp_path: Path) -> None:
         run = RunFolder(fit(SAMPLES / "reviews.labelstudio.json", tmp_path / "run"))
         assert "no features" in str(of_run(run, "mat").obstacle)

@@ -20,7 +20,8 @@ from pll.evaluation import Splits
 from pll.noisy import Noisy, confusion_sets, estimated_confusion, top_k_sets
 from pll.outoffold import judged, out_of_fold
 from pll.protocol import Flip, doubted, prepare, single_labels
-from pll.rundir import RunConfig, RunFolder
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder
 from pll.sources import Source
 
 NAMES = ("ant", "bee", "cat")

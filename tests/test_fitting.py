@@ -22,7 +22,8 @@ from pll.history import History
 from pll.persistence import load_model
 from pll.protocol import Flip
 from pll.queueing import DeviceQueue
-from pll.rundir import RunConfig, RunFolder
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder
 from pll.runs import Run
 from pll.sources import Source
 from pll.training import StopTraining, Trainer

@@ -25,12 +25,12 @@ from pll.lanes import MOST_LANES, USUAL, lane_configs, why_not
 from pll.methods import METHODS
 from pll.protocol import Parts
 from pll.registry import RunRegistry
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.runexport import export_source
 from pll.runs import Run
 from pll.synthesis import flip_binomial
 from pll.training import Trainer
-from tests.run_helpers import BATCHES, config, result_of, wait_for, write_data
+from tests.run_helpers import BATCHES, config, registry_in, result_of, wait_for, write_data
 
 ROOT = Path(__file__).parents[1]
 LONG = {"epochs": 100_000}
@@ -43,10 +43,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[RunRegistry]:
-    registry = RunRegistry(tmp_path / "runs")
-    yield registry
-    registry.stop_all(30)
-    assert [thread.name for thread in threading.enumerate() if thread.name.startswith("candid-run")] == []
+    with registry_in(tmp_path / "runs") as registry:
+        yield registry
 
 
 def usual(data: Path, **options: Any) -> list[RunConfig]:

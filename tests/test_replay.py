@@ -26,7 +26,8 @@ from pll.replay import replay_html
 from pll.replay.film import MOST_EXAMPLES, SCALE, film, fitted, packed, quantised, sample, thinned, unpacked
 from pll.replay.page import script
 from pll.replay.pictures import looks
-from pll.rundir import RunConfig, RunFolder
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder
 from pll.sources import Source
 from pll.synthesis import Flip
 from pll.weights import identified_labels, normalise

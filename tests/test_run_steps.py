@@ -12,7 +12,7 @@ import pytest
 from pll.methods.deep import DeepEstimator
 from pll.protocol import Flip
 from pll.registry import RunRegistry
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.runs import Run
 from pll.sources import Source
 

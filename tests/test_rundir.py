@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from pll.errors import UserError
 from pll.monitor import METRICS
 from pll.protocol import Flip
-from pll.rundir import RunConfig, RunFolder, list_runs
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder, list_runs
 from pll.sources import Source
 from tests.run_helpers import config, write_data
 

@@ -14,15 +14,16 @@ import torch
 from pll import fitting
 from pll import registry as pll_registry
 from pll.candidates import CandidateSets
+from pll.devices import default_threads
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.registry import RunRegistry
-from pll.rundir import RunConfig, RunFolder
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder
 from pll.runs import Run
 from pll.sources import Source
-from pll.threads import default_threads
 from pll.training import Trainer
-from tests.run_helpers import BATCHES, config, result_of, wait_for, write_data
+from tests.run_helpers import BATCHES, config, registry_in, result_of, wait_for, write_data
 
 LONG = {"epochs": 100_000}
 """A run that does not end by itself while a test lasts."""
@@ -35,11 +36,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def registry(tmp_path: Path) -> Iterator[RunRegistry]:
-    registry = RunRegistry(tmp_path / "runs")
-    yield registry
-    registry.stop_all(30)
-    left = [thread.name for thread in threading.enumerate() if thread.name.startswith("candid-run")]
-    assert left == [], "threads left behind"
+    with registry_in(tmp_path / "runs") as registry:
+        yield registry
 
 
 class Steps:

@@ -14,7 +14,7 @@ from pll.errors import UserError
 from pll.lessons import Lessons
 from pll.methods import METHODS
 from pll.noisy import Noisy
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.share import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link, to_query
 from pll.share.model import FINGERPRINT
 from pll.share.reading import _OWN

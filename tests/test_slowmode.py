@@ -12,12 +12,12 @@ from torch import nn
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.losses import get_loss
-from pll.methods.deep import WeightedLoss
 from pll.methods.proden import _Seamless, _Sudden, _Supervised
+from pll.objective import Objective, WeightedLoss
 from pll.optimisation import Optimisation
 from pll.slowmode import slow_step
 from pll.synthesis import flip_binomial
-from pll.training import Objective, Trainer
+from pll.training import Trainer
 
 N, D, C = 30, 5, 6
 Y = np.arange(N) % C

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import gc
 import hashlib
+import weakref
 from pathlib import Path
 
 import pytest
@@ -97,3 +99,23 @@ def test_a_copy_is_found_again_where_the_run_was_moved_to(file: Path, tmp_path: 
     assert kept.found_in(tmp_path / "new").path == str(tmp_path / "new" / "small.npz")
     assert kept.found_in(tmp_path / "elsewhere") == kept
     assert Source("digits").found_in(tmp_path) == Source("digits")
+
+
+def test_data_that_somebody_holds_is_not_read_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "COPY_UP_TO", 1)  # as with a large file, a run reads the very file of the page
+    held = Source("small.npz", str(file)).load()
+    kept = Source("small.npz", str(file)).kept_in(file.parent / "source")
+    assert kept.sha256 and kept.load() is held
+    assert Source("other name", str(file)).load() is not held
+    assert Source("small.npz", str(file), options={"max_bytes": 2**20}).load() is not held
+    write_data(file)  # the file is another one now
+    changed = Source("small.npz", str(file)).load()
+    assert changed is not held
+    with pytest.raises(UserError, match="has changed since"):
+        Source("small.npz", str(file), sha256="0").load()
+
+
+def test_data_that_nobody_holds_leaves_the_memory(file: Path) -> None:
+    reference = weakref.ref(Source("small.npz", str(file)).load())
+    gc.collect()
+    assert reference() is None

@@ -15,8 +15,8 @@ from pll import training
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.losses import get_loss
-from pll.methods.deep import WeightedLoss
 from pll.monitor import Monitor
+from pll.objective import WeightedLoss
 from pll.optimisation import Optimisation
 from pll.synthesis import flip_binomial
 from pll.training import StopTraining, Trainer, evaluating, train

@@ -10,7 +10,6 @@ from pll.weights import (
     dense,
     identified_labels,
     normalise,
-    normalised_entropy,
     on_candidates,
     restricted_softmax,
     sharpness,
@@ -103,7 +102,7 @@ def test_sharpness_at_its_ends() -> None:
 
 def test_entropy_is_normalised_by_the_size_of_the_set_not_by_the_number_of_classes() -> None:
     two_of_a_hundred = CandidateSets.from_lists([[3, 77]], 100)
-    assert normalised_entropy(np.array([0.5, 0.5], dtype=np.float32), two_of_a_hundred)[0] == pytest.approx(1)
+    assert sharpness(np.array([0.5, 0.5], dtype=np.float32), two_of_a_hundred).entropy[0] == pytest.approx(1)
 
 
 def test_nothing_in_nothing_out() -> None:

@@ -238,10 +238,12 @@ class Annotations:
 
     @property
     def n_classes(self) -> int:
+        """c, the number of classes."""
         return len(self.class_names)
 
     @property
     def n_annotators(self) -> int:
+        """How many people have said something."""
         return len(self.annotator_names)
 
     @cached_property
@@ -253,6 +255,7 @@ class Annotations:
 
     @property
     def n_answers(self) -> int:
+        """u, how many answers there are: one annotator on one row is one, however many labels it names."""
         return len(self.answer_starts)
 
     @cached_property

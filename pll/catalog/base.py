@@ -78,6 +78,7 @@ class File:
 
     @property
     def downloadable(self) -> bool:
+        """Whether it is known where to download it from."""
         return bool(self.urls) or self.openml is not None
 
 
@@ -161,6 +162,7 @@ class Entry:
 
     @property
     def downloadable(self) -> bool:
+        """Whether it is known where to download it from."""
         """Whether everything it needs can be downloaded."""
         return all(file.downloadable for file in self.files)
 

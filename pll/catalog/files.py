@@ -74,6 +74,7 @@ def is_archive(url: str, file: File) -> bool:
 
 
 def archive_name(url: str) -> str:
+    """The name of the file that an address ends with."""
     return unquote(PurePosixPath(urlsplit(url).path).name)
 
 

@@ -52,8 +52,6 @@ _TEST_IMAGES = Need(
     ((cifar.FOLDER,), (cifar.ARCHIVE,), (cifar.TEST_SPRITE, cifar.SPRITE_LABELS)),
 )
 
-Votes = npt.NDArray[np.int64]
-
 
 def sets_from_counts(counts: npt.NDArray[Any], minimum: int = MINIMUM_VOTES) -> CandidateSets:
     """(n, 10) votes a class: every class with at least `minimum` of them is a candidate."""

@@ -1,4 +1,5 @@
-"""The audit trail: every decision and every undo of a review, in the order in which they were made."""
+"""The audit trail: every decision and every undo of a review, in the order in which they were made; and, between them,
+when other labels came under review, how and by whom."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 from pll.files import write_atomically
 
 if TYPE_CHECKING:  # who trains needs no database
-    from pll.store.records import Event
+    from pll.store.records import Event, RoundRecord
+
+ROUND = "round"
+"""The kind of a row that is no decision: from here on these labels are under review."""
 
 AUDIT = (
     *("event", "at", "reviewer", "verified", "kind", "id", "label", "before", "after", "seconds", "undone"),
@@ -20,31 +24,40 @@ AUDIT = (
 """The columns. `event` numbers them; `id` is the example's; times are UTC; `shown` are candidates and their weights."""
 
 
-def audit_rows(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """An object an event, with the fields of `AUDIT`; missing values are None."""
+def audit_rows(events: Sequence[Event], rounds: Sequence[RoundRecord] = ()) -> list[dict[str, Any]]:
+    """An object an event, with the fields of `AUDIT`; missing values are None.
+
+    A round stands before the first event that was made under it or a later one; its `note` says how its labels came
+    under review and what is promised of them.
+    """
     undone = {event.undoes for event in events}
-    return [_row(event, undone=event.id in undone) for event in events]
+    found, coming = [], list(rounds)
+    for event in events:
+        while coming and coming[0].number <= event.round:
+            found.append(_round_row(coming.pop(0)))
+        found.append(_row(event, undone=event.id in undone))
+    return found + [_round_row(record) for record in coming]
 
 
-def write_audit_csv(events: Sequence[Event], path: Path) -> None:
+def write_audit_csv(events: Sequence[Event], path: Path, rounds: Sequence[RoundRecord] = ()) -> None:
     """audit.csv: UTF-8, missing values empty, `shown` as JSON. Atomically."""
 
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", newline="") as stream:
             table = csv.writer(stream, lineterminator="\n")
             table.writerow(AUDIT)
-            table.writerows([_cell(row[name]) for name in AUDIT] for row in audit_rows(events))
+            table.writerows([_cell(row[name]) for name in AUDIT] for row in audit_rows(events, rounds))
 
     write_atomically(path, write)
 
 
-def write_audit_jsonl(events: Sequence[Event], path: Path) -> None:
+def write_audit_jsonl(events: Sequence[Event], path: Path, rounds: Sequence[RoundRecord] = ()) -> None:
     """audit.jsonl: an object a line. Atomically."""
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
     def write(temporary: Path) -> None:
         with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(encode(row) + "\n" for row in audit_rows(events))
+            stream.writelines(encode(row) + "\n" for row in audit_rows(events, rounds))
 
     write_atomically(path, write)
 
@@ -60,6 +73,22 @@ def _row(event: Event, *, undone: bool) -> dict[str, Any]:
     }
     found = plain | made
     return {name: found[name] for name in AUDIT}
+
+
+def _round_row(record: RoundRecord) -> dict[str, Any]:
+    opened = record.opened
+    promise = f"{record.max_error:.2%} wrong at most, {record.level:.0%} sure; {len(record.controls)} controls"
+    made = {
+        "at": record.opened_at.isoformat(),
+        "reviewer": opened.by,
+        "verified": opened.verified,
+        "kind": ROUND,
+        "undone": False,
+        "note": f"{opened.how or 'not recorded'}: {promise}",
+        "run": record.run,
+        "round": record.number,
+    }
+    return dict.fromkeys(AUDIT) | made
 
 
 def _cell(value: Any) -> Any:

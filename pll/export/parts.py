@@ -62,11 +62,11 @@ def _labels_jsonl(source: ExportSource, path: Path) -> None:
 
 
 def _audit_csv(source: ExportSource, path: Path) -> None:
-    write_audit_csv(source.events, path)
+    write_audit_csv(source.events, path, source.rounds)
 
 
 def _audit_jsonl(source: ExportSource, path: Path) -> None:
-    write_audit_jsonl(source.events, path)
+    write_audit_jsonl(source.events, path, source.rounds)
 
 
 def _calibrated(source: ExportSource, path: Path) -> None:
@@ -79,7 +79,7 @@ def _is_calibrated(source: ExportSource) -> bool:
 
 
 def _was_reviewed(source: ExportSource) -> bool:
-    return len(source.events) > 0
+    return bool(source.events or source.rounds)
 
 
 def _label_weights(source: ExportSource, path: Path) -> None:
@@ -173,7 +173,7 @@ EXPORTS: dict[str, Exporter] = {
     ),
     "audit-csv": Exporter(
         "Audit trail as a table (CSV)",
-        "Every decision and every undo: who, when, before, after, what was shown.",
+        "Every decision and every undo: who, when, before, after, what was shown; and which labels were under review.",
         "audit.csv",
         "text/csv",
         _audit_csv,

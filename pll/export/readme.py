@@ -107,12 +107,14 @@ def _audit(source: ExportSource) -> str:
 Every decision and every undo, in their order, each with `at` (UTC), `reviewer` (`verified` where somebody vouched for
 the name), `kind`, the example's `id`, its label `before` and `after`, the `seconds` spent, the candidates and weights
 that were `shown`, and the `queue` it came up in. `undone` ones no longer count. `control` marks random controls.
+A row of kind `round` is no decision: from there on other labels were under review. Its `note` says how they came about
+(`first`, `taught`, `taken over`, `new promise`, `run went on`) and what was promised of them, `reviewer` by whom.
 
 """ + _code("""
 import pandas as pd
 
 audit = pd.read_csv("audit.csv", dtype=str, keep_default_na=False)
-standing = audit[(audit["undone"] == "false") & (audit["kind"] != "undo")]
+standing = audit[(audit["undone"] == "false") & ~audit["kind"].isin(["undo", "round"])]
 print(standing.groupby("reviewer")["kind"].value_counts())
 """)
 

@@ -20,7 +20,7 @@ from pll.weights import Weights
 
 if TYPE_CHECKING:  # who trains needs no database
     from pll.review.calibration import Calibration
-    from pll.store.records import Event
+    from pll.store.records import Event, RoundRecord
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class ExportSource:
         config: how it was made, for the README.
         metrics: how good it is, for the README.
         decisions: what people decided, by row.
-        events: how they came to it, for the audit trail.
+        events: how they came to it, for the audit trail; rounds: which labels were under review meanwhile.
         calibration: confidence put right by the random controls of a review, where enough were answered.
         features: what made features of texts, pictures or words; None where they came as they are.
         taken_over: the label weights are proposals that people took over in a review, not the model's own.
@@ -60,6 +60,7 @@ class ExportSource:
     metrics: Mapping[str, Any] = field(default_factory=dict)
     decisions: Decisions | None = None
     events: Sequence[Event] = ()
+    rounds: Sequence[RoundRecord] = ()
     calibration: Calibration | None = None
     features: Featuriser | None = None
     replay: Callable[[], str] | None = None

@@ -15,9 +15,10 @@
 
 from pll.features.applying import featurised, fitted, fitting_choices, suggested
 from pll.features.backbones import BACKBONES
-from pll.features.base import CONTENTS, Featuriser, Progress, contents
+from pll.features.base import CONTENTS, Featuriser, contents
 from pll.features.registry import CHOICES, FEATURISERS, featuriser
 from pll.features.store import load_features, save_features
+from pll.progress import Progress
 
 __all__ = [
     "BACKBONES",

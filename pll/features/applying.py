@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Featuriser, Progress, contents
+from pll.features.base import Featuriser, contents
 from pll.features.registry import BETWEEN, CHOICES, featuriser
+from pll.progress import Progress
 
 USUAL = {"numbers": "table", "words": "table", "texts": "tfidf", "pictures": "pixels"}
 """What makes features of what, where nobody said."""
@@ -18,12 +19,15 @@ def suggested(data: PartialLabelDataset) -> str:
     """What `--features` would most likely be; empty where X is ready as it is.
 
     Numbers alone are ready (a model fills in what is missing), and so are image arrays. Texts and words are added to
-    numbers; pictures count only where there is nothing else.
+    numbers. Pictures count where there are neither numbers nor texts; words beside them (who took a picture, where)
+    say less than they show.
     """
     there = contents(data)
     if there in (("numbers",), ()) or data.is_image:
         return ""
-    names = dict.fromkeys(USUAL[what] for what in there if what != "pictures" or len(there) == 1)
+    if "pictures" in there and set(there) <= {"pictures", "words"}:
+        return USUAL["pictures"]
+    names = dict.fromkeys(USUAL[what] for what in there if what != "pictures")
     return BETWEEN.join(names)
 
 

@@ -21,8 +21,9 @@ from pll.catalog.base import File, Need, files
 from pll.catalog.fetch import obtain
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, Progress, not_fitted
+from pll.features.base import Arrays, Features, Featuriser, not_fitted
 from pll.features.images import as_planes, pixel_range, range_of, reader
+from pll.progress import Progress
 from pll.vision import torchvision
 
 BACKBONES = (

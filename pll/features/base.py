@@ -6,7 +6,6 @@ It is fitted on the training part alone and saved with the model, as JSON and pl
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,12 +13,11 @@ import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.progress import Progress
 
 Features = npt.NDArray[np.float32]
 Arrays = dict[str, npt.NDArray[Any]]
 
-Progress = Callable[[str, int, int | None], None]
-"""Called as work goes on: (what is counted, how many are done, how many in all or None). What it raises stops it."""
 
 CONTENTS = ("numbers", "words", "texts", "pictures")
 """What there may be to make features of, besides each other."""

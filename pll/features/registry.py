@@ -10,10 +10,11 @@ import numpy as np
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.backbones import BACKBONES, BackboneFeatures
-from pll.features.base import Arrays, Features, Featuriser, Progress
+from pll.features.base import Arrays, Features, Featuriser
 from pll.features.images import PixelFeatures
 from pll.features.tables import TableFeatures
 from pll.features.texts import TextFeatures
+from pll.progress import Progress
 
 BETWEEN = "+"
 """What stands between the names of several featurisers: `table+tfidf`."""

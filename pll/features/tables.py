@@ -17,7 +17,8 @@ from sklearn.preprocessing import OneHotEncoder
 from pll.arrays import Column
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, Progress, no_argument, not_fitted
+from pll.features.base import Arrays, Features, Featuriser, no_argument, not_fitted
+from pll.progress import Progress
 
 MOST_WORDS = 50
 """Different words of a column that get a column each; the rarer ones share one."""

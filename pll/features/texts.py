@@ -15,7 +15,8 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.features.base import Arrays, Features, Featuriser, Progress, not_fitted, whole_argument
+from pll.features.base import Arrays, Features, Featuriser, not_fitted, whole_argument
+from pll.progress import Progress
 
 COMPONENTS = 300
 MOST_WORDS = 20_000
@@ -41,6 +42,8 @@ class TextFeatures(Featuriser):
         self.components = components
         self.unit = unit
         self._words: TfidfVectorizer | None = None
+        self._alone = 0
+        """Texts among those learnt from that share no word with another, where words of a single text count at all."""
 
     @classmethod
     def from_argument(cls, argument: str) -> Self:
@@ -68,6 +71,7 @@ class TextFeatures(Featuriser):
                 continue
             if counted.shape[1] >= 2:
                 self._words = words
+                self._alone = _texts_alone(counted)
                 return counted
         raise UserError(
             f"The texts of {data.name} hold fewer than two different words; there is nothing to learn from."
@@ -94,7 +98,13 @@ class TextFeatures(Featuriser):
             raise not_fitted(self.name)
         known = self._words.transform(_texts(data))
         silent = int((np.diff(known.indptr) == 0).sum())
-        return (f"{silent} texts hold no word that training knew; their features are 0.",) if silent else ()
+        found = [f"{silent} texts hold no word that training knew; their features are 0."] if silent else []
+        if self._alone:
+            found.append(
+                f"{self._alone} of {known.shape[0]} texts share no word with any other: nothing learnt about one text "
+                "says anything about them. Bring more texts, or longer ones."
+            )
+        return tuple(found)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         if self._words is None:
@@ -114,6 +124,13 @@ class TextFeatures(Featuriser):
         made._svd = TruncatedSVD(made.components)
         made._svd.components_ = components
         return made
+
+
+def _texts_alone(counted: scipy.sparse.csr_array) -> int:
+    """How many texts hold words, and none that another holds. Args: counted: (texts, words)."""
+    held = (counted > 0).astype(np.int64)
+    shared = held @ (np.asarray(held.sum(axis=0)).ravel() > 1)
+    return int(((shared == 0) & (np.diff(counted.indptr) > 0)).sum())
 
 
 def _vectorizer(unit: str, **settings: Any) -> TfidfVectorizer:

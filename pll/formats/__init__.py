@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +18,6 @@ import numpy as np
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.files import write_text
-from pll.formats import textscan
 from pll.formats.argilla import Argilla
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions, listing
 from pll.formats.cleanlab import Cleanlab
@@ -35,7 +35,18 @@ from pll.formats.prodigy import Prodigy
 from pll.formats.results import Results
 from pll.formats.roles import Column
 
-__all__ = ["FORMATS", "Format", "ReadOptions", "Results", "columns", "detect", "give_back", "read", "write"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "ReadOptions",
+    "Results",
+    "columns",
+    "detect",
+    "first_cells",
+    "give_back",
+    "read",
+    "write",
+]
 
 _ALL: tuple[Format, ...] = (
     *(Npz(), Mat(), ImageZip(), HuggingFace(), Parquet()),
@@ -111,6 +122,21 @@ def columns(
     with _named(name or path.name):
         form = _detect(path, name or path.name) if format is None else _called(format)
         return form.columns(path, options or ReadOptions()) if isinstance(form, Delimited | Parquet | JsonLines) else []
+
+
+def first_cells(path: Path | str, rows: int, *, name: str | None = None, format: str | None = None) -> list[list[str]]:
+    """The first cells of each column of a table of text, in the order of `columns`; nothing of other formats.
+
+    Args:
+        rows: how many of each; the rest of the file is not read.
+
+    Raises:
+        UserError: see `read`.
+    """
+    path = Path(path)
+    with _named(name or path.name):
+        form = _detect(path, name or path.name) if format is None else _called(format)
+        return form.first_cells(path, rows) if isinstance(form, Delimited) else []
 
 
 def write(
@@ -206,26 +232,15 @@ def _detect(path: Path, shown: str) -> Format:
     # No content that we know: the reader that the name asks for can say best what is wrong with it.
     suffix = Path(shown).suffix.lower()
     stranger = next((words for start, words in _STRANGERS.items() if head.startswith(start)), None)
+    if head.startswith(b"PK") and not zipfile.is_zipfile(path):
+        raise UserError("The file is a ZIP archive that is cut off or damaged; copy, download or export it again.")
     usual = _usual(suffix)
     if usual is not None and stranger is None:
         return usual
     known = "; ".join(f"{form.label} ({', '.join(form.suffixes)})" for form in FORMATS.values())
     if stranger is not None:
         raise UserError(f"The file is {stranger}. Formats that are read: {known}.")
-    if _is_spaced(head):
-        raise UserError(
-            "The file is a table whose columns are separated by spaces; separate them by commas or tabs and put a "
-            "header above (in Python: pandas.read_csv(file, sep=r'\\s+').to_csv('table.csv', index=False))."
-        )
     raise UserError(f"The content is of no known format. Formats that are read: {known}.")
-
-
-def _is_spaced(head: bytes) -> bool:
-    """Whether a text is a table with spaces between its columns: several of them, as many in each row."""
-    if not textscan.looks_like_text(head):
-        return False
-    rows = [line.split() for line in head.decode("utf-8", "replace").splitlines()[:10] if line.strip()]
-    return len(rows) > 2 and len(rows[0]) > 1 and len({len(row) for row in rows[:-1]}) == 1
 
 
 def _chosen(path: Path, format: str | None) -> Format:

@@ -18,7 +18,7 @@ from pll.formats.base import Format, ReadOptions, listing, shorten
 from pll.formats.examples import Example, Examples, label_names, most_common
 from pll.formats.fields import answers_of, example_losses, fields_of, states_sets
 from pll.formats.jsonfile import Record
-from pll.formats.losses import class_losses
+from pll.formats.losses import added_labels, class_losses, said
 from pll.formats.results import Results
 
 QUESTION = "label"
@@ -53,6 +53,12 @@ class Argilla(Format):
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         return [*example_losses(dataset), *class_losses(dataset)]
+
+    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
+        added = added_labels(dataset, results)
+        return (
+            [f"The labels of the question: Argilla refuses {said(added)}, until they are added there."] if added else []
+        )
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         jsonfile.write(path, _records(dataset, results), as_list=True)

@@ -149,6 +149,15 @@ class Format(ABC):
         """What of a file `give_back` would not keep, in words for a person; mostly nothing."""
         return []
 
+    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
+        """Which of the labels writing or giving back would lose, in words for a person; mostly none.
+
+        Args:
+            dataset: the examples.
+            results: their labels, among which may be classes that a person added.
+        """
+        return []
+
     def beside(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
         """Files of text that go with a written dataset, by what stands in place of the suffix; mostly none."""
         return {}

@@ -16,9 +16,9 @@ from pll.errors import UserError
 from pll.formats import textscan
 from pll.formats.base import ReadOptions
 from pll.formats.columns import TextColumn
-from pll.formats.delimited import Csv, write_columns
+from pll.formats.delimited import Csv, Layout, write_columns
 from pll.formats.fields import answers_of, states_sets
-from pll.formats.losses import class_losses, losses
+from pll.formats.losses import added_labels, class_losses, losses, said
 from pll.formats.results import Results
 from pll.formats.roles import (
     CONSENSUS_COLUMNS,
@@ -74,9 +74,9 @@ class Cleanlab(Csv):
             return data
         return super().read(path, replace(options, class_names=every))  # 0 … K−1, also those nobody chose
 
-    def _plan(self, path: Path, delimiter: str, header: list[str], options: ReadOptions) -> list[Column]:
-        names = ["id" if at == 0 and not name.strip() else name for at, name in enumerate(header)]
-        sample = textscan.sample(path, delimiter, len(header), SAMPLE_ROWS)
+    def _plan(self, path: Path, layout: Layout, options: ReadOptions) -> list[Column]:
+        names = ["id" if at == 0 and not name.strip() else name for at, name in enumerate(layout.header)]
+        sample = textscan.sample(path, layout.delimiter, len(names), SAMPLE_ROWS, layout.top)
         columns = plan(names, sample, options)
         if {column.role for column in columns} >= set(_LONG):
             return columns
@@ -91,6 +91,10 @@ class Cleanlab(Csv):
         if any(len(labels) > 1 for _, labels in _answers(dataset)):
             lost.append("That one annotator gave several labels: each becomes somebody's label.")
         return lost
+
+    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
+        added = added_labels(dataset, results)
+        return [f"A number for the label of {said(added)}: its name stands among the numbers."] if added else []
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         columns = [TextColumn("", "id", dataset.row_ids.tolist()), *_people(dataset)]  # the index, as pandas writes it

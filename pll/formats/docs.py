@@ -52,9 +52,10 @@ formats.write(data, "reviews.csv")
 
 **Back where it came from.** A run keeps a copy of its source (above 100 MB: its path and checksum). Written into the
 format it came from, that file is written again with the labels added: ids, fields, other people's answers and columns
-that Candid does not read stay as they are. Where something would not stay, the export page and the shell say it before
-anything is written. Tools whose files people go through one by one can have the least certain first (the switch on the
-page, `--uncertain-first` in the shell).
+that Candid does not read stay as they are. Where something would not stay, or a label is a class that a reviewer added
+and the format has no place for it, the export page and the shell say it, with how many, before anything is written.
+Tools whose files people go through one by one can have the least certain first (the switch on the page,
+`--uncertain-first` in the shell).
 
 **Bad files.** Readers trust nothing: sizes are checked before memory is asked for, nothing is ever unpickled, paths
 never lead out of an archive, no address in a file is followed. Whatever is wrong is said with the file, the row (or

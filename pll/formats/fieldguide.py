@@ -22,9 +22,17 @@ _OF_TOOLS: Rows = (
     ("`candidates`, `features`, `categories`, `true_label`, `split`", "as in a table, where the tool's file was written by Candid: `features` is `{\"width\": 1.5}` or a list, `categories` `{\"colour\": \"red\"}`"),
 )  # fmt: skip
 
+_BARE: Rows = (
+    ("no header", "where the first row has numbers wherever the others have: columns are called `column 1`, `column 2`, … (evenly rising numbers are taken for names)"),
+)  # fmt: skip
+
 FIELDS: dict[str, Rows] = {
-    "csv": TABLE,
-    "tsv": TABLE,
+    "csv": TABLE + _BARE,
+    "tsv": (
+        *TABLE,
+        *_BARE,
+        ("spaces between columns", "are read too, where half of the columns are numbers, as in files of UCI, R and `numpy.savetxt`; given back with tabs"),
+    ),
     "parquet": (
         *TABLE,
         ("types", "`candidates` and annotators are lists of text (or text as above), features numbers, missing values null"),

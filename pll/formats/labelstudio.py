@@ -21,7 +21,7 @@ from pll.formats.base import Format, ReadOptions, shorten
 from pll.formats.examples import Example, Examples, label_names, most_common
 from pll.formats.fields import answers_of, example_losses, fields_of, states_sets
 from pll.formats.jsonfile import Record
-from pll.formats.losses import class_losses, class_names
+from pll.formats.losses import added_labels, class_losses, class_names, said
 from pll.formats.results import Results
 
 QUESTION = "label"
@@ -59,6 +59,15 @@ class LabelStudio(Format):
         if dataset.annotations is not None and states_sets(dataset):
             lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
         return lost
+
+    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
+        added = added_labels(dataset, results)
+        if not added:
+            return []
+        return [
+            f"A choice to click on in an old project for {said(added)}: add it to the project's labelling interface, "
+            "or take the labelling configuration that comes with this file."
+        ]
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         jsonfile.write(path, _tasks(dataset, results), as_list=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from pll.dataset import PartialLabelDataset
 from pll.formats.answers import sets_of
 from pll.formats.base import listing
+from pll.formats.results import Results
 from pll.names import sort_names
 
 PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
@@ -53,6 +55,24 @@ def class_losses(dataset: PartialLabelDataset) -> list[str]:
     if list(sort_names(used)) != [name for name in names if name in used]:
         lost.append("The order of the classes: they are sorted by name when read.")
     return lost
+
+
+def added_labels(dataset: PartialLabelDataset, results: Results) -> dict[str, int]:
+    """The labels that are no class of the data, since a person added them, and how many examples each has."""
+    known = set(class_names(dataset))
+    labels = (results.label(name) for name in dataset.row_ids.tolist())
+    return dict(Counter(label for label in labels if label is not None and label not in known))
+
+
+def said(added: dict[str, int]) -> str:
+    """Labels that a person added, in words.
+
+    >>> said({"fox": 2, "owl": 1})
+    '3 examples, whose label is no class of the data (fox, owl)'
+    """
+    count = sum(added.values())
+    examples = "example, whose" if count == 1 else "examples, whose"
+    return f"{count:,} {examples} label is no class of the data ({listing(list(added))})"
 
 
 def union_losses(dataset: PartialLabelDataset) -> list[str]:

@@ -19,7 +19,7 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import mat73
 from pll.formats.base import Format, ReadOptions, listing
-from pll.formats.losses import losses
+from pll.formats.losses import added_labels, losses, said
 from pll.formats.matfile import HEADER_BYTES, is_mat5, is_mat73, pieces, read_variables
 from pll.formats.matlayouts import KNOWN, arrange, has_features, missing
 from pll.formats.results import Results
@@ -67,6 +67,10 @@ class Mat(Format):
         if dataset.is_image and dataset.images is not None:
             lost.append("The pictures that are shown to people.")
         return lost
+
+    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
+        added = added_labels(dataset, results)
+        return [f"The labels of {said(added)}: their column of identified_target is empty."] if added else []
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         missing = np.argwhere(np.isnan(dataset.X))

@@ -74,8 +74,8 @@ class Prodigy(Format):
                     continue  # another annotator's line of the same example
                 seen.add(example)
                 given = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
-                if not _has_options(record):
-                    given["options"] = _choices(class_names(data))
+                options = record["options"] if _has_options(record) else _choices(class_names(data))
+                given["options"] = _with_choice(options, results.label(example))
                 yield example, given | _suggestion(data, places[example], results, given.get("meta"))
 
         jsonfile.write(path, results.in_order(labelled()), as_list=False)
@@ -114,7 +114,8 @@ def _lines(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Re
         record: Record = {"id": example} | fields
         sets = [] if dataset.candidates is None else dataset.candidates.names(i)
         if results is not None:
-            yield record | {"options": _choices(sets) or every} | _suggestion(dataset, i, results, fields.get("meta"))
+            options = _with_choice(_choices(sets) or every, results.label(example))
+            yield record | {"options": options} | _suggestion(dataset, i, results, fields.get("meta"))
             continue
         if not answers[i]:
             yield record | {"options": _choices(sets)}
@@ -137,6 +138,11 @@ def _suggestion(dataset: PartialLabelDataset, i: int, results: Results, meta: An
 
 def _choices(names: list[str]) -> list[Record]:
     return [{"id": name, "text": name} for name in names]
+
+
+def _with_choice(options: list[Any], label: str | None) -> list[Any]:
+    """The options of a line, with its label among them: a person may have added one."""
+    return options if label is None or label in map(_option, options) else [*options, *_choices([label])]
 
 
 def _option(one: Any) -> Any:

@@ -91,7 +91,10 @@ _WORKERS = (
     *("labeler", "labeller", "labeler_id", "coder", "judge", "user", "user_id", "username"),
 )
 _VOTES = ("label", "answer", "annotation", "response", "choice", "vote", "class")
-_TRUTHS = ("true_label", "truth", "gold", "gold_label", "ground_truth", "label", "class", "target")
+_TRUTHS = (
+    *("true_label", "truth", "gold", "gold_label", "ground_truth"),
+    *("label", "class", "class_label", "classification", "target"),
+)
 UNNAMED = "unnamed"
 """How a column without a name is called, before its place."""
 _IDS = (

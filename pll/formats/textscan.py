@@ -145,14 +145,17 @@ def header(path: Path, delimiter: str) -> list[str]:
     return next((record for _, record in records(path, delimiter) if record), [])
 
 
-def sample(path: Path, delimiter: str, width: int, rows: int) -> list[list[str]]:
-    """The first cells of each column, as many rows as there are up to `rows`; odd rows are left out."""
+def sample(path: Path, delimiter: str, width: int, rows: int, top: int = 1) -> list[list[str]]:
+    """The first cells of each column, as many rows as there are up to `rows`; odd rows are left out.
+
+    Args:
+        top: rows above the data: 1 where there is a header, else 0.
+    """
     found: list[list[str]] = [[] for _ in range(width)]
     room = _SAMPLE_CHARACTERS
     filled = (record for _, record in records(path, delimiter) if record)
-    next(filled, None)  # the header
     with suppress(UserError):  # of a quote that is never closed; reading says so
-        for record in itertools.islice(filled, rows):
+        for record in itertools.islice(filled, top, top + rows):
             room -= sum(map(len, record))
             if room < 0:
                 break
@@ -186,26 +189,34 @@ def records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
             yield number, record
 
 
-def row_number(path: Path, delimiter: str, position: int) -> int:
-    """The spreadsheet's number of a row of data (position 0 comes right after the header), blank lines counted."""
+def row_number(path: Path, delimiter: str, top: int, position: int) -> int:
+    """The spreadsheet's number of a row of data (position 0 comes right after the header), blank lines counted.
+
+    Args:
+        top: rows above the data: 1 where there is a header, else 0.
+    """
     try:
         filled = (number for number, record in records(path, delimiter) if record)
-        return next((number for at, number in enumerate(filled) if at == position + 1), position + 2)
+        return next((number for at, number in enumerate(filled) if at == position + top), position + top + 1)
     except UserError:
-        return position + 2  # an odd cell before it; the number without blank lines is the best there is
+        return position + top + 1  # an odd cell before it; the number without blank lines is the best there is
 
 
-def check_shape(path: Path, delimiter: str, width: int) -> int:
-    """How many records there are, blank lines apart, once all have as many fields as the header.
+def check_shape(path: Path, delimiter: str, width: int, top: int = 1) -> int:
+    """How many records there are, blank lines apart, once all have as many fields as the first.
+
+    Args:
+        top: 1 where the first is a header, else 0.
 
     Raises:
         UserError: one has not; the row, and how many fields it has.
     """
     count = 0
+    above = "header" if top else "first row"
     for number, record in records(path, delimiter):
         if record and len(record) != width:
             raise UserError(
-                f"Row {number} has {len(record)} field{'s' * (len(record) != 1)}, the header has {width}; "
+                f"Row {number} has {len(record)} field{'s' * (len(record) != 1)}, the {above} has {width}; "
                 f"{'fill in' if len(record) < width else 'remove'} the difference, or put quotes around cells "
                 f"that hold the delimiter ({'tab' if delimiter == chr(9) else delimiter})."
             )

@@ -53,11 +53,13 @@ from pll.errors import UserError
 from pll.layout import Batch
 from pll.losses import Loss, get_loss
 from pll.methods.base import Task
-from pll.methods.deep import DeepEstimator, WeightedLoss
-from pll.models import ModelSpec
-from pll.training import Objective, Trainer
+from pll.methods.deep import DeepEstimator
+from pll.methods.defaults import own_settings
+from pll.objective import Objective, WeightedLoss
+from pll.training import Trainer
 
 
+@own_settings(entropy=1.0, consistency=30.0, ensemble=0.6, ramp_up=0.3)
 class D2CNN(DeepEstimator):
     """Fidelity, entropy and temporal ensembling (after Yao et al. 2020); the module's docstring tells the method.
 
@@ -74,52 +76,10 @@ class D2CNN(DeepEstimator):
         "Costs as much as ordinary training; made for images, works on tables."
     )
 
-    def __init__(
-        self,
-        *,
-        model: ModelSpec = "linear",
-        loss: str | Loss = "ce",
-        epochs: int = 100,
-        batch_size: int = 256,
-        lr: float = 0.05,
-        momentum: float = 0.9,
-        weight_decay: float = 1e-3,
-        optimiser: str = "sgd",
-        lr_decay: float = 1.0,
-        lr_decay_every: int = 10,
-        augment: str = "none",
-        entropy: float = 1.0,
-        consistency: float = 30.0,
-        ensemble: float = 0.6,
-        ramp_up: float = 0.3,
-        scale: str = "auto",
-        missing: str = "error",
-        device: str = "auto",
-        threads: int | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            model=model,
-            loss=loss,
-            epochs=epochs,
-            batch_size=batch_size,
-            lr=lr,
-            momentum=momentum,
-            weight_decay=weight_decay,
-            optimiser=optimiser,
-            lr_decay=lr_decay,
-            lr_decay_every=lr_decay_every,
-            augment=augment,
-            scale=scale,
-            missing=missing,
-            device=device,
-            threads=threads,
-            seed=seed,
-        )
-        self.entropy = entropy
-        self.consistency = consistency
-        self.ensemble = ensemble
-        self.ramp_up = ramp_up
+    entropy: float
+    consistency: float
+    ensemble: float
+    ramp_up: float
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -185,9 +145,6 @@ class _Ensembled(WeightedLoss):
     def update(self, batch: Batch, label_weights: Tensor) -> None:
         past = batch.read(self.average)
         batch.write(self.average, self._ensemble * past + (1 - self._ensemble) * label_weights)
-
-    def end_epoch(self, trainer: Trainer) -> None:
-        pass
 
     def state(self) -> dict[str, Tensor]:
         return {"average": self.average}

@@ -31,11 +31,12 @@ from pll.layout import Batch
 from pll.losses import Loss, get_loss
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
-from pll.methods.defaults import own_defaults
-from pll.training import Objective, Trainer
+from pll.methods.defaults import own_settings
+from pll.objective import Objective
+from pll.training import Trainer
 
 
-@own_defaults(lr=5e-3)
+@own_settings(lr=5e-3)
 class PNDecomp(DeepEstimator):
     """One copy of the example for every candidate (PN-decomp); the module's docstring tells the method.
 
@@ -70,15 +71,3 @@ class _Decomposed(Objective):
 
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
         return self._loss(logits).gather(1, self._labels[batch.units][:, None]).mean()
-
-    def update(self, batch: Batch, label_weights: Tensor) -> None:
-        pass
-
-    def end_epoch(self, trainer: Trainer) -> None:
-        pass
-
-    def state(self) -> dict[str, Tensor]:
-        return {}
-
-    def load_state(self, state: dict[str, Tensor]) -> None:
-        pass

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
 from abc import abstractmethod
 from collections.abc import Iterator
-from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -16,19 +14,19 @@ import torch
 from torch import Tensor, nn
 
 from pll.augment import get_augmentation
+from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
-from pll.layout import Batch, Layout
 from pll.losses import Loss, get_loss
 from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, validated
 from pll.models import ModelSpec, build_model, has_batch_norm
 from pll.monitor import EpochRecord, Monitor
+from pll.objective import Objective
 from pll.optimisation import Optimisation
 from pll.randomness import seeded
 from pll.scaling import Scaling, fit_scaling
 from pll.training import (
     Hook,
     Moment,
-    Objective,
     Trainer,
     evaluating,
     evaluation_batch,
@@ -255,79 +253,6 @@ class DeepEstimator(PartialLabelEstimator):
             raise UserError(f"lr_decay is {decay!r}; it must be a number above 0, at most 1 (no decay).")
         check_common_settings(self.seed, self.missing)
         get_loss(self.loss)
-
-
-class WeightedLoss(Objective):
-    """Σ_j w_ij ℓ(g(x_i), e^j), averaged over the batch (paper, Eq. softmin); the weights stay uniform.
-
-    Attributes:
-        weights: the training weights, a store of the trainer's layout.
-    """
-
-    weights: Tensor
-    layout: Layout
-
-    def __init__(self, loss: Loss) -> None:
-        self._loss = loss
-
-    def start(self, trainer: Trainer) -> None:
-        self.weights = trainer.label_weights.clone()  # uniform, Eq. (init)
-
-    def loss(self, batch: Batch, logits: Tensor) -> Tensor:
-        return (batch.read(self.weights) * batch.pick(self._loss(logits))).sum() / len(logits)
-
-    def label_losses(self, logits: Tensor) -> Tensor:
-        """(B, c): what each label would cost."""
-        return self._loss(logits)
-
-    def update(self, batch: Batch, label_weights: Tensor) -> None:
-        pass
-
-    def end_epoch(self, trainer: Trainer) -> None:
-        pass
-
-    def state(self) -> dict[str, Tensor]:
-        return {"weights": self.weights}
-
-    def load_state(self, state: dict[str, Tensor]) -> None:
-        self.weights.copy_(state["weights"])
-
-
-def choose_device(device: str) -> torch.device:
-    """The device of that name; for `"auto"` a GPU if there is one.
-
-    Raises:
-        UserError: a device this machine does not have.
-    """
-    if device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        chosen = torch.device(device)
-        torch.empty(1, device=chosen)
-    except (RuntimeError, AssertionError, TypeError) as error:
-        raise UserError(f"This machine cannot compute on {device!r}; use 'auto' or 'cpu'.") from error
-    return chosen
-
-
-@contextmanager
-def computing_threads(threads: int | None) -> Iterator[None]:
-    """Compute with this many CPU threads inside.
-
-    Raises:
-        UserError: fewer than one, or more than four times what the machine has.
-    """
-    if threads is None:
-        yield
-        return
-    most = 4 * (os.cpu_count() or 1)
-    if not isinstance(threads, int | np.integer) or not 1 <= threads <= most:
-        raise UserError(f"threads is {threads}; use 1 to {most} on this machine.")
-    before = torch.get_num_threads()
-    torch.set_num_threads(int(threads))
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Tensor:

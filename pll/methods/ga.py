@@ -48,14 +48,15 @@ from pll.layout import Batch
 from pll.losses import Loss, get_loss
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
-from pll.methods.defaults import own_defaults
-from pll.training import Objective, Trainer
+from pll.methods.defaults import own_settings
+from pll.objective import Objective
+from pll.training import Trainer
 
 UNEVEN = 1.02
 """(c − 1) π_k above which a class is ruled out more often than chance explains."""
 
 
-@own_defaults(lr=3e-3, weight_decay=1e-4)
+@own_settings(lr=3e-3, weight_decay=1e-4)
 class GA(DeepEstimator):
     """Gradient ascent on complementary labels (Ishida et al. 2019); the module's docstring tells the method.
 
@@ -129,15 +130,3 @@ class _GradientAscent(Objective):
         descended = torch.where((parts < 0).any(), -negative, risk)
         # The value is the risk, for the record; the gradient is that of what is descended.
         return descended + (risk - descended).detach()
-
-    def update(self, batch: Batch, label_weights: Tensor) -> None:
-        pass
-
-    def end_epoch(self, trainer: Trainer) -> None:
-        pass
-
-    def state(self) -> dict[str, Tensor]:
-        return {}
-
-    def load_state(self, state: dict[str, Tensor]) -> None:
-        pass

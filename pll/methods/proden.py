@@ -28,9 +28,10 @@ from pll.errors import UserError
 from pll.layout import Batch
 from pll.losses import Loss, get_loss
 from pll.methods.base import Task
-from pll.methods.deep import DeepEstimator, WeightedLoss
-from pll.models import ModelSpec
-from pll.training import Objective, Trainer, evaluation_batch
+from pll.methods.deep import DeepEstimator
+from pll.methods.defaults import own_settings
+from pll.objective import Objective, WeightedLoss
+from pll.training import Trainer, evaluation_batch
 
 
 class Proden(DeepEstimator):
@@ -71,6 +72,7 @@ class ProdenSudden(DeepEstimator):
         return _Sudden(get_loss(self.loss))
 
 
+@own_settings(update_every=None)
 class ProdenItera(DeepEstimator):
     """Weights are refreshed only every R epochs, as in EM (PRODEN-itera, paper §4; R = 100 of 500 epochs there).
 
@@ -85,46 +87,7 @@ class ProdenItera(DeepEstimator):
         "Shows what the seamless update is worth."
     )
 
-    def __init__(
-        self,
-        *,
-        model: ModelSpec = "linear",
-        loss: str | Loss = "ce",
-        epochs: int = 100,
-        batch_size: int = 256,
-        lr: float = 0.05,
-        momentum: float = 0.9,
-        weight_decay: float = 1e-3,
-        optimiser: str = "sgd",
-        lr_decay: float = 1.0,
-        lr_decay_every: int = 10,
-        augment: str = "none",
-        update_every: int | None = None,
-        scale: str = "auto",
-        missing: str = "error",
-        device: str = "auto",
-        threads: int | None = None,
-        seed: int = 0,
-    ) -> None:
-        super().__init__(
-            model=model,
-            loss=loss,
-            epochs=epochs,
-            batch_size=batch_size,
-            lr=lr,
-            momentum=momentum,
-            weight_decay=weight_decay,
-            optimiser=optimiser,
-            lr_decay=lr_decay,
-            lr_decay_every=lr_decay_every,
-            augment=augment,
-            scale=scale,
-            missing=missing,
-            device=device,
-            threads=threads,
-            seed=seed,
-        )
-        self.update_every = update_every
+    update_every: int | None
 
     def _objective(self, task: Task) -> Objective:
         every = max(1, self.epochs // 5) if self.update_every is None else self.update_every

@@ -126,7 +126,7 @@ class SURE(ClassicalEstimator):
         self.coef_ = np.zeros((n if rbf else X.shape[1], c))
         self.intercept_ = np.zeros(c)  # a stop during the factorisation leaves something that predicts
         self.stage_ = f"factorising the kernel of {n:,} examples"
-        ridge = KernelRidge(X, self.beta, hook) if rbf else LinearRidge(X, self.beta, hook)
+        ridge: Ridge = KernelRidge(X, self.beta, hook) if rbf else LinearRidge(X, self.beta, hook)
         self.stage_ = ""
         self.width_ = np.array(ridge.width)
         p = candidates.uniform_weights().astype(np.float64)  # (nnz,)

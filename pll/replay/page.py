@@ -31,7 +31,7 @@ THEMES = {
 PLOT = """<div class="plot">
   <div class="head">
     <span class="when"></span><span class="note"></span>
-    <button class="save" type="button" title="Save this picture as PNG" aria-label="Save this picture as PNG"></button>
+    <button class="save" type="button" title="Save this picture" aria-label="Save this picture"></button>
   </div>
   <canvas tabindex="0" role="application"></canvas>
   <div class="tip" hidden></div>
@@ -83,7 +83,7 @@ def _theme(name: str) -> str:
 
 def script() -> str:
     """All scripts as one module."""
-    drawing = [_read(DRAWING / "canvas.js"), *(_drawing(name) for name in ("star", "heatmap"))]
+    drawing = [*(_read(DRAWING / f"{name}.js") for name in ("svgpen", "canvas")), *(_drawing(name) for name in ("star", "heatmap"))]
     own = [_read(HERE / f"{name}.js") for name in ("film", "lines", "replay")]
     return "\n".join([*drawing, *own])
 

@@ -78,7 +78,7 @@ class Desk:
             if mine.answered:
                 t.rename(row, self.reviewer, renewed.token)
             else:
-                t.reopen(row, self.reviewer, renewed.token, self.reviewing.expiry())
+                t.reopen(row, self.reviewer, renewed.token, self.reviewing.clock(), self.reviewing.expiry())
             return self._hand.shown(renewed)
 
     def release(self) -> None:
@@ -87,9 +87,21 @@ class Desk:
             t.release(self.reviewer)
 
     def renew(self) -> None:
-        """Still here: what is held stays held. To be called now and then while somebody looks at the page."""
+        """Still here: what is held stays held. To be called now and then while somebody looks at the page.
+
+        A page may stay open over the weekend; so not for longer than `Reviewing.longest_hold` without a decision.
+        """
         with self.reviewing.writing() as t:
-            t.renew(self.reviewer, self.reviewing.expiry())
+            t.renew(self.reviewer, self.reviewing.expiry(), self.reviewing.clock() - self.reviewing.longest_hold)
+
+    def bring_back(self) -> None:
+        """What this reviewer skipped comes up again in its turn, and not only when all else is done."""
+        self._hand.skipped.clear()
+
+    @property
+    def skipped(self) -> int:
+        """How many examples this reviewer has put off."""
+        return len(self._hand.skipped)
 
     # ---- what they say -------------------------------------------------------------------------------------------
 
@@ -290,7 +302,7 @@ class Desk:
             return None
         if stay:
             token = new_token()
-            t.reopen(event.row, self.reviewer, token, self.reviewing.expiry())
+            t.reopen(event.row, self.reviewer, token, self.reviewing.clock(), self.reviewing.expiry())
             return replace(given, token=token)
         t.forget_answer(event.row, self.reviewer)
         self._hand.skipped.add(event.row)

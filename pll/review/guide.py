@@ -166,9 +166,10 @@ class Guide:
             self._offer = known = (view.key, events, prepared, made)
         return known[3]
 
-    def take_over(self, offer: Offer) -> bool:
+    def take_over(self, offer: Offer, *, by: str | None = None, verified: bool = False) -> bool:
         """Make these proposals the labels under review; False where other labels came under review meanwhile."""
-        done = take_over(self.reviewing, self._runs.get(offer.labels.run).folder, offer)
+        folder = self._runs.get(offer.labels.run).folder
+        done = take_over(self.reviewing, folder, offer, by=by, verified=verified)
         self.keep_up()
         return done
 

@@ -23,7 +23,7 @@ from pll.review.rounds import (
 )
 from pll.review.state import ReviewState
 from pll.review.subject import Subject
-from pll.store.records import RoundRecord
+from pll.store.records import Opened, RoundRecord
 from pll.store.store import Reader, Transaction
 
 
@@ -58,7 +58,7 @@ class Judging(ABC):
         """How many controls count by now: those before the first that is still open."""
         return len(control_answers(self.round.controls, self.current, self.state, self.asked))
 
-    def new_promise(self, promise: Promise) -> RoundRecord:
+    def new_promise(self, promise: Promise, *, by: str | None = None, verified: bool = False) -> RoundRecord:
         """Promise something else. Nothing answered is lost: decided controls of the new draw count from the record.
 
         While no control of the round is answered, that costs nothing. Afterwards it is a second certificate of the
@@ -66,7 +66,8 @@ class Judging(ABC):
         """
         with self.writing() as t:
             number = max(record.number for record in t.rounds()) + 1
-            t.open_round(new_round(number, self.current, promise, self.clock()))
+            opened = Opened("new promise", by, verified)
+            t.open_round(new_round(number, self.current, promise, self.clock(), opened=opened))
         self.refresh()
         return self.round
 
@@ -85,10 +86,11 @@ class Judging(ABC):
         if more:
             self.rounds = (*self.rounds[:-1], replace(self.round, controls=self.round.controls + more))
 
-    def adopt(self, subject: Subject, *, instead_of: int | None = None) -> bool:
+    def adopt(self, subject: Subject, opened: Opened, *, instead_of: int | None = None) -> bool:
         """Put the labels of a taught run, or those taken over, in the place of the old ones, with a fresh draw.
 
         Args:
+            opened: how they came about, and by whom.
             instead_of: only where the labels of the round of this number are still those under review.
 
         Returns:
@@ -102,7 +104,7 @@ class Judging(ABC):
             if fresh:
                 last = known[-1]
                 promise = Promise(last.share, last.max_error, last.level)
-                t.open_round(new_round(last.number + 1, subject, promise, self.clock()))
+                t.open_round(new_round(last.number + 1, subject, promise, self.clock(), opened=opened))
         self.refresh()
         return fresh
 

@@ -14,6 +14,7 @@ from pll.review.signals import ReviewSignals
 from pll.review.subject import Subject
 from pll.review.takenover import keep, relabelled
 from pll.rundir import RunFolder
+from pll.store.records import Opened
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,17 +58,20 @@ def offer_of(review: Reviewing, signals: ReviewSignals, decided: Decided) -> Off
     )
 
 
-def take_over(review: Reviewing, folder: RunFolder, offer: Offer) -> bool:
+def take_over(
+    review: Reviewing, folder: RunFolder, offer: Offer, *, by: str | None = None, verified: bool = False
+) -> bool:
     """Make these the labels under review: a new round, with a fresh draw of controls.
 
     Args:
         folder: of the run they are about.
+        by, verified: who takes them over, and whether somebody vouched for that name.
 
     Returns:
         False where other labels came under review since the offer was made: then nothing changes.
     """
     keep(folder, offer.labels)
-    return review.adopt(offer.labels, instead_of=offer.round)
+    return review.adopt(offer.labels, Opened("taken over", by, verified), instead_of=offer.round)
 
 
 def teaching_decisions(review: Reviewing) -> Decided:

@@ -36,10 +36,12 @@ from pll.review.rounds import Promise, asked_of, new_round
 from pll.review.state import ReviewState
 from pll.review.subject import Subject
 from pll.review.takenover import ReadKept, in_force
-from pll.store.records import Claim, Event, ReviewRecord, RoundRecord
+from pll.store.records import Claim, Event, Opened, ReviewRecord, RoundRecord
 from pll.store.store import Store, Transaction, now
 
 Ints = npt.NDArray[np.int64]
+LONGEST = 3
+"""Holds after which an undecided example is free again, though its page is open."""
 Load = Callable[[str], Subject]
 """Gives the subject of a run by its id."""
 
@@ -54,6 +56,7 @@ class Settings:
         mix: share of what is handed out that are random controls, in [0, 1]; 0 for none, 1 for controls only.
         promise: of the certificate.
         hold: seconds until an example goes back to the others when nothing is heard of the reviewer.
+        begun_by, verified: who begins it, and whether somebody vouched for that name.
     """
 
     overlap: int = 1
@@ -61,6 +64,8 @@ class Settings:
     mix: float = 0.1
     promise: Promise = field(default_factory=Promise)
     hold: float = 600.0
+    begun_by: str | None = None
+    verified: bool = False
 
 
 class Reviewing(Judging):
@@ -111,7 +116,8 @@ class Reviewing(Judging):
             self.state.take_in(t.events())
             rounds = t.rounds()
             if not rounds or (rounds[-1].run == subject.run and _has_gone_on(subject, rounds)):
-                rounds.append(new_round(len(rounds) + 1, subject, settings.promise, clock()))
+                opened = Opened("run went on") if rounds else Opened("first", settings.begun_by, settings.verified)
+                rounds.append(new_round(len(rounds) + 1, subject, settings.promise, clock(), opened=opened))
                 t.open_round(rounds[-1])
             self._marks = t.marks()
         self._is_behind = False
@@ -223,6 +229,11 @@ class Reviewing(Judging):
         """These events are on the disk now."""
         with self._lock:
             self.state.take_in(events)
+
+    @property
+    def longest_hold(self) -> timedelta:
+        """However often somebody says that they are still there, an example is not theirs for longer."""
+        return LONGEST * timedelta(seconds=self._hold)
 
     def expiry(self) -> datetime:
         """Until when what is handed out now is held."""

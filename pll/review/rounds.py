@@ -24,7 +24,7 @@ from pll.review.evidence import LEVEL
 from pll.review.planning import achievable, draw_controls, threshold_grid
 from pll.review.state import ReviewState
 from pll.review.subject import Subject
-from pll.store.records import ReviewRecord, RoundRecord
+from pll.store.records import Opened, ReviewRecord, RoundRecord
 
 WRONG_FORESEEN = 2
 """The promise is chosen so that it can be kept with this many wrong controls."""
@@ -45,8 +45,13 @@ class Promise:
     level: float = LEVEL
 
 
-def new_round(number: int, subject: Subject, promise: Promise, at: datetime, seed: int | None = None) -> RoundRecord:
+def new_round(
+    number: int, subject: Subject, promise: Promise, at: datetime, seed: int | None = None, opened: Opened | None = None
+) -> RoundRecord:
     """Freeze the labels of a subject and draw the controls that will judge them.
+
+    Args:
+        opened: how they came under review, and by whom.
 
     Raises:
         UserError: a share, error or level outside (0, 1).
@@ -66,6 +71,7 @@ def new_round(number: int, subject: Subject, promise: Promise, at: datetime, see
         thresholds=tuple(thresholds.tolist()),
         opened_at=at,
         controls=tuple(rows.tolist()),
+        opened=opened or Opened(),
     )
 
 

@@ -19,9 +19,10 @@ from pll.registry import RunRegistry
 from pll.review.events import Verdict
 from pll.review.reviewing import Reviewing
 from pll.review.subject import Subject, subject_of
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.runs import Run
 from pll.snapshots import Snapshot
+from pll.store.records import Opened
 from pll.warmstart import can_warm_start
 
 AHEAD = -1
@@ -86,10 +87,11 @@ def changes(before: Subject, after: Subject, decided: npt.NDArray[np.bool_]) -> 
 
 
 def changed_by_teaching(review: Reviewing) -> Changes:
-    """What the latest teaching changed; empty where nothing was taught yet."""
+    """What the latest teaching changed; empty where nothing was taught yet, or its labels are those no more."""
     decided = np.zeros(len(review.root), dtype=np.bool_)
     decided[review.state.rows_with("label", "none")] = True
-    return changes(review.previous or review.current, review.current, decided)
+    before = review.previous if review.previous is not None and not review.current.taken_over else review.current
+    return changes(before, review.current, decided)
 
 
 def taught_config(root: RunConfig, lessons: Lessons, epochs: int | None = None) -> RunConfig:
@@ -124,8 +126,13 @@ class Teacher:
         self._runs = runs
         self._run: Run | None = self._unfinished()
 
-    def begin(self, *, epochs: int | None = None, warm: bool = True) -> Run:
+    def begin(
+        self, *, epochs: int | None = None, warm: bool = True, by: str | None = None, verified: bool = False
+    ) -> Run:
         """Start teaching what has been decided by now, ahead of other runs in the queue; returns at once.
+
+        Args:
+            by, verified: who has it taught, and whether somebody vouched for that name.
 
         Raises:
             UserError: it is being taught already, or there is nothing to teach.
@@ -135,6 +142,7 @@ class Teacher:
         lessons = lessons_of(self._review, warm=warm)
         if not lessons.sets:
             raise UserError("There is nothing to teach yet; decide some examples first (controls do not teach).")
+        lessons = replace(lessons, taught_by=by, verified=verified)
         root = self._runs.get(self._review.root.run).config
         self._run = self._runs.start(taught_config(root, lessons, epochs), priority=AHEAD)
         return self._run
@@ -151,7 +159,9 @@ class Teacher:
         run = self._run
         if run is None or run.is_alive() or run.folder.state()["state"] != "finished":
             return False
-        adopted = self._review.adopt(subject_of(run))
+        lessons = run.config.lessons
+        by, verified = (None, False) if lessons is None else (lessons.taught_by, lessons.verified)
+        adopted = self._review.adopt(subject_of(run), Opened("taught", by, verified))
         self._run = None
         return adopted
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field, replace
 
 from pll.errors import UserError
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.sources import Source
 
 VERSION = "1"
@@ -27,6 +27,20 @@ CONTROLS = {
     "truth": "True labels and accuracies",
 }
 """What a lesson may hide, besides single views (`view-…`)."""
+LANE_CONTROLS = {
+    "navigation": "Navigation between pages",
+    "settings": "Settings of the lanes",
+    "transport": "Transport: step, play, pause, stop",
+    "speed": "Speed and stop when settled",
+    "next": "New comparison and single runs",
+    "timeline": "Timeline",
+    "star": "Star plots",
+    "verdict": "What this shows, in words",
+    "curves": "Curves over the epochs",
+    "table": "Table of figures",
+    "truth": "True labels and accuracies",
+}
+"""What a lesson may hide of a comparison."""
 
 
 @dataclass(frozen=True)

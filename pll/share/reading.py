@@ -15,7 +15,7 @@ from pll.errors import UserError
 from pll.formats import ReadOptions
 from pll.methods import get_method
 from pll.noisy import Noisy
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.share.model import CONTROLS, FINGERPRINT, MOST_EPOCHS, VERSION, Look, Share
 from pll.sources import Source
 from pll.synthesis import Flip
@@ -25,16 +25,19 @@ _OWN = {
     "confusion", "rows", "holdout", "test", "strict", "seed", "method", "name", "epoch", "view", "example", "pin",
     "colour", "order", "hide", "start", "pace", "settle",
 }  # fmt: skip
-_PASSED_OVER = {"run", "theme", "embed", "embed_options"}
-"""Not ours, or of this browser alone: which run the link became here."""
+_PASSED_OVER = {"run", "comparison", "theme", "embed", "embed_options"}
+"""Not ours, or of this browser alone: which run or comparison the link became here."""
 
 
-def from_query(query: Mapping[str, Sequence[str]], *, views: Collection[str] = ()) -> Share:
+def from_query(
+    query: Mapping[str, Sequence[str]], *, views: Collection[str] = (), controls: Collection[str] = tuple(CONTROLS)
+) -> Share:
     """What a link means.
 
     Args:
         query: every part's values, by name.
         views: slugs of the views there are.
+        controls: names of what a lesson may hide, besides the views.
 
     Raises:
         UserError: a part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
@@ -61,7 +64,7 @@ def from_query(query: Mapping[str, Sequence[str]], *, views: Collection[str] = (
         strict=link.one_of("strict", ("true", "false"), "false") == "true",
         name=link.text("name", "")[:200],
     )
-    return Share(config, _look(link, views))
+    return Share(config, _look(link, views, controls))
 
 
 def _source(link: _Link) -> Source:
@@ -120,8 +123,8 @@ def _noisy(link: _Link) -> Noisy | None:
         raise link.wrong("confusion", "a matrix of numbers") from error
 
 
-def _look(link: _Link, views: Collection[str]) -> Look:
-    hideable = [*CONTROLS, *(f"view-{view}" for view in views)]
+def _look(link: _Link, views: Collection[str], controls: Collection[str]) -> Look:
+    hideable = [*controls, *(f"view-{view}" for view in views)]
     hidden = tuple(name for name in link.text("hide", "").split(",") if name)
     for name in hidden:
         if name not in hideable:

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from pll.errors import UserError
 from pll.methods import get_method
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.share.model import FINGERPRINT, VERSION, Share
 from pll.sources import Source
 
@@ -27,7 +27,11 @@ def to_link(address: str, share: Share) -> str:
     Raises:
         UserError: see `to_query`; the link would be too long.
     """
-    link = f"{address}?{urlencode(to_query(share))}"
+    return check_length(f"{address}?{urlencode(to_query(share), safe=',')}")
+
+
+def check_length(link: str) -> str:
+    """The link itself; raises UserError where it would not survive a mail."""
     if len(link) > LONGEST:
         raise UserError(
             f"The link would have {len(link):,} characters; unpin examples, or make sets by q, not a matrix."

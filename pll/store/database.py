@@ -8,14 +8,16 @@ and a busy timeout); readers never wait.
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, ProgrammingError
+from sqlalchemy.pool import QueuePool
 
 from pll.errors import UserError
 from pll.home import candid_home
@@ -58,6 +60,7 @@ class Database:
         except BaseException:
             self.close()
             raise
+        self._file = _identity(self.url) if self.is_sqlite else None
 
     @property
     def is_sqlite(self) -> bool:
@@ -72,18 +75,41 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction that is committed, and on the disk, when the block ends; nothing of it stays if it raises."""
+        self._check_in_place()
         with self._explained(), self.engine.begin() as connection:
             yield connection
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A transaction that only looks: of SQLite one consistent state, and no writer waits for it."""
+        self._check_in_place()
         with self._explained(), self.engine.connect().execution_options(**{READING: True}) as connection:
             yield connection
 
     def close(self) -> None:
         """Close all connections that are not in use."""
         self.engine.dispose()
+
+    def _check_in_place(self) -> None:
+        """Where somebody has removed the file, SQLite would go on writing to what nobody can find any more."""
+        if not self.is_sqlite or _identity(self.url) == self._file:
+            return
+        raise UserError(
+            f"The database {self.words} was removed or replaced while Candid was using it, so nothing is stored now. "
+            f"{self._rescued()}Put the file back where it was; to go on with another one, start Candid anew."
+        )
+
+    def _rescued(self) -> str:
+        """Write what was in the file before, as long as there is a connection to it, beside it; says where."""
+        aside = Path(str(self.url.database)).with_suffix(".rescued.sqlite3")
+        if not aside.exists() and isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedin():
+            with closing(sqlite3.connect(aside)) as copy:
+                raw = self.engine.raw_connection()
+                try:
+                    raw.driver_connection.backup(copy)  # type: ignore[union-attr]
+                finally:
+                    raw.close()
+        return f"What was in it is kept in {aside}. " if aside.exists() else ""
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -93,12 +119,16 @@ class Database:
             if isinstance(error, OURS):
                 raise
             cause = str(error.orig).strip().splitlines()[0]
-            remedy = (
-                "check the free space, the permissions and that the file is a SQLite database"
-                if self.is_sqlite
-                else "check that the server runs, and the name and password in PLL_DATABASE_URL"
-            )
-            raise UserError(f"The database {self.words} cannot be used ({cause}); {remedy}.") from error
+            raise UserError(f"The database {self.words} cannot be used ({cause}); {self._remedy(cause)}.") from error
+
+    def _remedy(self, cause: str) -> str:
+        if not self.is_sqlite:
+            return "check that the server runs, and the name and password in PLL_DATABASE_URL; then try again"
+        if "locked" in cause:
+            return f"another program has kept it to itself for {BUSY_SECONDS} seconds; end that, and try again"
+        if "readonly" in cause:
+            return "check the permissions of the file and its folder, and try again"
+        return "check the free space, the permissions and that the file is a SQLite database"
 
 
 def _checked_url(given: str | Path) -> URL:
@@ -126,6 +156,15 @@ def _engine(url: URL) -> Engine:
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     return engine
+
+
+def _identity(url: URL) -> tuple[int, int] | None:
+    """Which file is there; None where there is none."""
+    try:
+        found = Path(str(url.database)).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def _make_folder(file: Path) -> None:

@@ -77,6 +77,26 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Opened:
+    """How labels came under review, and by whom.
+
+    Attributes:
+        how: one of `HOW`; None where that was not recorded (rounds of before tables version 0002).
+        by: the person who did it; None where no person did, or nobody wrote it down.
+        verified: whether somebody vouched for that name.
+    """
+
+    how: str | None = None
+    by: str | None = None
+    verified: bool = False
+
+
+HOW = ("first", "taught", "taken over", "new promise", "run went on")
+"""The review was begun; decisions taught a model; proposals were taken over; something else was promised of the same
+labels; the run itself was continued, and its labels changed."""
+
+
+@dataclass(frozen=True)
 class ReviewRecord:
     """Attributes:
     examples: n.
@@ -103,6 +123,7 @@ class RoundRecord:
         fingerprint: of labels and confidences, frozen when the round was opened.
         seed, share: of the draw of the controls; `controls` are its rows, in the order to be answered.
         max_error, level, thresholds: the promise, see `pll.review.certificate.certify`.
+        opened: how these labels came under review, and by whom.
     """
 
     number: int
@@ -115,3 +136,4 @@ class RoundRecord:
     thresholds: tuple[float, ...]
     opened_at: datetime
     controls: tuple[int, ...] = field(default=(), repr=False)
+    opened: Opened = Opened()

@@ -138,6 +138,9 @@ round_ = Table(
     Column("level", Float, nullable=False),
     Column("thresholds", JSON, nullable=False),
     Column("opened_at", Moment, nullable=False),
+    Column("how", String(20)),  # NULL: not recorded
+    Column("opened_by", Text),
+    Column("verified", Boolean, nullable=False),
 )
 
 control = Table(

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from pll.errors import UserError
 from pll.store import schema
 from pll.store.database import Database
-from pll.store.records import Claim, Event, ReviewRecord, RoundRecord
+from pll.store.records import Claim, Event, Opened, ReviewRecord, RoundRecord
 
 _EVENT_COLUMNS = tuple(field.name for field in fields(Event))
 _CLAIM_COLUMNS = tuple(field.name for field in fields(Claim))
@@ -116,8 +116,10 @@ class Transaction(Reader):
 
     def open_round(self, record: RoundRecord) -> None:
         """Store a new round with its controls."""
-        values = {field.name: getattr(record, field.name) for field in fields(record) if field.name != "controls"}
+        plain = {field.name for field in fields(record)} - {"controls", "opened"}
+        values = {name: getattr(record, name) for name in plain}
         values["thresholds"] = list(record.thresholds)
+        values |= {"how": record.opened.how, "opened_by": record.opened.by, "verified": record.opened.verified}
         self._db.execute(sa.insert(schema.round_).values(review=self.review_id, **values))
         self.add_controls(record.number, record.controls)
 
@@ -145,9 +147,9 @@ class Transaction(Reader):
         """The reviewer has answered what they held; the slot is theirs for good."""
         self._update(row, reviewer, answered=True, expires_at=None)
 
-    def reopen(self, row: int, reviewer: str, token: str, expires_at: datetime) -> bool:
+    def reopen(self, row: int, reviewer: str, token: str, since: datetime, expires_at: datetime) -> bool:
         """Back into the hands of a reviewer who held or had answered it; False where they have no slot of it."""
-        return self._update(row, reviewer, answered=False, expires_at=expires_at, token=token)
+        return self._update(row, reviewer, answered=False, since=since, expires_at=expires_at, token=token)
 
     def rename(self, row: int, reviewer: str, token: str) -> None:
         """Shown again to who holds or has answered it: the next decision comes under this token."""
@@ -161,12 +163,13 @@ class Transaction(Reader):
         )
         self._db.execute(query if rows is None else query.where(table.row.in_(list(rows))))
 
-    def renew(self, reviewer: str, expires_at: datetime) -> None:
-        """The reviewer is still there: what they hold stays theirs until then."""
+    def renew(self, reviewer: str, expires_at: datetime, taken_after: datetime) -> None:
+        """The reviewer is still there: what they hold stays theirs until then, if they took it after that moment."""
         table = schema.claim.c
         self._db.execute(
             sa.update(schema.claim)
             .where(table.review == self.review_id, table.reviewer == reviewer, table.answered.is_(False))
+            .where(table.since > taken_after)
             .values(expires_at=expires_at)
         )
 
@@ -246,7 +249,8 @@ def _claim(row: Any) -> Claim:
 def _round(row: Any, controls: tuple[int, ...]) -> RoundRecord:
     values = {name: value for name, value in dict(row).items() if name != "review"}
     values["thresholds"] = tuple(values["thresholds"])
-    return RoundRecord(**values, controls=controls)
+    opened = Opened(values.pop("how"), values.pop("opened_by"), values.pop("verified"))
+    return RoundRecord(**values, controls=controls, opened=opened)
 
 
 def check_event(event: Event) -> None:

@@ -61,7 +61,8 @@ def explain_formats() -> None:
     with st.popover("What a file may look like", icon=":material/help:", type="tertiary"):
         st.markdown(
             "**Table** (CSV, TSV): a row an example; a column `candidates` with labels joined by `|`, such as "
-            "`cat|dog`; optional `id`, `true_label` and `split` (train or test). Every other column is a feature.\n\n"
+            "`cat|dog`; optional `id`, `true_label` and `split` (train or test). Every other column is a feature. "
+            "Files without a header, or with spaces between columns, are read too: say below what each column is.\n\n"
             "**Array** (npz): `X`, `candidates` as 0/1 (examples × classes); optional `y`, `class_names`, `ids`.\n\n"
             "**Research file** (mat): `data`, `partial_target`, `target`."
         )

@@ -3,6 +3,7 @@
 // Streamlit calls a component's function again for every update and every change of theme. The elements live on, and
 // with them one Plot: what moves, where it is and where it is going. So an update never flickers, it only sets targets.
 
+const HEADING = 28;       // pixels above a picture that is saved
 const plots = new WeakMap();
 
 /** The Plot that belongs to these elements: made on the first call, found on all later ones. */
@@ -66,7 +67,7 @@ class Plot {
     this.canvas.addEventListener("blur", () => this.moveCursor(null));
     this.canvas.addEventListener("click", (event) => { this.point(event); this.choose(); });
     this.canvas.addEventListener("keydown", (event) => this.press(event));
-    root.querySelector(".save").addEventListener("click", () => this.save());
+    this.offer();
   }
 
   /** New data or a new theme. Returns what Streamlit calls when the component goes. */
@@ -148,29 +149,75 @@ class Plot {
     if (moving) this.frame = requestAnimationFrame((next) => this.step(next));
   }
 
-  /** The picture with its background and its heading, as a file. */
-  save() {
-    const head = Math.round(28 * this.ratio);
+  // ---- as a file ------------------------------------------------------------------------------------------------------
+
+  /** Two ways to take the picture away, behind one quiet button. */
+  offer() {
+    const button = this.root.querySelector(".save");
+    const kinds = document.createElement("span");
+    kinds.className = "kinds";
+    kinds.hidden = true;
+    const open = (yes) => {
+      kinds.hidden = !yes;
+      button.setAttribute("aria-expanded", yes);
+    };
+    for (const [name, write] of [["PNG", () => this.asPng()], ["SVG", () => this.asSvg()]]) {
+      const kind = kinds.appendChild(document.createElement("button"));
+      kind.type = "button";
+      kind.textContent = name;
+      kind.addEventListener("click", () => { write(); open(false); button.focus(); });
+    }
+    button.after(kinds);
+    open(false);
+    button.addEventListener("click", () => { open(kinds.hidden); if (!kinds.hidden) kinds.firstChild.focus(); });
+    kinds.addEventListener("keydown", (event) => { if (event.key === "Escape") { open(false); button.focus(); } });
+    kinds.addEventListener("focusout", (event) => {
+      if (event.relatedTarget !== button && !kinds.contains(event.relatedTarget)) open(false);
+    });
+  }
+
+  asPng() {
     const copy = document.createElement("canvas");
     copy.width = this.canvas.width;
-    copy.height = this.canvas.height + head;
+    copy.height = this.canvas.height + Math.round(HEADING * this.ratio);
     const context = copy.getContext("2d");
+    context.scale(this.ratio, this.ratio);
+    this.drawHeading(context);
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.drawImage(this.canvas, 0, copy.height - this.canvas.height);
+    copy.toBlob((blob) => this.download(blob, "png"));
+  }
+
+  asSvg() {
+    const pen = new SvgPen(this.context);
+    this.drawHeading(pen);
+    pen.save();
+    pen.translate(0, HEADING);
+    this.draw(pen);
+    pen.restore();
+    const text = pen.svg(this.width, this.height + HEADING, this.data.description);
+    this.download(new Blob([text], { type: "image/svg+xml" }), "svg");
+  }
+
+  /** The background of the whole, and what stands above the picture on the page. */
+  drawHeading(context) {
     context.fillStyle = this.theme.background;
-    context.fillRect(0, 0, copy.width, copy.height);
-    context.drawImage(this.canvas, 0, head);
+    context.fillRect(0, 0, this.width, this.height + HEADING);
     context.fillStyle = this.theme.text;
-    context.font = `${14 * this.ratio}px ${this.theme.font}`;
+    context.font = `14px ${this.theme.font}`;
     context.textBaseline = "middle";
-    context.fillText(this.data.when, 4 * this.ratio, head / 2);
+    context.textAlign = "left";
+    context.fillText(this.data.when, 4, HEADING / 2);
     context.textAlign = "right";
-    context.fillText(this.data.note, copy.width - 4 * this.ratio, head / 2);
-    copy.toBlob((blob) => {
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = `candid-${this.data.when || "picture"}.png`.replaceAll(/\s+/g, "-").toLowerCase();
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    });
+    context.fillText(this.data.note, this.width - 4, HEADING / 2);
+  }
+
+  download(blob, ending) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(blob);
+    link.download = `candid-${this.data.when || "picture"}.${ending}`.replaceAll(/\s+/g, "-").toLowerCase();
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
 
   // ---- pointer, keyboard, words ---------------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """Canvas components: pictures in which motion carries the meaning, drawn in the browser.
 
-A component is a JavaScript file beside this one, put behind what all of them share (`canvas.js`, `canvas.css`) and
-registered with Streamlit once, at import. It is mounted under a fixed key; from then on a run only sends new data, and
-the elements in the browser live on.
+A component is a JavaScript file beside this one, put behind what all of them share (`svgpen.js`, `canvas.js`,
+`canvas.css`) and registered with Streamlit once, at import. It is mounted under a fixed key; from then on a run only
+sends new data, and the elements in the browser live on.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ import numpy.typing as npt
 import streamlit as st
 
 HERE = Path(__file__).parent
+SHARED = ("svgpen", "canvas")
+"""Scripts that all pictures have in common."""
 HTML = """
 <div class="plot">
   <div class="head">
     <span class="when"></span><span class="note"></span>
-    <button class="save" type="button" title="Save this picture as PNG" aria-label="Save this picture as PNG"></button>
+    <button class="save" type="button" title="Save this picture" aria-label="Save this picture"></button>
   </div>
   <canvas tabindex="0" role="application" aria-describedby="keys"></canvas>
   <div class="tip" hidden></div>
@@ -40,12 +42,17 @@ def canvas_component(name: str) -> Component:
     The script goes inline, since Streamlit takes paths from installed packages only. It travels with every update, so
     its comments and indentation stay at home.
     """
-    script = (HERE / "canvas.js").read_text("utf-8") + (HERE / f"{name}.js").read_text("utf-8")
+    script = shared_script() + (HERE / f"{name}.js").read_text("utf-8")
     styles = (HERE / "canvas.css").read_text("utf-8")
     mount: Component = st.components.v2.component(
         f"candid_{name}", html=HTML, css=without_comments(styles), js=without_comments(script)
     )
     return mount
+
+
+def shared_script() -> str:
+    """What stands before the script of every component."""
+    return "".join((HERE / f"{name}.js").read_text("utf-8") for name in SHARED)
 
 
 def mount(

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.ui.palette import ACCENT
+from pll.ui.saving import picture_buttons
 
 HEIGHT = 320
 """Pixels of a chart."""
@@ -24,16 +25,19 @@ QUIET = "#7a8794"
 
 
 def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:
-    """A chart, which the button at its top right saves as SVG, and its numbers, to look at and to take away."""
+    """A chart, and behind a button its numbers to look at; picture and numbers to take away (PNG, SVG, CSV)."""
     save = {"format": "svg", "filename": f"candid-{key}"}
     st.plotly_chart(figure, key=key, alt=alt, config={"displaylogo": False, "toImageButtonOptions": save})
-    numbers = st.popover("Numbers", icon=":material/table:", type="tertiary", key=f"{key}-numbers", on_change="rerun")
+    numbers = st.popover(
+        "Numbers and picture", icon=":material/table:", type="tertiary", key=f"{key}-numbers", on_change="rerun"
+    )
     if numbers.open:  # a closed one costs nothing
         with numbers:
             st.dataframe(table.tail(MOST_ROWS), hide_index=True, key=f"{key}-table", alt=alt)
             if len(table) > MOST_ROWS:
                 st.caption(f"The last {MOST_ROWS:,} of {len(table):,} rows; the file has them all.")
             csv_button(lambda: table, f"candid-{key}.csv", key=f"{key}-csv")
+            picture_buttons(key, f"candid-{key}")
 
 
 def thinned(n: int, most: int = MOST_POINTS) -> npt.NDArray[np.int64]:

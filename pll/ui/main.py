@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pll.ui.review import returning
 from pll.ui.routes import PAGES
 from pll.ui.viewing import hides_navigation
 
@@ -13,3 +14,4 @@ st.set_page_config(page_title="Candid", page_icon="assets/icon.svg", layout="wid
 st.logo("assets/logo.svg", size="large")
 st.html(HERE / "frame.css")
 st.navigation([st.Page(**page) for page in PAGES.values()], position="hidden" if hides_navigation() else "top").run()
+returning.go_back()

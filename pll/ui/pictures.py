@@ -52,6 +52,7 @@ def star(now: Scene) -> None:
         truth=now.truth if looking.truth else None,
         changed=now.changed(),
         selected=looking.selected,
+        pins=looking.pins,
         ids=now.data.row_ids,
         height=HEIGHT,
         on_select=looking.open_story,

@@ -17,7 +17,8 @@ from pll.errors import UserError
 from pll.files import write_atomically
 from pll.home import candid_home
 from pll.noisy import Noisy
-from pll.protocol import Flip, Progress, prepare
+from pll.progress import Progress
+from pll.protocol import Flip, prepare
 from pll.registry import RunRegistry
 from pll.runs import Run
 from pll.sources import Source, by_rule

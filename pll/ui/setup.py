@@ -10,13 +10,13 @@ import streamlit as st
 from pll.advice import advise
 from pll.augment import AUGMENTATIONS
 from pll.dataset import PartialLabelDataset
+from pll.devices import default_threads
 from pll.errors import UserError
 from pll.fitting import new_estimator
 from pll.losses import LOSSES
 from pll.methods import METHODS, get_method
 from pll.models import MODEL_INFO
-from pll.rundir import RunConfig
-from pll.threads import default_threads
+from pll.runconfig import RunConfig
 from pll.ui.session import Choice
 from pll.ui.words import duration
 

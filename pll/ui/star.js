@@ -4,6 +4,7 @@
 const STIFFNESS = 13;     // of the springs, 1/s: nine tenths of the way in about 0.3 s
 const REACH = 14;         // pixels within which the pointer finds an example
 const SETTLED = 0.9;      // confidence above which an example starts to spread around its anchor
+const NAMED = 8;          // pinned examples up to which each wears its name
 const UNKNOWN = 0xffff;
 const GREY = "#a3adb7";   // of an unknown truth, or of no label ahead: to be seen on light and dark
 
@@ -175,6 +176,7 @@ class Star extends Plot {
     this.drawExamples(context);
     this.drawRings(context, row);
     this.drawLabels(context);
+    this.drawPins(context);
   }
 
   drawCircle(context) {
@@ -216,7 +218,10 @@ class Star extends Plot {
     for (let i = 0; i < this.x.length; i += 1) {
       const [x, y] = this.placeOf(i);
       context.globalAlpha = 0.6 + 0.4 * this.confidence[i];
-      context.drawImage(this.stamps.get(this.hues[i]), x - this.half, y - this.half, side, side);
+      if (context.isVector) {
+        context.fillStyle = this.data.colours[this.hues[i]] ?? GREY;
+        context.dot(x, y, this.dot, this.theme.background, 0.6);
+      } else context.drawImage(this.stamps.get(this.hues[i]), x - this.half, y - this.half, side, side);
     }
     context.globalAlpha = 1;
   }
@@ -237,6 +242,34 @@ class Star extends Plot {
     if (this.cursor !== null) ring(this.cursor, 3, 1.5, 0.9);
     if (row !== undefined) ring(row, 4, 2.5, 1);
     context.globalAlpha = 1;
+  }
+
+  /** A diamond around what is pinned, and its name beside it while there is room for names. */
+  drawPins(context) {
+    const pins = this.data.pins ?? [];
+    context.strokeStyle = this.theme.text;
+    context.lineWidth = 1.6;
+    context.font = `600 12px ${this.theme.font}`;
+    context.textBaseline = "middle";
+    for (const i of pins) {
+      const [x, y] = this.placeOf(i);
+      const reach = this.dot + (this.exampleOf(i) === this.selected ? 9 : 5);  // around the ring of the selected one
+      context.beginPath();
+      for (const [dx, dy] of [[0, -reach], [reach, 0], [0, reach], [-reach, 0]]) context.lineTo(x + dx, y + dy);
+      context.closePath();
+      context.stroke();
+      if (pins.length > NAMED) continue;
+      const text = shortened(context, this.data.ids ? this.data.ids[i] : String(this.exampleOf(i)), 90);
+      const wide = context.measureText(text).width;
+      const left = x + reach + wide + 6 > this.width ? x - reach - wide - 3 : x + reach + 3;
+      context.globalAlpha = 0.8;
+      context.fillStyle = this.theme.background;
+      context.fillRect(left - 2, y - 8, wide + 4, 16);
+      context.globalAlpha = 1;
+      context.fillStyle = this.theme.text;
+      context.textAlign = "left";
+      context.fillText(text, left, y);
+    }
   }
 
   drawLabels(context) {
@@ -301,6 +334,7 @@ class Star extends Plot {
     if (this.data.truth) {
       lines.push(hue === UNKNOWN ? { text: "truth unknown" } : { text: `true label ${names[hue]}`, colour: colours[hue] });
     }
+    if (this.data.pins?.includes(i)) lines.push({ text: "pinned" });
     if (this.changed.includes(i)) lines.push({ text: "changed in this epoch" });
     return lines;
   }

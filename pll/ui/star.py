@@ -38,6 +38,7 @@ def star_plot(
     truth: npt.NDArray[np.int64] | None = None,
     changed: npt.NDArray[np.bool_] | None = None,
     selected: int | None = None,
+    pins: Sequence[int] = (),
     examples: npt.NDArray[np.integer[Any]] | None = None,
     ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
     height: int = 480,
@@ -60,9 +61,10 @@ def star_plot(
             and that of the unknown where no label is ahead.
         changed: (n,) bool, whose identified label changed in this epoch: they wear a faint ring.
         selected: the example to mark, with lines to its candidates; whoever changed it last, page or viewer, wins.
+        pins: examples to keep an eye on: each wears a diamond, with its id where they are few.
         examples: (m,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's;
-            by default row i is example i. `selected` and the result speak of these numbers; `truth` and `changed`
-            are aligned with the rows.
+            by default row i is example i. `selected`, `pins` and the result speak of these numbers; `truth` and
+            `changed` are aligned with the rows.
         ids: what to call the examples, indexed by example number; without it "example 12".
         height: at most so many pixels; less on a narrow screen.
         colours: c colours where the anchors are not classes of the data; by default those of the classes.
@@ -82,6 +84,7 @@ def star_plot(
         truth=truth,
         changed=changed,
         selected=selected,
+        pins=pins,
         examples=examples,
         ids=ids,
         height=height,
@@ -100,6 +103,7 @@ def star_payload(
     truth: npt.NDArray[np.int64] | None = None,
     changed: npt.NDArray[np.bool_] | None = None,
     selected: int | None = None,
+    pins: Sequence[int] = (),
     examples: npt.NDArray[np.integer[Any]] | None = None,
     ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
     height: int = 480,
@@ -112,20 +116,23 @@ def star_payload(
     for name, array in (("examples", examples), ("truth", truth), ("changed", changed)):
         if array is not None:
             _check_length(name, array, n)
-    rows = star_sample(n)
+    every = np.arange(n) if examples is None else np.asarray(examples, dtype=np.int64)
+    looked_at = np.flatnonzero(np.isin(every, [*pins, *([] if selected is None else [selected])]))
+    rows = np.union1d(star_sample(n), looked_at)  # what a person looks at is shown, whatever the sample
     if len(rows) < n:
         weights, candidates = weights[candidates.positions(rows)], candidates.take(rows)
-    numbers = rows if examples is None else np.asarray(examples, dtype=np.int64)[rows]
+    numbers = every[rows]
     sharp = sharpness(weights, candidates)
     label_type = np.uint8 if c <= 256 else np.uint16
     shades = np.rint(sharp.confidence * 127).astype(np.uint8)
     if changed is not None:
         shades |= changed[rows].astype(np.uint8) << 7
+    shown = np.flatnonzero(np.isin(numbers, pins)).tolist()
     note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else f"{n:,} examples"
     payload: Payload = {
         "when": when,
         "note": note,
-        "description": _description(when, note, sharp, candidates),
+        "description": _description(when, note, sharp, candidates) + (f" {len(shown)} pinned." if shown else ""),
         "height": height,
         "count": len(rows),
         "names": list(candidates.class_names),
@@ -136,6 +143,7 @@ def star_payload(
         "labelSize": np.dtype(label_type).itemsize,
         "shades": encoded(shades),
         "selected": selected,
+        "pins": shown,
         "spokes": _spokes(weights, candidates, np.flatnonzero(numbers == selected)),
     }
     if truth is not None:

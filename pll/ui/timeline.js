@@ -1,7 +1,7 @@
 // The timeline: progress, and the epoch in view. What the handle asks for is answered by an update whose `asked` is the
 // number of the request; until then the handle stays where the person put it, and the next request waits.
 
-const PATIENCE = 1500;    // ms after which a request counts as lost
+const PATIENCE = 1500;    // ms after which a request counts as lost, and is made once more
 const BEAT = 160;         // ms between two epochs of a replay, at least
 const INSET = 8;          // px from the ends of the strip to epoch 0 and to the last one
 const LENGTH = 16_000;    // ms that a replay of many epochs takes, about
@@ -115,9 +115,18 @@ class Timeline {
     if (this.wanted === null || this.waits()) return;
     const [epoch, follow] = this.wanted;
     this.wanted = null;
-    this.asked += 1;
+    this.request(epoch, follow, () => this.request(epoch, follow, () => {}));
+  }
+
+  /** Streamlit drops what is asked of a fragment that a rerun of the page is just replacing. */
+  request(epoch, follow, unanswered) {
+    const number = (this.asked += 1);
     this.sentAt = performance.now();
-    this.send([epoch, follow, this.asked]);
+    this.send([epoch, follow, number]);
+    setTimeout(() => {
+      const lost = this.asked === number && this.data.asked < number && this.wanted === null;
+      if (lost && this.root.isConnected) unanswered();
+    }, PATIENCE);
   }
 
   // ---- replay -----------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ class Viewing:
         order: how the heatmap's rows stand.
         frozen: that order as it was when it was frozen; None where it is made anew at every epoch.
         view: the view shown, a key of `VIEWS`; the widget is only its picture, since it may lag behind.
+        listed: the examples that the gallery was told to show; None for those that suit best.
         phase: how many of the four steps of slow motion are lit, less one.
         slow: the mini-batch in slow motion, behind what it was made for.
         story: one example's label weights by epoch, behind whose they are.
@@ -58,6 +59,7 @@ class Viewing:
     order: str = "confidence"
     frozen: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     view: str = "Examples"
+    listed: str | None = None
     phase: int = 0
     slow: tuple[tuple[Any, ...], Any] | None = field(default=None, repr=False)
     story: tuple[tuple[Any, ...], dict[int, Weights]] | None = field(default=None, repr=False)
@@ -122,7 +124,10 @@ def viewing(run: Run) -> Viewing:
 def hides_navigation() -> bool:
     """Whether the lesson in this tab puts the navigation between pages away."""
     query = st.query_params
-    looking = st.session_state.get(f"viewing-{query.get('run') or st.session_state.get('run')}")
+    if "lanes" in query or "comparison" in query:
+        looking = st.session_state.get(f"comparing-{query.get('comparison')}")
+    else:
+        looking = st.session_state.get(f"viewing-{query.get('run') or st.session_state.get('run')}")
     if looking is None:  # a link that is just being opened
         return "link" in query and "navigation" in query.get("hide", "").split(",")
     return "navigation" in looking.hidden
@@ -232,7 +237,7 @@ def scene(run: Run, snapshot: Snapshot) -> Scene:
     looking.seek(data)
     data = looking.told(data)
     if "truth" in looking.hidden:
-        snapshot = _untold(snapshot)
+        snapshot = untold(snapshot)
     sets = data.sets()
     history = History(run.folder.history, sets)
     epochs = history.epochs() or [0]
@@ -243,7 +248,7 @@ def scene(run: Run, snapshot: Snapshot) -> Scene:
     return Scene(run, snapshot, data, history, epochs, looking, frame, row)
 
 
-def _untold(snapshot: Snapshot) -> Snapshot:
+def untold(snapshot: Snapshot) -> Snapshot:
     """The same without anything that true labels would tell."""
     nothing = {"transductive_accuracy": None, "test_accuracy": None}
     metrics = None if snapshot.metrics is None else snapshot.metrics | nothing

@@ -59,7 +59,7 @@ def columns_as_told(source: Source) -> Source:
         st.caption(
             "Guessed from names and first cells. Double-click what is wrong under *is*; everything below follows."
         )
-        said = _edited(found, _roles_shown(source, found), _first_cells(Path(source.path), found), _key(source))
+        said = _edited(found, _roles_shown(source, found), _first_cells(source, found), _key(source))
     told = {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
     st.session_state[_told_key(source)] = told
     for sentence in what_is_not_learnt(found, said):
@@ -136,29 +136,32 @@ def _edited(found: Sequence[Column], roles: Sequence[str], cells: Sequence[str],
     return [role_of[title] for title in edited["is"]]
 
 
-def _first_cells(path: Path, found: Sequence[Column]) -> list[str]:
+def _first_cells(source: Source, found: Sequence[Column]) -> list[str]:
     """The first few cells of each column; a few rows are read, never the whole file."""
+    assert source.path is not None
+    cells = formats.first_cells(source.path, FIRST_ROWS, name=source.name, format=source.format)
+    if cells:
+        return [_beginning(some) for some in cells]
     try:
-        rows = _first_rows(path)
+        rows = _first_rows(Path(source.path))
     except (OSError, ValueError, pd.errors.ParserError):
         rows = pd.DataFrame()  # the reader will say what is wrong; this is only a help
     if rows.shape[1] == len(found):
-        return [_beginning(rows.iloc[:, at]) for at in range(len(found))]
-    by_name = {str(name).strip(): _beginning(rows[name]) for name in rows.columns}
+        return [_beginning(rows.iloc[:, at].tolist()) for at in range(len(found))]
+    by_name = {str(name).strip(): _beginning(rows[name].tolist()) for name in rows.columns}
     return [by_name.get(column.name, "") for column in found]
 
 
-def _beginning(cells: pd.Series[Any]) -> str:
+def _beginning(cells: Sequence[Any]) -> str:
     shown = [str(cell)[:40] for cell in cells]
     return " · ".join(cell or "–" for cell in shown) if any(shown) else "(empty)"
 
 
 def _first_rows(path: Path) -> pd.DataFrame:
+    """Of Parquet or JSON lines; text tables have a reader of their own."""
     with path.open("rb") as file:
         start = file.read(4)
     if start == b"PAR1":
         batch = next(pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=FIRST_ROWS))
         return batch.to_pandas()
-    if start[:1] in (b"{", b"["):
-        return pd.read_json(path, lines=True, nrows=FIRST_ROWS, dtype=False)
-    return pd.read_csv(path, sep=None, engine="python", nrows=FIRST_ROWS, dtype=str, keep_default_na=False)
+    return pd.read_json(path, lines=True, nrows=FIRST_ROWS, dtype=False)

@@ -9,7 +9,8 @@ import pytest
 
 from pll import fitting
 from pll.replay import replay_html
-from pll.rundir import RunConfig, RunFolder
+from pll.runconfig import RunConfig
+from pll.rundir import RunFolder
 from pll.sources import Source
 from pll.synthesis import Flip
 

@@ -38,6 +38,7 @@ def fresh(new_page: Any) -> Callable[[str], Any]:
 def ended(page: Any) -> Any:
     page.get_by_text("Finished: 12 epochs.").wait_for()
     page.get_by_text("Epoch 12", exact=True).first.wait_for()
+    page.locator(".timeline .track[aria-valuenow='12']").wait_for()
     return page
 
 
@@ -112,3 +113,34 @@ def test_a_bad_link_and_a_file_that_has_to_be_given(app: str, fresh: Callable[[s
     give = page.locator("input[type=file]")
     give.set_input_files({"name": "renamed.csv", "mimeType": "text/csv", "buffer": content})
     ended(page)
+
+
+LANES = (
+    "compare?link=1&lanes=proden,proden-naive,pn-oracle&data=digits&flip=binomial&q=0.7&holdout=0.2&seed=3&epochs=12"
+    "&lr=0.05&lr.2=0.1&threads=1"
+)
+
+
+def lanes_ended(page: Any) -> str:
+    """All that the table of figures says, once the lanes have ended."""
+    page.get_by_text("Finished: 12 epochs.").wait_for()
+    page.locator(".plot .when").filter(has_text="Epoch 12").nth(2).wait_for()
+    return str(page.get_by_test_id("stTable").last.inner_text())
+
+
+def test_a_comparison_is_shared_and_set_up_again_with_the_same_figures(app: str, fresh: Callable[[str], Any]) -> None:
+    page = fresh(f"{app}/{LANES}")
+    mine = lanes_ended(page)
+    page.wait_for_url("**comparison=*")
+    page.get_by_role("button", name="Share").click()
+    page.get_by_role("button", name="Transport: step, play, pause, stop").click()
+    code = page.get_by_test_id("stCode").filter(has_text="hide=transport")
+    code.wait_for()
+    link = code.inner_text().replace("\n", "")
+    assert link.startswith(f"{app}/compare?link=1&lanes=") and "comparison=" not in link
+
+    pupil = fresh(link)
+    assert lanes_ended(pupil) == mine
+    assert pupil.get_by_role("button", name="Begin again").count() == 0
+    pupil.get_by_role("button", name="Show everything").click()
+    pupil.get_by_role("button", name="Begin again").wait_for()

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import struct
 import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
-from pll.catalog.base import Entry, File, files
+import numpy as np
+import pytest
+
+from pll.catalog import CATALOG
+from pll.catalog.base import Checksum, Entry, File, files
 from pll.dataset import PartialLabelDataset
 
 Answer = bytes | Callable[[BaseHTTPRequestHandler], None]
@@ -100,3 +107,21 @@ def rar_of(name: str, content: bytes, *, stored: bool = True) -> bytes:
         + content
         + block(0x7B, 0x4000, b"")
     )
+
+
+TOY = b"0123456789" * 60_000
+"""What the file of `toy_in_catalogue` holds."""
+
+
+@contextmanager
+def toy_in_catalogue(monkeypatch: pytest.MonkeyPatch, home: Path) -> Iterator[Server]:
+    """A server, and a dataset `toy` of two examples in the catalogue whose one file it has to give out."""
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setenv("PLL_DATA", str(home))
+    monkeypatch.delenv("PLL_DATA_PATH", raising=False)
+    data = PartialLabelDataset(X=np.array([[0.0], [1.0]], dtype=np.float32), y=np.array([0, 1]))
+    with Server() as running:
+        checksum = Checksum("sha256", hashlib.sha256(TOY).hexdigest())
+        file = file_of(urls=(f"{running.url}/toy.data",), checksum=checksum, megabytes=0.6)
+        monkeypatch.setitem(CATALOG, "toy", entry_of(file, loader=lambda _: data))
+        yield running

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,9 @@ class TestSuggested:
         assert suggested(texts("a")) == "tfidf"
         assert suggested(table(np.empty((1, 0)), colour=words("red"))) == "table"
         assert suggested(pictures) == "pixels" and contents(pictures) == ("pictures",)
+        assert suggested(replace(pictures, categories={"photographer": words("Ann")})) == "pixels"
+        assert suggested(replace(addresses, categories={"photographer": words("Ann")})) == "table"
+        assert suggested(replace(pictures, texts=words("a caption"))) == "tfidf"
         assert suggested(table([[1.0]])) == "" == suggested(addresses)
         assert suggested(PartialLabelDataset(np.zeros((1, 1, 2, 2)), kind="image")) == ""
 

@@ -86,7 +86,8 @@ def test_an_upload_is_called_what_the_user_called_it(tmp_path: Path, data: Parti
         (b"", "empty"),
         (b"\x80\x04\x95rest", "pickle"),
         (b"\x93NUMPY\x01\x00", "np.savez"),
-        (b"PK\x03\x04 a workbook", "ZIP archive without numpy arrays or pictures"),
+        (b"PK\x05\x06" + bytes(18), "ZIP archive without numpy arrays or pictures"),
+        (b"PK\x03\x04 a workbook", "cut off or damaged"),
         (b"PAR1....", "Parquet file cannot be read"),
         (b"\x89PNG\r\n\x1a\n", "picture"),
         (b"\x1f\x8b\x08", "gzip"),
@@ -128,7 +129,8 @@ def test_where_to_write_must_be_clear(tmp_path: Path, data: PartialLabelDataset)
         formats.write(data, tmp_path / "nowhere" / "data.csv")
 
 
-def test_columns_separated_by_spaces_are_explained(tmp_path: Path) -> None:
-    (tmp_path / "old.data").write_text("name   a   b\nx  0.5  1\ny  0.25  2\nz  1  3\n")
-    with pytest.raises(UserError, match=r"old\.data: .*separated by spaces.*read_csv"):
-        formats.read(tmp_path / "old.data")
+def test_an_archive_that_is_cut_off_is_called_so(tmp_path: Path) -> None:
+    whole = (Path(__file__).parents[2] / "assets" / "samples" / "digits.imagezip.zip").read_bytes()
+    (tmp_path / "cut.zip").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(UserError, match=r"^cut\.zip: The file is a ZIP archive that is cut off or damaged"):
+        formats.read(tmp_path / "cut.zip")

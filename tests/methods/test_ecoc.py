@@ -18,7 +18,7 @@ from pll.methods.ecoc import PLECOC, performance
 from pll.methods.machines import stoppable
 from pll.synthesis import flip_binomial
 from pll.training import StopTraining
-from tests.methods.neighbour_cases import clusters, mean_accuracy, table
+from tests.methods.cases import clusters, mean_accuracy, table
 
 X = np.random.default_rng(3).normal(size=(8, 3)).astype(np.float32)
 X_NEW = np.random.default_rng(4).normal(size=(5, 3)).astype(np.float32)

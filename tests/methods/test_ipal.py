@@ -14,7 +14,7 @@ from pll.errors import UserError
 from pll.methods.base import Task
 from pll.methods.ipal import IPAL, rebuilding_weights
 from pll.training import StopTraining
-from tests.methods.neighbour_cases import clusters, mean_accuracy, permuted, table
+from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
 RNG = np.random.default_rng(8)
 X = RNG.normal([2.0, 0.0, 0.0], size=(7, 3))

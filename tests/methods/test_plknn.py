@@ -13,7 +13,7 @@ from pll.methods import neighbours
 from pll.methods.base import Task
 from pll.methods.plknn import ROUNDS, PLkNN
 from pll.training import StopTraining
-from tests.methods.neighbour_cases import clusters, mean_accuracy, permuted, table
+from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
 X = np.random.default_rng(1).normal(size=(7, 3)).astype(np.float32)
 X_NEW = np.random.default_rng(2).normal(size=(4, 3)).astype(np.float32)

@@ -9,7 +9,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from scipy.optimize import approx_fprime, minimize
-from sklearn.datasets import load_digits
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
@@ -17,6 +16,7 @@ from pll.methods.base import Task
 from pll.methods.plsvm import GRID, PLSVM, Pegasos, hinge_and_slope, with_constant
 from pll.synthesis import flip_binomial
 from pll.training import StopTraining
+from tests.methods.cases import mean_accuracy
 from tests.strategies import sets_and_scores
 
 # 8 examples × 2 features × 3 classes: singletons and a whole label set among them.
@@ -193,31 +193,17 @@ def test_settings_that_do_not_exist_are_refused_in_words(bad: dict[str, Any]) ->
         PLSVM(**bad).fit(X, SETS)
 
 
-def digits_accuracies(q: float, seeds: int, **own: Any) -> np.ndarray:
-    """Mean transductive and test accuracy in percent."""
-    digits = load_digits()
-    features, labels = (digits.data / 16).astype(np.float32), digits.target
-    found = []
-    for seed in range(seeds):
-        order = np.random.default_rng(seed).permutation(len(labels))
-        held, train = order[:359], order[359:]
-        estimator = PLSVM(seed=seed, **own).fit(features[train], flip_binomial(labels[train], 10, q, seed))
-        right = estimator.identify() == labels[train], estimator.predict(features[held]) == labels[held]
-        found.append([100 * part.mean() for part in right])
-    return np.mean(found, axis=0)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("q", "transductive", "test"), [(0.1, 97.0, 89.1), (0.7, 15.1, 10.1)])
 def test_with_lambda_1_digits_are_within_two_points_of_other_implementations(
     q: float, transductive: float, test: float
 ) -> None:
     """On pixels as they are; at q = 0.7 the method breaks down there, in ours as in others' hands."""
-    np.testing.assert_allclose(digits_accuracies(q, 5, lam=1.0, scale="none"), [transductive, test], atol=2.0)
+    np.testing.assert_allclose(mean_accuracy(PLSVM, q, lam=1.0, scale="none"), [transductive, test], atol=2.0)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("q", "test"), [(0.1, 96.7), (0.7, 82.8)])
 def test_the_chosen_lambda_is_no_worse_than_the_best_others_report(q: float, test: float) -> None:
     """They give these test accuracies with λ = 10⁻³."""
-    assert digits_accuracies(q, 3)[1] >= test - 2.0
+    assert mean_accuracy(PLSVM, q, seeds=3)[1] >= test - 2.0

@@ -12,7 +12,7 @@ import pytest
 from pll.comparisons import Comparison
 from pll.lanes import USUAL, lane_configs
 from pll.protocol import Flip
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.sources import Source
 from pll.ui import session
 from pll.ui.compare import lines
@@ -208,6 +208,17 @@ def test_the_picture_is_sound_xml_whatever_names_say(finished: Comparison) -> No
     assert said.headline in " ".join(words) and "PN-oracle" in words
     dots = len(list(svg.iter("{http://www.w3.org/2000/svg}circle")))
     assert dots == 5 * (120 + 1)  # every example of every lane, and its rim
+
+
+def test_labels_of_every_lane_are_one_table(finished: Comparison) -> None:
+    lanes = lanes_in_view(finished, finished.snapshot(), Looking())
+    table = lines.labels(lanes)
+    assert table.groupby("lane", sort=False).size().to_dict() == {lane.title: 120 for lane in lanes}
+    for lane in lanes:
+        mine = table[table["lane"] == lane.title]
+        right = (mine["identified_label"] == mine["true_label"]).mean()
+        assert right == pytest.approx(lane.row["transductive_accuracy"], abs=1e-6)
+        assert set(mine["epoch"]) == {12}
 
 
 def test_lanes_have_colours_of_their_own() -> None:

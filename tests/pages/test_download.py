@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from pll import catalog
-from pll.catalog.base import Checksum
-from pll.dataset import PartialLabelDataset
 from pll.ui import background
-from tests.catalog.helpers import Server, entry_of, file_of
+from tests.catalog.helpers import TOY, Server, toy_in_catalogue
 from tests.pages.test_shared_data import figures, until_read
-
-CONTENT = b"0123456789" * 60_000
 
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Any:
     """A server of one dataset, `toy`, which the catalogue then has."""
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setenv("PLL_DATA", str(tmp_path / "data"))
-    monkeypatch.delenv("PLL_DATA_PATH", raising=False)
-    checksum = Checksum("sha256", hashlib.sha256(CONTENT).hexdigest())
-    data = PartialLabelDataset(X=np.array([[0.0], [1.0]], dtype=np.float32), y=np.array([0, 1]))
-    with Server() as running:
-        file = file_of(urls=(f"{running.url}/toy.data",), checksum=checksum, megabytes=0.6)
-        monkeypatch.setitem(catalog.CATALOG, "toy", entry_of(file, loader=lambda _: data))
+    with toy_in_catalogue(monkeypatch, tmp_path / "data") as running:
         yield running
 
 
@@ -49,14 +35,14 @@ def slowly(going_on: threading.Event) -> Any:
 
     def answer(request: BaseHTTPRequestHandler) -> None:
         request.send_response(200)
-        request.send_header("Content-Length", str(len(CONTENT)))
+        request.send_header("Content-Length", str(len(TOY)))
         request.end_headers()
-        half = len(CONTENT) // 2
-        request.wfile.write(CONTENT[:half])
+        half = len(TOY) // 2
+        request.wfile.write(TOY[:half])
         request.wfile.flush()
         going_on.wait(20)
         try:
-            request.wfile.write(CONTENT[half:])
+            request.wfile.write(TOY[half:])
         except OSError:  # whoever asked has gone
             return
 
@@ -74,7 +60,7 @@ def test_a_download_is_watched_and_then_used(open_page: Any, server: Server, tmp
     going_on.set()
     page = until_read(page)
     assert figures(page)["Examples"] == "2"
-    assert (tmp_path / "data" / "toy" / "toy.data").read_bytes() == CONTENT
+    assert (tmp_path / "data" / "toy" / "toy.data").read_bytes() == TOY
 
 
 def test_a_download_is_stopped_and_leaves_nothing(open_page: Any, server: Server, tmp_path: Path) -> None:
@@ -88,7 +74,7 @@ def test_a_download_is_stopped_and_leaves_nothing(open_page: Any, server: Server
     page = page.run()
     assert any("was stopped" in info.value for info in page.info)
     assert not [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
-    server.answers["/toy.data"] = CONTENT
+    server.answers["/toy.data"] = TOY
     page = until_read(press(page, "Try again"))
     page = until_read(press(page, "Download Toy (1 MB)"))
     assert figures(page)["Examples"] == "2"
@@ -106,5 +92,5 @@ def test_without_a_network_the_file_works_from_where_it_is_put(open_page: Any, s
     (place / "toy.data").write_bytes(b"something else")
     page = page.run()
     assert "is not the published file" in page.error[0].value
-    (place / "toy.data").write_bytes(CONTENT)
+    (place / "toy.data").write_bytes(TOY)
     assert figures(until_read(page.run()))["Examples"] == "2"

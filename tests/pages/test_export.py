@@ -8,7 +8,7 @@ from typing import Any
 
 from pll.convert import of_run
 from pll.protocol import Flip
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.sources import Source
 from pll.ui import session, taking
 

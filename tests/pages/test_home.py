@@ -6,7 +6,7 @@ from typing import Any
 
 from pll.lanes import lane_configs
 from pll.protocol import Flip
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.sources import Source
 from pll.ui import bring, session
 from pll.ui.routes import PAGES

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pll.protocol import Flip
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.sources import Source
 from pll.ui import session
 from pll.ui.learn.frame import CHAPTERS
@@ -212,3 +212,40 @@ def test_a_retraining_sends_little() -> None:
     payload = toy_payload(ground.toy, [ground.lesson("proden"), ground.lesson("proden-sudden")])
     assert sum(len(str(part)) for part in payload.values()) < 60_000
     assert "60 points" in payload["description"] and "before training" in payload["description"]
+
+
+# ---- what a teacher shares -------------------------------------------------------------------------------------------
+
+
+def test_the_address_sets_the_page_up(open_page: Any) -> None:
+    asked = {
+        "learn-partial-q": "0.9", "learn-weights-start": "-50", "learn-bound-norm": "10", "learn-toy-q": "0.8",
+        "learn-toy-draw": "2", "learn-toy-start": "3", "learn-toy-lr": "0.2",
+    }  # fmt: skip
+    page = open_page("learn", **asked)
+    assert not page.exception
+    assert [slider(page, f"learn-{name}").value for name in ("partial-q", "weights-start", "toy-q")] == [0.9, -50, 0.8]
+    ground = page.session_state["learn-playground"]
+    assert (ground.q, ground.draw, ground.start, ground.lr) == (0.8, 2, 3, 0.2)
+    again = Playground()
+    again.redraw(0.8, anew=True)
+    again.redraw(0.8, anew=True)
+    assert ground.toy.key == again.toy.key  # the very sets the teacher saw
+    press(page, "learn-toy-start").run()
+    assert page.query_params["learn-toy-start"] == "4"
+
+
+@pytest.mark.parametrize("wrong", ["-1", "x", "9" * 30, "²", ""])
+def test_an_address_that_cannot_be_meant_is_passed_over(open_page: Any, wrong: str) -> None:
+    page = open_page("learn", **{f"learn-toy-{name}": wrong for name in ("q", "draw", "start", "lr")})
+    assert not page.exception
+    ground = page.session_state["learn-playground"]
+    assert (ground.q, ground.draw, ground.start, ground.lr) == (0.5, 0, 0, 0.5)
+
+
+def test_points_as_they_were_are_so_in_the_address_too(open_page: Any) -> None:
+    page = open_page("learn", **{"learn-toy-q": "0.8", "learn-toy-draw": "2"})
+    press(page, "learn-toy-reset").run()
+    assert not page.exception
+    assert slider(page, "learn-toy-q").value == page.session_state["learn-playground"].q == 0.5
+    assert "learn-toy-draw" not in page.query_params

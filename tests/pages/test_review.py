@@ -11,9 +11,10 @@ import streamlit as st
 from pll.protocol import Flip
 from pll.review.reviewing import Settings
 from pll.review.rounds import Promise
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.runs import Run
 from pll.sources import Source
+from pll.store.records import Opened
 from pll.ui import session
 from pll.ui.review import reviewer, service
 
@@ -63,7 +64,7 @@ def test_without_any_run_it_offers_to_train(open_page: Any) -> None:
 def test_without_a_run_in_view_it_offers_those_with_labels(open_page: Any, finished: Run) -> None:
     page = open_page("review")
     assert page.selectbox[0].options == ["irises · PRODEN"]
-    page = button(page, "Review its labels").click().run()
+    page = entered(button(page, "Review its labels").click().run())
     assert "Before you begin" in said(page)
 
 
@@ -90,7 +91,7 @@ def test_a_link_to_no_run_is_explained(open_page: Any) -> None:
 
 
 def test_the_promise_is_settled_before_the_first_example(open_page: Any, finished: Run) -> None:
-    page = open_page("review", run=finished.id)
+    page = entered(open_page("review", run=finished.id))
     assert not page.exception
     text = said(page)
     assert "15 controls" in text and "would reach about" in text  # few labels: more controls are suggested
@@ -101,7 +102,8 @@ def test_the_promise_is_settled_before_the_first_example(open_page: Any, finishe
     assert not page.exception
     reviewing = service.guide_of(finished).reviewing
     assert (reviewing.round.max_error, reviewing.round.level, len(reviewing.round.controls)) == (0.4, 0.95, 15)
-    assert page.text_input[0].label == "Your name"
+    assert reviewing.round.opened == Opened("first", "Ada")
+    assert page.session_state["review-sitting"][1].given is not None
 
 
 def test_a_typed_name_is_marked_as_unverified(open_page: Any, finished: Run) -> None:
@@ -131,6 +133,8 @@ def test_a_login_gives_a_verified_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reviewer, "login_is_set_up", lambda: True)
     monkeypatch.setattr(st, "user", User(email="ada@example.org"))
     assert reviewer.reviewer() == reviewer.Reviewer("ada@example.org", verified=True)
+    monkeypatch.setattr(st, "user", User())  # a provider that says nothing of its users
+    assert reviewer.reviewer() is None
 
 
 def test_login_is_set_up_by_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -143,6 +147,27 @@ def test_login_is_set_up_by_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: P
         assert reviewer.login_is_set_up()
     finally:
         st.config.set_option("secrets.files", [])
+
+
+def test_several_providers_are_offered_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "secrets.toml"
+    shared = '[auth]\nredirect_uri = "http://localhost/oauth2callback"\n'
+    file.write_text(shared + '[auth.google]\nclient_id = "a"\n[auth.work]\nclient_id = "b"\n')
+    monkeypatch.setattr(st, "secrets", st.secrets.__class__())
+    st.config.set_option("secrets.files", [str(file)])
+    try:
+        assert reviewer.providers() == ["google", "work"]
+    finally:
+        st.config.set_option("secrets.files", [])
+
+
+def test_a_provider_that_is_not_set_up_is_explained(
+    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reviewer, "login_is_set_up", lambda: True)  # but there is nothing in the secrets
+    page = button(open_page("review", run=finished.id), "Log in").click().run()
+    assert not page.exception
+    assert "Nobody can log in" in page.toast[0].value
 
 
 @pytest.mark.parametrize("view", ["Look-alikes", "Disagreements", "Progress"])
@@ -295,4 +320,56 @@ def test_proposals_are_shown_looked_at_and_taken_over(open_page: Any, finished: 
     assert guide.reviewing.round.number == 2
     assert guide.reviewing.current.labels[offer.rows].tolist() == offer.after.tolist()
     assert "Candid would change no label" in said(page)
+    assert "changed because of your decisions" not in said(page)  # nothing was taught
+    (table,) = [one.value for one in page.dataframe if "because" in one.value]
+    assert table["because"].tolist() == ["proposals were taken over", "the review was begun"]
+    assert table["by"].tolist() == ["Ada (unverified)", "not recorded"]
     guide.wait()
+
+
+def test_progress_says_so_where_the_promise_cannot_be_kept(open_page: Any, finished: Run) -> None:
+    begun(finished, mix=1.0, promise=Promise(share=0.9, max_error=0.02))
+    guide = service.guide_of(finished)
+    desk = guide.reviewing.desk("Bob")
+    given = desk.next()
+    for _ in range(60):
+        assert given is not None
+        given = desk.decide(given, "unsure").next
+    page = entered(open_page("review", run=finished.id))
+    page = page.segmented_control(f"review-view-{guide.reviewing.id}").set_value("Progress").run()
+    assert not page.exception
+    assert "no number of them would certify this promise. Teach the model" in said(page)
+
+
+def test_a_control_that_somebody_left_open_is_named_and_freed(open_page: Any, finished: Run) -> None:
+    begun(finished, mix=1.0)
+    reviewing = service.guide_of(finished).reviewing
+    eve, bob = reviewing.desk("Eve"), reviewing.desk("Bob")
+    left = eve.next()
+    for _ in range(5):
+        given = bob.next()
+        assert given is not None
+        bob.decide(given, "pick", given.identified)
+    bob.release()
+    page = entered(open_page("review", run=finished.id))
+    page = page.segmented_control(f"review-view-{reviewing.id}").set_value("Progress").run()
+    assert not page.exception
+    assert "5 answered controls do not count yet" in said(page) and "Eve has it in hand" in said(page)
+    page = button(page, "Free it now").click().run()
+    assert not page.exception
+    assert "It comes up in its turn" in said(page) and "Eve has it in hand" not in said(page)
+    given = bob.next()
+    assert given is not None and left is not None and given.row == left.row
+
+
+def test_a_database_that_is_gone_is_said_and_found_again(open_page: Any, finished: Run, tmp_path: Path) -> None:
+    begun(finished)
+    page = entered(open_page("review", run=finished.id))
+    file = Path(str(service.store().database.url.database))
+    file.rename(tmp_path / "away")
+    page = page.segmented_control(f"review-view-{service.guide_of(finished).reviewing.id}").set_value("Progress").run()
+    assert not page.exception
+    assert "was removed or replaced" in page.error[0].value
+    (tmp_path / "away").rename(file)
+    page = button(page, "Try again").click().run()
+    assert not page.exception and not page.error

@@ -8,7 +8,7 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.share import Look, Share, from_query, to_query
 from pll.sources import Source
 from pll.synthesis import Flip

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pll.protocol import Flip
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.runs import Run
 from pll.sources import Source
 from pll.ui import session
@@ -102,6 +102,25 @@ def test_without_truth_there_is_no_right_and_wrong(open_page: Any, finished: Run
     labels = [getattr(option, "content", option) for option in lists]
     assert "Reliability" not in labels and "Confidently wrong" not in labels
     assert "Least certain" in labels
+
+
+def test_the_gallery_shows_what_its_switch_says_when_training_ends(open_page: Any) -> None:
+    open_page("home")
+    run = session.registry().start(IRIS, paused=True)
+    page = open_page("train", run=run.id)
+    run.step(epochs=2)
+    run.wait_until_paused(30)
+    page = page.run()
+    assert page.segmented_control("gallery-list").value == "A fixed sample"
+    run.resume()
+    run.join(60)
+    page = page.run()
+    assert page.segmented_control("gallery-list").value == "Least certain"
+    assert "whose largest label weight is the smallest" in said(page)
+    page = page.segmented_control("gallery-list").set_value("Changed last").run()
+    assert "changed most recently" in said(page) and "the smallest" not in said(page)
+    page = page.run()
+    assert page.segmented_control("gallery-list").value == "Changed last"
 
 
 def test_looking_back_does_not_touch_the_run(open_page: Any, finished: Run) -> None:

@@ -21,6 +21,7 @@ from pll.review.reviewing import Settings
 from pll.review.rounds import Promise, certificate_of
 from pll.runexport import export_source
 from pll.store import Database, Store
+from pll.store.records import Opened
 from tests.review_helpers import close
 from tests.run_helpers import config, write_data
 
@@ -70,7 +71,8 @@ def test_taken_over_they_are_the_labels_and_get_a_draw_of_their_own(runs: RunReg
     assert (offer.before != offer.after).all() and (np.diff(offer.confidence) <= 0).all()
     assert (review.state.answers[offer.rows] == 0).all()
     assert review.current is before and len(review.rounds) == 1  # to look at them changes nothing
-    assert guide.take_over(offer) and not guide.take_over(offer)
+    assert guide.take_over(offer, by="Ann", verified=True) and not guide.take_over(offer, by="Bob")
+    assert review.round.opened == Opened("taken over", "Ann", verified=True)
     guide.wait()
     assert review.round.number == 2 and review.round.seed != first.seed
     assert review.current.labels[offer.rows].tolist() == offer.after.tolist()

@@ -7,6 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -16,22 +17,24 @@ import pytest
 from pll.convert import convert
 from pll.errors import UserError
 from pll.export import archive_data, parts_of
+from pll.export.audit import audit_rows
 from pll.formats import FORMATS
 from pll.registry import RunRegistry
 from pll.review.opening import open_review
 from pll.review.record import record_of
 from pll.review.reviewing import Reviewing, Settings
-from pll.review.rounds import Promise
+from pll.review.rounds import Promise, new_round
 from pll.review.teaching import Teacher
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.runexport import export_source
 from pll.runs import Run
 from pll.sources import Source
 from pll.store import Database, Store
-from tests.review_helpers import close
+from pll.store.records import Event, Opened
+from tests.review_helpers import close, subject
 from tests.run_helpers import config, write_data
 
-SETTINGS = Settings(mix=0.0, promise=Promise(share=0.1, max_error=0.3))
+SETTINGS = Settings(mix=0.0, promise=Promise(share=0.1, max_error=0.3), begun_by="Ann")
 
 
 @pytest.fixture
@@ -107,6 +110,9 @@ def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry
     with (home / "audit.csv").open(newline="", encoding="utf-8") as stream:
         table = list(csv.DictReader(stream))
     lines = [json.loads(line) for line in (home / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
+    opened, table, lines = table[0], table[1:], lines[1:]
+    assert (opened["kind"], opened["event"], opened["reviewer"], opened["round"]) == ("round", "", "Ann", "1")
+    assert opened["note"] == "first: 30.00% wrong at most, 95% sure; 10 controls"
     assert [row["kind"] for row in table] == ["pick", "other", "none", "unsure", "pick", "undo"]
     assert [row["undone"] for row in table] == ["false"] * 4 + ["true", "false"]
     assert (table[5]["undoes"], table[0]["seconds"], table[0]["note"]) == (table[4]["event"], "1.5", "a\nb")
@@ -118,6 +124,32 @@ def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry
     assert json.loads(table[0]["shown"]) == lines[0]["shown"]
     assert b"audit.csv" in archive_data(source)
     close(review)
+
+
+def test_the_audit_trail_says_when_other_labels_came_under_review() -> None:
+    def event(id_: int, round_: int) -> Event:
+        at = datetime(2026, 11, 21, tzinfo=UTC)
+        return Event("r", f"t{id_}", "run", round_, 0, "a", "Ann", "pick", at, label="cat", id=id_)
+
+    given = subject(20)
+    rounds = [
+        new_round(number, given, Promise(share=0.5, max_error=0.3), datetime(2026, 11, 21, tzinfo=UTC), opened=opened)
+        for number, opened in (
+            (1, Opened("first", "Ann")),
+            (2, Opened("taught", "Bob", verified=True)),
+            (3, Opened("taken over", "Cy")),
+            (4, Opened()),  # of a review from before that was written down
+        )
+    ]
+    rows = audit_rows([event(1, 1), event(2, 3), event(3, 3)], rounds)
+    assert [(row["kind"], row["round"]) for row in rows] == [
+        *(("round", 1), ("pick", 1), ("round", 2), ("round", 3), ("pick", 3), ("pick", 3), ("round", 4))
+    ]
+    assert [
+        (row["reviewer"], row["verified"], row["note"].split(":")[0]) for row in rows if row["kind"] == "round"
+    ] == [
+        *(("Ann", False, "first"), ("Bob", True, "taught"), ("Cy", False, "taken over"), (None, False, "not recorded"))
+    ]
 
 
 def test_decisions_go_back_into_the_format_they_came_from(runs: RunRegistry, home: Path) -> None:

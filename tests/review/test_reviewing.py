@@ -15,6 +15,7 @@ from pll.review.desk import Assignment, Desk
 from pll.review.reviewing import Reviewing, Settings
 from pll.review.rounds import Promise, more_controls, new_round, reachable
 from pll.review.subject import Subject
+from pll.store.records import Opened
 from pll.store.store import now
 from tests.review_helpers import close, open_with, subject
 
@@ -45,6 +46,18 @@ def test_controls_are_drawn_once_and_kept(url: str) -> None:
     assert review.round == again.round
     assert len(set(review.round.controls)) == len(review.round.controls) == 8
     assert review.round.thresholds == tuple(sorted(review.round.thresholds, reverse=True))
+    close(review, again)
+
+
+def test_who_began_and_who_promised_something_else_is_kept(url: str) -> None:
+    review = open_with(url, begun_by="Ann", verified=True)
+    assert review.round.opened == Opened("first", "Ann", verified=True)
+    review.new_promise(Promise(share=0.5, max_error=0.2), by="Bob")
+    again = open_with(url, begun_by="Cy")  # comes too late
+    assert [record.opened for record in again.rounds] == [
+        Opened("first", "Ann", verified=True),
+        Opened("new promise", "Bob"),
+    ]
     close(review, again)
 
 
@@ -203,6 +216,7 @@ def test_labels_that_changed_get_a_round_of_their_own(url: str) -> None:
     changed = type(changed)(changed.run, changed.ids, changed.candidates, np.roll(changed.weights, 1))
     again = open_with(url, changed)
     assert again.round.number == 2 and again.round.fingerprint == changed.fingerprint
+    assert again.round.opened == Opened("run went on")  # nobody did that
     review.refresh()
     with pytest.raises(UserError, match="have changed since its controls were drawn"):
         review.certificate()
@@ -310,7 +324,9 @@ def test_calibration_leaves_out_what_the_model_has_learnt_from(url: str) -> None
     sets = with_sets(first.candidates, taught)
     second = Subject("second", first.ids, sets, sets.uniform_weights())
     review = open_with(url, first, load=lambda run: second)
-    assert review.adopt(second) and not review.adopt(second)
+    how = Opened("taught", "Ann", verified=True)
+    assert review.adopt(second, how) and not review.adopt(second, how)
+    assert review.round.opened == how
     review.configure(mix=1.0)
     desk = review.desk("Ann")
     for _ in range(80):

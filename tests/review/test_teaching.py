@@ -22,8 +22,9 @@ from pll.review.reviewing import Reviewing, Settings
 from pll.review.rounds import Promise
 from pll.review.subject import review_id
 from pll.review.teaching import Teacher, changed_by_teaching, lessons_of, taught_config
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.store import Database, Store
+from pll.store.records import Opened
 from pll.warmstart import can_warm_start
 from tests.review_helpers import close, open_with, subject
 from tests.run_helpers import config, write_data
@@ -152,13 +153,14 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
         said[one.row] = one.choices[-1].label
         desk.decide(one, "pick", said[one.row])
     assert teacher.waiting() == 12
-    run = teacher.begin()
+    run = teacher.begin(by="Ann", verified=True)
     step = desk.decide(given(desk), "unsure")  # review goes on meanwhile
     assert step.stored
     run.join(60)
     before = review.current
     assert teacher.poll() and not teacher.poll()
     assert (review.current.run, review.round.number, review.previous) == (run.id, 2, before)
+    assert review.round.opened == Opened("taught", "Ann", verified=True)
     assert {row: review.current.labels[row] for row in said} == said
     assert (review.current.sharp.confidence[list(said)] == 1).all()
     changed = changed_by_teaching(review)

@@ -8,9 +8,11 @@ import pytest
 import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from sqlalchemy import event
 
 from pll.errors import UserError
 from pll.store import Database, Store, schema
+from pll.store import database as database_module
 from pll.store import database_url as default_url
 from pll.store.records import Event, ReviewRecord
 from pll.store.store import now
@@ -28,7 +30,7 @@ def test_a_second_start_changes_nothing(database_url: str) -> None:
     Database(database_url).close()
     database = Database(database_url)
     with database.read() as connection:
-        assert connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalars().all() == ["0001"]
+        assert connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalars().all() == ["0002"]
     database.close()
 
 
@@ -155,4 +157,74 @@ def test_a_second_writer_of_sqlite_waits(tmp_path: Path) -> None:
         t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
     assert store.reviews() == ["r"]
     other.close()
+    store.database.close()
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_file_that_was_removed_is_noticed_and_what_was_in_it_is_kept(tmp_path: Path, replaced: bool) -> None:
+    file = tmp_path / "a.sqlite3"
+    store = Store(Database(file))
+    with store.write("r") as t:
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        t.append(Event("r", "t", "run", 1, 0, "a", "ann", "pick", now(), label="cat"))
+    if replaced:  # by an older copy, say
+        Database(tmp_path / "b.sqlite3").close()
+    for path in tmp_path.glob("a.sqlite3*"):
+        path.unlink()
+    if replaced:
+        (tmp_path / "b.sqlite3").rename(file)
+    for _ in range(2):
+        with pytest.raises(UserError, match="removed or replaced while Candid was using it") as caught:
+            store.write("r").__enter__()
+    with pytest.raises(UserError, match="nothing is stored now"):
+        store.read("r").__enter__()
+    assert file.exists() == replaced  # no empty one is put in its place
+    store.database.close()
+    rescued = tmp_path / "a.rescued.sqlite3"
+    assert str(rescued) in str(caught.value)
+    again = Store(Database(rescued))
+    with again.read("r") as reader:
+        assert [event.label for event in reader.events()] == ["cat"]
+    again.database.close()
+
+
+def test_a_file_that_another_program_keeps_to_itself_is_explained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.1)
+    store = Store(Database(tmp_path / "a.sqlite3"))
+    other = sqlite3.connect(tmp_path / "a.sqlite3", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(UserError, match="another program has kept it to itself"):
+        store.write("r").__enter__()
+    other.close()
+    with store.write("r") as t:
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+    store.database.close()
+
+
+def test_a_file_that_may_only_be_read_is_explained(tmp_path: Path) -> None:
+    store = Store(Database(tmp_path / "a.sqlite3"))
+    event.listen(store.database.engine, "begin", lambda connection: connection.exec_driver_sql("PRAGMA query_only=1"))
+    with pytest.raises(UserError, match="check the permissions of the file"), store.write("r") as t:
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+    store.database.close()
+
+
+def test_a_server_that_was_away_is_explained_and_found_again(postgres: str) -> None:
+    store = Store(Database(postgres))
+    other = sa.create_engine(postgres.replace("postgresql:", "postgresql+psycopg:"))
+    record = ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now())
+    explained = pytest.raises(UserError, match="check that the server runs")
+    with other.connect() as killer, explained, store.write("r") as t:
+        pid = t._db.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()
+        killer.execute(sa.text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
+        t.open_review(record)
+    other.dispose()
+    assert store.reviews() == []
+    with store.write("r") as t:
+        t.open_review(record)
+    assert store.reviews() == ["r"]
+    with store.database.write() as connection:  # others use this database too
+        connection.execute(sa.text("DELETE FROM review"))
     store.database.close()

@@ -187,3 +187,29 @@ def test_where_no_label_is_ahead_none_is_claimed():
     assert payload["truth"] is False
     weights[:2] = 0.4, 0.6
     assert "hues" not in star_payload(weights, candidates)
+
+
+# ---- what a person looks at ---------------------------------------------------------------------------------------
+
+
+def test_pinned_examples_are_marked_and_said():
+    weights, candidates = weighted(30, 4)
+    payload = star_payload(weights, candidates, pins=[4, 17])
+    assert payload["pins"] == [4, 17]
+    assert payload["description"].endswith(" 2 pinned.")
+    assert star_payload(weights, candidates)["pins"] == []
+    part = np.array([3, 17, 29])
+    some_of_them = star_payload(weights[candidates.positions(part)], candidates.take(part), examples=part, pins=[4, 17])
+    assert some_of_them["pins"] == [1]  # rows of what is shown; example 4 is not part of it
+
+
+def test_pinned_and_selected_examples_are_shown_whatever_the_sample():
+    n = MOST_POINTS + 500
+    weights, candidates = weighted(n, 4)
+    left_out = np.setdiff1d(np.arange(n), star_sample(n))
+    payload = star_payload(weights, candidates, pins=left_out[[0, 1]].tolist(), selected=int(left_out[5]))
+    shown = decoded(payload["examples"], "<u4")
+    assert payload["count"] == len(shown) == MOST_POINTS + 3
+    assert shown[payload["pins"]].tolist() == left_out[[0, 1]].tolist()
+    assert payload["spokes"]
+    assert payload["note"] == f"{MOST_POINTS + 3:,} of {n:,} examples"

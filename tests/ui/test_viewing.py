@@ -13,7 +13,7 @@ import streamlit as st
 
 from pll.protocol import Flip
 from pll.registry import RunRegistry
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.runs import Run
 from pll.sources import Source
 from pll.ui import viewing as module

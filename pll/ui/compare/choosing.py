@@ -18,7 +18,7 @@ from pll.lanes import MOST_LANES, USUAL, lane_configs, why_not
 from pll.methods import METHODS, get_method
 from pll.models import MODEL_INFO
 from pll.protocol import Flip
-from pll.rundir import RunConfig
+from pll.runconfig import RunConfig
 from pll.runs import Run
 from pll.sources import Source
 from pll.synthesis import FLIPS

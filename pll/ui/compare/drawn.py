@@ -30,7 +30,8 @@ class Inks(NamedTuple):
 ON_PAPER = Inks("#1d242b", "#5f6b76", "#dfe4e9")
 ON_PAGE = Inks("var(--st-text-color)", "#7a8794", "rgba(122, 135, 148, 0.3)")
 """Follow the theme, light or dark."""
-WIDTH = 430.0
+WIDTH, HIGH = 430.0, 290.0
+"""As large as a Plotly chart in its place, which takes over when the lanes stand still."""
 
 
 def over_epochs(
@@ -39,18 +40,20 @@ def over_epochs(
     total: int | None,
     *,
     place: tuple[float, float, float],
+    high: float = 190.0,
     viewed: int | None = None,
     inks: Inks = ON_PAPER,
 ) -> str:
-    """One quantity of all lanes, as a piece of SVG of height 240.
+    """One quantity of all lanes, as a piece of SVG that is 50 higher than its lines.
 
     Args:
         total: epochs in all.
         place: x, y of its title's line, and its width.
+        high: from the lowest to the highest line of the grid.
         viewed: the epoch to mark.
     """
     x, y, width = place
-    left, high = x + 34, 190.0
+    left = x + 34
     drawn = [(lane, *series(lane, quantity)) for lane in lanes]
     most = max((float(values.max()) for _, _, values in drawn if len(values)), default=1.0)
     top = 100.0 if quantity.unit == "%" else max(most, 1.0)
@@ -79,12 +82,12 @@ def over_epochs(
 
 def live(lanes: Sequence[LaneView], quantity: Quantity, total: int | None, viewed: int | None, key: str) -> None:
     """The lines on the page; what is there is drawn over and never made anew."""
-    drawn = over_epochs(lanes, quantity, total, place=(2, 16, WIDTH - 22), viewed=viewed, inks=ON_PAGE)
+    drawn = over_epochs(lanes, quantity, total, place=(2, 16, WIDTH - 22), high=HIGH, viewed=viewed, inks=ON_PAGE)
     last = ", ".join(
         f"{lane.title} {values[-1]:.1f}" for lane in lanes for _, values in [series(lane, quantity)] if len(values)
     )
     said = escape(f"{quantity.title} of every lane over the epochs, in {quantity.unit}; the latest: {last}", quote=True)
-    svg = f'<svg viewBox="0 0 {WIDTH:.0f} 260" role="img" aria-label="{said}">{drawn}</svg>'
+    svg = f'<svg viewBox="0 0 {WIDTH:.0f} {HIGH + 70:.0f}" role="img" aria-label="{said}">{drawn}</svg>'
     _lines(key=key, data={"svg": svg})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -41,18 +41,24 @@ STAR_HELP = (
 )
 
 
-def heading(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
-    """What is compared, how it was set up, where it stands."""
+def heading(comparison: Comparison, snapshot: ComparisonSnapshot, share: Callable[[], None]) -> None:
+    """What is compared, how it was set up, where it stands; at the right what `share` offers, and the way on."""
+    hidden = looking_at(comparison).hidden
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             st.title(snapshot.name, width="content", anchor=False)
             st.markdown(f"{ICONS[snapshot.state]} {STATES[snapshot.state]}", width="content")
-            with st.popover("Settings", icon=":material/tune:", type="tertiary"):
-                settings(comparison)
-        if st.button("New comparison", icon=":material/add:", key="compare-new"):
-            moving.view(None)
-            st.rerun()
-    st.caption(in_common(comparison))
+            if "settings" not in hidden:
+                with st.popover("Settings", icon=":material/tune:", type="tertiary"):
+                    settings(comparison)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+            if not hidden:  # a lesson is shared by whoever prepared it
+                share()
+            if "next" not in hidden and st.button("New comparison", icon=":material/add:", key="compare-new"):
+                moving.view(None)
+                st.rerun()
+    if "settings" not in hidden:
+        st.caption(in_common(comparison))
 
 
 def in_common(comparison: Comparison) -> str:
@@ -96,10 +102,14 @@ def _live(comparison: Comparison, state_of_page: str) -> None:
         return
     said = what_they_show(comparison, lanes)
     progress(comparison, snapshot, looking, lanes)
-    stars(comparison, lanes, looking)
-    in_words_and_figures(comparison, snapshot, said)
-    over_epochs(comparison, snapshot, looking, lanes)
-    in_numbers(comparison, snapshot, lanes, said)
+    if "star" not in looking.hidden:
+        stars(comparison, lanes, looking)
+    if "verdict" not in looking.hidden:
+        in_words_and_figures(snapshot, said)
+    if "curves" not in looking.hidden:
+        over_epochs(comparison, snapshot, looking, lanes)
+    if "table" not in looking.hidden:
+        in_numbers(comparison, snapshot, lanes, said)
 
 
 def progress(comparison: Comparison, snapshot: ComparisonSnapshot, looking: Looking, lanes: Sequence[LaneView]) -> None:
@@ -108,18 +118,19 @@ def progress(comparison: Comparison, snapshot: ComparisonSnapshot, looking: Look
     viewed = max(lane.epoch for lane in lanes)
     back = "" if looking.follow else f" · **in view: {f'epoch {viewed}' if viewed else 'before training'}**"
     st.caption(standing_of_lanes(snapshot) + back)
-    timeline(
-        longest.stored,
-        key=f"compare-timeline-{comparison.id}",
-        done=max(lane.snapshot.epoch for lane in lanes),
-        total=snapshot.total or 1,
-        viewed=viewed,
-        follow=looking.follow,
-        live=snapshot.is_active,
-        asked=looking.asked,
-        changed=_changed(lanes),
-        on_look=looking.look,
-    )
+    if "timeline" not in looking.hidden:
+        timeline(
+            longest.stored,
+            key=f"compare-timeline-{comparison.id}",
+            done=max(lane.snapshot.epoch for lane in lanes),
+            total=snapshot.total or 1,
+            viewed=viewed,
+            follow=looking.follow,
+            live=snapshot.is_active,
+            asked=looking.asked,
+            changed=_changed(lanes),
+            on_look=looking.look,
+        )
     for lane in lanes:
         if lane.figures.failure:
             st.error(f"{lane.title}: {lane.figures.failure}", icon=":material/error:")
@@ -166,7 +177,8 @@ def stars(comparison: Comparison, lanes: Sequence[LaneView], looking: Looking) -
                 ids=lane.data.row_ids,
                 height=STAR_HEIGHT,
             )
-            link("train", "Open", run=lane.run.id)
+            if "next" not in looking.hidden:
+                link("train", "Open", run=lane.run.id)
 
 
 def what_they_show(comparison: Comparison, lanes: Sequence[LaneView]) -> Verdict:
@@ -177,15 +189,34 @@ def what_they_show(comparison: Comparison, lanes: Sequence[LaneView]) -> Verdict
     return verdict(figures, lanes[0].truth, sizes=lanes[0].data.sets().sizes)
 
 
-def in_words_and_figures(comparison: Comparison, snapshot: ComparisonSnapshot, said: Verdict) -> None:
-    """What it shows, in words; "so far" while it may still change."""
+def in_words_and_figures(snapshot: ComparisonSnapshot, said: Verdict) -> None:
+    """What it shows, in words; "so far" while it may still change.
+
+    While lanes move, without the reasons: nobody reads what changes twice a second, and longer and shorter sentences
+    would push the curves up and down.
+    """
+    moves = snapshot.state == "running"
     with st.container(border=True, gap="xsmall"):
-        st.caption("What this shows so far" if snapshot.is_active else "What this shows")
+        why = " · why, once they stand still" if moves else ""
+        st.caption(("What this shows so far" if snapshot.is_active else "What this shows") + why)
         st.markdown(f"#### {escaped(said.headline)}")
         if said.lines:
-            st.markdown("\n".join(f"- **{escaped(title)}**: {escaped(text)}" for title, text in said.lines))
+            told = [(title, in_short(text) if moves else text) for title, text in said.lines]
+            st.markdown("\n".join(f"- **{escaped(title)}**: {escaped(text)}" for title, text in told))
         for note in said.notes:
             st.caption(escaped(note))
+
+
+def in_short(text: str) -> str:
+    """The figures of a verdict's line, without the reasons behind them.
+
+    >>> in_short("75.0 %, 18.9 points less than PRODEN (16.7 to 21.1): its weights stay flat.")
+    '75.0 %, 18.9 points less than PRODEN (16.7 to 21.1).'
+    >>> in_short("93.0 %: a tie with PRODEN. On 14 examples one is right.")
+    '93.0 %: a tie with PRODEN.'
+    """
+    figures, reasons, _ = text.split(". ")[0].rstrip(".").partition("): ")
+    return figures + (")." if reasons else ".")
 
 
 def escaped(text: str) -> str:
@@ -233,6 +264,10 @@ def in_numbers(comparison: Comparison, snapshot: ComparisonSnapshot, lanes: Sequ
                 "candid-comparison-epochs.csv",
                 key="compare-epochs-csv",
                 label="Every epoch as CSV",
+            )
+            labels = f"candid-comparison-labels-epoch-{max(lane.epoch for lane in lanes)}.csv"
+            charts.csv_button(
+                lambda: lines.labels(lanes), labels, key="compare-labels-csv", label="Labels of every lane as CSV"
             )
 
 

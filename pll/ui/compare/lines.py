@@ -1,4 +1,4 @@
-"""Figures of all lanes over the epochs, on shared axes: one line a lane, the same colour everywhere."""
+"""Figures of all lanes over the epochs, on shared axes: one line a lane, the same colour everywhere; and as tables."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 
+from pll.export import labels_frame
 from pll.ui import charts
 from pll.ui.compare.colours import COLOURS, DASHES
 from pll.ui.compare.looking import LaneView
@@ -89,3 +90,14 @@ def table(lanes: Sequence[LaneView], wanted: Sequence[Quantity]) -> pd.DataFrame
         for row in lane.snapshot.rows
     ]
     return pd.DataFrame(rows, columns=["lane", "epoch", *columns])
+
+
+def labels(lanes: Sequence[LaneView]) -> pd.DataFrame:
+    """What the star plots show, of every example: lane, epoch, and the columns of labels.csv."""
+    parts = []
+    for lane in lanes:
+        frame = labels_frame(lane.data.sets(), lane.weights, lane.data.row_ids, y=lane.data.y)
+        frame.insert(0, "epoch", lane.epoch)
+        frame.insert(0, "lane", lane.title)
+        parts.append(frame)
+    return pd.concat(parts, ignore_index=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from pll.methods import METHODS
 from pll.protocol import Parts
 from pll.runs import Run
 from pll.snapshots import ComparisonSnapshot, Snapshot
+from pll.ui.viewing import untold
 from pll.verdict import LaneFigures
 from pll.weights import Sharpness, Weights, sharpness
 
@@ -29,12 +30,28 @@ EARLY = 0.1
 
 @dataclass
 class Looking:
-    """What a person looks at, in one tab and of one comparison. `asked` as in `pll.ui.timeline`."""
+    """What a person looks at, in one tab and of one comparison. `asked` as in `pll.ui.timeline`.
+
+    Attributes:
+        hidden: what a lesson puts away: names of `pll.share.LANE_CONTROLS`.
+        untold: data without its true labels, behind the data it was made of; for lessons that hide the truth.
+    """
 
     follow: bool = True
     epoch: int = 0
     asked: int = 0
     truth: bool = False
+    hidden: frozenset[str] = frozenset()
+    untold: dict[int, tuple[Parts, Parts]] = field(default_factory=dict, repr=False)
+
+    def told(self, place: int, parts: Parts) -> Parts:
+        """The data of a lane as this lesson shows it: without true labels where they are hidden."""
+        if "truth" not in self.hidden or parts.train.y is None:
+            return parts
+        if place not in self.untold or self.untold[place][0] is not parts:
+            same = next((pair for pair in self.untold.values() if pair[0] is parts), None)
+            self.untold[place] = same or (parts, Parts(replace(parts.train, y=None)))
+        return self.untold[place][1]
 
     def look(self, epoch: int, follow: bool, asked: int) -> None:
         """Look at this epoch, or at whatever is the latest."""
@@ -91,9 +108,10 @@ def lanes_in_view(comparison: Comparison, snapshot: ComparisonSnapshot, looking:
     """
     titles = lane_titles([run.config for run in comparison.runs])
     early = max(1, round(EARLY * (snapshot.total or 1)))
+    shown = [untold(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
     return [
-        _lane(place, run, lane, comparison.parts(place), titles[place], looking, early)
-        for place, (run, lane) in enumerate(zip(comparison.runs, snapshot.lanes, strict=True))
+        _lane(place, run, lane, looking.told(place, comparison.parts(place)), titles[place], looking, early)
+        for place, (run, lane) in enumerate(zip(comparison.runs, shown, strict=True))
     ]
 
 

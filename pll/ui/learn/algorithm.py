@@ -8,7 +8,7 @@ from pll.errors import UserError
 from pll.learning.toy import CLASSES, next_step
 from pll.slowmode import SlowStep
 from pll.ui.learn.frame import beside, heading
-from pll.ui.learn.playground import Playground, playground
+from pll.ui.learn.playground import Playground, Q, playground, remember_seeds
 from pll.ui.learn.toy import toy_plot
 from pll.ui.words import count
 
@@ -48,22 +48,34 @@ def draw() -> None:
 
 def controls(ground: Playground) -> None:
     """How the sets are drawn, and the way back."""
+    remember_seeds(ground)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-
-        def redraw() -> None:
-            ground.redraw(st.session_state["learn-toy-q"])
-
-        st.session_state["learn-toy-q"] = ground.q
-        st.slider(
-            "A wrong label joins with probability q", 0.0, 0.9, step=0.1, key="learn-toy-q", on_change=redraw, width=300
+        q = st.slider(
+            "A wrong label joins with probability q",
+            0.0,
+            0.9,
+            Q,
+            0.1,
+            key="learn-toy-q",
+            width=300,
+            bind="query-params",
+            persist_state="session",
         )
+        if q != ground.q:
+            ground.redraw(q)
         st.button(
             "Draw other sets", key="learn-toy-redraw", on_click=ground.redraw, args=(ground.q,), kwargs={"anew": True}
         )
         st.button(
             "Other start", key="learn-toy-start", on_click=other_start, args=(ground,), help="Other initial parameters"
         )
-        st.button("Points as they were", key="learn-toy-reset", on_click=ground.reset, type="tertiary")
+        st.button("Points as they were", key="learn-toy-reset", on_click=reset, args=(ground,), type="tertiary")
+
+
+def reset(ground: Playground) -> None:
+    """The points as they were, and their sets."""
+    ground.reset()
+    st.session_state["learn-toy-q"] = Q
 
 
 def other_start(ground: Playground) -> None:

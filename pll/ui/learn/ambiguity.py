@@ -66,8 +66,14 @@ def choose() -> Subject:
             key="learn-gamma-data",
         )  # fmt: skip
     if kind == DIGITS:
-        st.selectbox("Wrong labels of the digits", list(HOWS), format_func=HOWS.__getitem__, key="learn-gamma-how")
-        st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q")
+        st.selectbox(
+            "Wrong labels of the digits",
+            list(HOWS),
+            format_func=HOWS.__getitem__,
+            key="learn-gamma-how",
+            bind="query-params",
+        )
+        st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q", bind="query-params")
         q, how = st.session_state["learn-gamma-q"], st.session_state["learn-gamma-how"]
         return next(subject for subject in subjects(q, how) if subject.kind == DIGITS)
     return found[str(kind)]
@@ -148,7 +154,7 @@ def show(found: Degree, data: PartialLabelDataset, answered: bool) -> None:
     truth, company = (data.class_names[label] for label in found.pair)
     rows = "Identified label" if found.is_estimated else "True label"
     if answered:
-        m = st.slider(f"Examples of {truth} that you have seen", 1, 60, 10, key="learn-gamma-m")
+        m = st.slider(f"Examples of {truth} that you have seen", 1, 60, 10, key="learn-gamma-m", bind="query-params")
         left = still_together(found.gamma, m)
         st.latex(rf"\gamma^{{m}} = {found.gamma:.3f}^{{{m}}} = {left:.3g}")
         chart, table = survival(found.gamma, m, company)

@@ -93,16 +93,31 @@ def chosen_bound() -> Bound:
             list(MODEL_INFO),
             format_func=lambda name: MODEL_INFO[name].title,
             key="learn-bound-model",
+            bind="query-params",
             width=170,
         )
-        loss = st.selectbox("Loss", list(LOSSES), key="learn-bound-loss", width=170)
+        loss = st.selectbox("Loss", list(LOSSES), key="learn-bound-loss", bind="query-params", width=170)
     with st.container(horizontal=True, gap="medium"):
         norm = st.select_slider(
-            "Norm bound Λ", NORMS, 1.0, key="learn-bound-norm", format_func="{:g}".format, width=200
+            "Norm bound Λ",
+            NORMS,
+            1.0,
+            key="learn-bound-norm",
+            bind="query-params",
+            format_func="{:g}".format,
+            width=200,
         )
-        delta = st.select_slider("δ", DELTAS, 0.05, key="learn-bound-delta", format_func="{:g}".format, width=160)
+        delta = st.select_slider(
+            "δ", DELTAS, 0.05, key="learn-bound-delta", bind="query-params", format_func="{:g}".format, width=160
+        )
         times = st.select_slider(
-            "Examples, times", TIMES, 1, key="learn-bound-times", format_func="{:,}".format, width=200
+            "Examples, times",
+            TIMES,
+            1,
+            key="learn-bound-times",
+            bind="query-params",
+            format_func="{:,}".format,
+            width=200,
         )
     subject = found[kind]
     data = subject.read()

@@ -30,7 +30,9 @@ def draw() -> None:
             r"\begin{aligned} \text{theirs:} \quad & \tfrac1n \textstyle\sum_i \mathrm{KL}[z_i \,\|\, g(x_i)] \\ "
             r"\text{here:} \quad & \tfrac1n \textstyle\sum_i \sum_j w_{ij}\, \ell(g(x_i), e^j) \end{aligned}"
         )
-        z = st.slider("Weight of the first of two candidates, z = w", 0.0, 1.0, 0.7, 0.05, key="learn-jin-z")
+        z = st.slider(
+            "Weight of the first of two candidates, z = w", 0.0, 1.0, 0.7, 0.05, key="learn-jin-z", bind="query-params"
+        )
         found = two_objectives(z)
         shown = guess("jin", "Where is each of the two curves at its least?", ANSWERS, lambda: int(apart(found) > 0))
         st.latex(
@@ -76,6 +78,6 @@ def curves(found: TwoObjectives, marked: bool) -> tuple[go.Figure, pd.DataFrame]
             marker(figure, float(found.p[k]), float(values[k]), "least", colour=colour)
     charts.dress(figure, "Two objectives of one example", "what the model gives to the first candidate", "value")
     figure.update_layout(hovermode="closest")
-    figure.update_yaxes(range=[0, 3])
+    figure.update_yaxes(range=[-0.1, 3])  # the marker of a minimum of 0 is seen whole
     table = pd.DataFrame({"g": found.p, "cross-entropy": found.cross_entropy, "KL": found.divergence})
     return figure, table

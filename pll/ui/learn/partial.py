@@ -31,7 +31,9 @@ def draw() -> None:
             "An ordinary label says what an example *is*. A **partial label** says what it *may be*: a set of "
             "candidates of which exactly one is true, and nobody says which."
         )
-        q = st.slider("A wrong label joins with probability q", 0.1, 0.9, 0.7, 0.1, key="learn-partial-q")
+        q = st.slider(
+            "A wrong label joins with probability q", 0.1, 0.9, 0.7, 0.1, key="learn-partial-q", bind="query-params"
+        )
         data = digits(q)
         first = int(st.session_state.get("learn-partial-first", 0))
         rows = np.arange(first, first + CARDS)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import streamlit as st
 
 from pll.errors import UserError
-from pll.learning.toy import EPOCHS, LR, MOST, Lesson, Toy, drawn_set, lesson, three_clouds
+from pll.learning.toy import EPOCHS, LEARNING_RATES, LR, MOST, Lesson, Toy, drawn_set, lesson, three_clouds
 from pll.ui.learn.toy import Edit
 
 Q = 0.5
@@ -95,8 +95,33 @@ class Playground:
 
 
 def playground() -> Playground:
-    """This tab's."""
-    return st.session_state.setdefault("learn-playground", Playground())
+    """This tab's; at first, with the sets and the start that its link asks for."""
+    if "learn-playground" not in st.session_state:
+        rates = {f"{rate:g}": rate for rate in LEARNING_RATES}
+        lr = rates.get(st.query_params.get("learn-toy-lr", ""), LR)
+        ground = Playground(draw=_seed("draw"), start=_seed("start"), lr=lr)
+        if ground.draw:
+            ground.redraw(ground.q)
+        st.session_state["learn-playground"] = ground
+    ground: Playground = st.session_state["learn-playground"]
+    return ground
+
+
+def remember_seeds(ground: Playground) -> None:
+    """Put what buttons have changed into the address; sliders and choices put themselves there."""
+    for name, seed in (("draw", ground.draw), ("start", ground.start)):
+        if seed == _seed(name):  # an address that is touched forgets which idea it led to
+            continue
+        if seed:
+            st.query_params[f"learn-toy-{name}"] = str(seed)
+        else:
+            st.query_params.pop(f"learn-toy-{name}", None)
+
+
+def _seed(name: str) -> int:
+    """A seed in the address; 0 where there is none, or none that can be meant."""
+    said = st.query_params.get(f"learn-toy-{name}", "")
+    return int(said) if said.isdecimal() and len(said) < 7 else 0
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)

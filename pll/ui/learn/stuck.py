@@ -27,8 +27,14 @@ def draw() -> None:
             "the candidates averaged over all points, is a line that can be drawn, and training is a ball that "
             "rolls down on it."
         )
-        q = st.slider("A wrong label joins with probability q", 0.1, 1.0, 0.9, 0.1, key="learn-stuck-q")
-        start = float(st.slider("Let the ball go at", -175, 175, 110, 5, format="%d°", key="learn-stuck-start"))
+        q = st.slider(
+            "A wrong label joins with probability q", 0.1, 1.0, 0.9, 0.1, key="learn-stuck-q", bind="query-params"
+        )
+        start = float(
+            st.slider(
+                "Let the ball go at", -175, 175, 110, 5, format="%d°", key="learn-stuck-start", bind="query-params"
+            )
+        )
         drawn = landscape.scene(q)
         shown = guess(
             "stuck",

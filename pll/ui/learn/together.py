@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.learning.toy import EPOCHS, LEARNING_RATES, Toy, from_many_starts
+from pll.learning.toy import EPOCHS, LEARNING_RATES, LR, Toy, from_many_starts
 from pll.ui import charts
 from pll.ui.learn.algorithm import show_toy
 from pll.ui.learn.frame import INK, heading
@@ -44,6 +44,7 @@ def draw() -> None:
         default=METHODS[1],
         required=True,
         key="learn-together-other",
+        bind="query-params",
         label_visibility="collapsed",
     )
     show_toy(ground, ["proden", str(other)], "learn-toys")
@@ -84,14 +85,16 @@ def many_starts(ground: Playground) -> None:
         def slow_down() -> None:
             ground.lr = st.session_state["learn-toy-lr"]
 
-        st.session_state["learn-toy-lr"] = ground.lr
         st.segmented_control(
             "Learning rate",
             LEARNING_RATES,
+            default=LR,
             required=True,
             key="learn-toy-lr",
             on_change=slow_down,
             format_func="{:g}".format,
+            bind="query-params",
+            persist_state="session",
         )
         now = (ground.toy.key, ground.lr)
         st.button(

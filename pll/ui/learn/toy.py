@@ -23,7 +23,7 @@ HTML = """
 <div class="plot toy">
   <div class="head">
     <span class="when"></span><span class="note"></span>
-    <button class="save" type="button" title="Save this picture as PNG" aria-label="Save this picture as PNG"></button>
+    <button class="save" type="button" title="Save this picture" aria-label="Save this picture"></button>
   </div>
   <canvas tabindex="0" role="application" aria-describedby="keys"></canvas>
   <div class="bar">
@@ -51,8 +51,8 @@ TITLES = {
 
 
 def _component() -> Component:
-    files = (canvas.HERE / "canvas.js", *(HERE / f"{name}.js" for name in ("toypicture", "toyhands", "toy")))
-    script = "".join(file.read_text("utf-8") for file in files)
+    own = (HERE / f"{name}.js" for name in ("toypicture", "toyhands", "toy"))
+    script = canvas.shared_script() + "".join(file.read_text("utf-8") for file in own)
     styles = (canvas.HERE / "canvas.css").read_text("utf-8") + (HERE / "toy.css").read_text("utf-8")
     mount: Component = st.components.v2.component(
         "candid_toy", html=HTML, css=without_comments(styles), js=without_comments(script)

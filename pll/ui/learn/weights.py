@@ -22,10 +22,16 @@ def draw() -> None:
             "So do not choose yet. Give every candidate a **weight** $w_{ij}$, all the same at first, and let the "
             "weights follow what the model says of the candidates:"
         )
-        q = st.slider("A wrong label joins with probability q", 0.1, 1.0, 0.9, 0.1, key="learn-weights-q")
-        start = float(st.slider("Let the ball go at", -175, 175, 110, 5, format="%d°", key="learn-weights-start"))
+        q = st.slider(
+            "A wrong label joins with probability q", 0.1, 1.0, 0.9, 0.1, key="learn-weights-q", bind="query-params"
+        )
+        start = float(
+            st.slider(
+                "Let the ball go at", -175, 175, 110, 5, format="%d°", key="learn-weights-start", bind="query-params"
+            )
+        )
         sure = st.slider(
-            "How sure the model is of itself", 0.5, 8.0, 1.0, 0.5, key="learn-weights-sure",
+            "How sure the model is of itself", 0.5, 8.0, 1.0, 0.5, key="learn-weights-sure", bind="query-params",
             help="The length of its three directions. Training makes it grow.",
         )  # fmt: skip
         drawn = landscape.scene(q)

@@ -16,6 +16,7 @@ from pll.ui.review.desk import component, pressed
 from pll.ui.review.payload import NEIGHBOUR, Payload, neighbour
 from pll.ui.review.progress import strip
 from pll.ui.review.sitting import Sitting
+from pll.ui.review.troubles import shown
 from pll.ui.words import count
 
 TILES = 24
@@ -74,7 +75,8 @@ class Group:
         try:
             self._do(message)
         except UserError as error:
-            self.problem = str(error)
+            again = " Nothing was stored; give it again." if message.get("what") == "accept" else ""
+            self.problem = f"{error}{again}"
         self.ack = message["nonce"]
 
     def _do(self, message: Mapping[str, Any]) -> None:
@@ -102,6 +104,7 @@ class Group:
 
 
 @st.fragment
+@shown
 def draw(sitting: Sitting) -> None:
     """The group in hand."""
     group = group_of(sitting)

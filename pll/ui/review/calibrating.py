@@ -113,13 +113,14 @@ def chart(found: Calibration) -> tuple[go.Figure, pd.DataFrame]:
             name=name,
             line={"color": colour, "width": 2},
             marker={"size": sizes, "color": colour},
+            cliponaxis=False,  # a full bin lies on the very edge
             hovertemplate="%{x:.0f} % sure, %{y:.0f} % of %{customdata} right",
         )
         parts.append(_table(name, result))
     charts.dress(figure, "Right by confidence, on the random controls", "mean confidence, %", "share right, %")
     figure.update_layout(hovermode="closest")
-    figure.update_xaxes(range=[0, 102])
-    figure.update_yaxes(range=[0, 104])
+    figure.update_xaxes(range=[-2, 103], dtick=20)
+    figure.update_yaxes(range=[-4, 106], dtick=20)
     return figure, pd.concat(parts, ignore_index=True)
 
 

@@ -13,6 +13,7 @@ from pll.review.events import Verdict
 from pll.review.reviewing import Reviewing
 from pll.ui.gallery import show_picture
 from pll.ui.review.sitting import Sitting
+from pll.ui.review.troubles import shown, told
 from pll.ui.words import count, percent
 
 NONE = "None of these"
@@ -27,6 +28,7 @@ def may_be(sitting: Sitting) -> bool:
 
 
 @st.fragment
+@shown
 def draw(sitting: Sitting) -> None:
     """The figures, then one disagreement after the other."""
     reviewing = sitting.guide.reviewing
@@ -140,9 +142,7 @@ def settle(sitting: Sitting, row: int, verdict: Verdict) -> None:
             )
 
 
+@told
 def decide(sitting: Sitting, row: int, label: str | None) -> None:
     """This label counts."""
-    try:
-        sitting.desk.settle(row, label)
-    except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+    sitting.desk.settle(row, label)

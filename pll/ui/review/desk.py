@@ -18,6 +18,7 @@ from pll.ui.review.payload import Payload, payload
 from pll.ui.review.progress import strip
 from pll.ui.review.reviewer import COOKIE
 from pll.ui.review.sitting import Sitting
+from pll.ui.review.troubles import shown
 
 HERE = Path(__file__).parent
 HTML = """
@@ -43,6 +44,7 @@ _desk = component("desk")
 
 
 @st.fragment
+@shown
 def desk(sitting: Sitting) -> None:
     """The example in hand, its candidates as keys."""
     key = f"desk-{sitting.guide.reviewing.id}"

@@ -10,6 +10,7 @@ from pll.review.reviewing import Settings
 from pll.review.rounds import Promise, reachable
 from pll.runs import Run
 from pll.ui.review import service
+from pll.ui.review.reviewer import Reviewer
 from pll.ui.words import count, percent
 
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
@@ -18,7 +19,7 @@ MODEST = 0.1
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 
 
-def settle(run: Run, n: int) -> None:
+def settle(run: Run, n: int, who: Reviewer) -> None:
     """Ask what is to be promised, say what can be reached, and begin."""
     st.markdown(f"**Before you begin** — {count(n, 'label')} of this run can be reviewed.")
     st.caption(
@@ -38,7 +39,14 @@ def settle(run: Run, n: int) -> None:
             "where the certificate does. You can change this at any time.",
         )
     if st.button("Begin the review", type="primary", icon=":material/rate_review:"):
-        settings = Settings(overlap, overlap_share, mix=min(1.0, share), promise=Promise(share, max_error, level))
+        settings = Settings(
+            overlap,
+            overlap_share,
+            mix=min(1.0, share),
+            promise=Promise(share, max_error, level),
+            begun_by=who.name,
+            verified=who.verified,
+        )
         try:
             service.guide_of(run, settings)
         except UserError as error:

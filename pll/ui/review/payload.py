@@ -159,7 +159,16 @@ def votes_of(data: PartialLabelDataset, row: int) -> list[dict[str, str]]:
     by: dict[int, list[str]] = {}
     for annotator, label in _named(said, row):
         by.setdefault(annotator, []).append(said.class_names[label])
-    return [{"who": said.annotator_names[who], "labels": ", ".join(labels)} for who, labels in by.items()]
+    return [{"who": _name(said.annotator_names[who]), "labels": ", ".join(labels)} for who, labels in by.items()]
+
+
+def _name(annotator: str) -> str:
+    """A bare number would be taken for a key.
+
+    >>> _name("Ann"), _name("1")
+    ('Ann', 'Annotator 1')
+    """
+    return f"Annotator {annotator}" if annotator.isdigit() else annotator
 
 
 def vote_counts(data: PartialLabelDataset, row: int) -> tuple[dict[str, int], int]:

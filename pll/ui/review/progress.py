@@ -9,10 +9,10 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer, work_of
-from pll.review.guide import Guide
 from pll.review.reviewing import Reviewing
-from pll.ui.review import calibrating, teach
+from pll.ui.review import calibrating, rounds, teach, waits
 from pll.ui.review.sitting import Sitting
+from pll.ui.review.troubles import told
 from pll.ui.routes import link
 from pll.ui.words import count, duration, percent
 
@@ -28,7 +28,7 @@ def strip(sitting: Sitting) -> dict[str, Any]:
     mine, done = int(state.answered_by(name).sum()), int((state.answers > 0).sum())
     by_others = f" ({done:,} by all)" if done > mine else ""
     rate = recent_rate(state.all_events, name)
-    pace = f" · {rate:.0f} a minute" if rate and mine >= 5 else ""
+    pace = f" · {rate:,.0f} a minute" if rate and mine >= 5 else ""
     certificate, share, holds = _certificate_line(sitting)
     return {
         "left": f"{mine:,} decided{by_others} · {len(reviewing.root) - done:,} left{pace}",
@@ -82,7 +82,7 @@ def draw(sitting: Sitting) -> None:
     figures(guide.reviewing)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        certificate(guide)
+        certificate(sitting)
     with right:
         teach.panel(sitting)
         st.markdown("**Take the labels away**")
@@ -90,6 +90,7 @@ def draw(sitting: Sitting) -> None:
         link("export", "Export the labels", run=guide.reviewing.current.run)
     calibrating.draw(guide.reviewing)
     work(work_by_reviewer(guide.reviewing))
+    rounds.draw(guide.reviewing)
     st.caption(summary(sitting))
 
 
@@ -106,16 +107,16 @@ def figures(reviewing: Reviewing) -> None:
             ("Decided", f"{done:,}", "Examples that at least one reviewer has answered."),
             ("Left", f"{n - done:,}", "Examples that nobody has answered."),
             ("Labels put right", f"{changed:,}", "Decisions that differ from the model's label before the review."),
-            ("Rate", "–" if rate is None else f"{rate:.0f} a minute", "Decisions of late, all reviewers together."),
+            ("Rate", "–" if rate is None else f"{rate:,.0f} a minute", "Decisions of late, all reviewers together."),
         ),
         strict=True,
     ):
         place.metric(name, value, help=help_text)
 
 
-def certificate(guide: Guide) -> None:
+def certificate(sitting: Sitting) -> None:
     """What may be accepted unseen; or what is missing."""
-    reviewing = guide.reviewing
+    reviewing = sitting.guide.reviewing
     st.markdown("**The certificate**")
     try:
         found = forecast(reviewing)
@@ -132,6 +133,7 @@ def certificate(guide: Guide) -> None:
         text=f"{found.answered:,} of {count(found.drawn, 'control')} answered, in the order drawn",
     )
     st.caption(next_words(reviewing, found))
+    waits.draw(sitting)
     steer(reviewing, found)
     st.caption(
         "Controls are drawn at random and come unmarked among the others. They count in the order drawn; "
@@ -142,10 +144,16 @@ def certificate(guide: Guide) -> None:
 def next_words(reviewing: Reviewing, found: Forecast) -> str:
     """How far it is to a (larger) certificate."""
     step = found.step
-    if step is None:
-        return "Nothing further can be certified with this promise."
-    if found.needed is None:
-        return "With as many wrong controls as so far, no number of further ones would certify this promise."
+    certified = found.certificate
+    if step is None or found.needed is None:
+        if certified.threshold is None:
+            return (
+                "If further controls are wrong as often as those so far, no number of them would certify this promise. "
+                "Teach the model, or take over what is proposed: other labels get a draw of their own."
+            )
+        if certified.accepted == len(reviewing.root):
+            return "These are all labels; no further control is needed."
+        return "If further controls are wrong as often as those so far, they would certify no more labels."
     minutes = minutes_left(found.needed, reviewing.record.mix, recent_rate(reviewing.state.all_events))
     when = "" if minutes is None else f" ({_about(minutes)} at the present rate)"
     short = found.needed - (found.drawn - found.answered)
@@ -162,6 +170,7 @@ def steer(reviewing: Reviewing, found: Forecast) -> None:
     now = min(mixes, key=lambda mix: abs(mix - reviewing.record.mix))
     key = f"review-mix-{reviewing.id}"
 
+    @told
     def mix() -> None:
         if st.session_state[key] is not None:
             reviewing.configure(mix=st.session_state[key])
@@ -188,12 +197,10 @@ def steer(reviewing: Reviewing, found: Forecast) -> None:
         )
 
 
+@told
 def draw_more(reviewing: Reviewing, share: float) -> None:
     """Further controls of the same draw, or why not."""
-    try:
-        st.toast(f"{count(reviewing.draw_more(share), 'further control')} drawn.", icon=":material/casino:")
-    except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+    st.toast(f"{count(reviewing.draw_more(share), 'further control')} drawn.", icon=":material/casino:")
 
 
 def work(done: list[Work]) -> None:

@@ -8,6 +8,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.review.offer import Offer
 from pll.ui.review.sitting import Sitting
+from pll.ui.review.troubles import told
 from pll.ui.words import count
 
 SHOWN = 200
@@ -63,7 +64,7 @@ def table(offer: Offer) -> pd.DataFrame:
 def take_over(sitting: Sitting, offer: Offer) -> None:
     """Put them in the place of the labels so far, or say why not."""
     try:
-        done = sitting.guide.take_over(offer)
+        done = sitting.guide.take_over(offer, by=sitting.desk.reviewer, verified=sitting.desk.verified)
     except (UserError, OSError) as error:
         st.toast(f"Nothing was taken over: {error}", icon=":material/error:")
         return
@@ -74,6 +75,7 @@ def take_over(sitting: Sitting, offer: Offer) -> None:
         st.toast("Other labels came under review meanwhile; look at what is proposed now.", icon=":material/info:")
 
 
+@told
 def look(sitting: Sitting, offer: Offer) -> None:
     """Those first, the surest leading."""
     sitting.desk.look_at(offer.rows, FOCUS)

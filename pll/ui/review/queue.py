@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pll.errors import UserError
 from pll.review.filters import QueueFilter
 from pll.review.orders import ORDERS
 from pll.ui.review.sitting import Sitting
+from pll.ui.review.troubles import told
 from pll.ui.routes import link
 
 ANY = "any"
@@ -58,6 +58,7 @@ def order(sitting: Sitting, key: str) -> None:
     guide = sitting.guide
     names = [one.name for one in guide.orders]
 
+    @told
     def choose() -> None:
         guide.choose(st.session_state[f"{key}-order"])
         sitting.again()
@@ -111,6 +112,7 @@ def filters(sitting: Sitting, key: str) -> None:
     st.caption("Random controls come all the same: the certificate is about all examples.")
 
 
+@told
 def apply(sitting: Sitting, key: str) -> None:
     """Put the filters in force."""
     pair = st.session_state[f"{key}-pair"]
@@ -125,13 +127,10 @@ def apply(sitting: Sitting, key: str) -> None:
     restrict(sitting, wanted)
 
 
+@told
 def restrict(sitting: Sitting, wanted: QueueFilter) -> None:
     """Hand out what the filter lets through; an empty one lifts it."""
-    try:
-        mask = wanted.mask(sitting.guide.signals, None, sitting.guide.data.annotations)
-    except UserError as error:
-        st.toast(str(error), icon=":material/error:")
-        return
+    mask = wanted.mask(sitting.guide.signals, None, sitting.guide.data.annotations)
     sitting.filter = wanted
     sitting.desk.only(None if mask.all() else mask)
     sitting.again()
@@ -146,7 +145,7 @@ def nothing_left(sitting: Sitting) -> None:
         st.button("Lift the filters", on_click=restrict, args=(sitting, UNFILTERED), type="primary")
     elif not bool(np.all(state.answers >= sitting.guide.reviewing.asked)):
         st.info("Others have in hand what is left. Look again in a moment.", icon=":material/group:")
-        st.button("Look again", on_click=sitting.again, type="primary")
+        st.button("Look again", on_click=told(sitting.again), type="primary")
     else:
         left = f" {len(unsure):,} stayed unsure." if len(unsure) else ""
         st.success(f"Every example has been decided.{left}", icon=":material/check_circle:")
@@ -155,6 +154,7 @@ def nothing_left(sitting: Sitting) -> None:
     link("export", "Export the labels", run=sitting.guide.reviewing.current.run)
 
 
+@told
 def undo(sitting: Sitting) -> None:
     """Take back the last decision."""
     sitting.given = sitting.desk.undo().next

@@ -8,6 +8,9 @@ from typing import Any
 from urllib.parse import unquote
 
 import streamlit as st
+from streamlit.errors import StreamlitAuthError
+
+from pll.ui.review import returning
 
 COOKIE = "candid_reviewer"
 """The browser remembers a typed name, so that a server that was away finds its reviewers again (by `desk.js`)."""
@@ -23,8 +26,16 @@ class Reviewer:
 
 
 def reviewer() -> Reviewer | None:
-    """Who is reviewing in this tab; asks for it, and returns None, where that is not known yet."""
+    """Who is reviewing in this tab; None where that is not known yet (`ask` then)."""
     return _logged_in() if login_is_set_up() else _typed()
+
+
+def ask() -> None:
+    """Ask who is reviewing: a login, or a name."""
+    if login_is_set_up():
+        _ask_to_log_in()
+    else:
+        _ask_for_name()
 
 
 def login_is_set_up() -> bool:
@@ -63,29 +74,59 @@ def known_name() -> str:
     return clean(unquote(st.context.cookies.get(COOKIE, "")))
 
 
-def clean(name: str) -> str:
+def clean(name: str, longest: int = LONGEST) -> str:
     """A name as it is kept: one line of printable characters.
 
     >>> clean("  Ada\\tLovelace ")
     'Ada Lovelace'
     """
-    return "".join(letter for letter in " ".join(name.split()) if letter.isprintable())[:LONGEST]
+    return "".join(letter for letter in " ".join(name.split()) if letter.isprintable())[:longest]
 
 
 def _logged_in() -> Reviewer | None:
-    if getattr(st.user, "is_logged_in", False):
-        name = str(st.user.get("name") or st.user.get("email") or st.user.get("sub") or "")
-        return Reviewer(clean(name), verified=True)
+    if not getattr(st.user, "is_logged_in", False):
+        return None
+    name = signature(st.user)
+    return Reviewer(name, verified=True) if name else None
+
+
+def signature(claims: Mapping[str, Any]) -> str:
+    """A verified name: what people call themselves, and what tells two of the same name apart.
+
+    The address does, unless the provider says that it is not the person's own; else the provider's own mark of them.
+
+    >>> signature({"name": "Ada Lovelace", "email": "ada@example.org", "sub": "42"})
+    'Ada Lovelace (ada@example.org)'
+    >>> signature({"name": "Ada Lovelace", "email": "ada@example.org", "email_verified": False, "sub": "42"})
+    'Ada Lovelace (42)'
+    >>> signature({"email": "ada@example.org"})
+    'ada@example.org'
+    """
+    address = claims.get("email") if claims.get("email_verified", True) in (True, "true") else None
+    mark = clean(str(address or claims.get("sub") or ""), 120)
+    name = clean(str(claims.get("name") or ""), 70)
+    return f"{name} ({mark})" if name and mark and name != mark else name or mark
+
+
+def _ask_to_log_in() -> None:
     st.info("Log in to review: decisions carry your name.", icon=":material/person:")
     for provider in providers():
         st.button(
             f"Log in with {provider}" if provider else "Log in",
             type="primary",
             key=f"review-login-{provider}",
-            on_click=st.login,
-            args=(provider,) if provider else (),
+            on_click=_log_in,
+            args=(provider,),
         )
-    return None
+    returning.remember()
+
+
+def _log_in(provider: str) -> None:
+    """Off to the provider; or what is wrong with the settings."""
+    try:
+        st.login(provider or None)
+    except StreamlitAuthError as error:
+        st.toast(f"Nobody can log in: {error}", icon=":material/error:")
 
 
 def providers() -> list[str]:
@@ -100,9 +141,12 @@ def _typed() -> Reviewer | None:
     if name:
         st.session_state["review-name"] = name
         return Reviewer(name)
+    return None
+
+
+def _ask_for_name() -> None:
     with st.form("review-who", border=False, width=420):
         given = st.text_input("Your name", max_chars=LONGEST, help="Goes with your decisions, as not verified.")
         if st.form_submit_button("Begin", type="primary") and clean(given):
             st.session_state["review-name"] = clean(given)
             st.rerun()
-    return None

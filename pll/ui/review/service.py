@@ -13,6 +13,7 @@ from pll.store import Database, Store
 from pll.ui import session
 from pll.ui.review.reviewer import Reviewer
 from pll.ui.review.sitting import Sitting
+from pll.ui.review.troubles import shown
 
 
 @st.cache_resource(show_spinner=False)
@@ -67,6 +68,7 @@ def starts_blind() -> bool:
 
 
 @st.fragment(run_every=120.0)
+@shown
 def stay(sitting: Sitting) -> None:
     """While the page is open, what is in hand stays in hand."""
     sitting.desk.renew()

@@ -76,7 +76,7 @@ class Sitting:
         try:
             self._do(message, nonce)
         except UserError as error:
-            self.problem = str(error)
+            self.problem = f"{error} Nothing was stored; give it again." if message.get("what") == "say" else str(error)
         self.ack = nonce
 
     def _do(self, message: Mapping[str, Any], nonce: str) -> None:

@@ -8,6 +8,7 @@ from pll.errors import UserError
 from pll.review.teaching import changed_by_teaching
 from pll.ui.review import proposed
 from pll.ui.review.sitting import Sitting
+from pll.ui.review.troubles import told
 from pll.ui.words import count, standing
 
 LOOK = 2.0
@@ -43,19 +44,17 @@ def teaching(sitting: Sitting) -> None:
         on_click=begin,
         args=(sitting,),
     )
-    changed = len(changed_by_teaching(guide.reviewing))
-    if guide.reviewing.previous is not None:
+    if guide.reviewing.previous is not None and not guide.reviewing.current.taken_over:
+        changed = len(changed_by_teaching(guide.reviewing))
         st.caption(f"The last time, {count(changed, 'other label')} changed because of your decisions.")
         if changed:
             st.button("Look at those next", key="review-look-panel", on_click=look, args=(sitting,), type="tertiary")
 
 
+@told
 def begin(sitting: Sitting) -> None:
     """Start teaching, or say why not."""
-    try:
-        sitting.guide.teacher.begin()
-    except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+    sitting.guide.teacher.begin(by=sitting.desk.reviewer, verified=sitting.desk.verified)
 
 
 def notice(sitting: Sitting) -> None:
@@ -93,6 +92,7 @@ def _watch(sitting: Sitting) -> None:
         st.caption(f":material/school: The model learns from your decisions. {standing(snapshot)}")
 
 
+@told
 def look(sitting: Sitting) -> None:
     """Those first whose labels teaching changed."""
     changed = changed_by_teaching(sitting.guide.reviewing)

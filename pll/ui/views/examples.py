@@ -11,6 +11,7 @@ import streamlit as st
 from pll.ui.gallery import confidently_wrong, fixed_sample, gallery, least_certain
 from pll.ui.viewing import Scene
 
+KEY = "gallery-list"
 SHOWN = 12
 """Cards at once: two to three rows on a wide screen."""
 
@@ -43,12 +44,17 @@ def draw(scene: Scene) -> None:
     unfit = {"Confidently wrong"} if scene.data.y is None else set()
     unfit |= set() if scene.looking.pins else {"Pinned"}
     lists = [name for name in LISTS if name not in unfit]
+    looking = scene.looking
     # While it trains, cards that stay are calmer than cards that come and go.
-    default = "Pinned" if scene.looking.pins else "A fixed sample" if scene.snapshot.is_active else "Least certain"
-    which = st.segmented_control(
-        "Examples", lists, default=default, required=True, key="gallery-list", label_visibility="collapsed"
-    )
-    choose, meaning = LISTS[which if which in lists else default]
+    suits = "Pinned" if looking.pins else "A fixed sample" if scene.snapshot.is_active else "Least certain"
+    shown = looking.listed if looking.listed in lists else suits
+    st.session_state[KEY] = shown  # a default that changes would move the picture of the widget, and not its value
+
+    def choose_list() -> None:
+        looking.listed = st.session_state[KEY]
+
+    st.segmented_control("Examples", lists, required=True, key=KEY, label_visibility="collapsed", on_change=choose_list)
+    choose, meaning = LISTS[shown]
     rows = choose(scene)
     st.caption(f"{meaning} Press one to see its story." if len(rows) else f"{meaning} There are none at this epoch.")
     gallery(
@@ -56,6 +62,6 @@ def draw(scene: Scene) -> None:
         rows,
         scene.frame.weights,
         key=f"gallery-{scene.run.id}",
-        selected=scene.looking.selected,
-        on_select=scene.looking.open_story,
+        selected=looking.selected,
+        on_select=looking.open_story,
     )

@@ -60,6 +60,7 @@ def draw(scene: Scene) -> None:
             key=f"ternary-{scene.run.id}",
             when=scene.frame.when,
             selected=scene.looking.selected,
+            pins=scene.looking.pins,
             examples=rows,
             ids=scene.data.row_ids,
             height=360,

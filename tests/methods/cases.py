@@ -1,4 +1,4 @@
-"""What the tests of PL-kNN, IPAL and PL-ECOC share: a small problem, digits as the issue splits them, permutations."""
+"""What the tests of the classical methods share: a small problem, digits with a fifth held out, permutations."""
 
 from __future__ import annotations
 

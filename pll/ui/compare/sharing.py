@@ -1,0 +1,145 @@
+"""Share links of comparisons: the popover that makes one, and what happens when one is opened.
+
+Whoever opens a link gets lanes of their own. The id of the comparison joins the link in the address bar, so that a
+reload finds it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pll.comparisons import Comparison
+from pll.errors import UserError
+from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, on_this_machine
+from pll.snapshots import ComparisonSnapshot
+from pll.ui import session
+from pll.ui.compare import moving
+from pll.ui.compare.looking import Looking, looking_at
+from pll.ui.session import Choice
+from pll.ui.share import AT_ONCE, WAITING, address, at_hand, data_caveats, in_address, opened_before
+
+# ---- a link that is opened -------------------------------------------------------------------------------------------
+
+
+def opened() -> Comparison | None:
+    """The comparison of the link in the address: set up and begun when it is opened, found again ever after.
+
+    None where something has to be given first; the page says what.
+
+    Raises:
+        UserError: a link that cannot be meant; its part is named.
+    """
+    query = in_address()
+    shares = lanes_from_query(query)
+    became, mark = opened_before(query)
+    comparison = _known(st.query_params.get("comparison")) or _known(became.get(mark))
+    if comparison is None:
+        comparison = _begin(shares)
+        if comparison is None:
+            return None
+        became[mark] = comparison.id
+    if f"comparing-{comparison.id}" not in st.session_state:
+        st.session_state[f"comparing-{comparison.id}"] = _looking(shares[0].look)
+    moving.view(comparison)
+    return comparison
+
+
+def _known(comparison_id: str | None) -> Comparison | None:
+    if comparison_id is None:
+        return None
+    try:
+        return session.registry().comparison(comparison_id)
+    except UserError:  # of another machine, or deleted: set up once more
+        return None
+
+
+def _begin(shares: tuple[Share, ...]) -> Comparison | None:
+    """Start what the link describes, if all that it needs is here; else ask for it."""
+    complete = at_hand(shares, "comparison")
+    if complete is None:
+        return None
+    ready = [on_this_machine(share) for share in complete]
+    look, first = complete[0].look, complete[0].config
+    comparison = session.registry().compare([share.config for share, _ in ready], paused=look.paused)
+    comparison.set_pace(look.pace)
+    comparison.set_settle(look.settle)
+    session.choose(Choice(first.source, first.flip, first.seed, first.features, first.noisy))
+    for note in dict.fromkeys(note for _, notes in ready for note in notes):
+        st.toast(note, icon=":material/info:", duration="long")
+    return comparison
+
+
+def _looking(look: Look) -> Looking:
+    """What the link says is in view."""
+    looking = Looking(truth=look.truth, hidden=frozenset(look.hidden))
+    if look.epoch is not None:
+        looking.epoch, looking.follow = look.epoch, False
+    return looking
+
+
+# ---- a link to be given away -----------------------------------------------------------------------------------------
+
+
+def popover(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
+    """The link to these lanes as they are looked at now, and what a lesson hides."""
+    box = st.popover("Share", icon=":material/share:", key="compare-share", on_change="rerun")
+    if not box.open:  # a closed one costs nothing
+        return
+    with box:
+        if not comparison.lanes.together:
+            said = "These runs were trained apart, and no link can set them up together. Open a lane and share its run."
+            st.info(said, icon=":material/link_off:")
+            return
+        try:
+            _offer(comparison, snapshot)
+        except UserError as error:
+            st.info(str(error), icon=":material/link_off:")
+
+
+def _offer(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
+    st.markdown("**A link that sets this up again.** Whoever opens it gets lanes of their own, with the same figures.")
+    place = st.empty()
+    with_view = st.toggle(
+        "With what is in view now", value=True, key="share-view", help="The epoch, unless you follow the latest."
+    )
+    start = st.segmented_control(
+        "When it is opened", [AT_ONCE, WAITING], default=AT_ONCE, required=True, key="share-start"
+    )
+    hidden = st.pills(
+        "Lesson mode: hide",
+        list(LANE_CONTROLS),
+        format_func=LANE_CONTROLS.__getitem__,
+        selection_mode="multi",
+        key="share-lane-controls",
+        help="Whoever opens the link finds these away, until they press *Show everything*.",
+    )
+    look = _looked_at(looking_at(comparison)) if with_view else Look()
+    look = replace(
+        look,
+        hidden=tuple(hidden),
+        paused=start == WAITING,
+        pace=comparison.pace,
+        settle=comparison.settle_after,
+    )
+    link = lanes_to_link(address("compare"), [run.config for run in comparison.runs], look)
+    place.code(link, language=None, wrap_lines=True)
+    for note in _caveats(comparison, snapshot, look):
+        st.caption(f":material/info: {note}")
+
+
+def _looked_at(looking: Looking) -> Look:
+    return Look(epoch=None if looking.follow else looking.epoch, truth=looking.truth)
+
+
+def _caveats(comparison: Comparison, snapshot: ComparisonSnapshot, look: Look) -> list[str]:
+    """What a person should know before the link is given away."""
+    said = data_caveats(comparison.runs[0].config.source)
+    if len(comparison.runs) < len(comparison.lanes.runs):
+        said.append("A lane of this comparison has been deleted; the link sets up those that are left.")
+    if snapshot.state == "stopped" and snapshot.total and snapshot.epoch < snapshot.total:
+        said.append(f"These lanes were stopped after epoch {snapshot.epoch}; the link's go on to {snapshot.total}.")
+    if look.paused and "transport" in look.hidden:
+        said.append("It waits before epoch 1 and has no transport: nobody could start it.")
+    return said

@@ -1,0 +1,39 @@
+"""What cannot be done is said in words, wherever it happens: in a callback, in a part of the page that runs alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
+import streamlit as st
+
+from pll.errors import UserError
+
+P = ParamSpec("P")
+
+
+def told(callback: Callable[P, object]) -> Callable[P, None]:
+    """A callback that says what went wrong: outside it, nothing would but a traceback."""
+
+    @wraps(callback)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            callback(*args, **kwargs)
+        except (UserError, OSError) as error:
+            st.toast(str(error), icon=":material/error:")
+
+    return wrapped
+
+
+def shown(part: Callable[P, object]) -> Callable[P, None]:
+    """A part of a page that says what went wrong in its own place. To be put below `st.fragment`."""
+
+    @wraps(part)
+    def wrapped(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            part(*args, **kwargs)
+        except UserError as error:
+            st.error(str(error), icon=":material/error:")
+
+    return wrapped

@@ -1,0 +1,74 @@
+"""Names that somebody vouches for: logging in at an OpenID Connect provider, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.durability_browser import Server, prepared_run
+from pll.registry import RunRegistry
+from pll.review.subject import review_id
+from pll.store import Database, Store
+from pll.store.records import Event, Opened, RoundRecord
+from tests.browser.identity import CLIENT, SECRET, provider
+
+pytestmark = pytest.mark.browser
+NewPage = Callable[..., Any]
+SLOW = 30_000
+ADA = {"sub": "42", "name": "Ada Lovelace", "email": "ada@example.org", "email_verified": True}
+
+
+def kept(home: Path, run_id: str) -> tuple[list[Event], list[RoundRecord]]:
+    """What is on the disk."""
+    store = Store(Database(home / "reviews.sqlite3"))
+    with store.read(review_id(RunRegistry(home / "runs").get(run_id).folder)) as reader:
+        found = reader.events(), reader.rounds()
+    store.database.close()
+    return found
+
+
+def test_a_login_leads_back_to_the_review_and_decisions_carry_the_verified_name(
+    tmp_path: Path, new_page: NewPage
+) -> None:
+    run_id = prepared_run(tmp_path, 60)
+    secrets = tmp_path / "secrets.toml"
+    server = Server(tmp_path, f"--secrets.files={secrets}")
+    with provider(f"{server.url}/oauth2callback") as identity:
+        identity.claims = ADA
+        secrets.write_text(
+            f"""[auth]
+redirect_uri = "{server.url}/oauth2callback"
+cookie_secret = "long enough to be a secret, and known to nobody"
+client_id = "{CLIENT}"
+client_secret = "{SECRET}"
+server_metadata_url = "{identity.url}/.well-known/openid-configuration"
+"""
+        )
+        server.start()
+        try:
+            page = new_page()
+            page.goto(f"{server.url}/review?run={run_id}")
+            log_in = page.get_by_role("button", name="Log in", exact=True)
+            log_in.wait_for(timeout=SLOW)
+            assert not page.get_by_role("button", name="Begin the review").count()  # strangers promise nothing
+            log_in.click()
+            page.get_by_role("button", name="Begin the review").click(timeout=SLOW)
+            assert page.url == f"{server.url}/review?run={run_id}"
+            page.locator(".desk .pick").first.wait_for(timeout=SLOW)
+            page.get_by_role("button", name="Ada Lovelace (ada@example.org)").wait_for(timeout=SLOW)
+            page.wait_for_timeout(300)
+            page.keyboard.press("1")
+            page.wait_for_function("performance.getEntriesByName('candid-key-to-next').length > 0", timeout=SLOW)
+            page.goto(server.url)  # nothing is remembered any more: Home stays Home
+            page.get_by_role("button", name="Watch it work").wait_for(timeout=SLOW)
+            page.wait_for_timeout(300)
+            assert "/review" not in page.url
+        finally:
+            server.kill()
+    assert (identity.refused, identity.logins) == ([], 1)
+    (event,), (opened,) = kept(tmp_path, run_id)
+    assert (event.kind, event.reviewer, event.verified) == ("pick", "Ada Lovelace (ada@example.org)", True)
+    assert opened.opened == Opened("first", "Ada Lovelace (ada@example.org)", verified=True)

@@ -1,0 +1,88 @@
+"""Every kind of picture is taken away as PNG and as SVG, and the SVG is sound."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).parents[2]
+SVG = "{http://www.w3.org/2000/svg}"
+LINK = "train?link=1&data=iris&flip=binomial&q=0.3&seed=0&method=proden&epochs=5&threads=1&view=accuracy"
+
+
+@pytest.fixture(scope="module")
+def app(serve: Callable[[Path], str]) -> str:
+    return serve(ROOT / "app.py")
+
+
+@pytest.fixture
+def page(app: str, new_page: Any) -> Any:
+    opened = new_page(viewport={"width": 1280, "height": 1400})
+    opened.set_default_timeout(60_000)
+    opened.goto(f"{app}/{LINK}")
+    opened.get_by_text("Finished: 5 epochs.").wait_for()
+    opened.locator(".plot .when").filter(has_text=re.compile("^Epoch 5$")).nth(1).wait_for()
+    return opened
+
+
+def saved(page: Any, press: Callable[[], None]) -> tuple[str, bytes]:
+    with page.expect_download() as download:
+        press()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def of_canvas(page: Any, place: int, kind: str) -> tuple[str, bytes]:
+    plot = page.locator(".plot").nth(place)
+    plot.get_by_title("Save this picture").click()
+    return saved(page, lambda: plot.get_by_role("button", name=kind, exact=True).click())
+
+
+def words(svg: ElementTree.Element) -> list[str]:
+    return [element.text or "" for element in svg.iter(f"{SVG}text")]
+
+
+def test_a_star_plot_and_a_heatmap_are_saved_as_both(page: Any) -> None:
+    for place in (0, 1):
+        name, content = of_canvas(page, place, "PNG")
+        assert name == "candid-epoch-5.png" and content[:8] == b"\x89PNG\r\n\x1a\n"
+    name, content = of_canvas(page, 0, "SVG")
+    star = ElementTree.fromstring(content)
+    assert name == "candid-epoch-5.svg"
+    assert len(list(star.iter(f"{SVG}circle"))) == 150  # every example
+    assert {"Epoch 5", "150 examples", "setosa"} <= set(words(star))
+    assert (star.find(f"{SVG}title").text or "").startswith("Star plot, Epoch 5")  # type: ignore[union-attr]
+    heatmap = ElementTree.fromstring(of_canvas(page, 1, "SVG")[1])
+    assert len(list(heatmap.iter(f"{SVG}image"))) == 3  # a column a class
+    assert "no candidate" in words(heatmap)
+
+
+def test_the_menu_of_a_picture_is_reached_and_left_by_keys(page: Any) -> None:
+    button = page.get_by_title("Save this picture").first
+    button.focus()
+    page.keyboard.press("Enter")
+    assert button.get_attribute("aria-expanded") == "true"
+    assert (
+        page.evaluate(
+            "document.activeElement.shadowRoot?.activeElement.textContent ?? document.activeElement.textContent"
+        )
+        == "PNG"
+    )
+    page.keyboard.press("Escape")
+    assert button.get_attribute("aria-expanded") == "false"
+
+
+def test_a_chart_is_saved_as_both_with_its_numbers(page: Any) -> None:
+    page.locator(".js-plotly-plot").first.wait_for()
+    page.get_by_role("button", name="Numbers and picture").first.click()
+    name, content = saved(page, lambda: page.get_by_role("button", name="Picture as PNG").click())
+    assert name.endswith(".png") and content[:8] == b"\x89PNG\r\n\x1a\n"
+    name, content = saved(page, lambda: page.get_by_role("button", name="Picture as SVG").click())
+    assert name.endswith(".svg") and "epoch" in " ".join(words(ElementTree.fromstring(content)))
+    name, content = saved(page, lambda: page.get_by_test_id("stBaseButton-tertiary").filter(has_text="Download as CSV").click())
+    assert name.endswith(".csv") and len(content.splitlines()) == 6

@@ -1,0 +1,145 @@
+"""Share links on the compare page: opened, reloaded, looked at in a lesson, made."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+
+from pll.comparisons import Comparison
+from pll.lanes import lane_configs
+from pll.rundir import RunConfig
+from pll.share import Look, lanes_from_query, lanes_to_query
+from pll.sources import Source
+from pll.synthesis import Flip
+from pll.ui import session
+from pll.ui.compare.looking import Looking, lanes_in_view
+
+IRIS = RunConfig(
+    Source("iris"), params={"epochs": 12, "threads": 1}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises"
+)
+CONFIGS = lane_configs(IRIS, ("proden", "proden-naive", "pn-oracle"), {"proden-naive": {"lr": 0.2}})
+
+
+def link(look: Look = Look()) -> dict[str, str]:  # noqa: B008 - frozen
+    return dict(lanes_to_query(CONFIGS, look))
+
+
+def said(page: Any) -> str:
+    kinds = (page.title, page.markdown, page.caption, page.info, page.warning, page.error)
+    return "\n".join(element.value for kind in kinds for element in kind)
+
+
+def labels(page: Any) -> set[str]:
+    return {one.label for one in page.button}
+
+
+def ended(page: Any) -> tuple[Any, Comparison]:
+    """The page once the comparison in view has ended, and that one."""
+    assert not page.exception
+    comparison = session.registry().comparison(page.session_state["comparison"])
+    comparison.join(60)
+    page.run()
+    assert not page.exception
+    return page, comparison
+
+
+def test_a_link_sets_up_the_lanes_and_the_view(open_page: Any) -> None:
+    page, comparison = ended(open_page("compare", **link(Look(epoch=5, truth=True, settle=50, pace=500.0))))
+    assert [run.config for run in comparison.runs] == CONFIGS
+    assert (comparison.pace, comparison.settle_after) == (500.0, 50)
+    assert "in view: epoch 5" in said(page)
+    assert page.session_state[f"comparing-{comparison.id}"].truth
+    assert page.query_params["comparison"] == comparison.id
+
+
+def test_the_same_link_gives_the_same_figures_and_a_reload_finds_them(open_page: Any) -> None:
+    first, mine = ended(open_page("compare", **link()))
+    second, yours = ended(open_page("compare", **link()))
+    assert mine.id != yours.id
+    assert first.table[-1].value.equals(second.table[-1].value)
+    for one, other in zip(mine.runs, yours.runs, strict=True):
+        assert np.array_equal(np.load(one.folder.history / "final.npy"), np.load(other.folder.history / "final.npy"))
+    reloaded = open_page("compare", **link(), comparison=mine.id)
+    assert reloaded.session_state["comparison"] == mine.id
+    first.query_params.pop("comparison", None)  # back in the browser's history
+    first.run()
+    assert first.session_state["comparison"] == mine.id
+    assert len(session.registry().comparisons()) == 2
+
+
+def test_a_lesson_may_hide_everything_and_everything_comes_back(open_page: Any) -> None:
+    hidden = ("transport", "speed", "settings", "next", "star", "verdict", "curves", "timeline")
+    page, _ = ended(open_page("compare", **link(Look(hidden=hidden))))
+    text = said(page)
+    assert labels(page) == {"Show everything"}
+    assert "What this shows" not in text and "heading" not in text and "seed 0" not in text
+    assert not page.get("plotly_chart") and len(page.table) == 1
+    (button,) = [one for one in page.button if one.label == "Show everything"]
+    button.click().run()
+    assert {"Begin again", "New comparison"} <= labels(page)
+    assert "hide" not in page.query_params
+    assert "What this shows" in said(page)
+
+
+def test_predict_then_reveal(open_page: Any) -> None:
+    page, comparison = ended(open_page("compare", **link(Look(hidden=("truth",)))))
+    text = said(page)
+    assert "No true labels are known here" in text and "correct" not in text.lower()
+    assert "Correct" not in page.table[-1].value and not page.toggle
+    next(one for one in page.button if one.label == "Show everything").click().run()
+    assert "Correct" in page.table[-1].value
+    looking = Looking(hidden=frozenset({"truth"}))
+    lanes = lanes_in_view(comparison, comparison.snapshot(), looking)
+    again = lanes_in_view(comparison, comparison.snapshot(), looking)
+    assert all(lane.truth is None and lane.parts.test is None for lane in lanes)
+    assert len({id(lane.data) for lane in [*lanes, *again]}) == 1  # made once
+
+
+def test_the_popover_gives_the_link(open_page: Any) -> None:
+    page, comparison = ended(open_page("compare", **link()))
+    page.session_state[f"comparing-{comparison.id}"].look(3, False, 1)
+    page.session_state["compare-share"] = True
+    page.run()
+    assert not page.exception
+    pills = page.button_group(key="share-lane-controls")
+    pills.set_value(["transport", "truth"]).run()
+    made = page.code[0].value
+    assert urlsplit(made).path.endswith("/compare") and "comparison=" not in made
+    shares = lanes_from_query(parse_qs(urlsplit(made).query))
+    assert [share.config for share in shares] == CONFIGS
+    assert (shares[0].look.epoch, set(shares[0].look.hidden)) == (3, {"transport", "truth"})
+
+
+def test_runs_laid_beside_each_other_have_no_link(open_page: Any) -> None:
+    _, comparison = ended(open_page("compare", **link()))
+    beside = session.registry().lay_beside([run.id for run in comparison.runs[:2]])
+    page = open_page("compare", comparison=beside.id)
+    page.session_state["compare-share"] = True
+    page.run()
+    assert not page.exception
+    assert "no link can set them up together" in said(page)
+
+
+def test_a_link_that_waits_and_one_that_is_wrong(open_page: Any) -> None:
+    page = open_page("compare", **link(Look(paused=True, hidden=("navigation",))))
+    assert not page.exception
+    comparison = session.registry().comparison(page.session_state["comparison"])
+    comparison.wait_until_paused(30)
+    assert comparison.snapshot().epoch == 0
+    wrong = open_page("compare", **(link() | {"lanes": "proden,produn"}))
+    assert not wrong.exception
+    assert "no method called 'produn'" in wrong.error[0].value
+    assert len(session.registry().comparisons()) == 1
+    next(one for one in wrong.button if one.label == "Go on without this link").click().run()
+    assert not wrong.exception and not wrong.error
+    assert "Start" in labels(wrong)
+
+
+def test_a_file_is_asked_for(open_page: Any) -> None:
+    parts = link() | {"file": "pets.csv", "sha256": "0123456789abcdef"}
+    page = open_page("compare", **{name: value for name, value in parts.items() if name != "data"})
+    assert not page.exception
+    assert "One file is needed" in said(page) and "the comparison is set up" in said(page)
+    assert not session.registry().comparisons()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -140,8 +140,3 @@ def _fixed(sets: CandidateSets, y: npt.NDArray[np.int64], seen: npt.NDArray[np.b
     target = np.repeat(indptr[:-1] - sets.indptr[:-1], sets.sizes) + np.arange(sets.nnz)
     indices[target[kept]] = sets.indices[kept]
     return CandidateSets(indptr, indices, sets.n_classes, sets.class_names)
-
-
-def without_votes(signals: ReviewSignals) -> ReviewSignals:
-    """The same run on data that came without its annotators."""
-    return replace(signals, votes=None)

@@ -7,7 +7,7 @@ Kept as compressed sparse rows, so that memory follows the number of candidates 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -117,6 +117,10 @@ class CandidateSets:
         """The candidates of example i, sorted."""
         i = range(len(self))[i]
         return self.indices[self.indptr[i] : self.indptr[i + 1]]
+
+    def __iter__(self) -> Iterator[npt.NDArray[np.int32]]:
+        """The candidates of every example in turn."""
+        return (self[i] for i in range(len(self)))
 
     def __eq__(self, other: object) -> bool:
         return (

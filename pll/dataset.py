@@ -173,7 +173,7 @@ class PartialLabelDataset:
         """
         if self.candidates is None:
             remedy = (
-                "synthesise them from the true labels (binomial or pair)"
+                "synthesise them from the true labels (in the shell: --flip binomial --q 0.7)"
                 if self.y is not None
                 else "add a column or array of candidates"
             )

@@ -57,7 +57,7 @@ class Noisy:
         if self.value is None:
             object.__setattr__(self, "value", WAYS[self.how])
         if self.how == "topk" and not (self.number >= 1 and self.number == int(self.number)):
-            raise UserError(f"k is {self.value}; it must be a whole number, 1 or more (topk:2).")
+            raise UserError(f"k is {self.number:g}; it must be a whole number, 1 or more (topk:2).")
         if self.how == "confusion" and not 0 < self.number <= 1:
             raise UserError(f"The probability a candidate must have is {self.value}; it must lie between 0 and 1.")
         if self.how == "topk" and self.confusion is not None:

@@ -154,7 +154,10 @@ def _source_of(data: str) -> Source:
         raise UserError(f"{data} is a folder without pictures; name a file inside it.")
     if file.suffix or len(file.parts) > 1:
         raise UserError(f"There is no file {data}; check the path.")
-    return Source(catalog.find(data).name)  # `MNIST` is mnist; else it says what it has, and what was perhaps meant
+    try:
+        return Source(catalog.find(data).name)  # `MNIST` is mnist
+    except UserError as error:  # it says what it has, and what was perhaps meant
+        raise UserError(f"There is no file {data}. {error}") from error
 
 
 def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:

@@ -82,7 +82,7 @@ def test_a_catalogue_entry(tmp_path: Path) -> None:
         ("nowhere.csv", "csv", "out.csv", "no file nowhere.csv"),
         (SAMPLES / "flowers.csv", "word", "out.csv", "no format called 'word'"),
         (SAMPLES / "flowers.csv", "csv", SAMPLES / "flowers.csv", "is the file to convert"),
-        (SAMPLES / "flowers.csv", "csv", "no/such/folder/out.csv", "No such file or directory"),
+        (SAMPLES / "flowers.csv", "csv", "no/such/folder/out.csv", "there is no folder"),
     ],
 )
 def test_what_cannot_be_converted(tmp_path: Path, given: Path | str, to: str, out: Path | str, words: str) -> None:

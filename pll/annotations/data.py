@@ -275,10 +275,6 @@ class Annotations:
         """(n_rows,) int64: how many annotators answered."""
         return np.bincount(self.rows[self.answer_starts], minlength=self.n_rows)
 
-    def name_of_row(self, row: int) -> str:
-        """What a message calls the row."""
-        return str(row) if self.ids is None else str(self.ids[row])
-
 
 def _in_range(values: npt.NDArray[Any], limit: int, what: str) -> Codes:
     outside = np.flatnonzero((values < 0) | (values >= limit))

@@ -207,6 +207,8 @@ def _write_beside(path: Path, texts: Mapping[str, str]) -> list[Path]:
 
 
 def _whole_or_not(path: Path, write: Callable[[Path], None]) -> None:
+    if not path.parent.is_dir():
+        raise UserError(f"{path.name}: there is no folder {path.parent}; make it first, or choose another.")
     half = path.with_name(path.name + ".part")
     try:
         write(half)

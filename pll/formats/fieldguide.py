@@ -78,7 +78,7 @@ FIELDS: dict[str, Rows] = {
         ("`annotations[].completed_by`", "a number, or an object with `email` or `username`"),
         ("`annotations[].was_cancelled`", "such annotations do not count"),
         ("`annotations[].ground_truth`", "its one choice is the true label"),
-        ("`predictions[]`", "not read; written with `model_version`, `score` (0-1) and the identified label. Those of other models stay"),
+        ("`predictions[]`", "not read; written with `model_version`, `score` (0-1) and the identified label; the version of a person's decision ends in `, decided by NAME`. Those of other models stay"),
         ("`….config.xml`", "the labelling configuration beside the file, with the names that the answers use"),
         *_OF_TOOLS,
     ),

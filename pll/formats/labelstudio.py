@@ -26,7 +26,8 @@ from pll.formats.results import Results
 
 QUESTION = "label"
 """What the question is called in tasks that we write."""
-
+BY = ", decided by "
+"""Between the run and the person, where a label is a person's."""
 CONFIG = ".config.xml"
 """How the name of a labelling configuration ends."""
 
@@ -159,7 +160,16 @@ def prediction(results: Results, example: str, question: str, to_name: str | Non
         return None
     answer = _answer(f"candid-{example}"[:100], question, to_name or "text", [label])
     score = results.score(example)
-    return {"model_version": results.model, "result": [answer]} | ({} if score is None else {"score": score})
+    return {"model_version": _author(results, example), "result": [answer]} | (
+        {} if score is None else {"score": score}
+    )
+
+
+def _author(results: Results, example: str) -> str:
+    """Who settled it: Label Studio shows this beside a prediction, and can filter by it."""
+    if results.cell(example, "source") != "human":
+        return results.model
+    return f"{results.model}{BY}{results.cell(example, 'reviewer')}"
 
 
 # ---- in --------------------------------------------------------------------------------------------------------------
@@ -277,9 +287,13 @@ def _target(path: Path, question: str | None) -> str | None:
 
 
 def _of_others(task: Record, model: str) -> list[Any]:
-    """The predictions a task has from other models than this one."""
-    given = _listed(task.get("predictions"))
-    return [one for one in given if not (isinstance(one, dict) and one.get("model_version") == model)]
+    """The predictions a task has from other models than this one, and not from people who reviewed its labels."""
+
+    def is_own(one: Any) -> bool:
+        author = one.get("model_version") if isinstance(one, dict) else None
+        return author == model or (isinstance(author, str) and author.startswith(model + BY))
+
+    return [one for one in _listed(task.get("predictions")) if not is_own(one)]
 
 
 def _listed(value: Any) -> Sequence[Any]:

@@ -75,13 +75,6 @@ def said(added: dict[str, int]) -> str:
     return f"{count:,} {examples} label is no class of the data ({listing(list(added))})"
 
 
-def union_losses(dataset: PartialLabelDataset) -> list[str]:
-    """What is lost where annotations *are* the candidate sets: sets that are not their union."""
-    if dataset.annotations is None or dataset.candidates is None or is_union(dataset):
-        return []
-    return ["Who gave which label: the candidate sets are not all that the annotators named."]
-
-
 def is_union(dataset: PartialLabelDataset) -> bool:
     """Whether every candidate set is what the annotators of the example named together, as readers make it."""
     said, sets = dataset.annotations, dataset.candidates

@@ -207,15 +207,18 @@ class Plot {
     context.font = `14px ${this.theme.font}`;
     context.textBaseline = "middle";
     context.textAlign = "left";
-    context.fillText(this.data.when, 4, HEADING / 2);
+    context.fillText(this.when(), 4, HEADING / 2);
     context.textAlign = "right";
     context.fillText(this.data.note, this.width - 4, HEADING / 2);
   }
 
+  /** The moment that is shown, as the page says it. */
+  when() { return this.root.querySelector(".when").textContent; }
+
   download(blob, ending) {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(blob);
-    link.download = `candid-${this.data.when || "picture"}.${ending}`.replaceAll(/\s+/g, "-").toLowerCase();
+    link.download = `candid-${this.when() || "picture"}.${ending}`.replaceAll(/\s+/g, "-").toLowerCase();
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }

@@ -33,7 +33,8 @@ def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:
     )
     if numbers.open:  # a closed one costs nothing
         with numbers:
-            st.dataframe(table.tail(MOST_ROWS), hide_index=True, key=f"{key}-table", alt=alt)
+            known = table.tail(MOST_ROWS).dropna(axis="columns", how="all")  # the file has the empty ones too
+            st.dataframe(known, hide_index=True, key=f"{key}-table", alt=alt)
             if len(table) > MOST_ROWS:
                 st.caption(f"The last {MOST_ROWS:,} of {len(table):,} rows; the file has them all.")
             csv_button(lambda: table, f"candid-{key}.csv", key=f"{key}-csv")

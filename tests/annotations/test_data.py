@@ -110,7 +110,7 @@ class TestLong:
     def test_examples_nobody_annotated_keep_their_place(self) -> None:
         said = Annotations.from_long(["b"], ["ann"], ["x"], ids=["a", "b", "c"])
         assert said.answers_per_row.tolist() == [0, 1, 0]
-        assert said.name_of_row(1) == "b"
+        assert said.ids is not None and said.ids.tolist() == ["a", "b", "c"]
 
     @pytest.mark.parametrize(
         ("columns", "settings", "message"),

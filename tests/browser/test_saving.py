@@ -84,5 +84,6 @@ def test_a_chart_is_saved_as_both_with_its_numbers(page: Any) -> None:
     assert name.endswith(".png") and content[:8] == b"\x89PNG\r\n\x1a\n"
     name, content = saved(page, lambda: page.get_by_role("button", name="Picture as SVG").click())
     assert name.endswith(".svg") and "epoch" in " ".join(words(ElementTree.fromstring(content)))
-    name, content = saved(page, lambda: page.get_by_test_id("stBaseButton-tertiary").filter(has_text="Download as CSV").click())
+    table = page.get_by_test_id("stBaseButton-tertiary").filter(has_text="Download as CSV")
+    name, content = saved(page, table.click)
     assert name.endswith(".csv") and len(content.splitlines()) == 6

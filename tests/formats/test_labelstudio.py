@@ -144,6 +144,26 @@ def test_one_of_several_questions(tmp_path: Path) -> None:
         tasks(tmp_path, two, three, columns={"mood": "candidates"})
 
 
+def test_what_a_person_decided_carries_their_name_and_makes_way_for_the_next(tmp_path: Path) -> None:
+    tasks(tmp_path, *EXPORT)
+    columns = {"identified_label": ["pos", "neg", "neutral"], "confidence": ["0.9", "0.5", "0.625"]}
+    people = {"source": ["model", "human", "model"], "reviewer": ["", "Ada", ""]}
+    done = Results(["7", "9", "12"], columns | people, "proden-a")
+    formats.give_back(tmp_path / "tasks.json", tmp_path / "out.json", done)
+
+    def ours(name: str) -> dict[int, tuple[str, float]]:
+        back = json.loads((tmp_path / name).read_text(encoding="utf-8"))
+        jsonschema.validate(back, IMPORT)
+        found = [(task["id"], one) for task in back for one in task["predictions"] if one["model_version"] != "other"]
+        assert len(found) == 3
+        return {task: (one["model_version"], one["score"]) for task, one in found}
+
+    assert ours("out.json") == {7: ("proden-a", 0.9), 9: ("proden-a, decided by Ada", 1.0), 12: ("proden-a", 0.625)}
+    undone = Results(["7", "9", "12"], columns, "proden-a")
+    formats.give_back(tmp_path / "out.json", tmp_path / "again.json", undone)
+    assert ours("again.json")[9] == ("proden-a", 0.5)
+
+
 def test_data_fields_are_features_where_there_is_nothing_to_read_or_see(tmp_path: Path) -> None:
     data = tasks(tmp_path, {"id": 1, "data": {"w": 1, "h": 2.5, "who": "x"}}, {"id": 2, "data": {"w": None, "h": 3}})
     assert data.feature_names == ("w", "h") and np.isnan(data.X[1, 0]) and data.X[0].tolist() == [1, 2.5]

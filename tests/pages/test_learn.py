@@ -12,6 +12,7 @@ from pll.protocol import Flip
 from pll.runconfig import RunConfig
 from pll.sources import Source
 from pll.ui import session
+from pll.ui.learn.algorithm import points_table
 from pll.ui.learn.frame import CHAPTERS
 from pll.ui.learn.playground import Playground
 from pll.ui.learn.toy import Edit, checked_edit, toy_payload
@@ -249,3 +250,14 @@ def test_points_as_they_were_are_so_in_the_address_too(open_page: Any) -> None:
     assert not page.exception
     assert slider(page, "learn-toy-q").value == page.session_state["learn-playground"].q == 0.5
     assert "learn-toy-draw" not in page.query_params
+
+
+def test_the_points_are_a_file_that_candid_reads(tmp_path: Any) -> None:
+    ground = Playground()
+    ground.edit("here", Edit("move", 1, 0, 0.5, -0.25))
+    file = tmp_path / "points.csv"
+    points_table(ground.toy).to_csv(file, index=False)
+    data = Source("points.csv", str(file)).load()
+    assert data.X.shape == (60, 2) and data.X[0].tolist() == [0.5, -0.25]
+    assert data.sets().mask().tolist() == ground.toy.candidates.mask().tolist()
+    assert data.y is not None and data.y.tolist() == ground.toy.y.tolist()

@@ -194,7 +194,7 @@ def test_progress_says_how_far_it_is_to_the_certificate(open_page: Any, finished
     assert {metric.label: metric.value for metric in page.metric}["Decided"] == "60"
     (table,) = [one.value for one in page.dataframe if "reviewer" in one.value]
     assert list(table["reviewer"]) == ["Bob (unverified)"] and list(table["decisions"]) == [60]
-    assert "Ada has decided nothing in this sitting." in said(page)
+    assert "Ada has decided nothing yet." in said(page)
 
 
 def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,6 +16,7 @@ from pll.sources import Source
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.compare.looking import Looking, lanes_in_view
+from tests.run_helpers import write_data
 
 IRIS = RunConfig(
     Source("iris"), params={"epochs": 12, "threads": 1}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises"
@@ -137,9 +139,19 @@ def test_a_link_that_waits_and_one_that_is_wrong(open_page: Any) -> None:
     assert "Start" in labels(wrong)
 
 
-def test_a_file_is_asked_for(open_page: Any) -> None:
-    parts = link() | {"file": "pets.csv", "sha256": "0123456789abcdef"}
-    page = open_page("compare", **{name: value for name, value in parts.items() if name != "data"})
+def test_a_file_is_asked_for_and_another_one_is_not_taken(open_page: Any, tmp_path: Any) -> None:
+    content = write_data(tmp_path / "points.npz").read_bytes()
+    open_page("home")
+    source = session.remember_upload("points.npz", content)
+    configs = lane_configs(replace(IRIS, source=source), ("proden", "proden-naive"))
+    page = open_page("compare", **dict(lanes_to_query(configs)))
     assert not page.exception
     assert "One file is needed" in said(page) and "the comparison is set up" in said(page)
-    assert not session.registry().comparisons()
+    assert str(source.sha256)[:16] in said(page)
+    page.session_state["upload"] = session.remember_upload("other.npz", b"something else")
+    page.run()
+    assert session.registry().comparisons() == []
+    page.session_state["upload"] = source
+    page.run()
+    _, comparison = ended(page)
+    assert {run.config.source.sha256 for run in comparison.runs} == {source.sha256}

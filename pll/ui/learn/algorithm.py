@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
 from pll.errors import UserError
-from pll.learning.toy import CLASSES, next_step
+from pll.learning.toy import CLASSES, Toy, next_step
 from pll.slowmode import SlowStep
+from pll.ui.charts import csv_button
 from pll.ui.learn.frame import beside, heading
 from pll.ui.learn.playground import Playground, Q, playground, remember_seeds
 from pll.ui.learn.toy import toy_plot
@@ -70,12 +73,28 @@ def controls(ground: Playground) -> None:
             "Other start", key="learn-toy-start", on_click=other_start, args=(ground,), help="Other initial parameters"
         )
         st.button("Points as they were", key="learn-toy-reset", on_click=reset, args=(ground,), type="tertiary")
+        toy = ground.toy
+        csv_button(lambda: points_table(toy), "candid-points.csv", key="learn-toy-csv", label="Points as CSV")
 
 
 def reset(ground: Playground) -> None:
     """The points as they were, and their sets."""
     ground.reset()
     st.session_state["learn-toy-q"] = Q
+
+
+def points_table(toy: Toy) -> pd.DataFrame:
+    """The points as a file that the Data page reads: id, candidates, true_label and the two coordinates."""
+    names = np.array(CLASSES)
+    return pd.DataFrame(
+        {
+            "id": np.arange(len(toy)),
+            "candidates": ["|".join(toy.candidates.names(point)) for point in range(len(toy))],
+            "true_label": names[toy.y],
+            "x": toy.points[:, 0],
+            "y": toy.points[:, 1],
+        }
+    )
 
 
 def other_start(ground: Playground) -> None:

@@ -99,10 +99,10 @@ def playground() -> Playground:
     if "learn-playground" not in st.session_state:
         rates = {f"{rate:g}": rate for rate in LEARNING_RATES}
         lr = rates.get(st.query_params.get("learn-toy-lr", ""), LR)
-        ground = Playground(draw=_seed("draw"), start=_seed("start"), lr=lr)
-        if ground.draw:
-            ground.redraw(ground.q)
-        st.session_state["learn-playground"] = ground
+        new = Playground(draw=_seed("draw"), start=_seed("start"), lr=lr)
+        if new.draw:
+            new.redraw(new.q)
+        st.session_state["learn-playground"] = new
     ground: Playground = st.session_state["learn-playground"]
     return ground
 

@@ -8,8 +8,9 @@ import pandas as pd
 import streamlit as st
 
 from pll.errors import UserError
-from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer, work_of
+from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
 from pll.review.reviewing import Reviewing
+from pll.review.summary import last_sitting
 from pll.ui.review import calibrating, rounds, teach, waits
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
@@ -213,18 +214,10 @@ def work(done: list[Work]) -> None:
 
 
 def summary(sitting: Sitting) -> str:
-    """What this reviewer has done since they sat down."""
-    state, name = sitting.guide.reviewing.state, sitting.desk.reviewer
-    own = [event for event in state.all_events if event.reviewer == name and event.at >= sitting.began]
-    done = work_of(own, state.undone)
-    if not done.decisions:
-        return f"{name} has decided nothing in this sitting."
-    right = sum(event.before != event.after for event in own if state.is_live(event))
-    pace = "" if done.per_minute is None else f", {done.per_minute:.0f} a minute"
-    return (
-        f"In this sitting {name} has made {count(done.decisions, 'decision')} in {duration(done.seconds)}{pace}; "
-        f"{count(right, 'label')} changed by them, {done.unsure:,} unsure, {done.undone:,} undone."
-    )
+    """What this reviewer has done since they sat down, breaks of half an hour or more apart."""
+    name = sitting.desk.reviewer
+    done = last_sitting(sitting.guide.reviewing, name)
+    return f"{name} has decided nothing yet." if done is None else f"The last sitting of {name}: {done.words}"
 
 
 def work_table(done: list[Work]) -> pd.DataFrame:

@@ -11,8 +11,6 @@ from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
 from pll.ui.routes import link
 
-ANY = "any"
-
 
 def looks(sitting: Sitting) -> None:
     """The model's view shown or hidden, candidates by weight or in fixed order."""

@@ -83,10 +83,8 @@ def _theme(name: str) -> str:
 
 def script() -> str:
     """All scripts as one module."""
-    drawing = [
-        *(_read(DRAWING / f"{name}.js") for name in ("svgpen", "canvas")),
-        *(_drawing(name) for name in ("star", "heatmap")),
-    ]
+    shared = [_read(DRAWING / f"{name}.js") for name in ("svgpen", "canvas")]
+    drawing = [*shared, *(_drawing(name) for name in ("star", "heatmap"))]
     own = [_read(HERE / f"{name}.js") for name in ("film", "lines", "replay")]
     return "\n".join([*drawing, *own])
 

@@ -1,8 +1,7 @@
 """Canvas components: pictures in which motion carries the meaning, drawn in the browser.
 
 A component is a JavaScript file beside this one, put behind what all of them share (`svgpen.js`, `canvas.js`,
-`canvas.css`) and registered with Streamlit once, at import. It is mounted under a fixed key; from then on a run only
-sends new data, and the elements in the browser live on.
+`canvas.css`).
 """
 
 from __future__ import annotations
@@ -16,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
+from pll.ui.component import Component, Payload, register
+
 HERE = Path(__file__).parent
-SHARED = ("svgpen", "canvas")
+SHARED = (HERE / "svgpen.js", HERE / "canvas.js")
 """Scripts that all pictures have in common."""
 HTML = """
 <div class="plot">
@@ -32,27 +33,10 @@ HTML = """
 </div>
 """
 
-Component = Callable[..., Any]
-Payload = dict[str, Any]
-
 
 def canvas_component(name: str) -> Component:
-    """Registers `<name>.js`, and returns the command that mounts it.
-
-    The script goes inline, since Streamlit takes paths from installed packages only. It travels with every update, so
-    its comments and indentation stay at home.
-    """
-    script = shared_script() + (HERE / f"{name}.js").read_text("utf-8")
-    styles = (HERE / "canvas.css").read_text("utf-8")
-    mount: Component = st.components.v2.component(
-        f"candid_{name}", html=HTML, css=without_comments(styles), js=without_comments(script)
-    )
-    return mount
-
-
-def shared_script() -> str:
-    """What stands before the script of every component."""
-    return "".join((HERE / f"{name}.js").read_text("utf-8") for name in SHARED)
+    """Registers `<name>.js`, and returns the command that mounts it."""
+    return register(name, HTML, scripts=[*SHARED, HERE / f"{name}.js"], styles=[HERE / "canvas.css"])
 
 
 def mount(
@@ -110,13 +94,3 @@ def in_words(counts: Mapping[str, int], most: int = 12) -> str:
         return said
     others = "1 other class" if len(rest) == 1 else f"{len(rest):,} other classes"
     return f"{said} and {sum(n for n, _ in rest):,} more in {others}"
-
-
-def without_comments(text: str) -> str:
-    """A script or style sheet without indentation, blank lines and lines that hold nothing but a comment.
-
-    >>> without_comments("a;  // stays\\n  // goes\\n  /** goes */\\n  b;")
-    'a;  // stays\\nb;'
-    """
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))

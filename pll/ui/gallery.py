@@ -18,7 +18,8 @@ import streamlit as st
 from PIL import Image
 
 from pll.dataset import PartialLabelDataset
-from pll.ui.canvas import HERE, Component, Payload, without_comments
+from pll.ui.canvas import HERE
+from pll.ui.component import Payload, register
 from pll.ui.palette import class_colours
 from pll.weights import Sharpness, Weights
 
@@ -30,18 +31,12 @@ SMALL = 64
 """Pictures up to so many pixels go as they are, in PNG; larger ones as JPEG."""
 
 
-def _component() -> Component:
-    styles, script = ((HERE / f"gallery.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    mount: Component = st.components.v2.component(
-        "candid_gallery",
-        html='<div class="gallery" role="list"></div>',
-        css=without_comments(styles),
-        js=without_comments(script),
-    )
-    return mount
-
-
-_gallery = _component()
+_gallery = register(
+    "gallery",
+    '<div class="gallery" role="list"></div>',
+    scripts=[HERE / "gallery.js"],
+    styles=[HERE / "gallery.css"],
+)
 
 
 def gallery(

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import streamlit as st
-
-from pll.ui.canvas import Component, without_comments
+from pll.ui.component import register
 
 HTML = """
 <div class="saving">
@@ -26,12 +24,5 @@ def picture_buttons(chart: str, file_name: str) -> None:
     _buttons(key=f"{chart}-picture", data={"chart": chart, "name": file_name})
 
 
-def _component() -> Component:
-    styles, script = ((Path(__file__).parent / f"saving.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    mount: Component = st.components.v2.component(
-        "candid_saving", html=HTML, css=without_comments(styles), js=without_comments(script)
-    )
-    return mount
-
-
-_buttons = _component()
+_HERE = Path(__file__).parent
+_buttons = register("saving", HTML, scripts=[_HERE / "saving.js"], styles=[_HERE / "saving.css"])

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.ui.canvas import Payload, canvas_component, chosen_ids, encoded, in_words, mount
+from pll.ui.canvas import canvas_component, chosen_ids, encoded, in_words, mount
+from pll.ui.component import Payload
 from pll.ui.palette import class_colours
 from pll.weights import Sharpness, Weights, sharpness
 

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from pll.ui.canvas import HERE, Component, Payload, encoded, without_comments
+from pll.ui.canvas import HERE, encoded
+from pll.ui.component import Payload, register
 
 MOST_COLUMNS = 300
 """Columns of the small chart behind the handle."""
@@ -30,15 +31,7 @@ HTML = """
 """
 
 
-def _component() -> Component:
-    styles, script = ((HERE / f"timeline.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    mount: Component = st.components.v2.component(
-        "candid_timeline", html=HTML, css=without_comments(styles), js=without_comments(script)
-    )
-    return mount
-
-
-_timeline = _component()
+_timeline = register("timeline", HTML, scripts=[HERE / "timeline.js"], styles=[HERE / "timeline.css"])
 
 
 def timeline(

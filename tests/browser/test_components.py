@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit as st
 
+from pll.ui import component
 from pll.ui.palette import WEIGHTS_DARK, WEIGHTS_LIGHT
 
 pytestmark = pytest.mark.browser
@@ -208,3 +210,25 @@ def test_the_pictures_are_told_in_words(opened: Any) -> None:
             "c => c.getRootNode().getElementById(c.getAttribute('aria-describedby')).textContent"
         )
         assert "Enter selects" in described
+
+
+def test_an_update_that_comes_late_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_page: Any) -> None:
+    given: dict[str, Any] = {}
+    monkeypatch.setattr(st.components.v2, "component", lambda name, **parts: given.update(parts))
+    (tmp_path / "a.js").write_text(
+        "const shown = [];\nexport default function ({ data }) { return shown.push(data); }\n"
+    )
+    component.register("a", "", scripts=[tmp_path / "a.js"], styles=[])
+    page = new_page()
+    page.goto("about:blank")
+    kept = page.evaluate(
+        """async (script) => {
+          const file = new Blob([script], { type: "text/javascript" });
+          const { default: update } = await import(URL.createObjectURL(file));
+          const [one, two] = [document.body, document.head];
+          const sent = [[one, 2], [one, 1], [one, 2], [two, 1], [one, 3]];
+          return sent.map(([parentElement, number]) => update({ parentElement, data: { sent: number } }) ?? 0);
+        }""",
+        given["js"],
+    )
+    assert kept == [1, 0, 2, 3, 4]  # the second one was made before the first

@@ -11,12 +11,10 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-import streamlit as st
-
-from pll.ui.canvas import Component, without_comments
 from pll.ui.compare.colours import COLOURS, DASHES, STROKES
 from pll.ui.compare.lines import Quantity, series
 from pll.ui.compare.looking import LaneView
+from pll.ui.component import register
 
 
 class Inks(NamedTuple):
@@ -91,16 +89,8 @@ def live(lanes: Sequence[LaneView], quantity: Quantity, total: int | None, viewe
     _lines(key=key, data={"svg": svg})
 
 
-def _component() -> Component:
-    here = Path(__file__).parent
-    styles, script = ((here / f"drawn.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    mount: Component = st.components.v2.component(
-        "candid_lines", html='<div class="lines"></div>', css=without_comments(styles), js=without_comments(script)
-    )
-    return mount
-
-
-_lines = _component()
+_HERE = Path(__file__).parent
+_lines = register("lines", '<div class="lines"></div>', scripts=[_HERE / "drawn.js"], styles=[_HERE / "drawn.css"])
 
 
 def stroke(place: int, points: Sequence[tuple[float, float]]) -> str:

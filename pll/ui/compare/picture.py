@@ -12,10 +12,10 @@ from pathlib import Path
 
 import streamlit as st
 
-from pll.ui.canvas import Component, without_comments
 from pll.ui.compare.drawn import ON_PAPER, over_epochs, stroke, text
 from pll.ui.compare.lines import Quantity
 from pll.ui.compare.looking import LaneView
+from pll.ui.component import register
 from pll.ui.palette import class_colours
 from pll.ui.star import anchors, star_positions, star_sample
 from pll.verdict import Verdict
@@ -81,17 +81,10 @@ def downloads(make: str, file_name: str, key: str) -> None:
     _png(key=f"{key}-png", data={"svg": make, "name": f"{file_name}.png", "label": "All lanes as PNG"})
 
 
-def _component() -> Component:
-    here = Path(__file__).parent
-    html = '<button class="png" type="button"></button>'
-    styles, script = ((here / f"png.{kind}").read_text("utf-8") for kind in ("css", "js"))
-    mount: Component = st.components.v2.component(
-        "candid_png", html=html, css=without_comments(styles), js=without_comments(script)
-    )
-    return mount
-
-
-_png = _component()
+_HERE = Path(__file__).parent
+_png = register(
+    "png", '<button class="png" type="button"></button>', scripts=[_HERE / "png.js"], styles=[_HERE / "png.css"]
+)
 
 
 def _head(lane: LaneView, x: float, y: float) -> str:

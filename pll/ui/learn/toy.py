@@ -15,7 +15,8 @@ import streamlit as st
 
 from pll.learning.toy import CLASSES, Lesson, Toy
 from pll.ui import canvas
-from pll.ui.canvas import Component, Payload, encoded, without_comments
+from pll.ui.canvas import encoded
+from pll.ui.component import Payload, register
 from pll.ui.palette import class_colours
 
 HERE = Path(__file__).parent
@@ -50,17 +51,12 @@ TITLES = {
 }
 
 
-def _component() -> Component:
-    own = (HERE / f"{name}.js" for name in ("toypicture", "toyhands", "toy"))
-    script = canvas.shared_script() + "".join(file.read_text("utf-8") for file in own)
-    styles = (canvas.HERE / "canvas.css").read_text("utf-8") + (HERE / "toy.css").read_text("utf-8")
-    mount: Component = st.components.v2.component(
-        "candid_toy", html=HTML, css=without_comments(styles), js=without_comments(script)
-    )
-    return mount
-
-
-_toy = _component()
+_toy = register(
+    "toy",
+    HTML,
+    scripts=[*canvas.SHARED, *(HERE / f"{name}.js" for name in ("toypicture", "toyhands", "toy"))],
+    styles=[canvas.HERE / "canvas.css", HERE / "toy.css"],
+)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from pll.ui.canvas import Component, without_comments
+from pll.ui.component import Component, register
 from pll.ui.review.payload import Payload, payload
 from pll.ui.review.progress import strip
 from pll.ui.review.reviewer import COOKIE
@@ -32,12 +32,10 @@ HTML = """
 
 def component(name: str) -> Component:
     """Registers `<name>.js` behind what the desk and the batch share."""
-    script = "".join((HERE / f"{part}.js").read_text("utf-8") for part in ("common", name))
-    styles = "".join((HERE / f"{part}.css").read_text("utf-8") for part in ("common", name))
-    made: Component = st.components.v2.component(
-        f"candid_{name}", html=HTML, css=without_comments(styles), js=without_comments(script)
+    parts = ("common", name)
+    return register(
+        name, HTML, scripts=[HERE / f"{part}.js" for part in parts], styles=[HERE / f"{part}.css" for part in parts]
     )
-    return made
 
 
 _desk = component("desk")

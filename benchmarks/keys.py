@@ -1,0 +1,87 @@
+"""How long a reviewer waits: from a key on the desk to the next example, in Chromium, as the page itself measures it.
+
+    python -m benchmarks.keys                       digits, 200 keys
+    python -m benchmarks.keys --data mnist          60,000 examples (PLL_DATA_PATH says where the files are)
+
+A linear run of a few epochs is trained, its review begun; then keys 1 and 2 are pressed in turn, with a short look at
+each example.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+from benchmarks.durability_browser import Server
+from pll.protocol import Flip
+from pll.registry import RunRegistry
+from pll.runconfig import RunConfig
+from pll.sources import Source
+
+MEASURE = "candid-key-to-next"
+LOOK = 300
+"""Milliseconds for which an example is looked at."""
+PATIENCE = 120_000
+"""Milliseconds for the pages to open."""
+
+
+def trained(home: Path, data: str) -> str:
+    """The id of a run with labels to review."""
+    registry = RunRegistry(home / "runs")
+    config = RunConfig(Source(data), params={"epochs": 5, "model": "linear"}, flip=Flip("binomial", 0.7), name=data)
+    run = registry.start(config)
+    run.join(600)
+    return run.id
+
+
+def pressed(page: Any, link: str, keys: int) -> list[float]:
+    """Milliseconds of every key."""
+    page.set_default_timeout(PATIENCE)
+    page.goto(link)
+    page.get_by_role("textbox", name="Your name").fill("Ann")
+    page.keyboard.press("Enter")
+    begin = page.get_by_role("button", name="Begin the review")
+    first = page.locator(".desk .pick").first
+    begin.or_(first).wait_for()
+    if begin.count():
+        begin.click()
+    first.wait_for()
+    page.locator(".desk .board").focus()
+    for k in range(keys):
+        page.wait_for_timeout(LOOK)
+        page.keyboard.press("12"[k % 2])
+        page.wait_for_function(f"k => performance.getEntriesByName('{MEASURE}').length > k", arg=k)
+    return list(page.evaluate(f"performance.getEntriesByName('{MEASURE}').map((one) => one.duration)"))
+
+
+def main() -> None:
+    """See the top of this file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", default="digits")
+    parser.add_argument("--keys", type=int, default=200)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as home, sync_playwright() as driver:
+        run = trained(Path(home), options.data)
+        server = Server(Path(home))
+        server.start()
+        try:
+            browser = driver.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+            )
+            found = np.array(pressed(browser.new_page(), f"{server.url}/review?run={run}", options.keys))
+        finally:
+            server.kill()
+    median, late, longest = np.percentile(found, [50, 95, 100])
+    print(
+        f"{options.data}, {len(found)} keys: median {median:.0f} ms, 95th percentile {late:.0f}, slowest {longest:.0f}"
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -6,11 +6,10 @@ import streamlit as st
 
 from pll.comparisons import Comparison
 from pll.errors import UserError
-from pll.ui import session
+from pll.ui import links, session
 from pll.ui.compare import choosing, following, moving, sharing
 from pll.ui.compare.looking import looking_at
 from pll.ui.routes import link
-from pll.ui.share import end_of_lesson, is_link, refuse
 from pll.ui.words import ICONS, count
 
 RECENT = 5
@@ -90,16 +89,16 @@ def follow(comparison: Comparison) -> None:
         following.heading(comparison, snapshot, partial(sharing.popover, comparison, snapshot))
         moving.bar(comparison, snapshot)
         following.watch(comparison, snapshot.state)
-        end_of_lesson(looking_at(comparison))
+        links.end_of_lesson(looking_at(comparison))
 
 
 try:
-    in_view = sharing.opened() if is_link() else moving.in_view()
+    in_view = sharing.opened() if links.is_link() else moving.in_view()
 except UserError as error:
-    refuse(error)
+    links.refuse(error)
     in_view = None
 if in_view is None:
-    if not is_link():
+    if not links.is_link():
         prepare()
 else:
     follow(in_view)

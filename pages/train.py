@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.runs import Run
-from pll.ui import live, session, setup, share, transport
+from pll.ui import links, live, session, setup, share, transport
 from pll.ui.routes import go, link
 from pll.ui.viewing import viewing
 from pll.ui.words import count
@@ -55,16 +55,16 @@ def follow(run: Run) -> None:
         if snapshot.error:
             st.error(snapshot.error, icon=":material/error:")
         live.watch(run, snapshot.state)
-        share.end_of_lesson(viewing(run))
+        links.end_of_lesson(viewing(run))
 
 
 try:
-    in_view = share.opened() if share.is_link() else session.run_in_view()
+    in_view = share.opened() if links.is_link() else session.run_in_view()
 except UserError as error:
-    share.refuse(error)
+    links.refuse(error)
     in_view = None
 if in_view is None:
-    if not share.is_link():
+    if not links.is_link():
         prepare()
 else:
     follow(in_view)

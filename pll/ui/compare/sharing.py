@@ -6,19 +6,15 @@ reload finds it again.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import streamlit as st
 
 from pll.comparisons import Comparison
 from pll.errors import UserError
 from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, on_this_machine
 from pll.snapshots import ComparisonSnapshot
-from pll.ui import session
+from pll.ui import links, session
 from pll.ui.compare import moving
 from pll.ui.compare.looking import Looking, looking_at
-from pll.ui.session import Choice
-from pll.ui.share import AT_ONCE, WAITING, address, at_hand, data_caveats, in_address, opened_before
 
 # ---- a link that is opened -------------------------------------------------------------------------------------------
 
@@ -31,43 +27,25 @@ def opened() -> Comparison | None:
     Raises:
         UserError: a link that cannot be meant; its part is named.
     """
-    query = in_address()
+    query = links.in_address()
     shares = lanes_from_query(query)
-    became, mark = opened_before(query)
-    comparison = _known(st.query_params.get("comparison")) or _known(became.get(mark))
+    comparison = links.became("comparison", query, session.registry().comparison, lambda: _begin(shares))
     if comparison is None:
-        comparison = _begin(shares)
-        if comparison is None:
-            return None
-        became[mark] = comparison.id
+        return None
     if f"comparing-{comparison.id}" not in st.session_state:
         st.session_state[f"comparing-{comparison.id}"] = _looking(shares[0].look)
     moving.view(comparison)
     return comparison
 
 
-def _known(comparison_id: str | None) -> Comparison | None:
-    if comparison_id is None:
-        return None
-    try:
-        return session.registry().comparison(comparison_id)
-    except UserError:  # of another machine, or deleted: set up once more
-        return None
-
-
 def _begin(shares: tuple[Share, ...]) -> Comparison | None:
     """Start what the link describes, if all that it needs is here; else ask for it."""
-    complete = at_hand(shares, "comparison")
+    complete = links.at_hand(shares, "comparison")
     if complete is None:
         return None
     ready = [on_this_machine(share) for share in complete]
-    look, first = complete[0].look, complete[0].config
-    comparison = session.registry().compare([share.config for share, _ in ready], paused=look.paused)
-    comparison.set_pace(look.pace)
-    comparison.set_settle(look.settle)
-    session.choose(Choice(first.source, first.flip, first.seed, first.features, first.noisy))
-    for note in dict.fromkeys(note for _, notes in ready for note in notes):
-        st.toast(note, icon=":material/info:", duration="long")
+    comparison = session.registry().compare([share.config for share, _ in ready], paused=complete[0].look.paused)
+    links.set_out(comparison, complete[0], [note for _, notes in ready for note in notes])
     return comparison
 
 
@@ -101,29 +79,14 @@ def popover(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
 def _offer(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
     st.markdown("**A link that sets this up again.** Whoever opens it gets lanes of their own, with the same figures.")
     place = st.empty()
-    with_view = st.toggle(
-        "With what is in view now", value=True, key="share-view", help="The epoch, unless you follow the latest."
-    )
-    start = st.segmented_control(
-        "When it is opened", [AT_ONCE, WAITING], default=AT_ONCE, required=True, key="share-start"
-    )
-    hidden = st.pills(
-        "Lesson mode: hide",
-        list(LANE_CONTROLS),
-        format_func=LANE_CONTROLS.__getitem__,
-        selection_mode="multi",
+    look = links.look_to_share(
+        _looked_at(looking_at(comparison)),
+        comparison,
+        in_view="The epoch, unless you follow the latest.",
+        controls=LANE_CONTROLS,
         key="share-lane-controls",
-        help="Whoever opens the link finds these away, until they press *Show everything*.",
     )
-    look = _looked_at(looking_at(comparison)) if with_view else Look()
-    look = replace(
-        look,
-        hidden=tuple(hidden),
-        paused=start == WAITING,
-        pace=comparison.pace,
-        settle=comparison.settle_after,
-    )
-    link = lanes_to_link(address("compare"), [run.config for run in comparison.runs], look)
+    link = lanes_to_link(links.address("compare"), [run.config for run in comparison.runs], look)
     place.code(link, language=None, wrap_lines=True)
     for note in _caveats(comparison, snapshot, look):
         st.caption(f":material/info: {note}")
@@ -135,11 +98,8 @@ def _looked_at(looking: Looking) -> Look:
 
 def _caveats(comparison: Comparison, snapshot: ComparisonSnapshot, look: Look) -> list[str]:
     """What a person should know before the link is given away."""
-    said = data_caveats(comparison.runs[0].config.source)
+    source = comparison.runs[0].config.source
+    said = links.caveats(source, snapshot, look, whose=("These lanes were", "the link's go"))
     if len(comparison.runs) < len(comparison.lanes.runs):
         said.append("A lane of this comparison has been deleted; the link sets up those that are left.")
-    if snapshot.state == "stopped" and snapshot.total and snapshot.epoch < snapshot.total:
-        said.append(f"These lanes were stopped after epoch {snapshot.epoch}; the link's go on to {snapshot.total}.")
-    if look.paused and "transport" in look.hidden:
-        said.append("It waits before epoch 1 and has no transport: nobody could start it.")
     return said

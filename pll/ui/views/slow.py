@@ -14,9 +14,9 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.runs import Run
 from pll.slowmode import SlowStep, slow_step
-from pll.ui import transport
+from pll.ui import moves, transport
 from pll.ui.gallery import show_picture
-from pll.ui.viewing import Scene
+from pll.ui.viewing import Scene, viewing
 from pll.ui.words import count
 
 PHASES = ("Forward", "Loss", "Gradient", "New weights")
@@ -60,13 +60,13 @@ def invite(run: Run, state: str) -> None:
     if state in ("running", "queued"):
         st.info("Pause to look inside the next mini-batch.", icon=":material/pause:")
         if st.button("Pause here", key="slow-pause"):
-            transport.pause(run)
+            moves.pause(run)
             st.rerun()
         return
     if state in ("stopped", "interrupted"):
         st.info("This run stands still, but not in memory. Take it up again to look inside.", icon=":material/info:")
         if st.button("Go on for one mini-batch", key="slow-resume"):
-            transport.step(run, batches=1)
+            moves.step(run, viewing(run), batches=1)
             st.rerun()
         return
     st.info("This run has ended. Begin it again, paused, to go through it slowly.", icon=":material/replay:")
@@ -150,7 +150,7 @@ def move_on(scene: Scene, phase: int) -> None:
                 args=(phase + 1,),
             )
         elif st.button("Take this step", key="slow-take", icon=":material/check:", type="primary"):
-            transport.step(scene.run, batches=1)
+            moves.step(scene.run, scene.looking, batches=1)
             st.rerun()
 
 

@@ -1,0 +1,209 @@
+"""Share links on any page: opening one, asking for the data that it is about, offering one, and lesson mode.
+
+What a link sets up is the page's own: a run (`pll.ui.share`), lanes (`pll.ui.compare.sharing`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Protocol, TypeVar
+from urllib.parse import urlsplit, urlunsplit
+
+import streamlit as st
+
+from pll import catalog
+from pll.errors import UserError
+from pll.share import FINGERPRINT, Look, Share
+from pll.snapshots import ComparisonSnapshot, Snapshot
+from pll.sources import Source
+from pll.ui import bring, session
+from pll.ui.session import Choice
+from pll.workers import Worker
+
+W = TypeVar("W", bound=Worker)
+AT_ONCE, WAITING = "Trains at once", "Waits before epoch 1"
+
+
+# ---- a link that is opened -------------------------------------------------------------------------------------------
+
+
+def is_link() -> bool:
+    """Whether the address is a share link."""
+    return "link" in st.query_params
+
+
+def refuse(error: UserError) -> None:
+    """Say what is wrong with the address, and how to go on without it."""
+    st.error(str(error), icon=":material/link_off:")
+    if is_link():
+        st.button("Go on without this link", key="without-link", on_click=st.query_params.clear)
+
+
+def in_address() -> dict[str, list[str]]:
+    """Every part of the address, by name."""
+    return {name: st.query_params.get_all(name) for name in st.query_params}
+
+
+def became(kind: str, query: dict[str, list[str]], get: Callable[[str], W], begin: Callable[[], W | None]) -> W | None:
+    """What the link in the address became in this tab: set up when it is opened, found again ever after.
+
+    Args:
+        kind: the part of the address that holds its id, `run` or `comparison`.
+        query: the address.
+        get: finds it by its id.
+        begin: sets it up; None where something has to be given first.
+    """
+    opened: dict[str, str] = st.session_state.setdefault("opened-links", {})
+    mark = repr(sorted((name, values) for name, values in query.items() if name not in ("run", "comparison")))
+    for known in (st.query_params.get(kind), opened.get(mark)):
+        if known is not None:
+            try:
+                return get(known)
+            except UserError:  # of another machine, or deleted: set up once more
+                pass
+    begun = begin()
+    if begun is not None:
+        opened[mark] = begun.id
+    return begun
+
+
+def set_out(worker: Worker, share: Share, notes: Iterable[str]) -> None:
+    """What a link began goes at its pace, other pages go on from its choice, and what is different here is said."""
+    worker.set_pace(share.look.pace)
+    worker.set_settle(share.look.settle)
+    config = share.config
+    session.choose(Choice(config.source, config.flip, config.seed, config.features, config.noisy))
+    for note in dict.fromkeys(notes):
+        st.toast(note, icon=":material/info:", duration="long")
+
+
+def at_hand(shares: Sequence[Share], what: str) -> tuple[Share, ...] | None:
+    """The runs of a link, which share their data, once it is all here; else None, and the page asks for it.
+
+    Args:
+        what: what is set up, in a word.
+
+    Raises:
+        UserError: the file that was given is another one.
+    """
+    if not shares[0].is_complete:
+        source = _asked_for(shares[0].config.source, what)
+        if source is None:
+            return None
+        shares = [share.with_file(source) for share in shares]
+    return tuple(shares) if _is_here(shares[0], what) else None
+
+
+def _asked_for(wanted: Source, what: str) -> Source | None:
+    """The file of a link, which it cannot carry."""
+    st.title("One file is needed")
+    st.markdown(
+        f"This link is about **{_plain(wanted.name)}**. A link carries no data: give the file, and the {what} is set "
+        "up and begins."
+    )
+    st.caption(f"Its fingerprint (SHA-256) begins with `{wanted.sha256}`; another file is refused.")
+    given = st.file_uploader(f"The file {wanted.name}", key="shared-file", label_visibility="collapsed")
+    source = session.last_upload() if given is None else session.remember_upload(given.name, given.getvalue())
+    if source is None or (given is None and not (source.sha256 or "").startswith(wanted.sha256 or "")):
+        return None
+    return source
+
+
+def _is_here(share: Share, what: str) -> bool:
+    """Whether the dataset is on this machine; offers to download it where it is not."""
+    sources = [share.config.source, share.config.test]
+    entries = [catalog.find(source.name) for source in sources if source is not None and source.path is None]
+    missing = [entry for entry in entries if not bring.is_here(entry)]
+    for entry in missing:
+        st.title(entry.title)
+        st.markdown(f"This link sets up a {what} on a dataset that is not on this machine yet.")
+        bring.offer_download(entry)
+    return not missing
+
+
+def _plain(name: str) -> str:
+    """A file's name as Markdown shows it, whatever it holds."""
+    return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>()#+-.!|~$:" else letter for letter in name)
+
+
+# ---- a link to be given away -----------------------------------------------------------------------------------------
+
+
+def look_to_share(looked_at: Look, worker: Worker, *, in_view: str, controls: Mapping[str, str], key: str) -> Look:
+    """Ask whoever shares what the link is to carry besides what it sets up.
+
+    Args:
+        looked_at: what is in view.
+        worker: what is shared; the link's goes at its pace.
+        in_view: what is in view, in words.
+        controls: what a lesson can hide: names and titles.
+        key: of the widget that asks for them.
+    """
+    with_view = st.toggle("With what is in view now", value=True, key="share-view", help=in_view)
+    start = st.segmented_control(
+        "When it is opened", [AT_ONCE, WAITING], default=AT_ONCE, required=True, key="share-start"
+    )
+    hidden = st.pills(
+        "Lesson mode: hide",
+        list(controls),
+        format_func=controls.__getitem__,
+        selection_mode="multi",
+        key=key,
+        help="Whoever opens the link finds these away, until they press *Show everything*.",
+    )
+    return replace(
+        looked_at if with_view else Look(),
+        hidden=tuple(hidden),
+        paused=start == WAITING,
+        pace=worker.pace,
+        settle=worker.settle_after,
+    )
+
+
+def caveats(source: Source, snapshot: Snapshot | ComparisonSnapshot, look: Look, whose: tuple[str, str]) -> list[str]:
+    """What a person should know before a link is given away.
+
+    Args:
+        whose: begin the two halves of a sentence: "This run was", "the link's goes".
+    """
+    said = []
+    if source.path is not None:
+        fingerprint = (source.sha256 or "")[:FINGERPRINT]
+        said.append(f"Data does not travel in a link: whoever opens it is asked for {source.name} ({fingerprint}…).")
+    if snapshot.state == "stopped" and snapshot.total and snapshot.epoch < snapshot.total:
+        stopped, goes_on = whose
+        said.append(f"{stopped} stopped after epoch {snapshot.epoch}; {goes_on} on to {snapshot.total}.")
+    if look.paused and "transport" in look.hidden:
+        said.append("It waits before epoch 1 and has no transport: nobody could start it.")
+    return said
+
+
+def address(page: str) -> str:
+    """Of a page, as this browser knows it, without a query."""
+    parts = urlsplit(st.context.url or f"http://localhost:8501/{page}")
+    base = parts.path.removesuffix("/").removesuffix(f"/{page}")
+    return urlunsplit((parts.scheme, parts.netloc, f"{base}/{page}", "", ""))
+
+
+# ---- a lesson --------------------------------------------------------------------------------------------------------
+
+
+class Lesson(Protocol):
+    """What is looked at, and what of it is put away."""
+
+    hidden: frozenset[str]
+
+
+def end_of_lesson(looking: Lesson) -> None:
+    """The way out of a lesson, at the foot of the page."""
+    if not looking.hidden:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Lesson mode: some controls are put away.", width="content")
+        st.button("Show everything", type="tertiary", key="lesson-end", on_click=_show_everything, args=(looking,))
+
+
+def _show_everything(looking: Lesson) -> None:
+    looking.hidden = frozenset()
+    st.query_params.pop("hide", None)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pll.ui import saving
 from pll.ui.compare.drawn import ON_PAPER, over_epochs, stroke, text
 from pll.ui.compare.lines import Quantity
 from pll.ui.compare.looking import LaneView
@@ -81,9 +82,11 @@ def downloads(make: str, file_name: str, key: str) -> None:
     _png(key=f"{key}-png", data={"svg": make, "name": f"{file_name}.png", "label": "All lanes as PNG"})
 
 
-_HERE = Path(__file__).parent
 _png = register(
-    "png", '<button class="png" type="button"></button>', scripts=[_HERE / "png.js"], styles=[_HERE / "png.css"]
+    "png",
+    '<div class="saving"><button class="png" type="button"></button></div>',
+    scripts=[Path(__file__).with_name("png.js")],
+    styles=[saving.STYLES],
 )
 
 

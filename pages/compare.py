@@ -92,13 +92,4 @@ def follow(comparison: Comparison) -> None:
         links.end_of_lesson(looking_at(comparison))
 
 
-try:
-    in_view = sharing.opened() if links.is_link() else moving.in_view()
-except UserError as error:
-    links.refuse(error)
-    in_view = None
-if in_view is None:
-    if not links.is_link():
-        prepare()
-else:
-    follow(in_view)
+links.page(sharing.opened, moving.in_view, follow, prepare)

@@ -58,13 +58,4 @@ def follow(run: Run) -> None:
         links.end_of_lesson(viewing(run))
 
 
-try:
-    in_view = share.opened() if links.is_link() else session.run_in_view()
-except UserError as error:
-    links.refuse(error)
-    in_view = None
-if in_view is None:
-    if not links.is_link():
-        prepare()
-else:
-    follow(in_view)
+links.page(share.opened, session.run_in_view, follow, prepare)

@@ -28,16 +28,35 @@ AT_ONCE, WAITING = "Trains at once", "Waits before epoch 1"
 # ---- a link that is opened -------------------------------------------------------------------------------------------
 
 
-def is_link() -> bool:
-    """Whether the address is a share link."""
+def page(
+    opened: Callable[[], W | None],
+    in_view: Callable[[], W | None],
+    follow: Callable[[W], None],
+    prepare: Callable[[], None],
+) -> None:
+    """All of a page: what its address opens, else what this tab looked at last, else a new one.
+
+    Args:
+        opened: sets up what the link in the address describes; None where something has to be given first.
+        in_view: what this tab looked at last.
+        follow: draws it.
+        prepare: asks for a new one.
+    """
+    found = None
+    try:
+        found = opened() if _is_link() else in_view()
+    except UserError as error:
+        st.error(str(error), icon=":material/link_off:")
+        if _is_link():
+            st.button("Go on without this link", key="without-link", on_click=st.query_params.clear)
+    if found is not None:
+        follow(found)
+    elif not _is_link():
+        prepare()
+
+
+def _is_link() -> bool:
     return "link" in st.query_params
-
-
-def refuse(error: UserError) -> None:
-    """Say what is wrong with the address, and how to go on without it."""
-    st.error(str(error), icon=":material/link_off:")
-    if is_link():
-        st.button("Go on without this link", key="without-link", on_click=st.query_params.clear)
 
 
 def in_address() -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from pll.errors import UserError
 from pll.runs import Run
 from pll.share import slug
 from pll.snapshots import Snapshot
-from pll.ui import pictures
+from pll.ui import pictures, watching
 from pll.ui.star import SETTLED
 from pll.ui.timeline import timeline
 from pll.ui.viewing import Scene, scene
@@ -18,10 +18,6 @@ from pll.ui.words import duration, percent, standing
 
 REFRESH = 0.4
 """Seconds between two looks at a run that moves."""
-PATIENCE = 0.5
-"""Seconds that the first look at a run waits for its data."""
-IDLE = 3.0
-"""Seconds between two looks at one that is paused: somebody else may let it go on."""
 
 
 def watch(run: Run, state: str) -> None:
@@ -31,15 +27,16 @@ def watch(run: Run, state: str) -> None:
         run: the run.
         state: the one that the rest of the page was made for; once it is another one, all of the page is made anew.
     """
-    every = {"running": REFRESH, "queued": REFRESH, "paused": IDLE}.get(state)
-    st.fragment(_live, run_every=every)(run, state)
+    watching.refreshed(_live, run, state, REFRESH)
 
 
 def _live(run: Run, state_of_page: str) -> None:
     snapshot = run.snapshot()
     if snapshot.state != state_of_page:
         st.rerun()  # the buttons above belong to another state
-    if not run.wait_until_ready(PATIENCE):  # it waits for its turn, or reads a large file: not a second time, here
+    if not run.wait_until_ready(
+        watching.PATIENCE
+    ):  # it waits for its turn, or reads a large file: not a second time, here
         getting_ready(snapshot)
         return
     try:

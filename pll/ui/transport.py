@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import streamlit as st
@@ -11,11 +12,11 @@ from pll.describe import in_words
 from pll.errors import UserError
 from pll.runs import Run
 from pll.snapshots import Snapshot
-from pll.ui import moves, session, setup
+from pll.ui import moves, session, setup, watching
 from pll.ui.compare.standing import trained_elsewhere
 from pll.ui.routes import go
 from pll.ui.viewing import Viewing, viewing
-from pll.ui.words import ICONS, STATES, count
+from pll.ui.words import count
 
 NEVER = 0
 QUIETS = (NEVER, 5, 10, 25, 50)
@@ -24,21 +25,14 @@ QUIETS = (NEVER, 5, 10, 25, 50)
 
 def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
     """Which run, how it was set up, where it stands; at the right, what `share` offers, and where to go from it."""
-    hidden = viewing(run).hidden
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            st.title(snapshot.name, width="content", anchor=False)
-            st.markdown(f"{ICONS[snapshot.state]} {STATES[snapshot.state]}", width="content")
-            if "settings" not in hidden:
-                with st.popover("Settings", icon=":material/tune:", type="tertiary"):
-                    setup.overview(run.config)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            if not hidden:  # a lesson is shared by whoever prepared it
-                share()
-            if "next" not in hidden:
-                what_next(run, snapshot.state)
-    if "settings" not in hidden:
-        st.caption(in_words(run.config))
+    watching.heading(
+        snapshot,
+        in_words(run.config),
+        viewing(run).hidden,
+        settings=partial(setup.overview, run.config),
+        share=share,
+        onward=partial(what_next, run, snapshot.state),
+    )
 
 
 def what_next(run: Run, state: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from pll.describe import in_words
 from pll.errors import UserError
 from pll.lanes import lane_titles
 from pll.snapshots import ComparisonSnapshot
-from pll.ui import charts
+from pll.ui import charts, watching
 from pll.ui.compare import drawn, lines, moving
 from pll.ui.compare.colours import swatch
 from pll.ui.compare.looking import LaneView, Looking, lanes_in_view, looking_at
@@ -23,15 +24,11 @@ from pll.ui.compare.standing import standing_of_lanes
 from pll.ui.routes import link
 from pll.ui.star import star_plot, star_sample
 from pll.ui.timeline import timeline
-from pll.ui.words import ICONS, STATES, count, percent
+from pll.ui.words import count, percent
 from pll.verdict import Verdict, beside, figures_table, verdict
 
 REFRESH = 0.5
 """Seconds between two looks at lanes that move."""
-IDLE = 3.0
-"""Seconds between two looks at paused ones: somebody else may let them go on."""
-PATIENCE = 0.5
-"""Seconds that the first look waits for the data."""
 STAR_HEIGHT = 250
 POINTS = 600
 """Examples in each small star plot, a fixed sample: five at once must not keep the browser busier than a large one."""
@@ -43,22 +40,20 @@ STAR_HELP = (
 
 def heading(comparison: Comparison, snapshot: ComparisonSnapshot, share: Callable[[], None]) -> None:
     """What is compared, how it was set up, where it stands; at the right what `share` offers, and the way on."""
-    hidden = looking_at(comparison).hidden
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            st.title(snapshot.name, width="content", anchor=False)
-            st.markdown(f"{ICONS[snapshot.state]} {STATES[snapshot.state]}", width="content")
-            if "settings" not in hidden:
-                with st.popover("Settings", icon=":material/tune:", type="tertiary"):
-                    settings(comparison)
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            if not hidden:  # a lesson is shared by whoever prepared it
-                share()
-            if "next" not in hidden and st.button("New comparison", icon=":material/add:", key="compare-new"):
-                moving.view(None)
-                st.rerun()
-    if "settings" not in hidden:
-        st.caption(in_common(comparison))
+    watching.heading(
+        snapshot,
+        in_common(comparison),
+        looking_at(comparison).hidden,
+        settings=partial(settings, comparison),
+        share=share,
+        onward=_another,
+    )
+
+
+def _another() -> None:
+    if st.button("New comparison", icon=":material/add:", key="compare-new"):
+        moving.view(None)
+        st.rerun()
 
 
 def in_common(comparison: Comparison) -> str:
@@ -81,15 +76,14 @@ def settings(comparison: Comparison) -> None:
 
 def watch(comparison: Comparison, state: str) -> None:
     """Everything that changes, refreshed by itself while it may change."""
-    every = {"running": REFRESH, "queued": REFRESH, "paused": IDLE}.get(state)
-    st.fragment(_live, run_every=every)(comparison, state)
+    watching.refreshed(_live, comparison, state, REFRESH)
 
 
 def _live(comparison: Comparison, state_of_page: str) -> None:
     snapshot = comparison.snapshot()
     if snapshot.state != state_of_page:
         st.rerun()  # the buttons above belong to another state
-    if not comparison.wait_until_ready(PATIENCE):  # it waits for its turn, or reads a large file
+    if not comparison.wait_until_ready(watching.PATIENCE):  # it waits for its turn, or reads a large file
         st.caption(standing_of_lanes(snapshot))
         st.progress(0.0)
         st.container(height=900, border=False)

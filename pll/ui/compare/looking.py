@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from pll.candidates import CandidateSets
 from pll.comparisons import Comparison
 from pll.dataset import PartialLabelDataset
 from pll.history import History
@@ -18,12 +17,10 @@ from pll.methods import METHODS
 from pll.protocol import Parts
 from pll.runs import Run
 from pll.snapshots import ComparisonSnapshot, Snapshot
-from pll.ui.viewing import untold
+from pll.ui.viewing import stored_frame, untold
 from pll.verdict import LaneFigures
-from pll.weights import Sharpness, Weights, sharpness
+from pll.weights import Weights
 
-KEPT_FRAMES = 24
-"""Label weights that stay in memory: of five lanes those just looked at, and the early ones the verdict speaks of."""
 EARLY = 0.1
 """Share of the epochs after which the verdict looks what became of early mistakes."""
 
@@ -123,11 +120,12 @@ def _lane(place: int, run: Run, snapshot: Snapshot, parts: Parts, title: str, lo
     if looking.follow and record is not None and record.epoch >= stored[-1]:
         epoch, weights, sharp = record.epoch, record.label_weights, record.sharpness
     else:
-        epoch, weights, sharp = _stored(history, stored[-1] if looking.follow else looking.epoch, sets)
+        frame = stored_frame(history, stored[-1] if looking.follow else looking.epoch, sets)
+        epoch, weights, sharp = frame.epoch, frame.weights, frame.sharp
     row = snapshot.rows[epoch - 1] if 0 < epoch <= len(snapshot.rows) else {}
     if snapshot.metrics and epoch == snapshot.metrics.get("epoch"):
         row = row | snapshot.metrics  # those of the final model, as in labels.csv
-    before = None if epoch <= early else _stored(history, early, sets)
+    before = None if epoch <= early else stored_frame(history, early, sets)
     figures = LaneFigures(
         title,
         sharp.identified,
@@ -135,7 +133,7 @@ def _lane(place: int, run: Run, snapshot: Snapshot, parts: Parts, title: str, lo
         epoch,
         rule=rule_of(run.config),
         given_truth=run.config.method in METHODS and METHODS[run.config.method].needs_truth,
-        early=None if before is None or not 0 < before[0] < epoch else (before[0], before[2].identified),
+        early=None if before is None or not 0 < before.epoch < epoch else (before.epoch, before.sharp.identified),
         test=_test_counts(row.get("test_accuracy"), parts),
         failure=snapshot.error if snapshot.state == "failed" else None,
     )
@@ -149,28 +147,3 @@ def _test_counts(accuracy: float | None, parts: Parts) -> tuple[int, int] | None
         return None
     known = int((y >= 0).sum())
     return round(accuracy * known), known
-
-
-def _stored(history: History, epoch: int, sets: CandidateSets) -> tuple[int, Weights, Sharpness]:
-    """The stored epoch nearest to `epoch`; uniform weights where nothing is stored yet."""
-    for _ in range(2):  # a frame may be thinned out just when it is wanted; another one is the nearest then
-        try:
-            return _cached(str(history.folder), _stamp(history), history.nearest(epoch), history, sets)
-        except FileNotFoundError:
-            continue
-    uniform = sets.uniform_weights()
-    return 0, uniform, sharpness(uniform, sets)
-
-
-def _stamp(history: History) -> int:
-    """When the final label weights were written: with them the last epoch's frame becomes another one."""
-    file = history.folder / "final.npy"
-    return file.stat().st_mtime_ns if file.exists() else 0
-
-
-@st.cache_resource(max_entries=KEPT_FRAMES, show_spinner=False)
-def _cached(
-    folder: str, stamp: int, epoch: int, _history: History, _sets: CandidateSets
-) -> tuple[int, Weights, Sharpness]:
-    weights = _history.weights(epoch)
-    return epoch, weights, sharpness(weights, _sets)

@@ -1,0 +1,59 @@
+"""What pages about something that trains have in common: a head, and a part that refreshes itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import TypeVar
+
+import streamlit as st
+
+from pll.snapshots import ComparisonSnapshot, Snapshot
+from pll.ui.words import ICONS, STATES
+
+T = TypeVar("T")
+IDLE = 3.0
+"""Seconds between two looks at what is paused: somebody else may let it go on."""
+PATIENCE = 0.5
+"""Seconds that the first look waits for the data."""
+
+
+def heading(
+    snapshot: Snapshot | ComparisonSnapshot,
+    in_short: str,
+    hidden: Collection[str],
+    *,
+    settings: Callable[[], None],
+    share: Callable[[], None],
+    onward: Callable[[], None],
+) -> None:
+    """What it is and where it stands, with its settings at hand; at the right sharing, and the way on.
+
+    Args:
+        in_short: how it was set up, in one line.
+        hidden: what a lesson puts away.
+    """
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+            st.title(snapshot.name, width="content", anchor=False)
+            st.markdown(f"{ICONS[snapshot.state]} {STATES[snapshot.state]}", width="content")
+            if "settings" not in hidden:
+                with st.popover("Settings", icon=":material/tune:", type="tertiary"):
+                    settings()
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
+            if not hidden:  # a lesson is shared by whoever prepared it
+                share()
+            if "next" not in hidden:
+                onward()
+    if "settings" not in hidden:
+        st.caption(in_short)
+
+
+def refreshed(draw: Callable[[T, str], None], what: T, state: str, every: float) -> None:
+    """Draw what changes, again and again while it may change.
+
+    Args:
+        draw: given `what`, and the state that the rest of the page was made for.
+        every: seconds between two looks at what moves.
+    """
+    pause = {"running": every, "queued": every, "paused": IDLE}.get(state)
+    st.fragment(draw, run_every=pause)(what, state)

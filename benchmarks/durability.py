@@ -27,9 +27,11 @@ from typing import Any
 import numpy as np
 
 from pll.candidates import CandidateSets
-from pll.review.desk import Assignment, Desk
+from pll.review.assignment import Assignment
+from pll.review.desk import Desk
 from pll.review.events import NOTHING
-from pll.review.reviewing import Reviewing, Settings
+from pll.review.reviewing import Reviewing
+from pll.review.settings import Settings
 from pll.review.subject import Subject
 from pll.store import Database, Store
 from pll.weights import normalise

@@ -13,24 +13,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import shutil
-import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from collections import Counter
-from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.app import Server, chromium
 from pll.protocol import Flip
 from pll.registry import RunRegistry
 from pll.review.subject import review_id
@@ -38,12 +32,15 @@ from pll.runconfig import RunConfig
 from pll.sources import Source
 from pll.store import Database, Store
 
-ROOT = Path(__file__).parents[1]
 REVIEWERS = ("Ann", "Bob")
 PATIENCE = 90.0
 """Seconds that a reviewer waits for the next example before the trial has failed."""
 AGAIN = 4.0
 """Seconds after which somebody presses again, where the desk does not say that it is saving."""
+OPENING = 120_000
+"""Milliseconds for a page to open, at the most."""
+MEASURE = "candid-key-to-next"
+"""What the desk calls the time from a key to the next example."""
 LOOK = 0.14
 """Seconds for which a person looks at an example, at the least: the desk takes no earlier key."""
 
@@ -76,54 +73,13 @@ class Findings:
         return not (self.lost or self.doubled or self.shared)
 
 
-class Server:
-    """The app on a port of its own, with further options of Streamlit; killed as hard as can be."""
-
-    def __init__(self, home: Path, *options: str) -> None:
-        self.home = home
-        self._options = options
-        with closing(socket.socket()) as probe:
-            probe.bind(("localhost", 0))
-            self.port = int(probe.getsockname()[1])
-        self.url = f"http://localhost:{self.port}"
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self, patience: float = 60.0) -> None:
-        """Until it answers."""
-        options = [f"--server.port={self.port}", "--server.headless=true", "--server.fileWatcherType=none"]
-        options += self._options
-        with (self.home / "server.log").open("ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *options],
-                cwd=ROOT,
-                env=os.environ | {"PLL_HOME": str(self.home), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
-                stdout=log,
-                stderr=subprocess.STDOUT,
-            )
-        deadline = time.monotonic() + patience
-        while time.monotonic() < deadline:
-            try:
-                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2):
-                    return
-            except OSError:
-                time.sleep(0.1)
-        raise RuntimeError((self.home / "server.log").read_text("utf-8", errors="replace"))
-
-    def kill(self) -> None:
-        """SIGKILL: nothing is written, nobody is told."""
-        if self._process is not None:
-            self._process.send_signal(signal.SIGKILL)
-            self._process.wait()
-            self._process = None
-
-
 class Seat:
     """One reviewer at a browser."""
 
     def __init__(self, browser: Any, name: str, link: str) -> None:
         self.name = name
         self.page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
-        self.page.set_default_timeout(60_000)
+        self.page.set_default_timeout(OPENING)
         self.page.goto(link)
         self.page.get_by_role("textbox", name="Your name").fill(name)
         self.page.keyboard.press("Enter")
@@ -167,15 +123,16 @@ class Seat:
     def server_killed(self) -> None:
         """What is under way now says nothing about how fast the desk is."""
         if self.asked is not None:
-            self._not_timed.add(len(self._durations()))
+            self._not_timed.add(len(self.durations()))
 
     def timings(self) -> list[float]:
-        """Milliseconds from key to next example, as the browser measured them, without those that met a kill."""
-        return [duration for k, duration in enumerate(self._durations()) if k not in self._not_timed]
+        """The durations without those that met a kill."""
+        return [duration for k, duration in enumerate(self.durations()) if k not in self._not_timed]
 
-    def _durations(self) -> list[float]:
+    def durations(self) -> list[float]:
+        """Milliseconds from each key to the next example, as the browser measured them."""
         found: list[float] = self.page.evaluate(
-            "performance.getEntriesByName('candid-key-to-next').map((entry) => entry.duration)"
+            f"performance.getEntriesByName('{MEASURE}').map((entry) => entry.duration)"
         )
         return found
 
@@ -205,7 +162,7 @@ def try_out(browser: Any, home: Path, *, decisions: int = 500, kills: int = 5, s
     server = Server(home)
     server.start()
     try:
-        link = _begin(browser, server, run_id)
+        link = begin(browser, server, run_id)
         seats = [Seat(browser, name, link) for name in REVIEWERS]
         seen: list[tuple[str, int]] = []
         due = sorted(chance.sample(range(decisions // 10, decisions - decisions // 10), kills))
@@ -241,15 +198,16 @@ def try_out(browser: Any, home: Path, *, decisions: int = 500, kills: int = 5, s
     return found
 
 
-def _begin(browser: Any, server: Server, run_id: str) -> str:
+def begin(browser: Any, server: Server, run_id: str) -> str:
     """Open the review with its default settings; the link to it."""
     link = f"{server.url}/review?run={run_id}"
     page = browser.new_context().new_page()
+    page.set_default_timeout(OPENING)
     page.goto(link)
-    page.get_by_role("textbox", name="Your name").fill(REVIEWERS[0], timeout=60_000)
+    page.get_by_role("textbox", name="Your name").fill(REVIEWERS[0])
     page.keyboard.press("Enter")
-    page.get_by_role("button", name="Begin the review").click(timeout=60_000)
-    page.locator(".desk .pick").first.wait_for(timeout=60_000)
+    page.get_by_role("button", name="Begin the review").click()
+    page.locator(".desk .pick").first.wait_for()
     page.context.close()
     return link
 
@@ -278,8 +236,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        path = shutil.which("chromium") or shutil.which("google-chrome")
-        browser = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        browser = chromium(driver)
         found = try_out(browser, Path(folder), decisions=given.decisions, kills=given.kills, seed=given.seed)
         browser.close()
     report = asdict(found)

@@ -16,24 +16,16 @@ import argparse
 import os
 import random
 import re
-import shutil
-import socket
-import subprocess
-import sys
 import tempfile
-import time
-import urllib.request
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
+from benchmarks.app import ROOT, Server, chromium
 from pll.ui.views import VIEWS
 
-ROOT = Path(__file__).resolve().parents[1]
 LINK = "link=1&data={data}&flip=binomial&q=0.7&seed=0&method=proden&model=linear&epochs=100000&lr=0.01&threads=1"
 JUMPS = 20
 LOOKED_AT = 5
@@ -71,31 +63,6 @@ class Wire:
         if ForwardMsg.FromString(payload).WhichOneof("type") == "script_finished":
             self.refreshes.append(self._bytes)
             self._bytes = 0
-
-
-@contextmanager
-def server(home: Path) -> Iterator[tuple[str, int]]:
-    """The app on a free port, with an empty home; its address and its process id."""
-    with closing(socket.socket()) as probe:
-        probe.bind(("localhost", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", "--server.headless=true"]
-    data = os.environ.get("PLL_DATA_PATH", str(ROOT.parent / "shared" / "data"))
-    environment = os.environ | {"PLL_HOME": str(home), "PLL_DATA_PATH": data}
-    with (home / "server.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
-    try:
-        url = f"http://localhost:{port}"
-        for _ in range(600):
-            try:
-                urllib.request.urlopen(f"{url}/_stcore/health", timeout=2).close()
-                break
-            except OSError:
-                time.sleep(0.1)
-        yield url, process.pid
-    finally:
-        process.terminate()
-        process.wait(30)
 
 
 def memory_mb(pid: int) -> float:
@@ -198,16 +165,16 @@ def main() -> None:
     options = parser.parse_args()
     from playwright.sync_api import sync_playwright
 
-    chromium = shutil.which("chromium") or shutil.which("google-chrome")
-    with tempfile.TemporaryDirectory() as home, server(Path(home)) as (url, server_pid), sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox", "--disable-gpu"])
+    os.environ.setdefault("PLL_DATA_PATH", str(ROOT.parent / "shared" / "data"))
+    with tempfile.TemporaryDirectory() as home, Server(Path(home)) as server, sync_playwright() as driver:
+        browser = chromium(driver)
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         wire = Wire(page)
-        page.goto(f"{url}/train?{LINK.format(data=options.data)}")
+        page.goto(f"{server.url}/train?{LINK.format(data=options.data)}")
         page.get_by_text("Training: epoch").wait_for(timeout=PATIENCE)
         page.locator(".plot canvas").first.wait_for(timeout=PATIENCE)
         opened = len(wire.refreshes)
-        follow(browser, page, wire, server_pid, options.minutes)
+        follow(browser, page, wire, server.pid, options.minutes)
         weigh("while following", wire.refreshes[opened:])
         if options.views:
             weigh_views(page, wire)

@@ -10,25 +10,21 @@ each example.
 from __future__ import annotations
 
 import argparse
-import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from playwright.sync_api import sync_playwright
 
-from benchmarks.durability_browser import Server
+from benchmarks.app import Server, chromium
+from benchmarks.durability_browser import MEASURE, REVIEWERS, Seat, begin
 from pll.protocol import Flip
 from pll.registry import RunRegistry
 from pll.runconfig import RunConfig
 from pll.sources import Source
 
-MEASURE = "candid-key-to-next"
 LOOK = 300
 """Milliseconds for which an example is looked at."""
-PATIENCE = 120_000
-"""Milliseconds for the pages to open."""
 
 
 def trained(home: Path, data: str) -> str:
@@ -40,24 +36,14 @@ def trained(home: Path, data: str) -> str:
     return run.id
 
 
-def pressed(page: Any, link: str, keys: int) -> list[float]:
+def pressed(seat: Seat, keys: int) -> list[float]:
     """Milliseconds of every key."""
-    page.set_default_timeout(PATIENCE)
-    page.goto(link)
-    page.get_by_role("textbox", name="Your name").fill("Ann")
-    page.keyboard.press("Enter")
-    begin = page.get_by_role("button", name="Begin the review")
-    first = page.locator(".desk .pick").first
-    begin.or_(first).wait_for()
-    if begin.count():
-        begin.click()
-    first.wait_for()
-    page.locator(".desk .board").focus()
+    seat.page.locator(".desk .board").focus()
     for k in range(keys):
-        page.wait_for_timeout(LOOK)
-        page.keyboard.press("12"[k % 2])
-        page.wait_for_function(f"k => performance.getEntriesByName('{MEASURE}').length > k", arg=k)
-    return list(page.evaluate(f"performance.getEntriesByName('{MEASURE}').map((one) => one.duration)"))
+        seat.page.wait_for_timeout(LOOK)
+        seat.page.keyboard.press("12"[k % 2])
+        seat.page.wait_for_function(f"k => performance.getEntriesByName('{MEASURE}').length > k", arg=k)
+    return seat.durations()
 
 
 def main() -> None:
@@ -68,15 +54,10 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as home, sync_playwright() as driver:
         run = trained(Path(home), options.data)
-        server = Server(Path(home))
-        server.start()
-        try:
-            browser = driver.chromium.launch(
-                executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-            )
-            found = np.array(pressed(browser.new_page(), f"{server.url}/review?run={run}", options.keys))
-        finally:
-            server.kill()
+        with Server(Path(home)) as server:
+            browser = chromium(driver)
+            seat = Seat(browser, REVIEWERS[0], begin(browser, server, run))
+            found = np.array(pressed(seat, options.keys))
     median, late, longest = np.percentile(found, [50, 95, 100])
     print(
         f"{options.data}, {len(found)} keys: median {median:.0f} ms, 95th percentile {late:.0f}, slowest {longest:.0f}"

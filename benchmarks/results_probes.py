@@ -79,7 +79,8 @@ def figures(probe: Probe, seed: int) -> str:
 def main() -> None:
     torch.set_num_threads(1)
     for name in ("lost", "birdsong"):
-        shares = (catalog.load(name).n_classes - 1) * complementary_shares(catalog.load(name).sets())
+        data = catalog.load(name)
+        shares = (data.n_classes - 1) * complementary_shares(data.sets())
         uneven = f"above 1 for {int((shares > 1).sum())} of {len(shares)} classes"
         print(f"{name}: (c − 1) π_k up to {shares.max():.2f}, {uneven}")
     for probe in PROBES:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
-from cleanlab.rank import get_label_quality_scores  # type: ignore[import-untyped]
+from cleanlab.rank import get_label_quality_scores
 
 from benchmarks.review_settings import OTHERS, SETTINGS, Prepared, Setting, prepared, train
 from benchmarks.review_simulation import Curve, Ranking, Retrain, Way, review, reviews_needed

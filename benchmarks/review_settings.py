@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -144,7 +145,7 @@ def prepared(setting: Setting, sampling: int, cache: Path, say: Callable[[str], 
         file = home / f"signals-{sampling}-{seed}.npz"
         if not file.exists():
             weights, mean, changes = train(setting, data, data.sets(), seed)
-            write_atomically(file, lambda part: np.savez(part, weights=weights, mean=mean, changes=changes))  # noqa: B023
+            write_atomically(file, partial(np.savez, weights=weights, mean=mean, changes=changes))
             say(f"trained {setting.name}, sampling {sampling}, seed {seed}")
         with np.load(file, allow_pickle=False) as kept:
             seeds.append(ReviewSignals(data.sets(), kept["weights"], kept["mean"], kept["changes"], votes=votes))

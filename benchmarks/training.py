@@ -27,11 +27,13 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.history import HistoryWriter
+from pll.methods.base import Task
 from pll.methods.proden import Proden
 from pll.models import build_model
 from pll.monitor import EpochRecord, Monitor
+from pll.optimisation import Optimisation
 from pll.synthesis import flip_binomial
-from pll.training import Optimisation, Trainer, train
+from pll.training import Trainer, train
 from pll.ui.heatmap import heatmap_order, heatmap_payload
 from pll.ui.star import star_payload
 
@@ -64,8 +66,7 @@ def bare_epochs(model: str, X: torch.Tensor, y: torch.Tensor) -> Iterator[float]
 def proden_trainer(model: str, X: torch.Tensor, sets: CandidateSets) -> Trainer:
     """Candid's own, ready to train."""
     torch.manual_seed(0)
-    estimator = Proden(model=model)
-    objective = estimator._objective(None)  # type: ignore[arg-type]  # PRODEN's needs no task
+    objective = Proden()._objective(Task(X.numpy(), sets))
     return Trainer(build_model(model, (D,), C), X, sets, objective, Optimisation(BATCH, 0.01), seed=0)
 
 
@@ -75,7 +76,7 @@ def proden_epochs(model: str, X: torch.Tensor, sets: CandidateSets) -> Iterator[
     while True:
         started = time.perf_counter()
         for rows in trainer.batches_left():
-            with trainer.own_randomness():
+            with trainer.stream.drawing():
                 trainer.step(rows)
         trainer.end_epoch()
         yield time.perf_counter() - started

@@ -6,6 +6,7 @@ from pll import catalog
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS
+from pll.readiness import warnings_about
 from pll.sources import Source
 from pll.ui import annotators, bring, candidates, check, making, reading, session, wizard
 from pll.ui.routes import go
@@ -56,7 +57,7 @@ def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
     st.subheader("3 · Check")
     for note in data.notes:
         st.caption(f":material/info: {note}")
-    for warning in data.warnings()[len(data.notes) :]:
+    for warning in warnings_about(data)[len(data.notes) :]:
         st.warning(warning, icon=":material/warning:")
     check.figures(data)
     if st.button("Train on this", type="primary", icon=":material/arrow_forward:"):

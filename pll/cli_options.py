@@ -144,10 +144,7 @@ def source_told(data: str, options: argparse.Namespace) -> Source:
     Raises:
         UserError: no such data, or columns told of a dataset of the catalogue.
     """
-    source, told = source_of(data, options.rule), columns_told(options)
-    if told and source.path is None:
-        raise UserError(f"--column is for files; what the columns of {source.name} are is known.")
-    return replace(source, options={"columns": told}) if told else source
+    return _with_columns(source_of(data, options.rule), columns_told(options))
 
 
 def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:
@@ -157,13 +154,18 @@ def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | N
         told: what is said of this very data; all these columns must be there.
 
     Raises:
-        UserError: no such data, or it cannot be read.
+        UserError: no such data, it cannot be read, or columns told of a dataset of the catalogue.
     """
     source = source_of(data)
-    if source.path is None or not (known or told):
-        return source
-    there = {column.name for column in formats.columns(source.path, name=source.name)}
-    columns = {name: role for name, role in known.items() if name in there} | dict(told or {})
+    there: set[str] = set()
+    if known and source.path is not None:
+        there = {column.name for column in formats.columns(source.path, name=source.name)}
+    return _with_columns(source, {name: role for name, role in known.items() if name in there} | dict(told or {}))
+
+
+def _with_columns(source: Source, columns: dict[str, str]) -> Source:
+    if columns and source.path is None:
+        raise UserError(f"--column is for files; what the columns of {source.name} are is known.")
     return replace(source, options={"columns": columns}) if columns else source
 
 

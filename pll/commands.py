@@ -38,8 +38,10 @@ from pll.files import write_atomically
 from pll.methods import PartialLabelEstimator, get_method
 from pll.persistence import ModelCard, load_model, read_card
 from pll.protocol import with_candidates
+from pll.readiness import warnings_about
 from pll.runconfig import RunConfig
 from pll.rundir import RunFolder, check_has_result
+from pll.sources import Source
 
 
 def datasets(options: argparse.Namespace) -> None:
@@ -91,7 +93,7 @@ def synthesize(options: argparse.Namespace) -> None:
     sets = made.sets()
     gamma = "" if made.y is None else f", γ = {ambiguity_degree(sets, made.y):.3f}"
     print(f"{options.out}: {len(made)} examples, {sets.nnz / len(sets):.2f} candidates on average{gamma}")
-    note(made.warnings())
+    note(warnings_about(made))
 
 
 def evaluate(options: argparse.Namespace) -> None:
@@ -100,10 +102,11 @@ def evaluate(options: argparse.Namespace) -> None:
     seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     if options.folds is not None and (options.holdout is not None or options.test is not None):
         raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
-    data = load(source_told(options.data, options))
+    source = source_told(options.data, options)
+    data = load(source)
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
-    estimators = {name: _factory(name, options, is_table=data.kind == "table") for name in names}
+    estimators = {name: _factory(name, options, source, is_table=data.kind == "table") for name in names}
     splits = ev.Splits(
         folds=options.folds,
         holdout=options.holdout,
@@ -124,7 +127,9 @@ def evaluate(options: argparse.Namespace) -> None:
     _print_summary(ev.results_frame(results))
 
 
-def _factory(name: str, options: argparse.Namespace, *, is_table: bool) -> Callable[[int], PartialLabelEstimator]:
+def _factory(
+    name: str, options: argparse.Namespace, source: Source, *, is_table: bool
+) -> Callable[[int], PartialLabelEstimator]:
     """A function of the seed that makes the method; settings it does not have are left out and said."""
     given = {"threads": default_threads()} | settings(options)
     known = get_method(name)().get_params()
@@ -134,7 +139,7 @@ def _factory(name: str, options: argparse.Namespace, *, is_table: bool) -> Calla
     own = {key: value for key, value in given.items() if key in known}
 
     def new(seed: int) -> PartialLabelEstimator:
-        config = RunConfig(source_told(options.data, options), method=name, params=own, seed=seed)
+        config = RunConfig(source, method=name, params=own, seed=seed)
         return fitting.new_estimator(config, is_table=is_table)
 
     new(0)  # a wrong setting is said before the first fit

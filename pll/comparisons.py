@@ -20,6 +20,7 @@ import torch
 from pll import fitting
 from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
+from pll.hooks import StopTraining
 from pll.lanes import LaneList
 from pll.methods import PartialLabelEstimator
 from pll.monitor import EpochRecord
@@ -28,7 +29,6 @@ from pll.queueing import DeviceQueue
 from pll.rundir import RunFolder, State
 from pll.runs import Run, note_failure, quiet_epochs
 from pll.snapshots import ComparisonSnapshot, Snapshot, joint_state, seconds_left
-from pll.training import StopTraining
 from pll.workers import Worker
 
 OVER = ("finished", "failed")
@@ -177,10 +177,7 @@ class Comparison(Worker):
         self._turns = []
         self._parts = None
 
-    def _fail(self, error: Exception) -> None:
-        message = fitting.explain(error)
-        with self._guard:
-            self._error = message
+    def _write_failure(self, error: Exception, message: str) -> None:
         for turns in self._turns:
             if not turns.over:
                 note_failure(turns.folder, error, message)
@@ -253,7 +250,7 @@ class _Turns:
             rows=rows,
             record=self.record,
             seconds_left=seconds_left(rows, self.total),
-            stage=str(getattr(self._estimator, "stage_", "")),
+            stage="" if self._estimator is None else self._estimator.stage_,
         )
 
     def _on_ready(self, parts: Parts, estimator: PartialLabelEstimator) -> None:

@@ -42,7 +42,7 @@ class Converted:
     Attributes:
         files: the file asked for, then what goes with it.
         examples: how many examples.
-        labelled: how many of them have an identified label.
+        labelled: how many of them have an identified label in it.
     """
 
     files: tuple[Path, ...]
@@ -92,9 +92,12 @@ class Conversion:
 
     @cached_property
     def labelled(self) -> int:
-        """How many of the examples have an identified label."""
+        """How many of the examples have an identified label that the file holds."""
         known = self.results
-        return 0 if known is None else sum(known.label(name) is not None for name in self.data.row_ids.tolist())
+        if known is None:
+            return 0
+        there = sum(known.label(name) is not None for name in self.data.row_ids.tolist())
+        return there - FORMATS[self.to].labels_lost(self.data, known)
 
     @cached_property
     def beside(self) -> dict[str, str]:
@@ -157,16 +160,19 @@ def convert(
         tell: is told what the format cannot hold.
 
     Raises:
-        UserError: no such data or format, a run without labels, data that the format cannot hold at all.
+        UserError: no such data or format, a run without labels, data that the format cannot hold at all, or it is said
+            how to read what is no file.
     """
     folder = RunFolder(Path(given))
-    if folder.exists():
+    source = None if folder.exists() else source_of(given)
+    if (source is None or source.path is None) and (format or options not in (None, ReadOptions())):
+        raise UserError(f"--column, --combine and --from are for files; how {given} is read is known.")
+    if source is None:
         plan = of_run(folder, to, results=_decided_results(folder))
     else:
-        source = replace(source_of(given), format=format)
         if source.path is not None:
             _check_other(Path(source.path), out)
-        plan = of_data(source, to, options)
+        plan = of_data(replace(source, format=format), to, options)
     tell(plan.notes)
     return plan.write(out, uncertain_first=uncertain_first)
 
@@ -269,11 +275,11 @@ def _check_format(to: str) -> None:
 
 def _with_sets(data: PartialLabelDataset, labels: Path) -> PartialLabelDataset:
     """The examples a run was trained on, with the candidate sets that were made for them."""
-    sets = read_results(labels, "", more=("candidates",)).columns["candidates"]
-    ids = read_results(labels, "").ids
+    known = read_results(labels, "", more=("candidates",))
+    sets = known.columns["candidates"]
     mark = guess_separator(sets)
     place = {name: row for row, name in enumerate(data.row_ids.tolist())}
-    kept = data.take(np.array([place[name] for name in ids], dtype=np.int64))
+    kept = data.take(np.array([place[name] for name in known.ids], dtype=np.int64))
     cells = [split_cell(cell, mark) for cell in sets]
     names = tuple(dict.fromkeys((*data.class_names, *(label for cell in cells for label in cell))))  # people add some
     number = {name: k for k, name in enumerate(names)}

@@ -194,7 +194,7 @@ class PartialLabelDataset:
             pictures=None if self.pictures is None else self.pictures.take(chosen),
             categories={name: values[chosen] for name, values in self.categories.items()},
             extras={name: values[chosen] for name, values in self.extras.items()},
-            annotations=None if self.annotations is None else _taken(self.annotations, chosen),
+            annotations=None if self.annotations is None else self.annotations.take(chosen),
             is_test=None if self.is_test is None else self.is_test[chosen],
         )
 
@@ -248,89 +248,3 @@ class PartialLabelDataset:
         if self.y is None or self.candidates is None:
             return np.empty(0, dtype=np.int64)
         return np.flatnonzero((self.y >= 0) & ~self.candidates.contains(self.y))
-
-    def warnings(self) -> list[str]:
-        """What a person should know before training, in plain words; empty where all is well."""
-        found = list(self.notes)
-        if 0 in self.input_shape:
-            found.append(_no_features(self))
-        if self.candidates is not None:
-            found += _candidate_warnings(self, self.candidates)
-        missing = int(np.isnan(self.X).sum()) if self.kind == "table" else 0
-        if missing:
-            found.append(f"{missing:,} cells are missing; each is filled with the mean of its column.")
-        return found
-
-
-def check_features(data: PartialLabelDataset) -> None:
-    """Refuse data whose features are still to be made.
-
-    Raises:
-        UserError: there is not one feature; it says what features can be made of.
-    """
-    if 0 in data.input_shape:
-        raise UserError(f"{data.name}: {_no_features(data)}")
-
-
-def _no_features(data: PartialLabelDataset) -> str:
-    kinds = {"texts": data.texts is not None, "pictures": data.pictures is not None}
-    kinds["columns of words"] = bool(data.categories)
-    there = " and ".join(kind for kind, is_there in kinds.items() if is_there)
-    if there:
-        return f"There are {there} but no features yet; choose what is learnt from (in the shell: --features)."
-    return "There are no features, so there is nothing to learn from; add columns of numbers, or texts."
-
-
-def check_trainable(data: PartialLabelDataset, *, strict: bool = False) -> None:
-    """Refuse what no method can learn from.
-
-    Raises:
-        UserError: fewer than two examples or classes, no candidate sets; with `strict`, also truth outside a set.
-    """
-    sets = data.sets()
-    if len(data) < 2:
-        raise UserError(
-            f"{data.name} has {len(data)} example{'s' * (len(data) != 1)} to learn from; at least 2 are needed."
-        )
-    if sets.n_classes < 2:
-        raise UserError(
-            f"{data.name} has one class ({sets.class_names[0]}); there is nothing to tell apart. "
-            "Bring data with at least two classes."
-        )
-    outside = data.truth_outside()
-    if strict and len(outside):
-        raise UserError(
-            f"The true label of row {int(outside[0])} (id {data.row_ids[outside[0]]}) is not among its "
-            f"candidates ({len(outside)} such rows); correct them, or train without --strict."
-        )
-
-
-def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[str]:
-    found = []
-    outside = data.truth_outside()
-    if len(outside):
-        found.append(
-            f"{len(outside):,} of {len(data):,} true labels are not among their candidates "
-            f"(first: id {data.row_ids[outside[0]]}); these examples cannot be identified correctly."
-        )
-    whole = int((sets.sizes == sets.n_classes).sum())
-    if whole:
-        found.append(f"{whole:,} of {len(data):,} examples have every class as a candidate; they carry no information.")
-    single = int((sets.sizes == 1).sum())
-    if single == len(sets) and single:
-        found.append("Every set has one candidate: nothing is ambiguous here.")
-    never = sets.n_classes - len(np.unique(sets.indices))
-    if never:
-        found.append(f"{never:,} of {sets.n_classes:,} classes are never a candidate.")
-    return found
-
-
-def _taken(said: Annotations, chosen: npt.NDArray[np.int64]) -> Annotations:
-    """The annotations of some examples."""
-    place = np.full(said.n_rows, UNKNOWN, dtype=np.int64)
-    place[chosen] = np.arange(len(chosen))
-    rows = place[said.rows]
-    kept = rows != UNKNOWN
-    ids = None if said.ids is None else said.ids[chosen]
-    parts = {"annotators": said.annotators[kept], "labels": said.labels[kept]}
-    return replace(said, rows=rows[kept], n_rows=len(chosen), ids=ids, **parts)

@@ -30,13 +30,14 @@ from pll.cli_options import (
 from pll.cli_progress import bar, load
 from pll.devices import default_threads
 from pll.errors import UserError
+from pll.hooks import StopTraining
 from pll.methods import PartialLabelEstimator
 from pll.monitor import EpochRecord
 from pll.protocol import Parts
+from pll.readiness import warnings_about
 from pll.runconfig import RunConfig
 from pll.rundir import RunFolder
 from pll.sources import file_hash
-from pll.training import StopTraining
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it: 128 + SIGINT."""
@@ -170,7 +171,7 @@ def _progress() -> Iterator[tuple[fitting.Prepared, fitting.Observer]]:
     bars: list[Any] = []
 
     def on_ready(parts: Parts, estimator: PartialLabelEstimator) -> None:
-        note([*parts.train.warnings(), *type(estimator).doubts(parts.train.sets())])
+        note([*warnings_about(parts.train), *type(estimator).doubts(parts.train.sets())])
         bars.append(tqdm(total=estimator.total_rounds(), unit="epoch"))
 
     def on_record(record: EpochRecord) -> None:

@@ -19,18 +19,20 @@ from typing import Any, cast
 import torch
 
 from pll.errors import UserError
+from pll.explanations import explain
 from pll.export import labels_frame, write_labels
 from pll.features import save_features
 from pll.files import remove_parts
 from pll.history import HistoryWriter
+from pll.hooks import Hook, StopTraining
 from pll.methods import PartialLabelEstimator, get_method
 from pll.monitor import EpochRecord, Monitor
 from pll.persistence import save_model
 from pll.progress import Progress
 from pll.protocol import Parts, prepare
+from pll.readiness import warnings_about
 from pll.runconfig import RunConfig
 from pll.rundir import RunFolder
-from pll.training import Hook, StopTraining
 from pll.warmstart import warm_start
 from pll.weights import Weights
 
@@ -247,7 +249,7 @@ class _Fitting:
             save_features(self.parts.featuriser, self.folder.path)
         self.history.finish(epoch, weights, self.estimator.label_changes())  # last: it says that there is a result
         self.folder.log(f"{state} after epoch {epoch}: {metrics}")
-        notes = list(getattr(self.estimator, "notes_", ()))  # PL-ECOC has some to make
+        notes = list(self.estimator.notes_)
         self.folder.set_state("finished" if state == "finished" else "stopped", metrics=metrics, notes=notes)
         return Outcome(state, metrics)
 
@@ -289,7 +291,7 @@ class _Fitting:
                 "input_shape": list(train.input_shape),
                 "class_names": list(train.class_names),
                 "mean_candidates": train.sets().nnz / len(train),
-                "warnings": train.warnings(),
+                "warnings": warnings_about(train),
             },
             epochs=self.estimator.total_rounds(),
         )
@@ -301,16 +303,3 @@ def _without(away: float, record: EpochRecord, n: int) -> EpochRecord:
     return replace(
         record, seconds=max(record.seconds - away, 0.0), examples_per_second=n / training if training > 0 else 0.0
     )
-
-
-def explain(error: BaseException) -> str:
-    """An error in plain words, with its cause and what to do."""
-    if isinstance(error, UserError):
-        return str(error)
-    if isinstance(error, torch.OutOfMemoryError):
-        return "The GPU ran out of memory. Use a smaller batch size or model, or train on the CPU."
-    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):  # the latter is torch's, on the CPU
-        return "The machine ran out of memory. Use a smaller batch size, model or data set."
-    if isinstance(error, OSError):
-        return f"Reading or writing a file failed: {error}. Check the disk's free space and permissions, then resume."
-    return f"Something went wrong that should not have: {type(error).__name__}: {error}. log.txt has the details."

@@ -22,6 +22,7 @@ from pll.errors import UserError
 from pll.files import write_json
 from pll.fitting import new_estimator
 from pll.methods import METHODS, get_method
+from pll.methods.proden import update_interval
 from pll.runconfig import RunConfig
 
 MOST_LANES = 5
@@ -97,7 +98,7 @@ def check_lanes(configs: Sequence[RunConfig]) -> None:
     for config in configs:
         new_estimator(config)
         for name in ("source", "flip", "holdout", "test", "features", "seed", "strict", "noisy"):
-            if getattr(config, name, None) != getattr(configs[0], name, None):
+            if getattr(config, name) != getattr(configs[0], name):
                 raise UserError(f"The lanes differ in {name}; lanes share everything but method and settings.")
 
 
@@ -153,8 +154,8 @@ def rule_of(config: RunConfig) -> str:
             return "it puts all weight on its top candidate at every step"
         case "proden-itera":
             every = get_method(config.method)().get_params() | config.params
-            rounds = every["update_every"] or max(1, every["epochs"] // 5)
-            return f"it renews its weights only every {rounds} epochs"
+            interval = update_interval(every["epochs"], every["update_every"])
+            return f"it renews its weights only every {interval} epochs"
         case "pn-decomp":
             return "it learns every candidate as if it were true"
         case _:

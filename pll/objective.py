@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import TYPE_CHECKING
 
 from torch import Tensor
@@ -31,9 +32,9 @@ class Objective:
         Where the training weights are made of label weights: take them over, as if they had just been refreshed.
         """
 
+    @abstractmethod
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
         """The scalar to minimise, of logits (B, c), under the weights as they are."""
-        raise NotImplementedError
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:
         """Take notice of the batch's new label weights (B, k), before the parameters change. No gradients."""

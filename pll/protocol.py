@@ -12,12 +12,13 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from pll.dataset import PartialLabelDataset, check_features, check_trainable
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import Featuriser, featurised, fitted, suggested
 from pll.methods.base import Task
 from pll.noisy import Noisy
 from pll.progress import Progress
+from pll.readiness import check_features, check_trainable
 from pll.synthesis import Flip, flip
 
 

@@ -12,37 +12,69 @@ from torch import Tensor
 _ALONE = {"cpu": threading.RLock(), "cuda": threading.RLock()}
 
 
-@contextmanager
-def own_stream(device: torch.device) -> Iterator[None]:
-    """No other thread draws from the device's stream inside (if it keeps to this); it is put back afterwards."""
-    with _ALONE.get(device.type, _ALONE["cpu"]):
-        before = get_state(device)
-        try:
-            yield
-        finally:
-            set_state(device, before)
+class Stream:
+    """A random stream of one's own on a device: it goes on where it was left, whatever others draw meanwhile.
+
+    Args:
+        seed: where it starts.
+    """
+
+    def __init__(self, device: torch.device, seed: int) -> None:
+        self._device = device
+        self._left_at = torch.Generator(device=device).manual_seed(int(seed)).get_state()
+        self._drawing = False
+
+    @contextmanager
+    def drawing(self) -> Iterator[None]:
+        """Whatever is drawn inside comes from this stream; the caller's is put back afterwards."""
+        with _alone(self._device):
+            _set_state(self._device, self._left_at)
+            self._drawing = True
+            try:
+                yield
+            finally:
+                self._drawing = False
+                self._left_at = _get_state(self._device)
+
+    def state(self) -> Tensor:
+        """Where it stands now, even while it is drawn from."""
+        return _get_state(self._device) if self._drawing else self._left_at
+
+    def load_state(self, state: Tensor) -> None:
+        """Go on from `state()`."""
+        self._left_at = state.cpu()
+
+    def twin(self) -> Stream:
+        """Another stream that goes on from where this one stands now."""
+        twin = Stream(self._device, 0)
+        twin.load_state(self.state())
+        return twin
 
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
     """The CPU's random stream starts at `seed` inside; the caller's is put back afterwards."""
-    with own_stream(torch.device("cpu")):
+    with _alone(torch.device("cpu")):
         torch.default_generator.manual_seed(int(seed))  # torch.manual_seed would start the GPU's again, too
         yield
 
 
-def seeded_state(device: torch.device, seed: int) -> Tensor:
-    """The state of the device's stream that starts at `seed`."""
-    return torch.Generator(device=device).manual_seed(int(seed)).get_state()
+@contextmanager
+def _alone(device: torch.device) -> Iterator[None]:
+    """No other thread draws from the device's stream inside (if it keeps to this); it is put back afterwards."""
+    with _ALONE.get(device.type, _ALONE["cpu"]):
+        before = _get_state(device)
+        try:
+            yield
+        finally:
+            _set_state(device, before)
 
 
-def get_state(device: torch.device) -> Tensor:
-    """Where the device's stream stands."""
+def _get_state(device: torch.device) -> Tensor:
     return torch.cuda.get_rng_state(device) if device.type == "cuda" else torch.get_rng_state()
 
 
-def set_state(device: torch.device, state: Tensor) -> None:
-    """Have the device's stream go on from a state."""
+def _set_state(device: torch.device, state: Tensor) -> None:
     if device.type == "cuda":
         torch.cuda.set_rng_state(state, device)
     else:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from pll import fitting
 from pll.devices import choose_device
 from pll.errors import UserError
+from pll.hooks import Moment
 from pll.methods import PartialLabelEstimator
 from pll.monitor import EpochRecord
 from pll.protocol import Parts
@@ -24,7 +25,6 @@ from pll.queueing import DeviceQueue
 from pll.runconfig import RunConfig
 from pll.rundir import RunFolder, State
 from pll.snapshots import ACTIVE, Snapshot, seconds_left
-from pll.training import Moment
 from pll.workers import Worker
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ class Run(Worker):
                 ahead=self._queue.position(self._device, self.id),
                 error=self._error,
                 seconds_left=seconds_left(rows, total, self._pace),
-                stage=str(getattr(self._estimator, "stage_", "")),
+                stage="" if self._estimator is None else self._estimator.stage_,
             )
 
     def parts(self) -> Parts:
@@ -163,17 +163,11 @@ class Run(Worker):
         self._record = self._moment = self._estimator = None
         self._rows = []  # from here on the file has them
 
-    def _fail(self, error: Exception) -> None:
-        message = fitting.explain(error)
-        with self._guard:
-            self._error = message
+    def _write_failure(self, error: Exception, message: str) -> None:
         note_failure(self.folder, error, message)
 
-    def _standing_still(self) -> None:
-        self._moment = None if self._estimator is None else self._estimator.moment()
-
-    def _going_on(self) -> None:
-        self._moment = None
+    def _note_pause(self, begins: bool) -> None:
+        self._moment = self._estimator.moment() if begins and self._estimator is not None else None
 
     def _on_ready(self, parts: Parts, estimator: PartialLabelEstimator) -> None:
         with self._guard:

@@ -19,9 +19,10 @@ from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.inference import evaluating
 from pll.layout import Batch
 from pll.objective import WeightedLoss
-from pll.training import Step, Trainer, evaluating
+from pll.training import Step, Trainer
 
 Numbers = npt.NDArray[np.float64]
 
@@ -81,11 +82,11 @@ def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None =
         UserError: the method does not train on a weighted sum over the candidates.
     """
     objective = trainer.objective
-    if not isinstance(objective, WeightedLoss) or objective.owners is not None or not hasattr(objective, "weights"):
+    if not isinstance(objective, WeightedLoss):
         raise UserError("Slow mode shows methods that weigh the candidates: PRODEN, naive, sudden and itera.")
     units = next(trainer.batches_left())
     twin = _twin(trainer)
-    with twin.own_randomness():
+    with twin.stream.drawing():
         step = twin.step(units)
     old = step.batch.read(objective.weights)  # (B, k), of the real trainer: as they were
     place = _place(units, old, example)
@@ -127,9 +128,8 @@ def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None =
 def _twin(trainer: Trainer) -> Trainer:
     """A copy that can be stepped; the features and the candidates, which no step changes, are shared."""
     shared = {id(part): part for part in (trainer.X, trainer.layout)}
-    random_state = trainer.state()["random_state"].clone()  # where it stands now, even in the middle of an epoch
     twin = copy.deepcopy(trainer, shared)
-    twin._random_state, twin._drawing = random_state, False
+    twin.stream = trainer.stream.twin()  # where it stands now, even in the middle of an epoch
     return twin
 
 

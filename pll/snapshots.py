@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pll.hooks import Moment
 from pll.monitor import EpochRecord
 from pll.rundir import State
-from pll.training import Moment
 
 ACTIVE: tuple[State, ...] = ("queued", "running", "paused")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -23,26 +23,15 @@ from torch import Tensor, nn
 from pll.augment import Augmentation
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.hooks import Hook, Moment
+from pll.inference import evaluating, evaluation_batch
 from pll.layout import Batch, choose_layout
 from pll.models import has_batch_norm
 from pll.monitor import EpochRecord, Monitor
 from pll.objective import Objective
 from pll.optimisation import Optimisation
-from pll.randomness import get_state, own_stream, seeded_state, set_state
+from pll.randomness import Stream
 from pll.weights import Weights
-
-
-def evaluation_batch(shape: tuple[int, ...]) -> int:
-    """Examples a forward pass without gradients. Few for images: a layer of a convnet keeps 512 KiB for each."""
-    return 4096 if len(shape) < 4 else 256
-
-
-Hook = Callable[[], None]
-"""Called between batches. It may wait (pause), and raises `StopTraining` to end the training there."""
-
-
-class StopTraining(Exception):
-    """Raised by a hook: stop before the next batch. Everything learnt so far is kept."""
 
 
 @dataclass(frozen=True)
@@ -53,22 +42,6 @@ class Step:
     logits: Tensor
     label_weights: Tensor
     loss: Tensor
-
-
-@dataclass(frozen=True, eq=False)
-class Moment:
-    """Where training stands between two mini-batches; a copy that stays as it is.
-
-    Attributes:
-        epoch: epochs completed.
-        batch: mini-batches of the next epoch already used, of `batches` in all.
-        label_weights: (nnz,) float32, of the training passes so far.
-    """
-
-    epoch: int
-    batch: int
-    batches: int
-    label_weights: Weights
 
 
 class Trainer:
@@ -86,6 +59,7 @@ class Trainer:
     Attributes:
         epoch: epochs completed.
         cursor: training units of the current epoch already used.
+        stream: what network and augmentation draw from in a step; `step` itself leaves that to its caller.
         label_weights: store of `layout`, restricted softmax of each example's latest training pass; uniform at first.
     """
 
@@ -110,8 +84,7 @@ class Trainer:
         self.epoch = 0
         self.cursor = 0
         self._loss_sum = torch.zeros((), device=X.device)
-        self._random_state = seeded_state(X.device, seed)
-        self._drawing = False
+        self.stream = Stream(X.device, seed)
         self._merge_last = has_batch_norm(network)
         self.objective = objective
         objective.start(self)
@@ -187,10 +160,14 @@ class Trainer:
         """(nnz,) label weights of the model as it is now: one evaluation pass."""
         weights = torch.zeros_like(self.label_weights)
         with evaluating(self.network):
-            for rows in torch.arange(len(self.X), device=self.X.device).split(evaluation_batch(self.X.shape)):
-                batch = self.layout.batch(rows)
-                batch.write(weights, batch.restrict(self.network(self.X.index_select(0, rows))))
+            for batch in self.all_batches():
+                batch.write(weights, batch.restrict(self.network(self.X.index_select(0, batch.rows))))
         return self.layout.flat(weights)
+
+    def all_batches(self) -> Iterator[Batch]:
+        """All examples in their order, as many at a time as an evaluation pass takes."""
+        for rows in torch.arange(len(self.X), device=self.X.device).split(evaluation_batch(self.X.shape)):
+            yield self.layout.batch(rows)
 
     def warm_up(self) -> None:
         """The network has the parameters of an earlier model: begin from its label weights, not from uniform ones."""
@@ -207,18 +184,6 @@ class Trainer:
         for group in self.optimiser.param_groups:
             group["lr"] = self.optimisation.lr_at(self.epoch)
 
-    @contextmanager
-    def own_randomness(self) -> Iterator[None]:
-        """Whatever is drawn inside comes from this trainer's own stream; the caller's is put back afterwards."""
-        with own_stream(self.X.device):
-            set_state(self.X.device, self._random_state)
-            self._drawing = True
-            try:
-                yield
-            finally:
-                self._drawing = False
-                self._random_state = get_state(self.X.device)
-
     def state(self) -> dict[str, Any]:
         """Everything needed to go on to the same result, between any two batches.
 
@@ -229,7 +194,7 @@ class Trainer:
             "optimiser": self.optimiser.state_dict(),
             "objective": self.objective.state(),
             "label_weights": self.label_weights,
-            "random_state": get_state(self.X.device) if self._drawing else self._random_state,
+            "random_state": self.stream.state(),
             "loss_sum": self._loss_sum,
             "epoch": self.epoch,
             "cursor": self.cursor,
@@ -241,7 +206,7 @@ class Trainer:
         self.optimiser.load_state_dict(copy.deepcopy(state["optimiser"]))  # torch would share its tensors
         self.label_weights.copy_(state["label_weights"])
         self.objective.load_state(state["objective"])
-        self._random_state = state["random_state"].cpu()
+        self.stream.load_state(state["random_state"])
         self._loss_sum.copy_(state["loss_sum"])
         self.epoch, self.cursor = state["epoch"], state["cursor"]
         self._set_learning_rate()
@@ -270,7 +235,7 @@ def train(
             if hook is not None:
                 with clock.paused():
                     hook()
-            with trainer.own_randomness():  # not around the hook: who waits there leaves the stream to others
+            with trainer.stream.drawing():  # not around the hook: who waits there leaves the stream to others
                 trainer.step(units)
         loss = trainer.end_epoch()
         training_seconds = clock.seconds()
@@ -297,18 +262,6 @@ def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:
             f"Training diverged in epoch {epoch}: the {'label weights are' if np.isfinite(loss) else 'loss is'} "
             "no longer finite. Use a smaller learning rate, or scale the features."
         )
-
-
-@contextmanager
-def evaluating(network: nn.Module) -> Iterator[None]:
-    """Evaluation mode and no gradients inside; the mode is put back afterwards."""
-    was_training = network.training
-    network.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        network.train(was_training)
 
 
 class _Clock:

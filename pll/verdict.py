@@ -1,16 +1,13 @@
 """What a comparison shows, in words: only what its figures carry, ties called ties, uncertainty stated.
 
-Lanes learn from the same examples, so two of them are compared example by example: only those that one has right and
-the other wrong count (McNemar's exact test), and the interval of the difference follows from them (Agresti & Min,
-Statistics in Medicine 2005: half a count added to each cell). The intervals are over the examples of this one run;
-another seed draws other candidate sets.
+Lanes learn from the same examples, so two of them are compared example by example (`pll.intervals`). The intervals are
+over the examples of this one run; another seed draws other candidate sets.
 
 What this file is not about: the figures at a moment of a run, which `pll.ui.compare` reads from its history.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,12 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import binomtest
 
-LEVEL = 0.05
-"""Differences that chance brings about more often than this are called ties."""
-Z = 1.959964
-"""Of a 95 % interval."""
+from pll.intervals import clearly_more, difference, wilson
+
 SURE = 0.9
 """Confidence from which on a label is called sure."""
 TELLING = 0.1
@@ -66,21 +60,6 @@ class Verdict:
     headline: str
     lines: tuple[tuple[str, str], ...] = ()
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Two lanes on the same n examples: the share of the first less that of the second, its 95 % interval, and how
-    likely chance alone gives one as large (McNemar's exact test)."""
-
-    share: float
-    low: float
-    high: float
-    p: float
-
-    @property
-    def is_tie(self) -> bool:
-        return self.p >= LEVEL
 
 
 def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: npt.NDArray[np.int64]) -> Verdict:
@@ -190,14 +169,14 @@ def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, known: npt.NDArra
     if lane.early is not None and best.early is not None and lane.early[0] < lane.epoch:
         stuck, stuck_of = _still_wrong(lane, y, known)
         also, also_of = _still_wrong(best, y, known)
-        if _clearly_more(stuck, stuck_of, also, also_of):
+        if clearly_more(stuck, stuck_of, also, also_of, by=TELLING):
             said.append(
                 f"of the {stuck_of:,} labels it had wrong after epoch {lane.early[0]}, {_percent(stuck / stuck_of, 0)} "
                 f"are still wrong ({best.title}: {_percent(also / also_of, 0)} of {also_of:,})"
             )
     wrong, sure = _sure_and_wrong(lane, y, known)
     wrong_too, sure_too = _sure_and_wrong(best, y, known)
-    if _clearly_more(sure, wrong, sure_too, wrong_too):
+    if clearly_more(sure, wrong, sure_too, wrong_too, by=TELLING):
         said.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {_percent(SURE, 0)}")
     elif mine > accuracy + TELLING:
         said.append(f"it is surer than it is right, mean confidence {_percent(mine)}")
@@ -214,15 +193,6 @@ def _still_wrong(lane: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> 
 def _sure_and_wrong(lane: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> tuple[int, int]:
     wrong = (lane.identified != y) & known
     return int(wrong.sum()), int((wrong & (lane.confidence >= SURE)).sum())
-
-
-def _clearly_more(k: int, n: int, other_k: int, other_n: int) -> bool:
-    """Whether k of n is a clearly larger share than other_k of other_n: by TELLING at least, at the 1 % level."""
-    if not n or not other_n or k / n < other_k / other_n + TELLING:
-        return False
-    pooled = (k + other_k) / (n + other_n)
-    spread = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / other_n))
-    return (k / n - other_k / other_n) / max(spread, 1e-9) > 2.576
 
 
 # ---- without truth ---------------------------------------------------------------------------------------------------
@@ -257,44 +227,6 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
 
 
 # ---- figures ---------------------------------------------------------------------------------------------------------
-
-
-def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Difference:
-    """Two lanes on the same examples.
-
-    Args:
-        right, other: (n,) whether each has the example right.
-
-    >>> both = np.array([True] * 90 + [False] * 10)
-    >>> one = np.array([True] * 95 + [False] * 5)
-    >>> found = difference(one, both)
-    >>> round(found.share, 3), round(found.p, 4), found.is_tie
-    (0.05, 0.0625, True)
-    """
-    n = len(right)
-    only, only_other = int((right & ~other).sum()), int((other & ~right).sum())
-    apart = only + only_other
-    p = 1.0 if apart == 0 else float(binomtest(only, apart, 0.5).pvalue)
-    a, b, total = only + 0.5, only_other + 0.5, n + 2
-    middle = (a - b) / total
-    spread = math.sqrt(max(a + b - (a - b) ** 2 / total, 0.0)) / total
-    return Difference((only - only_other) / max(n, 1), middle - Z * spread, middle + Z * spread, p)
-
-
-def wilson(k: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share k / n (Wilson).
-
-    >>> [round(end, 3) for end in wilson(94, 100)]
-    [0.875, 0.972]
-    """
-    if n == 0:
-        return 0.0, 1.0
-    share, z2 = k / n, Z * Z
-    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
-    half = Z * math.sqrt(share * (1 - share) / n + z2 / (4 * n * n)) / (1 + z2 / n)
-    return max(min(middle - half, share), 0.0), min(
-        max(middle + half, share), 1.0
-    )  # rounding aside, it holds the share
 
 
 def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> pd.DataFrame:

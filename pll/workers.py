@@ -12,9 +12,10 @@ from abc import ABC, abstractmethod
 from contextlib import suppress
 
 from pll.errors import UserError
+from pll.explanations import explain
+from pll.hooks import StopTraining
 from pll.queueing import DeviceQueue
 from pll.rundir import State
-from pll.training import StopTraining
 
 
 class Worker(ABC):
@@ -66,8 +67,8 @@ class Worker(ABC):
         """Write down where it stands."""
 
     @abstractmethod
-    def _fail(self, error: Exception) -> None:
-        """Say what went wrong: in memory, and on disk where that can still be written to."""
+    def _write_failure(self, error: Exception, message: str) -> None:
+        """Write down what went wrong, and in plain words, where that can still be written to."""
 
     @abstractmethod
     def _forget(self) -> None:
@@ -77,11 +78,8 @@ class Worker(ABC):
     def _unclaim(self) -> None:
         """Unlock what `_claim` locked."""
 
-    def _standing_still(self) -> None:  # noqa: B027 (most have nothing to note)
-        """Note where it stands within an epoch: a pause begins. Called with the guard held."""
-
-    def _going_on(self) -> None:  # noqa: B027
-        """A pause ends. Called with the guard held."""
+    def _note_pause(self, begins: bool) -> None:  # noqa: B027 (not abstract: most have nothing to note)
+        """A pause begins (note where within an epoch it stands) or ends. Called with the guard held."""
 
     # ---- what a person can do ------------------------------------------------------------------------------------
 
@@ -199,7 +197,10 @@ class Worker(ABC):
             self._set_state("running")
             self._labour()
         except Exception as error:
-            self._fail(error)
+            message = explain(error)
+            with self._guard:
+                self._error = message
+            self._write_failure(error, message)
         finally:
             self._queue.release(self._device, self.id)
             self._queue.leave(self._device, self.id)
@@ -238,11 +239,11 @@ class Worker(ABC):
     def _wait_while_paused(self) -> None:
         self._queue.release(self._device, self.id)
         with self._guard:
-            self._standing_still()
+            self._note_pause(begins=True)
         self._set_state("paused")
         with self._guard:
             self._guard.wait_for(lambda: self._wants != "paused")
-            self._going_on()
+            self._note_pause(begins=False)
         if self._wants == "stopped":
             return
         with self._guard:

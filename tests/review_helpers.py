@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
 
 from pll.candidates import CandidateSets
-from pll.review.reviewing import Load, Reviewing, Settings
+from pll.registry import RunRegistry
+from pll.review.assignment import Assignment
+from pll.review.desk import Desk
+from pll.review.inforce import Load
+from pll.review.reviewing import Reviewing
 from pll.review.rounds import Promise
-from pll.review.subject import Subject
+from pll.review.settings import Settings
+from pll.review.subject import Subject, review_id
 from pll.store import Database, Store
+from pll.store.records import Event, RoundRecord
 from pll.weights import normalise
 
 NAMES = ("ant", "bee", "cat", "dog")
@@ -45,6 +52,33 @@ def open_with(
     wanted = Settings(**({"mix": 0.0, "promise": Promise(share=0.2, max_error=0.3)} | settings))  # type: ignore[arg-type]
     more = {} if clock is None else {"clock": clock}
     return Reviewing("review", given or subject(), Store(Database(url)), settings=wanted, load=load, **more)
+
+
+def on_disk(home: Path, run_id: str) -> tuple[list[Event], list[RoundRecord]]:
+    """What was stored of the review of a run in this home."""
+    store = Store(Database(home / "reviews.sqlite3"))
+    with store.read(review_id(RunRegistry(home / "runs").get(run_id).folder)) as reader:
+        found = reader.events(), reader.rounds()
+    store.database.close()
+    return found
+
+
+def given(desk: Desk) -> Assignment:
+    """What this desk is given; there must be something."""
+    found = desk.next()
+    assert found is not None
+    return found
+
+
+def top(one: Assignment) -> str:
+    """The label that the model holds most likely."""
+    return one.choices[0].label
+
+
+def answer(desk: Desk, one: Assignment, *, right: bool) -> None:
+    """Say what the model says, or something else."""
+    other = next(choice.label for choice in one.choices if choice.label != one.identified)
+    assert desk.decide(one, "pick", one.identified if right else other).stored
 
 
 def close(*reviews: Reviewing) -> None:

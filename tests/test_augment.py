@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from pll.augment import AUGMENTATIONS, get_augmentation, largest_shift, shift
 from pll.errors import UserError
+from pll.hooks import StopTraining
 from pll.methods.base import Task
 from pll.methods.decomp import PNDecomp
 from pll.methods.proden import Proden
 from pll.synthesis import flip_binomial
-from pll.training import StopTraining
 
 Y = np.arange(23) % 3
 IMAGES = np.random.default_rng(0).normal(size=(23, 2, 9, 8)).astype(np.float32)

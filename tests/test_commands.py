@@ -284,6 +284,9 @@ def test_columns_are_what_one_says_from_fit_to_predict(run: Run, tmp_path: Path)
     assert run("synthesize", table, *flip, *told, "--out", tmp_path / "d.npz").status == 0
     assert formats.read(tmp_path / "d.npz").X.shape == (30, 2)
     run("fit", "iris", *told, *flip, "--out", tmp_path / "no").refuses("--column is for files")
+    run("predict", tmp_path / "run", "iris", *told, "--out", tmp_path / "no").refuses("--column is for files")
+    for given, said_of_it in (("iris", told), (tmp_path / "run", told), (tmp_path / "run", ("--combine", "largest"))):
+        run("convert", given, *said_of_it, "--to", "csv", "--out", tmp_path / "no").refuses("--column", str(given))
     run("fit", table, "--column", "nothing=id", "--out", tmp_path / "no").refuses("There is no column 'nothing'")
 
 

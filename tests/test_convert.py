@@ -251,7 +251,10 @@ class TestRuns:
         own = sample.split(".")[-2] if sample.count(".") == 2 else sample.split(".")[-1]
         for to in {own, "mat"} if sample == "flowers.csv" else {own}:
             plan = of_run(run, to, results=results)
-            out = plan.write(tmp_path / f"out-{to}").files[0]
+            done = plan.write(tmp_path / f"out-{to}")
+            out = done.files[0]
+            known = sum(results.label(name) is not None for name in results.ids)
+            assert done.labelled == known - 2 * (to == "mat")  # only what is really in the file
             said = [sentence for sentence in plan.lost if "(añadido)" in sentence]
             assert bool(said) == (to in ("mat", "cleanlab", "argilla", "labelstudio"))
             assert all("2 examples, whose label is no class of the data" in sentence for sentence in said)

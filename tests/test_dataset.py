@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pll.candidates import CandidateSets
-from pll.dataset import PartialLabelDataset, check_finite, check_trainable, feature_array
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
@@ -143,68 +143,3 @@ class TestPictures:
     def test_an_image_of_one_colour_is_no_division_by_0(self) -> None:
         shown = made(X=np.zeros((4, 1, 2, 2))).picture(0)
         assert shown is not None and shown.tolist() == [[0, 0], [0, 0]]
-
-
-class TestWarnings:
-    def test_none_where_all_is_well(self) -> None:
-        sets = CandidateSets.from_lists([[0, 1], [1, 2], [0, 2], [2]], 3)
-        assert made(candidates=sets).warnings() == []
-
-    def test_truth_outside_is_counted(self) -> None:
-        data = made(y=[2, 1, 2, 0])
-        assert data.truth_outside().tolist() == [0, 3]
-        assert any(text.startswith("2 of 4 true labels are not among their candidates") for text in data.warnings())
-
-    def test_whole_sets_missing_classes_and_singletons(self) -> None:
-        assert any("1 of 4 examples have every class" in text for text in made().warnings())
-        certain = CandidateSets.from_labels([0, 0, 1, 1], 3)
-        found = " ".join(made(candidates=certain, y=None).warnings())
-        assert "nothing is ambiguous" in found and "1 of 3 classes are never a candidate" in found
-
-    def test_large_numbers_are_easy_to_read(self) -> None:
-        sets = CandidateSets.from_lists([[0, 1]] * 2000, 2)
-        X = np.where(np.arange(2000) < 1500, np.nan, 1.0)[:, None]
-        found = PartialLabelDataset(X=X.astype(np.float32), candidates=sets, kind="table").warnings()
-        assert found[0].startswith("2,000 of 2,000 examples have every class")
-        assert found[1].startswith("1,500 cells are missing")
-
-    def test_missing_cells_of_a_table(self) -> None:
-        data = made(X=np.where(X > 9, np.nan, X), kind="table", notes=("a note of the reader",))
-        assert "2 cells are missing" in data.warnings()[-1]
-        assert data.warnings()[0] == "a note of the reader"
-
-
-class TestTrainable:
-    def test_good_data_passes(self) -> None:
-        check_trainable(made(), strict=True)
-        check_trainable(made(y=[2, 1, 2, 0]))
-        assert len(made().sets()) == 4
-
-    @pytest.mark.parametrize(
-        ("data", "strict", "message"),
-        [
-            (made().take([0]), False, "data has 1 example to learn from; at least 2 are needed"),
-            (made().take([]), False, "data has 0 examples to learn from"),
-            (made(candidates=CandidateSets.from_labels([0] * 4, 1), y=None), False, "data has one class (0)"),
-            (made(candidates=None), False, "synthesise them from the true labels"),
-            (made(candidates=None, y=None, name="x.csv"), False, "x.csv has no candidate sets; add a column"),
-            (made(y=[2, 1, 2, 0], ids=list("abcd")), True, "true label of row 0 (id a) is not among its candidates"),
-        ],
-    )
-    def test_what_nothing_can_be_learnt_from_is_refused(
-        self, data: PartialLabelDataset, strict: bool, message: str
-    ) -> None:
-        with pytest.raises(UserError) as caught:
-            check_trainable(data, strict=strict)
-        assert message in str(caught.value)
-
-
-def test_features_are_contiguous_float32() -> None:
-    array = feature_array(X[::-1].astype(np.float64).T)
-    assert array.dtype == np.float32 and array.flags.c_contiguous
-
-
-def test_missing_features_pass_where_they_are_allowed_infinite_ones_never() -> None:
-    check_finite(np.array([[np.nan, 1]]), allow_missing=True)
-    with pytest.raises(UserError, match="Row 1, feature 0 is inf"):
-        check_finite(np.array([[np.nan, 1], [np.inf, 0]]), allow_missing=True)

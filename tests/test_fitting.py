@@ -19,6 +19,7 @@ from pll import fitting
 from pll.__main__ import main
 from pll.errors import UserError
 from pll.history import History
+from pll.hooks import StopTraining
 from pll.persistence import load_model
 from pll.protocol import Flip
 from pll.queueing import DeviceQueue
@@ -26,7 +27,7 @@ from pll.runconfig import RunConfig
 from pll.rundir import RunFolder
 from pll.runs import Run
 from pll.sources import Source
-from pll.training import StopTraining, Trainer
+from pll.training import Trainer
 from tests.run_helpers import BATCHES, config, result_of, wait_for, write_data
 
 ROOT = Path(__file__).parents[1]
@@ -412,20 +413,6 @@ def test_a_full_disk_does_not_hide_itself(data: Path, tmp_path: Path, monkeypatc
         monkeypatch.setattr(RunFolder, name, full)
     with pytest.raises(UserError, match=r"No space left on device.*free space"):
         fitting.run(folder)
-
-
-@pytest.mark.parametrize(
-    ("error", "words"),
-    [
-        (torch.OutOfMemoryError("CUDA"), "GPU ran out of memory"),
-        (MemoryError(), "machine ran out of memory"),
-        (RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried"), "machine ran out of"),
-        (PermissionError(13, "Permission denied", "x"), "Permission denied"),
-        (UserError("as it is"), "as it is"),
-    ],
-)
-def test_errors_are_explained_with_a_remedy(error: Exception, words: str) -> None:
-    assert words in fitting.explain(error)
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import pytest
 from pll import fitting
 from pll.__main__ import main
 from pll.errors import UserError
+from pll.hooks import StopTraining
 from pll.persistence import load_model
 from pll.rundir import RunFolder
 from pll.runexport import export_run, export_source
-from pll.training import StopTraining
 from tests.run_helpers import config, write_data
 
 SAMPLES = Path(__file__).parents[1] / "assets" / "samples"

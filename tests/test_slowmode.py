@@ -51,7 +51,7 @@ def trainer_after(
 
 def take(trainer: Trainer, steps: int) -> None:
     for _ in range(steps):
-        with trainer.own_randomness():
+        with trainer.stream.drawing():
             for units in trainer.batches_left():
                 trainer.step(units)
                 trainer.cursor += len(units)

@@ -14,12 +14,14 @@ from torch import Tensor, nn
 from pll import training
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.hooks import StopTraining
+from pll.inference import evaluating
 from pll.losses import get_loss
 from pll.monitor import Monitor
 from pll.objective import WeightedLoss
 from pll.optimisation import Optimisation
 from pll.synthesis import flip_binomial
-from pll.training import StopTraining, Trainer, evaluating, train
+from pll.training import Trainer, train
 
 N, D, C = 23, 4, 5
 Y = np.arange(N) % C
@@ -320,12 +322,12 @@ class TestState:
     def test_it_can_be_taken_while_the_stream_is_its_own(self) -> None:
         first, second = new_trainer(with_dropout), new_trainer(with_dropout)
         losses = []
-        with first.own_randomness():
+        with first.stream.drawing():
             first.step(torch.arange(5))
             state = copy.deepcopy(first.state())
             losses.append(first.step(torch.arange(5)).loss)
         second.load_state(state)
-        with second.own_randomness():
+        with second.stream.drawing():
             losses.append(second.step(torch.arange(5)).loss)
         assert losses[0] == losses[1]
 
@@ -370,7 +372,7 @@ class TestRandomness:
         trainer = new_trainer(with_dropout, lr=0.0)
         logits = []
         for _ in range(2):  # the same examples and parameters
-            with trainer.own_randomness():
+            with trainer.stream.drawing():
                 logits.append(trainer.step(torch.arange(N)).logits)
         assert not torch.equal(*logits)
 
@@ -396,19 +398,6 @@ class TestRandomness:
     def test_the_seed_decides_what_dropout_draws(self) -> None:
         one, other = new_trainer(with_dropout, seed=1, batch_size=N), new_trainer(with_dropout, seed=2, batch_size=N)
         assert run(one, 1)[0].loss != run(other, 1)[0].loss
-
-
-def test_evaluating_puts_the_mode_back_even_after_an_error() -> None:
-    network = with_dropout()
-    network.train()
-    with pytest.raises(ZeroDivisionError), evaluating(network):
-        assert not network.training and not torch.is_grad_enabled()
-        raise ZeroDivisionError
-    assert network.training and torch.is_grad_enabled()
-    network.eval()
-    with evaluating(network):
-        pass
-    assert not network.training
 
 
 def test_evaluation_in_pieces_is_evaluation_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -274,6 +274,16 @@ class Annotations:
     def answers_per_row(self) -> Codes:
         """(n_rows,) int64: how many annotators answered."""
         return np.bincount(self.rows[self.answer_starts], minlength=self.n_rows)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Annotations:
+        """What was said of some rows (indices, each once), which are then numbered in that order."""
+        place = np.full(self.n_rows, -1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        found = place[self.rows]
+        kept = found >= 0
+        ids = None if self.ids is None else self.ids[rows]
+        who, labels = self.annotators[kept], self.labels[kept]
+        return replace(self, rows=found[kept], annotators=who, labels=labels, n_rows=len(rows), ids=ids)
 
 
 def _in_range(values: npt.NDArray[Any], limit: int, what: str) -> Codes:

@@ -162,7 +162,6 @@ class Entry:
 
     @property
     def downloadable(self) -> bool:
-        """Whether it is known where to download it from."""
         """Whether everything it needs can be downloaded."""
         return all(file.downloadable for file in self.files)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 import os
 import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import IO
 from urllib.parse import unquote, urlsplit
 
 from pll.catalog.base import Checksum, Entry, File, Need
@@ -123,11 +123,11 @@ def _checksum(path: Path, kind: str, size: int, _changed: int) -> str:
     return digest.hexdigest()
 
 
-def open_unpacked(path: Path) -> IO[bytes]:
+def open_unpacked(path: Path) -> io.BufferedIOBase:
     """Open a file that may or may not be gzip-compressed, whatever its name says."""
     with path.open("rb") as stream:
         compressed = stream.read(2) == b"\x1f\x8b"
-    return gzip.open(path) if compressed else path.open("rb")  # type: ignore[return-value]
+    return gzip.open(path) if compressed else path.open("rb")
 
 
 def damaged(path: Path, reason: object) -> UserError:

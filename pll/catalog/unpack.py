@@ -93,7 +93,7 @@ def _opened(archive: Path, file: File) -> Iterator[Any]:
 
 @contextmanager
 def _opened_rar(archive: Path, file: File) -> Iterator[Any]:
-    import rarfile  # type: ignore[import-untyped]
+    import rarfile
 
     try:
         with rarfile.RarFile(archive) as members:

@@ -42,8 +42,8 @@ class TextFeatures(Featuriser):
         self.components = components
         self.unit = unit
         self._words: TfidfVectorizer | None = None
-        self._alone = 0
-        """Texts among those learnt from that share no word with another, where words of a single text count at all."""
+        self._alone = ""
+        """How many of the texts learnt from share no word with another, where words of a single text count at all."""
 
     @classmethod
     def from_argument(cls, argument: str) -> Self:
@@ -71,7 +71,8 @@ class TextFeatures(Featuriser):
                 continue
             if counted.shape[1] >= 2:
                 self._words = words
-                self._alone = _texts_alone(counted)
+                alone = _texts_alone(counted)
+                self._alone = f"{alone} of {len(texts)} texts" if alone else ""
                 return counted
         raise UserError(
             f"The texts of {data.name} hold fewer than two different words; there is nothing to learn from."
@@ -101,7 +102,7 @@ class TextFeatures(Featuriser):
         found = [f"{silent} texts hold no word that training knew; their features are 0."] if silent else []
         if self._alone:
             found.append(
-                f"{self._alone} of {known.shape[0]} texts share no word with any other: nothing learnt about one text "
+                f"{self._alone} share no word with any other: nothing learnt about one text "
                 "says anything about them. Bring more texts, or longer ones."
             )
         return tuple(found)

@@ -19,7 +19,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.files import write_text
 from pll.formats.argilla import Argilla
-from pll.formats.base import HEAD_BYTES, Format, ReadOptions, listing
+from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.cleanlab import Cleanlab
 from pll.formats.delimited import Csv, Delimited, Tsv
 from pll.formats.doccano import Doccano
@@ -34,6 +34,7 @@ from pll.formats.plcifar import PlCifar
 from pll.formats.prodigy import Prodigy
 from pll.formats.results import Results
 from pll.formats.roles import Column
+from pll.formats.words import listing
 
 __all__ = [
     "FORMATS",
@@ -42,7 +43,6 @@ __all__ = [
     "Results",
     "columns",
     "detect",
-    "first_cells",
     "give_back",
     "read",
     "write",
@@ -105,7 +105,7 @@ def read(
     options = options or ReadOptions()
     shown = name or options.name or path.name
     with _named(shown):
-        form = _detect(path, shown) if format is None else _called(format)
+        form = _form(path, shown, format)
         with _counted(form):
             return form.read(path, replace(options, name=shown))
 
@@ -120,23 +120,8 @@ def columns(
     """
     path = Path(path)
     with _named(name or path.name):
-        form = _detect(path, name or path.name) if format is None else _called(format)
+        form = _form(path, name or path.name, format)
         return form.columns(path, options or ReadOptions()) if isinstance(form, Delimited | Parquet | JsonLines) else []
-
-
-def first_cells(path: Path | str, rows: int, *, name: str | None = None, format: str | None = None) -> list[list[str]]:
-    """The first cells of each column of a table of text, in the order of `columns`; nothing of other formats.
-
-    Args:
-        rows: how many of each; the rest of the file is not read.
-
-    Raises:
-        UserError: see `read`.
-    """
-    path = Path(path)
-    with _named(name or path.name):
-        form = _detect(path, name or path.name) if format is None else _called(format)
-        return form.first_cells(path, rows) if isinstance(form, Delimited) else []
 
 
 def write(
@@ -190,7 +175,7 @@ def give_back(
     """
     source, path = Path(source), Path(path)
     with _named(source.name):
-        form = _detect(source, source.name) if format is None else _called(format)
+        form = _form(source, source.name, format)
         if path.exists() and path.samefile(source):
             raise UserError(f"{path} is the file that the labels are for; write to another.")
         known = options or ReadOptions()
@@ -215,6 +200,11 @@ def _whole_or_not(path: Path, write: Callable[[Path], None]) -> None:
         half.replace(path)
     finally:
         half.unlink(missing_ok=True)
+
+
+def _form(path: Path, shown: str, format: str | None) -> Format:
+    """The format that was named, else what the content says."""
+    return _detect(path, shown) if format is None else _called(format)
 
 
 def _detect(path: Path, shown: str) -> Format:

@@ -17,7 +17,8 @@ import numpy.typing as npt
 from numpy.lib import format as npy
 
 from pll.errors import UserError
-from pll.formats.base import check_unpacked_size, kind_of, parsing, shorten
+from pll.formats.checks import check_unpacked_size, parsing
+from pll.formats.words import kind_of, shorten
 
 _MAX_MEMBERS = 1000
 MAX_DIRECTORY = 46 * 2**20

@@ -14,12 +14,13 @@ from typing import Any
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import jsonfile
-from pll.formats.base import Format, ReadOptions, listing, shorten
-from pll.formats.examples import Example, Examples, label_names, most_common
+from pll.formats.base import Format, ReadOptions
+from pll.formats.examples import Example, Examples, label_names, question_read
 from pll.formats.fields import answers_of, example_losses, fields_of, states_sets
 from pll.formats.jsonfile import Record
 from pll.formats.losses import added_labels, class_losses, said
 from pll.formats.results import Results
+from pll.formats.words import listing
 
 QUESTION = "label"
 """What the question is called in records that we write."""
@@ -117,12 +118,7 @@ def _question(path: Path, options: ReadOptions, notes: list[str]) -> str | None:
             if _is_label(value):
                 counts[question] += 1
         suggested.update(list(_object(record.get("suggestions"), row, "suggestions")))
-    told = [name for name, role in options.columns.items() if role == "candidates"]
-    if told:
-        if told[0] not in counts:
-            raise UserError(f"Nobody answered a question called {shorten(told[0])}; asked were {', '.join(counts)}.")
-        return told[0]
-    return most_common(counts, "questions", notes) or next((name for name, _ in suggested.most_common(1)), None)
+    return question_read(counts, options, notes) or next((name for name, _ in suggested.most_common(1)), None)
 
 
 def _is_label(value: Any) -> bool:

@@ -1,42 +1,22 @@
-"""What a file format is, and what every reader shares: options, limits, and words for what is wrong.
-
-A reader trusts nothing in a file. Sizes are checked before memory is asked for, nothing is ever unpickled, and whatever
-a parser makes of a damaged file reaches the user as a `UserError`.
-"""
+"""What a file format is: how its files are told, read, written and given back, and what a person may say of them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, ClassVar
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.progress import Progress
 
 if TYPE_CHECKING:
     from pll.formats.results import Results
 
 HEAD_BYTES = 2**16
 """How much of a file `sniff` is shown: a header of some thousand columns."""
-
-MAX_CLASSES = 1_000_000
-"""More classes than this are taken for a damaged number: each costs a name, and every model a row of weights."""
-
-MAX_ID_BYTES = 256 * 2**20
-"""What ids may occupy: numpy gives every id the room of the longest, so that one huge cell could cost gigabytes."""
-
-MAX_NAME = 1000
-"""Characters in the name of a class; longer cells come from a quote that is left open, or hold something else."""
-
-BOMB_BYTES = 256 * 2**20
-BOMB_RATIO = 200
-"""Compressed data that grows beyond both is taken for a zip bomb; real features compress 2 to 30 times."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +31,7 @@ class ReadOptions:
         combine: what becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
         fold: which of the file's own folds is the test part, from 1; by default none is.
         max_bytes: how large the arrays of a file may be once unpacked.
-        progress: called as a file is read: (what is counted, how many are done, how many in all or None). What it
-            raises stops the reading.
+        progress: called as a file is read.
 
     Raises:
         UserError: a `combine` that does not exist, or a fold below 1.
@@ -65,7 +44,7 @@ class ReadOptions:
     combine: str = "union"
     fold: int | None = None
     max_bytes: int = 4 * 2**30
-    progress: Callable[[str, int, int | None], None] | None = field(default=None, compare=False, repr=False)
+    progress: Progress | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "class_names", tuple(self.class_names))  # JSON brings lists
@@ -150,13 +129,17 @@ class Format(ABC):
         return []
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
-        """Which of the labels writing or giving back would lose, in words for a person; mostly none.
+        """For which labels the file, or the tool, has no proper place, in words for a person; mostly for none.
 
         Args:
             dataset: the examples.
             results: their labels, among which may be classes that a person added.
         """
         return []
+
+    def labels_lost(self, dataset: PartialLabelDataset, results: Results) -> int:
+        """How many labels of `cannot_label` are not in the file at all; mostly none."""
+        return 0
 
     def beside(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
         """Files of text that go with a written dataset, by what stands in place of the suffix; mostly none."""
@@ -165,149 +148,3 @@ class Format(ABC):
     def beside_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
         """As `beside`, for a file that was given back."""
         return {}
-
-
-@contextmanager
-def parsing(what: str, remedy: str = "copy or export the file again") -> Iterator[None]:
-    """Around a call into someone else's parser: whatever it raises over a damaged file becomes a `UserError`.
-
-    >>> with parsing("the array X"):
-    ...     raise EOFError("no more bytes")
-    Traceback (most recent call last):
-        ...
-    pll.errors.UserError: The array X cannot be read (no more bytes); copy or export the file again.
-    """
-    try:
-        yield
-    except UserError:
-        raise
-    except MemoryError as error:
-        raise UserError(f"{_capital(what)} does not fit into memory; bring a smaller file.") from error
-    except Exception as error:  # parsers of hostile bytes raise nearly anything
-        reason = str(error).strip().splitlines()
-        why = reason[0][:200].rstrip(".") if reason else type(error).__name__
-        raise UserError(f"{_capital(what)} cannot be read ({why}); {remedy}.") from error
-
-
-def check_unpacked_size(unpacked: int, packed: int, limit: int, what: str) -> None:
-    """Refuse what would not fit into memory, or looks made to fill it, before any of it is unpacked.
-
-    Args:
-        unpacked: bytes that the file says it holds.
-        packed: bytes that they take in the file.
-    """
-    if unpacked > limit:
-        raise UserError(
-            f"{_capital(what)} would take {readable(unpacked)} in memory; the limit is {readable(limit)}. "
-            "Split the file, or save it in a smaller type (float32)."
-        )
-    if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * max(packed, 1):
-        raise UserError(
-            f"{_capital(what)} would grow from {readable(packed)} to {readable(unpacked)} when unpacked, "
-            "as files made to fill the memory do; if it is genuine, save it without compression."
-        )
-
-
-def check_class_count(count: int, where: str) -> None:
-    """Refuse a number of classes that only a damaged file has.
-
-    Args:
-        where: what holds them, as in "in the variable target".
-    """
-    if count > MAX_CLASSES:
-        raise UserError(f"There are {count:,} classes in {where}; at most {MAX_CLASSES:,} are supported.")
-
-
-def check_ids(ids: Sequence[str], row_of: Callable[[int], int]) -> npt.NDArray[np.str_]:
-    """Ids as a numpy array, refused where one is empty, stands twice or is too long.
-
-    Args:
-        row_of: the number a message gives to the row at a position.
-    """
-    seen: dict[str, int] = {}
-    longest = 0
-    for at, name in enumerate(ids):
-        if not name:
-            raise UserError(f"Row {row_of(at)} has an empty id; give every row an id, or remove the ids.")
-        first = seen.setdefault(name, at)
-        if first != at:
-            raise UserError(
-                f"Rows {row_of(first)} and {row_of(at)} have the same id {shorten(name)}; ids must be unique."
-            )
-        if len(name) > len(ids[longest]):
-            longest = at
-    if ids and 4 * len(ids[longest]) * len(ids) > MAX_ID_BYTES:
-        raise UserError(
-            f"Row {row_of(longest)} has an id of {len(ids[longest]):,} characters; use short ids "
-            f"(about {MAX_ID_BYTES // (4 * len(ids)):,} characters at most for {len(ids):,} rows)."
-        )
-    return np.asarray(ids, dtype=np.str_)
-
-
-def as_features(array: npt.NDArray[Any], what: str, *, allow_missing: bool = False) -> npt.NDArray[np.float32]:
-    """Numbers of any width as float32, refused where one is not finite.
-
-    Args:
-        array: (n, …) numbers; the first axis is named as the row.
-        allow_missing: let NaN pass, as it marks a missing cell in tables.
-    """
-    if array.dtype.kind not in "fiub":
-        raise UserError(f"{what} holds {kind_of(array.dtype)}; features must be numbers, such as float32.")
-    with np.errstate(over="ignore", invalid="ignore"):  # checked below, where the row can be named
-        X = np.ascontiguousarray(array, dtype=np.float32)
-        total = X.sum(dtype=np.float64)
-    if np.isfinite(total):  # one pass over the common case
-        return X
-    bad = np.isinf(X) if allow_missing else ~np.isfinite(X)
-    if bad.any():
-        row, *rest = (int(k) for k in np.argwhere(bad)[0])
-        place = f"feature {rest[0]}" if len(rest) == 1 else f"pixel {tuple(rest)}"
-        value = array[(row, *rest)]
-        too_large = " (too large for float32)" if np.isfinite(value) else ""
-        raise UserError(
-            f"Row {row}, {place} of {what} is {value}{too_large}; features must be finite numbers. "
-            "Remove the row or fill in the value."
-        )
-    return X
-
-
-def kind_of(dtype: np.dtype[Any]) -> str:
-    """A dtype in words.
-
-    >>> kind_of(np.dtype("U5")), kind_of(np.dtype(np.int64))
-    ('text', 'whole numbers')
-    """
-    words = {"f": "decimal numbers", "i": "whole numbers", "u": "whole numbers", "b": "true/false values"}
-    words |= {"U": "text", "S": "bytes", "O": "Python objects", "c": "complex numbers", "V": "records"}
-    return words.get(dtype.kind, "dates or times" if dtype.kind in "mM" else f"values of type {dtype}")
-
-
-def readable(size: int) -> str:
-    """A number of bytes for people.
-
-    >>> readable(3 * 2**30), readable(2000)
-    ('3.0 GB', '2.0 KB')
-    """
-    amount, units = float(size), ["bytes", "KB", "MB", "GB", "TB"]
-    while amount >= 1000 and len(units) > 1:
-        amount, units = amount / 1024, units[1:]
-    return f"{amount:.0f} bytes" if units[0] == "bytes" else f"{amount:,.1f} {units[0]}"
-
-
-def shorten(text: str, limit: int = 60) -> str:
-    """A value from a file as it may stand in a message: quoted, on one line, not longer than it helps."""
-    return repr(text if len(text) <= limit else text[: limit - 1] + "…")
-
-
-def listing(names: Sequence[str], limit: int = 8) -> str:
-    """Names for a message: the first few, and how many more.
-
-    >>> listing(["a", "b", "c"], limit=2)
-    'a, b and 1 more'
-    """
-    shown = ", ".join(name if len(name) <= 40 else name[:39] + "…" for name in names[:limit])
-    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
-
-
-def _capital(words: str) -> str:
-    return words[:1].upper() + words[1:]

@@ -15,22 +15,14 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import textscan
 from pll.formats.base import ReadOptions
+from pll.formats.cellkinds import Cells, is_number
 from pll.formats.columns import TextColumn
 from pll.formats.delimited import Csv, Layout, write_columns
 from pll.formats.fields import answers_of, states_sets
+from pll.formats.guessing import SAMPLE_ROWS, is_annotator, roles_of
 from pll.formats.losses import added_labels, class_losses, losses, said
 from pll.formats.results import Results
-from pll.formats.roles import (
-    CONSENSUS_COLUMNS,
-    ROLES,
-    SAMPLE_ROWS,
-    Cells,
-    Column,
-    is_annotator,
-    is_number,
-    marked,
-    roles_of,
-)
+from pll.formats.roles import CONSENSUS_COLUMNS, ROLES, Column, marked
 from pll.formats.table import check_header, plan
 
 MAX_CLASSES = 10_000
@@ -74,13 +66,12 @@ class Cleanlab(Csv):
             return data
         return super().read(path, replace(options, class_names=every))  # 0 … K−1, also those nobody chose
 
-    def _plan(self, path: Path, layout: Layout, options: ReadOptions) -> list[Column]:
+    def _plan(self, layout: Layout, options: ReadOptions) -> list[Column]:
         names = ["id" if at == 0 and not name.strip() else name for at, name in enumerate(layout.header)]
-        sample = textscan.sample(path, layout.delimiter, len(names), SAMPLE_ROWS, layout.top)
-        columns = plan(names, sample, options)
+        columns = plan(names, layout.sample, options)
         if {column.role for column in columns} >= set(_LONG):
             return columns
-        return plan(names, sample, _told(check_header(names), sample, options))
+        return plan(names, layout.sample, _told(check_header(names), layout.sample, options))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = [*losses(dataset, {"ids", "annotations"}), *class_losses(dataset)]

@@ -15,11 +15,12 @@ import pyarrow as pa
 
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.base import listing
 from pll.formats.cells import join_column, write_label
+from pll.formats.guessing import SAMPLE_ROWS, roles_of
 from pll.formats.losses import ALL_BUT_PIXELS, class_losses, class_names, losses
 from pll.formats.results import Results
-from pll.formats.roles import SAMPLE_ROWS, marked, roles_of
+from pll.formats.roles import marked
+from pll.formats.words import listing
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,13 @@ import pyarrow.csv
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import spaced, textscan
-from pll.formats.base import HEAD_BYTES, Format, ReadOptions, parsing
+from pll.formats.base import HEAD_BYTES, Format, ReadOptions
+from pll.formats.checks import parsing
 from pll.formats.columns import TextColumn, check_text, number_blocks, numbers_called, table_losses, text_columns
+from pll.formats.guessing import SAMPLE_ROWS
 from pll.formats.headers import is_data, numbered
 from pll.formats.results import Results, left_out
-from pll.formats.roles import SAMPLE_ROWS, Column
+from pll.formats.roles import Column
 from pll.formats.table import TableBuilder, no_rows, plan
 
 _WRITE_ROWS = 4096
@@ -36,11 +38,13 @@ class Layout:
     Attributes:
         delimiter: between its columns.
         header: their names, as they stand in the file; by number where it has none.
+        sample: their first cells, `SAMPLE_ROWS` of each at most.
         top: rows above the data: 1 where there is a header, else 0.
     """
 
     delimiter: str
     header: list[str]
+    sample: list[list[str]]
     top: int = 1
 
 
@@ -66,7 +70,7 @@ class Delimited(Format):
         width, top = len(layout.header), layout.top
         if scan.quotes % 2:
             textscan.check_last_quote(path, layout.delimiter)
-        columns = self._plan(path, layout, options)
+        columns = self._plan(layout, options)
         row_of = (
             partial(textscan.row_number, path, layout.delimiter, top)
             if scan.has_blank_lines
@@ -95,7 +99,7 @@ class Delimited(Format):
     def _give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         layout = self._layout(source)
         header = layout.header
-        columns = self._plan(source, layout, options)
+        columns = self._plan(layout, options)
         example = next((column.at for column in columns if column.role in ("id", "task")), None)
         names = [name.strip() for name in header]
         results = results.beside(names)
@@ -130,21 +134,11 @@ class Delimited(Format):
         """
         try:
             with self._opened(path, SAMPLE_ROWS) as table:
-                return self._plan(table, self._layout(table), options)
+                return self._plan(self._layout(table), options)
         except UnicodeDecodeError:
             with parsing("the table"):
                 textscan.scan(path)  # says where; only the beginning was looked at
                 raise
-
-    def first_cells(self, path: Path, rows: int) -> list[list[str]]:
-        """The first cells of each column, for a person to see what it is.
-
-        Raises:
-            UserError: see `read`.
-        """
-        with self._opened(path, SAMPLE_ROWS) as table:
-            layout = self._layout(table)
-            return textscan.sample(table, layout.delimiter, len(layout.header), rows, layout.top)
 
     def _opened(self, path: Path, rows: int | None = None) -> AbstractContextManager[Path]:
         """The file, or a copy of it that has this format's delimiter.
@@ -160,12 +154,14 @@ class Delimited(Format):
         first = textscan.header(path, delimiter)
         if not first or (len(first) == 1 and not first[0].strip()):
             raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
-        if is_data(first, textscan.sample(path, delimiter, len(first), SAMPLE_ROWS)):
-            return Layout(delimiter, numbered(len(first)), top=0)
-        return Layout(delimiter, first)
+        below = textscan.sample(path, delimiter, len(first), SAMPLE_ROWS)
+        if not is_data(first, below):
+            return Layout(delimiter, first, below)
+        sample = [[cell, *cells][:SAMPLE_ROWS] for cell, cells in zip(first, below, strict=True)]
+        return Layout(delimiter, numbered(len(first)), sample, top=0)
 
-    def _plan(self, path: Path, layout: Layout, options: ReadOptions) -> list[Column]:
-        return plan(layout.header, _sample(path, layout), options)
+    def _plan(self, layout: Layout, options: ReadOptions) -> list[Column]:
+        return plan(layout.header, layout.sample, options)
 
 
 class Csv(Delimited):
@@ -228,10 +224,6 @@ def write_table(dataset: PartialLabelDataset, file: IO[bytes], delimiter: str, r
 def _is_spaced(path: Path) -> bool:
     with path.open("rb") as file:
         return spaced.is_spaced(file.read(HEAD_BYTES))
-
-
-def _sample(path: Path, layout: Layout) -> list[list[str]]:
-    return textscan.sample(path, layout.delimiter, len(layout.header), SAMPLE_ROWS, layout.top)
 
 
 def _no_header(width: int) -> str:

@@ -13,7 +13,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import jsonfile
 from pll.formats.base import Format, ReadOptions
-from pll.formats.examples import Example, Examples, label_names, merged
+from pll.formats.examples import Example, Examples, first_lines, label_names, merged
 from pll.formats.fields import answers_of, example_losses, fields_of, states_sets
 from pll.formats.jsonfile import Record
 from pll.formats.losses import class_losses
@@ -51,21 +51,15 @@ class Doccano(Format):
         jsonfile.write(path, _lines(dataset, results), as_list=False)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return merged(sum(1 for _ in jsonfile.records(source)), len(self.read(source, options)))
+        return merged(source, len(self.read(source, options)))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         data = self.read(source, options)
-        places = {name: i for i, name in enumerate(data.row_ids.tolist())}
 
         def labelled() -> Iterator[tuple[str, Record]]:
-            seen: set[str] = set()
-            for at, (row, record) in enumerate(jsonfile.records(source)):
-                example = _example(row, record).key or str(at)
-                if example in seen:
-                    continue  # another annotator's line of the same example
-                seen.add(example)
+            for i, (example, record) in enumerate(first_lines(source, _example)):
                 known = {name: value for name, value in record.items() if name not in _PEOPLE}  # it is not their label
-                yield example, _labelled(known, data, places[example], results)
+                yield example, _labelled(known, data, i, results)
 
         jsonfile.write(path, results.in_order(labelled()), as_list=False)
 

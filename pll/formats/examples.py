@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,14 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
+from pll.formats import jsonfile
 from pll.formats.answers import filled, sets_of
-from pll.formats.base import MAX_NAME, ReadOptions, check_class_count, check_ids, listing, shorten
+from pll.formats.base import ReadOptions
+from pll.formats.checks import MAX_NAME, check_class_count, check_ids
 from pll.formats.fields import read_fields
+from pll.formats.jsonfile import Record
 from pll.formats.table import no_rows
+from pll.formats.words import listing, shorten
 from pll.names import sort_names
 
 Fields = Mapping[str, Any]
@@ -248,21 +253,44 @@ def label_names(values: Any, row: int, where: str) -> list[str]:
     return list(dict.fromkeys(label_name(value, row, where) for value in listed))
 
 
-def merged(lines: int, examples: int) -> list[str]:
+def first_lines(path: Path, example_of: Callable[[int, Record], Example]) -> Iterator[tuple[str, Record]]:
+    """(id, object) of each example, in the order of `Examples`: the first of its lines, where several people had it."""
+    seen: set[str] = set()
+    for at, (row, record) in enumerate(jsonfile.records(path)):
+        example = example_of(row, record).key or str(at)
+        if example not in seen:
+            seen.add(example)
+            yield example, record
+
+
+def merged(path: Path, examples: int) -> list[str]:
     """What a person should know where each example is written on one line, however many annotators had one."""
-    if lines == examples:
+    further = sum(1 for _ in jsonfile.records(path)) - examples
+    if not further:
         return []
-    return [f"{lines - examples:,} lines of further annotators: each example is written once, with all its candidates."]
+    return [f"{further:,} lines of further annotators: each example is written once, with all its candidates."]
 
 
-def most_common(counts: Counter[str], what: str, notes: list[str]) -> str | None:
-    """The name that occurs most, the others said."""
+def question_read(counts: Counter[str], options: ReadOptions, notes: list[str]) -> str | None:
+    """The question whose answers are the labels: as the user says, else the one most often answered, the others said.
+
+    Args:
+        counts: by question, how often it was answered.
+
+    Raises:
+        UserError: nobody answered the question that the user names.
+    """
+    told = next((name for name, role in options.columns.items() if role == "candidates"), None)
+    if told is not None:
+        if told not in counts:
+            raise UserError(f"Nobody answered a question called {shorten(told)}; asked were {', '.join(counts)}.")
+        return told
     if not counts:
         return None
     chosen, *others = [name for name, _ in counts.most_common()]
     if others:
         notes.append(
-            f"There are several {what}: {listing([chosen, *others])}; read was {chosen}. To read another, say that it "
-            "is candidates."
+            f"There are several questions: {listing([chosen, *others])}; read was {chosen}. To read another, say that "
+            "it is candidates."
         )
     return chosen

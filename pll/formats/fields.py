@@ -18,11 +18,13 @@ from pll.arrays import Column as ObjectColumn
 from pll.arrays import as_column
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.base import ReadOptions, as_features, listing, shorten
+from pll.formats.base import ReadOptions
+from pll.formats.checks import as_features
+from pll.formats.guessing import SAMPLE_ROWS, guesses, roles_of
 from pll.formats.losses import ALL_BUT_PIXELS, class_names, is_union, losses
 from pll.formats.results import RESULT_COLUMNS, results_among
-from pll.formats.roles import SAMPLE_ROWS, marked, roles_of, shown_as
-from pll.formats.table import guesses
+from pll.formats.roles import marked, shown_as
+from pll.formats.words import listing, shorten
 from pll.pictures import Pictures
 
 OWN = ("id", "text", "image", "candidates", "features", "categories", "true_label", "split")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from pll.formats.roles import MISSING, Cells, is_number
+from pll.formats.cellkinds import MISSING, Cells, is_measured, is_number
 
 _FEWEST_COLUMNS, _FEWEST_RISING = 2, 5
 
@@ -48,9 +48,3 @@ def numbered(count: int) -> list[str]:
     ['column 1', 'column 2']
     """
     return [f"column {at}" for at in range(1, count + 1)]
-
-
-def is_measured(cells: Cells) -> bool:
-    """Whether a column holds numbers, missing ones and some mistakes apart, as `pll.formats.roles` sees it."""
-    filled = [cell for cell in cells if cell is not None and cell.strip() not in MISSING]
-    return bool(filled) and 2 * sum(map(is_number, filled)) >= len(filled)

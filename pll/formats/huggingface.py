@@ -16,7 +16,8 @@ import pyarrow.parquet as pq
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.losses import class_names
-from pll.formats.parquet import Parquet, class_labels
+from pll.formats.parquet import Parquet
+from pll.formats.parquetmeta import class_labels
 
 _TRUTH = "label"
 

@@ -21,14 +21,16 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.answers import filled
 from pll.formats.archive import open_zip
-from pll.formats.base import Format, ReadOptions, check_ids, listing, shorten
+from pll.formats.base import Format, ReadOptions
 from pll.formats.cells import guess_separator, split_cell
+from pll.formats.checks import check_ids
 from pll.formats.columns import table_losses
 from pll.formats.delimited import Csv, Tsv, write_table
 from pll.formats.jsonl import JsonLines
 from pll.formats.members import Members
 from pll.formats.parquet import Parquet
 from pll.formats.results import Results
+from pll.formats.words import listing, shorten
 from pll.names import sort_names
 from pll.pictures import SUFFIXES, Pictures, check_size, encode
 

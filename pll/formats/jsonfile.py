@@ -12,7 +12,7 @@ from typing import IO, Any
 
 from pll.errors import UserError
 from pll.formats import textscan
-from pll.formats.base import readable
+from pll.formats.words import readable
 
 Record = dict[str, Any]
 

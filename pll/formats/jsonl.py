@@ -1,6 +1,6 @@
 """JSON lines: a table whose rows are objects. `candidates` is a list of names; numbers are numbers.
 
-Every field is a column, as in CSV, and plays the part that `pll.formats.roles` says. One list of objects is read as
+Every field is a column, as in CSV, and plays the part that `pll.formats.guessing` says. One list of objects is read as
 well.
 """
 
@@ -20,14 +20,16 @@ from pll.arrays import as_column
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import jsonfile
-from pll.formats.base import Format, ReadOptions, shorten
+from pll.formats.base import Format, ReadOptions
 from pll.formats.cells import write_label
 from pll.formats.columns import annotator_lists, numbers_called, table_losses, text_columns
+from pll.formats.guessing import SAMPLE_ROWS
 from pll.formats.jsonfile import Record
 from pll.formats.losses import class_names
 from pll.formats.results import Results, left_out, results_among
-from pll.formats.roles import SAMPLE_ROWS, Column
+from pll.formats.roles import Column
 from pll.formats.table import MAX_COLUMNS, TableBuilder, no_rows, plan
+from pll.formats.words import shorten
 
 _ROWS = 4096
 

@@ -9,23 +9,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
-from xml.sax.saxutils import quoteattr
+from typing import Any
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import jsonfile
-from pll.formats.base import Format, ReadOptions, shorten
-from pll.formats.examples import Example, Examples, label_names, most_common
+from pll.formats.base import Format, ReadOptions
+from pll.formats.examples import Example, Examples, label_names, question_read
 from pll.formats.fields import answers_of, example_losses, fields_of, states_sets
 from pll.formats.jsonfile import Record
-from pll.formats.losses import added_labels, class_losses, class_names, said
+from pll.formats.labelstudioconfig import QUESTION, config_of_tasks, labelling_config
+from pll.formats.losses import added_labels, class_losses, said
 from pll.formats.results import Results
 
-QUESTION = "label"
-"""What the question is called in tasks that we write."""
 BY = ", decided by "
 """Between the run and the person, where a label is a person's."""
 CONFIG = ".config.xml"
@@ -49,10 +47,13 @@ class LabelStudio(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         examples = Examples(options)
-        question = _question(path, options, examples.notes)
-        people = _people(path)
+        survey = _survey(path)
+        if survey.others:
+            kinds = ", ".join(f"{count} of type {kind}" for kind, count in survey.others.most_common(5))
+            examples.notes.append(f"Answers that are no choices were left out: {kinds}.")
+        question = question_read(survey.questions, options, examples.notes)
         for row, task in jsonfile.records(path):
-            examples.add(_example(row, task, question, people))
+            examples.add(_example(row, task, question, survey.people))
         return examples.dataset()
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
@@ -74,7 +75,7 @@ class LabelStudio(Format):
         jsonfile.write(path, _tasks(dataset, results), as_list=True)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        question = _question(source, options, [])
+        question = question_read(_survey(source).questions, options, [])
 
         def predicted() -> Iterator[tuple[str, Record]]:
             to_name = _target(source, question)
@@ -90,67 +91,9 @@ class LabelStudio(Format):
         return {CONFIG: labelling_config(dataset, results)}
 
     def beside_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
-        question = _question(source, options, [])
+        question = question_read(_survey(source).questions, options, [])
         data = self.read(source, options)
-        return {CONFIG: _config_of_tasks(source, data, results, question or QUESTION, _target(source, question))}
-
-
-def labelling_config(dataset: PartialLabelDataset, results: Results | None = None) -> str:
-    """The labelling configuration that fits the tasks `write` makes of a dataset.
-
-    Where the tasks state their candidates, each offers these alone (`value="$candidates"`); else all classes.
-
-    >>> import numpy as np
-    >>> print(labelling_config(PartialLabelDataset(np.ones((1, 0)), texts=np.array(["hi"]), class_names=("a", "b"))))
-    <View>
-      <Text name="text" value="$text"/>
-      <Choices name="label" toName="text" choice="single">
-        <Choice value="a"/>
-        <Choice value="b"/>
-      </Choices>
-    </View>
-    """
-    shown = "image" if dataset.pictures is not None else "text"
-    field = shown if dataset.pictures is not None or dataset.texts is not None else "id"
-    return _config(dataset, results, QUESTION, shown, field, own_choices=states_sets(dataset))
-
-
-def _config_of_tasks(
-    source: Path, dataset: PartialLabelDataset, results: Results, question: str, to_name: str | None
-) -> str:
-    """The labelling configuration that fits tasks as they came, under the names that their answers use."""
-    first = {name: value for _, task in islice(jsonfile.records(source), 1) for name, value in task["data"].items()}
-    shown = dataset.texts if dataset.pictures is None else dataset.pictures.names
-    seen = None if shown is None else shown[0]
-    field = next((name for name, value in first.items() if value == seen), next(iter(first), "id"))
-    own = all(_listed(task["data"].get("candidates")) for _, task in jsonfile.records(source))
-    many = any(len(labels) > 1 for answers in answers_of(dataset) for _, labels in answers)
-    default = "image" if dataset.pictures is not None else "text"
-    choice: Literal["single", "multiple"] = "multiple" if many else "single"
-    return _config(dataset, results, question, to_name or default, field, own_choices=own, choice=choice)
-
-
-def _config(
-    dataset: PartialLabelDataset,
-    results: Results | None,
-    question: str,
-    to_name: str,
-    field: str,
-    *,
-    own_choices: bool,
-    choice: Literal["single", "multiple"] = "single",
-) -> str:
-    tag = "Image" if dataset.pictures is not None else "Text"
-    choices = f'  <Choices name={quoteattr(question)} toName={quoteattr(to_name)} choice="{choice}"'
-    if own_choices:
-        lines = [f'{choices} value="$candidates"/>']
-    else:
-        new = () if results is None else filter(None, results.columns["identified_label"])  # people may add classes
-        every = dict.fromkeys((*class_names(dataset), *new))
-        names = [f"    <Choice value={quoteattr(name)}/>" for name in every]
-        lines = [f"{choices}>", *names, "  </Choices>"]
-    shown = f"  <{tag} name={quoteattr(to_name)} value={quoteattr('$' + field)}/>"
-    return "\n".join(["<View>", shown, *lines, "</View>"])
+        return {CONFIG: config_of_tasks(source, data, results, question or QUESTION, _target(source, question))}
 
 
 def prediction(results: Results, example: str, question: str, to_name: str | None) -> Record | None:
@@ -223,17 +166,6 @@ def _annotator(annotation: Record) -> tuple[str | None, str | None]:
     return None if who.get("id") is None else str(who["id"]), name
 
 
-def _people(path: Path) -> dict[str, str]:
-    """Names by number: some exports have one here and the other there."""
-    known = {}
-    for row, task in jsonfile.records(path):
-        for annotation in _annotations(task, row):
-            number, name = _annotator(annotation)
-            if number is not None and name is not None:
-                known[number] = name
-    return known
-
-
 def _choices(given: Any, row: int) -> list[str] | None:
     """The task's own choices: objects with a value, or names."""
     if given is None:
@@ -242,27 +174,35 @@ def _choices(given: Any, row: int) -> list[str] | None:
     return label_names(values, row, "data.candidates") or None
 
 
-def _question(path: Path, options: ReadOptions, notes: list[str]) -> str | None:
-    """The question whose choices are the labels: as the user says, else the one most often answered."""
-    counts: Counter[str] = Counter()
-    other: Counter[str] = Counter()
+@dataclass
+class _Survey:
+    """What all tasks tell together.
+
+    Attributes:
+        questions: how often each was answered with choices.
+        others: answers of other types.
+        people: their names by number: some exports have one here and the other there.
+    """
+
+    questions: Counter[str] = field(default_factory=Counter)
+    others: Counter[str] = field(default_factory=Counter)
+    people: dict[str, str] = field(default_factory=dict)
+
+
+def _survey(path: Path) -> _Survey:
+    found = _Survey()
     for row, task in jsonfile.records(path):
         for annotation in _annotations(task, row):
+            number, name = _annotator(annotation)
+            if number is not None and name is not None:
+                found.people[number] = name
             for result in _listed(annotation.get("result")):
                 asked = _asks(result)
                 if asked is not None:
-                    counts[asked] += 1
+                    found.questions[asked] += 1
                 elif isinstance(result, dict):
-                    other[str(result.get("type"))] += 1
-    if other:
-        kinds = ", ".join(f"{count} of type {kind}" for kind, count in other.most_common(5))
-        notes.append(f"Answers that are no choices were left out: {kinds}.")
-    told = [name for name, role in options.columns.items() if role == "candidates"]
-    if told:
-        if told[0] not in counts:
-            raise UserError(f"Nobody answered a question called {shorten(told[0])}; asked were {', '.join(counts)}.")
-        return told[0]
-    return most_common(counts, "questions", notes)
+                    found.others[str(result.get("type"))] += 1
+    return found
 
 
 def _asks(result: Any) -> str | None:

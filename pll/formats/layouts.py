@@ -13,7 +13,9 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.formats.answers import sets_of
-from pll.formats.base import ReadOptions, check_ids, listing, shorten
+from pll.formats.base import ReadOptions
+from pll.formats.cellkinds import BINARY
+from pll.formats.checks import check_ids
 from pll.formats.labels import (
     Chunks,
     LabelColumn,
@@ -28,7 +30,7 @@ from pll.formats.labels import (
     true_labels,
     without_nulls,
 )
-from pll.formats.roles import BINARY
+from pll.formats.words import listing, shorten
 
 _NUMBER = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from pll.dataset import PartialLabelDataset
 from pll.formats.answers import sets_of
-from pll.formats.base import listing
 from pll.formats.results import Results
+from pll.formats.words import listing
 from pll.names import sort_names
 
 PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {

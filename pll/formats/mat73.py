@@ -13,7 +13,8 @@ import numpy as np
 import scipy.sparse
 
 from pll.errors import UserError
-from pll.formats.base import BOMB_BYTES, BOMB_RATIO, parsing, readable
+from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, parsing
+from pll.formats.words import readable
 
 SECONDS = 300
 """How long reading may take; a GB takes some ten seconds."""

@@ -21,7 +21,8 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.errors import UserError
-from pll.formats.base import check_unpacked_size, shorten
+from pll.formats.checks import check_unpacked_size
+from pll.formats.words import shorten
 
 ByteOrder = Literal["little", "big"]
 

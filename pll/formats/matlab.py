@@ -18,11 +18,12 @@ from pll.candidates import CandidateSets
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import mat73
-from pll.formats.base import Format, ReadOptions, listing
+from pll.formats.base import Format, ReadOptions
 from pll.formats.losses import added_labels, losses, said
 from pll.formats.matfile import HEADER_BYTES, is_mat5, is_mat73, pieces, read_variables
 from pll.formats.matlayouts import KNOWN, arrange, has_features, missing
 from pll.formats.results import Results
+from pll.formats.words import listing
 
 FEATURES, CANDIDATES, TRUTH = "data", "partial_target", "target"
 RESULTS = ("identified_target", "confidence")
@@ -71,6 +72,9 @@ class Mat(Format):
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
         added = added_labels(dataset, results)
         return [f"The labels of {said(added)}: their column of identified_target is empty."] if added else []
+
+    def labels_lost(self, dataset: PartialLabelDataset, results: Results) -> int:
+        return sum(added_labels(dataset, results).values())
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         missing = np.argwhere(np.isnan(dataset.X))

@@ -18,7 +18,8 @@ import scipy.sparse
 from scipy.sparse import csr_array
 
 from pll.errors import UserError
-from pll.formats.base import as_features, check_class_count, check_unpacked_size, listing
+from pll.formats.checks import as_features, check_class_count, check_unpacked_size
+from pll.formats.words import listing
 
 FEATURES = ("data", "features", "X")
 CANDIDATES = ("partial_target", "p_labels", "Y_P")

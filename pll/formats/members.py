@@ -10,7 +10,8 @@ from typing import IO, Self
 
 from pll.errors import UserError
 from pll.formats.archive import open_zip
-from pll.formats.base import BOMB_BYTES, BOMB_RATIO, check_unpacked_size, parsing, readable, shorten
+from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, check_unpacked_size, parsing
+from pll.formats.words import readable, shorten
 from pll.pictures import check_inside
 
 MAX_MEMBERS = 1_000_000

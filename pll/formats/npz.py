@@ -15,18 +15,10 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import npzparts
 from pll.formats.archive import first_member, read_arrays
-from pll.formats.base import (
-    MAX_NAME,
-    Format,
-    ReadOptions,
-    as_features,
-    check_class_count,
-    check_ids,
-    kind_of,
-    listing,
-    shorten,
-)
+from pll.formats.base import Format, ReadOptions
+from pll.formats.checks import MAX_NAME, as_features, check_class_count, check_ids
 from pll.formats.results import Results, left_out, results_among
+from pll.formats.words import kind_of, listing, shorten
 
 Arrays = dict[str, npt.NDArray[Any]]
 

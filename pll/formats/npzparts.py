@@ -13,7 +13,8 @@ from pll.annotations.data import Annotations
 from pll.arrays import Column, as_column
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.base import kind_of, parsing, readable
+from pll.formats.checks import parsing
+from pll.formats.words import kind_of, readable
 from pll.pictures import Pictures
 
 Arrays = Mapping[str, npt.NDArray[Any]]

@@ -1,16 +1,15 @@
-"""Parquet: a table as CSV is one, with types; lists of labels, and what a table of text cannot say, in its metadata.
+"""Parquet: a table as CSV is one, with types and lists of labels.
 
-Under `candid` the schema's metadata holds what each column is, the order of the classes and the shape of images, so
-that a file of ours comes back exactly. Files of others are read as any table is (`pll.formats.roles`).
+A file of ours says in its metadata what a table cannot (`pll.formats.parquetmeta`), and comes back exactly. Files of
+others are read as any table is (`pll.formats.guessing`).
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,20 +17,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pll.arrays import Column as ObjectColumn
-from pll.arrays import as_column
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.formats.arrowcells import AS_THEY_ARE, to_text
-from pll.formats.base import Format, ReadOptions, check_unpacked_size, parsing
+from pll.formats.base import Format, ReadOptions
+from pll.formats.checks import check_unpacked_size, parsing
 from pll.formats.columns import annotator_lists, check_text, number_blocks, numbers_called, table_losses, text_columns
-from pll.formats.losses import class_names
+from pll.formats.guessing import SAMPLE_ROWS
+from pll.formats.parquetfile import ROWS, batches, opened
+from pll.formats.parquetmeta import about_in, class_labels, restored, told, written
 from pll.formats.results import Results, left_out
-from pll.formats.roles import ROLES, SAMPLE_ROWS, Column, shown_as
+from pll.formats.roles import Column
 from pll.formats.table import TableBuilder, no_rows, plan
 from pll.pictures import Pictures
 
-METADATA = b"candid"
-_ROWS = 4096
 _NUMBERS = ("confidence", "margin", "entropy")
 
 
@@ -47,7 +45,7 @@ class Parquet(Format):
         return head.startswith(b"PAR1")
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        with _opened(path) as file:
+        with opened(path) as file:
             return self._read(file, path, options)
 
     def _read(self, file: pq.ParquetFile, path: Path, options: ReadOptions) -> PartialLabelDataset:
@@ -56,12 +54,11 @@ class Parquet(Format):
         check_unpacked_size(8 * rows * max(len(schema), 1), path.stat().st_size, options.max_bytes, "this table")
         if not rows:
             raise no_rows()
-        about = _metadata(schema)
-        labels = self.labels_in(schema)
-        options = _told(options, about, labels, schema.names)
+        about, labels = about_in(schema), class_labels(schema)
+        options = told(options, about, labels, schema.names)
         columns = self._plan(file, options, labels)
         table = TableBuilder(columns, options, int, rows, empty_is_missing=False)
-        for batch in _batches(file, table.used, options.max_bytes, path.stat().st_size):
+        for batch in batches(file, table.used, options.max_bytes, path.stat().st_size):
             cells = {}
             for column in columns:
                 if column.role == "feature":
@@ -70,13 +67,9 @@ class Parquet(Format):
                     cells[column.at] = to_text(
                         batch[column.at], labels.get(schema.names[column.at], AS_THEY_ARE), column
                     )
-            table.add(cells, len(batch[columns[0].at]) if not table.used else len(batch[table.used[0]]))
+            table.add(cells, len(next(iter(batch.values()))))
             options.tick("rows", table.n, rows)
-        return _restored(table.dataset(), about, self._contents(file, columns))
-
-    def labels_in(self, schema: pa.Schema) -> dict[str, tuple[str, ...]]:
-        """By column, the names that its whole numbers stand for."""
-        return class_labels(schema)
+        return restored(_with_pictures(table.dataset(), self._contents(file, columns)), about)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """What each column of a file is taken for.
@@ -84,21 +77,19 @@ class Parquet(Format):
         Raises:
             UserError: see `read`.
         """
-        with _opened(path) as file:
-            labels = self.labels_in(file.schema_arrow)
-            return self._plan(
-                file, _told(options, _metadata(file.schema_arrow), labels, file.schema_arrow.names), labels
-            )
+        with opened(path) as file:
+            schema = file.schema_arrow
+            labels = class_labels(schema)
+            return self._plan(file, told(options, about_in(schema), labels, schema.names), labels)
 
     @staticmethod
     def _plan(file: pq.ParquetFile, options: ReadOptions, labels: Mapping[str, tuple[str, ...]]) -> list[Column]:
         names = file.schema_arrow.names
         with parsing("the table"):
             first = next(file.iter_batches(SAMPLE_ROWS), None)
-        if first is not None:
-            first.validate(full=True)
         if first is None:
             raise no_rows()
+        first.validate(full=True)
         some = [to_text(first.column(at), labels.get(name, AS_THEY_ARE)).to_pylist() for at, name in enumerate(names)]
         return plan(names, some, options)
 
@@ -112,7 +103,7 @@ class Parquet(Format):
         if kind.get_field_index("bytes") < 0 or not _is_bytes(kind.field("bytes").type):
             return None
         found: list[bytes | None] = []
-        for batch in file.iter_batches(_ROWS, columns=[file.schema_arrow.names[image.at]]):
+        for batch in file.iter_batches(ROWS, columns=[file.schema_arrow.names[image.at]]):
             found += pc.struct_field(batch.column(0), "bytes").to_pylist()
         return np.fromiter(found, dtype=object, count=len(found))
 
@@ -122,7 +113,7 @@ class Parquet(Format):
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         schema, texts = self._layout(dataset, results)
-        rows_at_once = max(1, min(_ROWS, 4_000_000 // max(len(schema), 1)))
+        rows_at_once = max(1, min(ROWS, 4_000_000 // max(len(schema), 1)))
         with pq.ParquetWriter(path, schema) as writer:
             for start in range(0, len(dataset), rows_at_once):
                 rows = slice(start, start + rows_at_once)
@@ -160,16 +151,8 @@ class Parquet(Format):
             check_text(name)
             roles[name] = "feature"
             fields.append(pa.field(name, pa.float32()))
-        about = {
-            "roles": roles,
-            "class_names": class_names(dataset),
-            "shape": list(dataset.input_shape) if dataset.is_image else None,
-            "named_features": bool(dataset.feature_names),
-            "kind": dataset.kind,
-            "json": [self.called(name) for name in as_json],
-            "anonymous": dataset.annotations is not None and dataset.annotations.anonymous,
-        }
-        schema = pa.schema(fields, metadata={METADATA: json.dumps(about), **self.metadata(fields, dataset)})
+        about = written(dataset, roles, [self.called(name) for name in as_json])
+        schema = pa.schema(fields, metadata={**about, **self.metadata(fields, dataset)})
         return schema, arrays
 
     def called(self, name: str) -> str:
@@ -200,7 +183,7 @@ class Parquet(Format):
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         columns = self.columns(source, options)
         example = next((column.at for column in columns if column.role in ("id", "task")), None)
-        with _opened(source, whole=False) as file:
+        with opened(source, whole=False) as file:
             schema = file.schema_arrow
             results = results.beside(schema.names)
             clash = [name for name in results.columns if name in schema.names]
@@ -209,7 +192,7 @@ class Parquet(Format):
             wide = pa.schema([*(schema.field(at) for at in kept), *added], metadata=schema.metadata)
             row = 0
             with pq.ParquetWriter(path, wide) as writer:
-                for batch in file.iter_batches(_ROWS):
+                for batch in file.iter_batches(ROWS):
                     ids = [str(row + k) for k in range(len(batch))]
                     if example is not None:
                         ids = [str(cell).strip() for cell in to_text(batch.column(example), AS_THEY_ARE).to_pylist()]
@@ -221,127 +204,10 @@ class Parquet(Format):
                     writer.write_batch(pa.record_batch([*(batch.column(at) for at in kept), *new], schema=wide))
 
 
-def class_labels(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
-    """By column, the names of its `ClassLabel`, alone or in a list, as Hugging Face datasets writes them.
-
-    Raises:
-        UserError: metadata that is none.
-    """
-    packed = (schema.metadata or {}).get(b"huggingface")
-    if packed is None:
-        return {}
-    with parsing("the metadata under huggingface"):
-        about = json.loads(packed)
-        features = about.get("info", about).get("features", {})
-        found = {}
-        for name, feature in features.items():
-            while isinstance(feature, dict) and isinstance(feature.get("feature"), dict):
-                feature = feature["feature"]
-            if isinstance(feature, list) and feature:  # as older versions write a list
-                feature = feature[0]
-            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
-                found[str(name)] = tuple(str(label) for label in feature.get("names") or ())
-        return {name: names for name, names in found.items() if names}
-
-
-def _told(
-    options: ReadOptions, about: Mapping[str, Any], labels: Mapping[str, tuple[str, ...]], header: Sequence[str]
-) -> ReadOptions:
-    """The options, with what the file itself says where the user does not."""
-    roles = {name: role for name, role in (about.get("roles") or {}).items() if name in header and role in ROLES}
-    names = tuple(about.get("class_names") or ()) or next(iter(labels.values()), ())
-    if len({*labels.values()}) > 1:  # several kinds of labels: only the user knows which is meant
-        names = tuple(about.get("class_names") or ())
-    return replace(options, columns={**roles, **options.columns}, class_names=options.class_names or names)
-
-
-def _restored(
-    data: PartialLabelDataset, about: Mapping[str, Any], contents: ObjectColumn | None
-) -> PartialLabelDataset:
-    """What only the metadata knows."""
-    if contents is not None and data.pictures is not None and len(contents) == len(data):
-        data = replace(data, pictures=Pictures(data.pictures.names, None, contents))
-    if not about:
+def _with_pictures(data: PartialLabelDataset, contents: ObjectColumn | None) -> PartialLabelDataset:
+    if contents is None or data.pictures is None or len(contents) != len(data):
         return data
-    with parsing("the metadata under candid"):
-        shape = about.get("shape")
-        if shape and len(shape) == 3 and np.prod(shape) == data.X.shape[1]:
-            data = replace(data, X=data.X.reshape(len(data), *shape), feature_names=())
-        elif not about.get("named_features", True):
-            data = replace(data, feature_names=())
-        if about.get("kind") in ("array", "table", "image") and not np.isnan(data.X).any():
-            data = replace(data, kind=about["kind"])
-        if about.get("anonymous") and data.annotations is not None:
-            data = replace(data, annotations=replace(data.annotations, anonymous=True))
-        coded = [shown_as(name) for name in about.get("json") or ()]
-        data = replace(data, categories=_decoded(data.categories, coded), extras=_decoded(data.extras, coded))
-    return data
-
-
-def _decoded(columns: Mapping[str, ObjectColumn], coded: Collection[str]) -> dict[str, ObjectColumn]:
-    """Columns of plain values, those that were written as JSON read back from it."""
-    return {
-        name: as_column([None if cell is None else json.loads(cell) for cell in cells.tolist()])
-        if name in coded
-        else cells
-        for name, cells in columns.items()
-    }
-
-
-def _metadata(schema: pa.Schema) -> dict[str, Any]:
-    packed = (schema.metadata or {}).get(METADATA)
-    if packed is None:
-        return {}
-    with parsing("the metadata under candid"):
-        about = json.loads(packed)
-        if not isinstance(about, dict) or not isinstance(about.get("roles", {}), dict):
-            raise ValueError("not an object")
-        return about
-
-
-class _opened:
-    """A Parquet file; whatever Arrow makes of a damaged one reaches the user in words."""
-
-    def __init__(self, path: Path, *, whole: bool = True) -> None:
-        self.path, self.whole = path, whole
-
-    def __enter__(self) -> pq.ParquetFile:
-        with parsing("the Parquet file", "it is not whole: copy or export it again"):
-            texts = _texts(self.path) if self.whole else []  # piece by piece, columns can stay of the type they are
-            self.file = pq.ParquetFile(self.path, read_dictionary=texts, thrift_string_size_limit=2**26)
-        return self.file
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
-        self.file.close()
-        if isinstance(error, (pa.ArrowException, OSError)) and not isinstance(error, UserError):
-            with parsing("the table"):
-                raise error
-
-
-def _texts(path: Path) -> list[str]:
-    """Columns of text: read as dictionaries, so that one long text in many rows is held once."""
-    schema = pq.read_schema(path)
-    return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
-
-
-def _batches(file: pq.ParquetFile, used: Sequence[int], max_bytes: int, packed: int) -> Iterator[dict[int, pa.Array]]:
-    names = file.schema_arrow.names
-    room = max_bytes
-    with parsing("the table"):
-        for batch in file.iter_batches(_ROWS, columns=[names[at] for at in used] or names[:1]):
-            found = {at: batch.column(k) for k, at in enumerate(used or [0])}
-            for column in found.values():
-                column.validate(full=True)  # text that is not UTF-8, above all
-            room -= sum(_text_bytes(column) for column in found.values())
-            check_unpacked_size(max_bytes - room, packed, max_bytes, "the text of this table")
-            yield found
-
-
-def _text_bytes(column: pa.Array) -> int:
-    if not pa.types.is_dictionary(column.type):
-        return column.nbytes
-    lengths = pc.binary_length(column.dictionary).take(column.indices)
-    return int(pc.sum(lengths).as_py() or 0)
+    return replace(data, pictures=Pictures(data.pictures.names, None, contents))
 
 
 def _numbers(column: pa.Array) -> pa.Array:

@@ -17,22 +17,14 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import textscan
 from pll.formats.answers import sets_of
-from pll.formats.base import (
-    MAX_NAME,
-    Format,
-    ReadOptions,
-    check_class_count,
-    check_ids,
-    listing,
-    parsing,
-    readable,
-    shorten,
-)
+from pll.formats.base import Format, ReadOptions
+from pll.formats.checks import MAX_NAME, check_class_count, check_ids, parsing
 from pll.formats.examples import label_names
 from pll.formats.fields import answers_of, states_sets
 from pll.formats.jsonfile import count_values
 from pll.formats.losses import class_losses, losses
 from pll.formats.results import Results
+from pll.formats.words import listing, readable, shorten
 from pll.names import sort_names
 
 MAX_BYTES = 40 * 2**20

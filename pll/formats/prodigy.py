@@ -15,7 +15,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import jsonfile
 from pll.formats.base import Format, ReadOptions
-from pll.formats.examples import Example, Examples, label_names, merged
+from pll.formats.examples import Example, Examples, first_lines, label_names, merged
 from pll.formats.fields import answers_of, example_losses, fields_of, states_sets
 from pll.formats.jsonfile import Record
 from pll.formats.losses import class_losses, class_names
@@ -60,23 +60,18 @@ class Prodigy(Format):
         jsonfile.write(path, _lines(dataset, results), as_list=False)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return merged(sum(1 for _ in jsonfile.records(source)), len(self.read(source, options)))
+        return merged(source, len(self.read(source, options)))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         data = self.read(source, options)
-        places = {name: i for i, name in enumerate(data.row_ids.tolist())}
+        every = _choices(class_names(data))
 
         def labelled() -> Iterator[tuple[str, Record]]:
-            seen: set[str] = set()
-            for at, (row, record) in enumerate(jsonfile.records(source)):
-                example = _example(row, record).key or str(at)
-                if example in seen:
-                    continue  # another annotator's line of the same example
-                seen.add(example)
+            for i, (example, record) in enumerate(first_lines(source, _example)):
                 given = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
-                options = record["options"] if _has_options(record) else _choices(class_names(data))
-                given["options"] = _with_choice(options, results.label(example))
-                yield example, given | _suggestion(data, places[example], results, given.get("meta"))
+                offered = record["options"] if _has_options(record) else every
+                given["options"] = _with_choice(offered, results.label(example))
+                yield example, given | _suggestion(data, i, results, given.get("meta"))
 
         jsonfile.write(path, results.in_order(labelled()), as_list=False)
 

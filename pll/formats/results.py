@@ -11,7 +11,7 @@ from typing import TypeVar
 import pandas as pd
 
 from pll.errors import UserError
-from pll.formats.base import parsing
+from pll.formats.checks import parsing
 
 T = TypeVar("T")
 

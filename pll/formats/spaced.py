@@ -16,7 +16,7 @@ from pathlib import Path
 from pll.errors import UserError
 from pll.formats import textscan
 from pll.formats.base import HEAD_BYTES
-from pll.formats.headers import is_measured
+from pll.formats.cellkinds import is_measured
 
 _FEWEST_LINES = 3
 _AGREE = 0.8

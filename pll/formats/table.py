@@ -1,6 +1,6 @@
 """Tables of any origin: from columns to a dataset.
 
-`pll.formats.roles` says which column plays which part; batches of rows then go into a `TableBuilder`, which never
+`pll.formats.guessing` says which column plays which part; batches of rows then go into a `TableBuilder`, which never
 holds more text than one batch of features. What is not about tables as such (delimiters, encodings, files) belongs to
 the format that brings the batches.
 """
@@ -18,8 +18,12 @@ from pll.arrays import Column as ObjectColumn
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import labels, layouts
-from pll.formats.base import ReadOptions, check_ids, listing, shorten
-from pll.formats.roles import LABEL_COLUMNS, MISSING, UNNAMED, Cells, Column, roles_of
+from pll.formats.base import ReadOptions
+from pll.formats.cellkinds import MISSING, Cells
+from pll.formats.checks import check_ids
+from pll.formats.guessing import guesses, roles_of
+from pll.formats.roles import LABEL_COLUMNS, UNNAMED, Column
+from pll.formats.words import listing, shorten
 from pll.pictures import Pictures
 
 MAX_COLUMNS = 60_000
@@ -51,7 +55,7 @@ def check_header(header: Sequence[str]) -> list[str]:
 
 
 def plan(header: Sequence[str], sample: Sequence[Cells], options: ReadOptions) -> list[Column]:
-    """The part of each column, by `pll.formats.roles`.
+    """The part of each column, by `pll.formats.guessing`.
 
     Args:
         header: as it stands in the file.
@@ -252,32 +256,6 @@ class TableBuilder:
         if empty:
             notes.append(f"Columns without a single value: {listing(empty)}.")
         return notes + guesses(self.columns)
-
-
-def guesses(columns: Sequence[Column]) -> list[str]:
-    """What was made of the columns whose part nobody said and no number tells, in words."""
-    words = {
-        "text": "{} was taken for what there is to read.",
-        "image": "{} was taken for pictures.",
-        "id": "{} was taken for the ids.",
-        "true_label": "{} was taken for the true label.",
-        "candidates": "{} was taken for the candidates.",
-        "annotator": "{} were taken for annotators; the candidates are all labels they gave.",
-        "class": "{} were taken for classes: 1 is a candidate.",
-        "vote": "A line was taken for one annotator's label (in {}).",
-        "category": "Columns of words, to be encoded before they are learnt from: {}.",
-        "keep": "Columns that are carried along, not learnt from: {}.",
-    }
-    notes = []
-    for role, sentence in words.items():
-        names = [column.name for column in columns if column.guessed and column.role == role]
-        if names:
-            if sentence.startswith("{}"):
-                one = len(names) == 1
-                sentence = sentence.replace(" were ", " was ", 1) if one else sentence.replace(" was ", " were ", 1)
-                sentence = ("Column " if one else "Columns ") + sentence
-            notes.append(sentence.format(listing(names)))
-    return notes
 
 
 def no_rows() -> UserError:

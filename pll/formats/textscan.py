@@ -9,13 +9,14 @@ import codecs
 import csv
 import io
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from pll.errors import UserError
-from pll.formats.base import readable
+from pll.formats.words import readable
+from pll.progress import Progress
 
 MAX_RECORD_BYTES = 16 * 2**20
 """Longest row that is read; longer ones mostly come from a quote that is never closed."""
@@ -55,7 +56,7 @@ def looks_like_text(head: bytes) -> bool:
     return bool(text) and text[:1] not in b"{[<" and len(head.translate(None, _CONTROL)) == len(head)
 
 
-def scan(path: Path, tick: Callable[[str, int, int | None], None] | None = None) -> Scan:
+def scan(path: Path, tick: Progress | None = None) -> Scan:
     """Check that a file is UTF-8 text without NUL bytes.
 
     Args:
@@ -145,17 +146,13 @@ def header(path: Path, delimiter: str) -> list[str]:
     return next((record for _, record in records(path, delimiter) if record), [])
 
 
-def sample(path: Path, delimiter: str, width: int, rows: int, top: int = 1) -> list[list[str]]:
-    """The first cells of each column, as many rows as there are up to `rows`; odd rows are left out.
-
-    Args:
-        top: rows above the data: 1 where there is a header, else 0.
-    """
+def sample(path: Path, delimiter: str, width: int, rows: int) -> list[list[str]]:
+    """The first cells of each column below the first row, up to `rows` of them; odd rows are left out."""
     found: list[list[str]] = [[] for _ in range(width)]
     room = _SAMPLE_CHARACTERS
     filled = (record for _, record in records(path, delimiter) if record)
     with suppress(UserError):  # of a quote that is never closed; reading says so
-        for record in itertools.islice(filled, top, top + rows):
+        for record in itertools.islice(filled, 1, 1 + rows):
             room -= sum(map(len, record))
             if room < 0:
                 break

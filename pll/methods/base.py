@@ -13,11 +13,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
+from pll.arrays import check_finite, feature_array
 from pll.candidates import CandidateSets, whole_numbers
-from pll.dataset import UNKNOWN, check_finite, feature_array
+from pll.dataset import UNKNOWN
 from pll.errors import UserError
+from pll.hooks import Hook, Moment
 from pll.monitor import EpochRecord, Monitor
-from pll.training import Hook, Moment
 from pll.weights import Weights, identified_labels
 
 Features = npt.NDArray[np.float32]
@@ -66,6 +67,10 @@ class PartialLabelEstimator(BaseEstimator):
     class_names_: tuple[str, ...]
     input_shape_: tuple[int, ...]
     missing: str
+    stage_: str = ""
+    """What it is at between two records ("neighbours of 3,072 of 5,000 examples"); "" inside ordinary rounds."""
+    notes_: tuple[str, ...] = ()
+    """What had to be done that the original does not, in words for a page."""
     _monitor: Monitor | None = None
 
     # ---- what a method provides ------------------------------------------------------------------------------
@@ -195,17 +200,6 @@ class PartialLabelEstimator(BaseEstimator):
                 f"These examples have shape {features.shape[1:]}; the model was fitted on {self.input_shape_}."
             )
         return features
-
-
-MISSING = ("error", "mean")
-
-
-def check_common_settings(seed: Any, missing: Any) -> None:
-    """Raises UserError unless the seed is a whole number from 0 and `missing` is one of `MISSING`."""
-    if not isinstance(seed, int | np.integer) or not 0 <= seed < 2**63:
-        raise UserError(f"seed is {seed!r}; it must be a whole number, 0 or more.")
-    if missing not in MISSING:
-        raise UserError(f"missing is {missing!r}; use one of {', '.join(MISSING)}.")
 
 
 def validated(task: Task, *, allow_missing: bool = False) -> Task:

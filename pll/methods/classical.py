@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import abstractmethod
-from collections.abc import Iterator
-from numbers import Integral, Real
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -13,11 +12,11 @@ import numpy.typing as npt
 import torch
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
-from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, validated
+from pll.hooks import Hook, no_hook
+from pll.methods.base import PartialLabelEstimator, Task, validated
+from pll.methods.settings import check_common_settings
 from pll.monitor import EpochRecord, Monitor
 from pll.scaling import Scaling, fit_scaling
-from pll.training import Hook
 from pll.weights import Weights
 
 Matrix = npt.NDArray[np.float64]
@@ -37,8 +36,6 @@ class ClassicalEstimator(PartialLabelEstimator):
 
     _fitted: tuple[str, ...] = ()
     """Names of the array attributes that `_scores` reads."""
-    stage_: str = ""
-    """What it is at between two records ("neighbours of 3,072 of 5,000 examples"); "" inside ordinary rounds."""
 
     def __init__(self, *, scale: str = "auto", missing: str = "error", seed: int = 0) -> None:
         self.scale = scale
@@ -72,7 +69,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         X = self._scaled(task.X)
         X_test = None if task.X_test is None else self._scaled(task.X_test)
         started = time.perf_counter()
-        learning = self._learn(X, task.candidates, np.random.default_rng(self.seed), hook or _no_hook)
+        learning = self._learn(X, task.candidates, np.random.default_rng(self.seed), hook or no_hook)
         for number, (weights, loss) in enumerate(learning, start=1):
             self.label_weights_ = weights
             learnt = time.perf_counter() - started
@@ -123,15 +120,25 @@ class ClassicalEstimator(PartialLabelEstimator):
         return scaled.flatten(1).numpy().astype(np.float64)
 
 
-def check_number(name: str, value: Any, *, whole: bool = False, least: float = 0, above: bool = False) -> None:
-    """Raises UserError unless a setting is a finite number (a `whole` one) of at `least` so much, or `above` it."""
-    usable = isinstance(value, Integral if whole else Real) and least <= float(value) < 2**63
-    if not usable or (above and value == least):
-        kind = "whole number" if whole else "finite number"
-        raise UserError(
-            f"{name} is {value!r}; it must be a {kind} {f'above {least}' if above else f'from {least} on'}."
-        )
+def on_candidates_by_blocks(
+    table: Callable[[slice], Matrix], candidates: CandidateSets, size: int
+) -> npt.NDArray[np.float64]:
+    """(nnz,) the entries on the candidates of a matrix (n, c) that is never there as a whole.
+
+    Args:
+        table: gives the rows of a slice, of at most `size` rows.
+    """
+    values = np.empty(candidates.nnz)
+    for rows in blocks(len(candidates), size):
+        at = slice(*candidates.indptr[[rows.start, rows.stop]])
+        values[at] = table(rows)[candidates.rows[at] - rows.start, candidates.indices[at]]
+    return values
 
 
-def _no_hook() -> None:
-    pass
+def blocks(n: int, size: int) -> Iterator[slice]:
+    """Slices of at most `size` rows that cover n. (scikit-learn's `gen_batches` refuses an n of 0.)
+
+    >>> list(blocks(5, 2))
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return (slice(start, min(start + size, n)) for start in range(0, n, size))

@@ -34,11 +34,12 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import Matrix, check_number
+from pll.hooks import Hook
+from pll.methods.classical import Matrix, blocks
 from pll.methods.cost import Cost, slow_note
 from pll.methods.linear import BLOCK, LinearEstimator
 from pll.methods.selection import FOLDS, SEARCH_ROWS, best, covering_rates
-from pll.training import Hook
+from pll.methods.settings import check_number
 from pll.weights import Weights
 
 GRID = (1e-3, 1e-2, 1e-1, 1.0)
@@ -137,9 +138,9 @@ class CLPL(LinearEstimator):
 
     def _check_settings(self) -> None:
         if self.C != "auto":
-            check_number("C (a number or 'auto')", self.C, above=True)
+            check_number("C (a number or 'auto')", self.C, above=0)
         check_number("max_rounds", self.max_rounds, whole=True, least=1)
-        check_number("tol", self.tol, above=True)
+        check_number("tol", self.tol, above=0)
 
 
 def descend(
@@ -201,14 +202,13 @@ class ConvexLoss:
 
     def _blocks(self) -> Iterator[tuple[Matrix, Matrix]]:
         """Rows of X (B, d), and 1/|S_i| on their candidates (B, c)."""
-        for start in range(0, len(self.X), BLOCK):
+        for block in blocks(len(self.X), BLOCK):
             self.hook()
-            stop = min(start + BLOCK, len(self.X))
-            at = slice(*self.candidates.indptr[[start, stop]])
-            share = np.zeros((stop - start, self.c))
+            at = slice(*self.candidates.indptr[[block.start, block.stop]])
+            share = np.zeros((block.stop - block.start, self.c))
             rows = self.candidates.rows[at]
-            share[rows - start, self.candidates.indices[at]] = 1.0 / self.candidates.sizes[rows]
-            yield self.X[start:stop], share
+            share[rows - block.start, self.candidates.indices[at]] = 1.0 / self.candidates.sizes[rows]
+            yield self.X[block], share
 
     @staticmethod
     def _add(total: Matrix, x: Matrix, slope: Matrix) -> None:

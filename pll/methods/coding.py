@@ -11,7 +11,8 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.candidates import CandidateSets
-from pll.training import Hook
+from pll.hooks import Hook
+from pll.methods.classical import blocks
 
 PURITIES = (1.0, 0.9, 0.8, 0.7, 0.6)
 """The steps by which purity is relaxed."""
@@ -141,9 +142,9 @@ def _counted(
     sets = _sets(candidates)
     sizes = candidates.sizes[:, None]
     size = max(1, BLOCK_CELLS // len(candidates))
-    for start in range(0, len(drawn), size):
+    for block in blocks(len(drawn), size):
         hook()
-        share = (sets @ (drawn[start : start + size].T > 0).astype(np.float64)) / sizes  # (n, B)
+        share = (sets @ (drawn[block].T > 0).astype(np.float64)) / sizes  # (n, B)
         sides = np.stack([_sides(share, purity) for purity in steps])  # (steps, n, B)
         yield np.stack([(sides > 0).sum(axis=1), (sides < 0).sum(axis=1)], axis=-1).transpose(1, 0, 2)
 

@@ -43,18 +43,16 @@ Complexity: a step costs O(B·c) beyond the forward and backward pass; memory O(
 from __future__ import annotations
 
 import math
-from numbers import Real
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from pll.errors import UserError
 from pll.layout import Batch
 from pll.losses import Loss, get_loss
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
-from pll.methods.defaults import own_settings
+from pll.methods.settings import check_number, own_settings
 from pll.objective import Objective, WeightedLoss
 from pll.training import Trainer
 
@@ -83,15 +81,10 @@ class D2CNN(DeepEstimator):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        for name, fits, wanted in (
-            ("entropy", lambda value: 0 <= value < math.inf, "0 or more"),
-            ("consistency", lambda value: 0 <= value < math.inf, "0 or more"),
-            ("ensemble", lambda value: 0 <= value < 1, "0 or more and below 1"),
-            ("ramp_up", lambda value: 0 < value <= 1, "above 0 and at most 1"),
-        ):
-            value = getattr(self, name)
-            if not isinstance(value, Real) or not fits(value):
-                raise UserError(f"{name} is {value!r}; it must be a number, {wanted}.")
+        check_number("entropy", self.entropy, least=0)
+        check_number("consistency", self.consistency, least=0)
+        check_number("ensemble", self.ensemble, least=0, below=1)
+        check_number("ramp_up", self.ramp_up, above=0, most=1)
 
     def _objective(self, task: Task) -> Objective:
         return _Ensembled(

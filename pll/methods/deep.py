@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Iterator
-from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -16,23 +14,18 @@ from torch import Tensor, nn
 from pll.augment import get_augmentation
 from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
+from pll.hooks import Hook, Moment
+from pll.inference import evaluating, evaluation_batch
 from pll.losses import Loss, get_loss
-from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, validated
+from pll.methods.base import PartialLabelEstimator, Task, validated
+from pll.methods.settings import check_common_settings, check_number
 from pll.models import ModelSpec, build_model, has_batch_norm
 from pll.monitor import EpochRecord, Monitor
 from pll.objective import Objective
 from pll.optimisation import Optimisation
 from pll.randomness import seeded
 from pll.scaling import Scaling, fit_scaling
-from pll.training import (
-    Hook,
-    Moment,
-    Trainer,
-    evaluating,
-    evaluation_batch,
-    refuse_divergence,
-    train,
-)
+from pll.training import Trainer, refuse_divergence, train
 from pll.weights import Weights
 
 SHAPE_ERRORS = (RuntimeError, AssertionError, ValueError, TypeError, IndexError)
@@ -236,21 +229,11 @@ class DeepEstimator(PartialLabelEstimator):
         )
 
     def _check_settings(self) -> None:
-        for name, kind, least in (
-            ("epochs", Integral, 1),
-            ("batch_size", Integral, 1),
-            ("lr", Real, 0),
-            ("momentum", Real, 0),
-            ("weight_decay", Real, 0),
-            ("lr_decay_every", Integral, 1),
-        ):
-            value = getattr(self, name)
-            if not isinstance(value, kind) or not _at_least(value, least):
-                number = "whole number" if kind is Integral else "number"
-                raise UserError(f"{name} is {value!r}; it must be a {number}, {least} or more.")
-        decay: Any = self.lr_decay
-        if not isinstance(decay, Real) or not 0 < decay <= 1:  # type: ignore[operator]
-            raise UserError(f"lr_decay is {decay!r}; it must be a number above 0, at most 1 (no decay).")
+        for name in ("epochs", "batch_size", "lr_decay_every"):
+            check_number(name, getattr(self, name), whole=True, least=1)
+        for name in ("lr", "momentum", "weight_decay"):
+            check_number(name, getattr(self, name), least=0)
+        check_number("lr_decay", self.lr_decay, above=0, most=1)
         check_common_settings(self.seed, self.missing)
         get_loss(self.loss)
 
@@ -291,11 +274,6 @@ def _check_output(network: nn.Module, loss: Loss, task: Task) -> None:
             raise UserError(f"The loss cannot be computed from logits (B, c) alone: {_first_line(error)}") from error
     if losses.shape != logits.shape:
         raise UserError("The loss must give a value for every class, logits (B, c) → (B, c); column j if j were true.")
-
-
-def _at_least(value: Any, least: int) -> bool:
-    most = 2**63 if isinstance(value, Integral) else math.inf
-    return bool(least <= value < most)  # False for NaN
 
 
 def _first_line(error: Exception) -> str:

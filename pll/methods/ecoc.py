@@ -51,16 +51,15 @@ import scipy.sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
-from pll.methods.classical import ClassicalEstimator, Matrix
+from pll.hooks import Hook
+from pll.methods.classical import ClassicalEstimator, Matrix, blocks, on_candidates_by_blocks
 from pll.methods.coding import PURITIES, Coding, choose_columns, default_length
 from pll.methods.cost import Cost
-from pll.methods.machines import BLOCK, Machines, blocks
-from pll.training import Hook
+from pll.methods.machines import BLOCK, Machines
+from pll.methods.settings import check_kernel, check_number
 from pll.weights import Weights, restricted_softmax
 
 ROUNDS = 10
-KERNELS = ("rbf", "linear")
 SHARPNESS = 10.0
 """Label weights are the softmax of −10 · loss."""
 CLIP = 30.0
@@ -82,7 +81,6 @@ class PLECOC(ClassicalEstimator):
         scale, missing: as for every classical method.
 
     Attributes:
-        notes_: what had to be done that the original does not, in words for a page; empty where nothing.
         purities_: (L,) the purity each column was learnt with.
         coding_: (c, L) int8, M. performance_: (c, L), H, rows sum to 1. seen_: (c,) bool, classes that some set holds.
         coef_: (s, L) coefficients of the support vectors, or (d, L). intercept_: (L,). support_: (s, d), or empty.
@@ -96,7 +94,6 @@ class PLECOC(ClassicalEstimator):
 
     _fitted = ("coding_", "performance_", "seen_", "coef_", "intercept_", "support_")
 
-    notes_: tuple[str, ...]
     purities_: npt.NDArray[np.float64]
     coding_: npt.NDArray[np.int8]
     performance_: Matrix
@@ -199,14 +196,8 @@ class PLECOC(ClassicalEstimator):
 
     def _losses(self, machines: Machines, candidates: CandidateSets) -> npt.NDArray[np.float64]:
         """(nnz,) decoding losses of the candidates."""
-        losses = np.empty(candidates.nnz)
         decisions = machines.decisions[:, : self.coding_.shape[1]]
-        for start in range(0, len(decisions), BLOCK):
-            stop = min(start + BLOCK, len(decisions))
-            at = slice(*candidates.indptr[[start, stop]])
-            table = self._decode(decisions[start:stop])
-            losses[at] = table[candidates.rows[at] - start, candidates.indices[at]]
-        return losses
+        return on_candidates_by_blocks(lambda rows: self._decode(decisions[rows]), candidates, BLOCK)
 
     def _decode(self, decisions: Matrix) -> Matrix:
         """(B, L) → (B, c) losses."""
@@ -219,7 +210,7 @@ class PLECOC(ClassicalEstimator):
 
     def _scores(self, X: Matrix) -> Matrix:
         scores = np.empty((len(X), len(self.seen_)))
-        for at in blocks(len(X)):
+        for at in blocks(len(X), BLOCK):
             scores[at] = -self._decode(self._decisions(X[at]))
         return scores
 
@@ -235,19 +226,14 @@ class PLECOC(ClassicalEstimator):
         return (raised / raised.sum(axis=1, keepdims=True)).astype(np.float32)
 
     def _check_settings(self) -> None:
-        if self.kernel not in KERNELS:
-            raise UserError(f"There is no kernel called {self.kernel!r}; use one of {', '.join(KERNELS)}.")
-        if not np.isfinite(self.C) or self.C <= 0:
-            raise UserError(f"C is {self.C}; it must be above 0.")
-        if self.length is not None and self.length < 1:
-            raise UserError(f"length is {self.length}; it must be at least 1 column, or None.")
-        if not 0 < self.min_usable <= 1:
-            raise UserError(f"min_usable is {self.min_usable}; it is a share of the examples, above 0 and at most 1.")
-        if not PURITIES[-1] <= self.min_purity <= 1:
-            raise UserError(f"min_purity is {self.min_purity}; it must lie between {PURITIES[-1]:g} and 1.")
-        for name in ("stand_ins", "max_tries"):
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1.")
+        check_kernel(self.kernel)
+        check_number("C", self.C, above=0)
+        if self.length is not None:
+            check_number("length (columns, or None)", self.length, whole=True, least=1)
+        check_number("min_usable", self.min_usable, above=0, most=1)
+        check_number("min_purity", self.min_purity, least=PURITIES[-1], most=1)
+        check_number("stand_ins", self.stand_ins, whole=True, least=1)
+        check_number("max_tries", self.max_tries, whole=True, least=1)
 
 
 def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], candidates: CandidateSets) -> Matrix:

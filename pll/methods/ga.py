@@ -48,7 +48,7 @@ from pll.layout import Batch
 from pll.losses import Loss, get_loss
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
-from pll.methods.defaults import own_settings
+from pll.methods.settings import own_settings
 from pll.objective import Objective
 from pll.training import Trainer
 

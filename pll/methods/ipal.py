@@ -41,11 +41,11 @@ import scipy.sparse
 from scipy.optimize import nnls
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
+from pll.hooks import Hook, no_hook
 from pll.methods.classical import Matrix
 from pll.methods.cost import Cost
 from pll.methods.neighbours import Block, NeighbourEstimator, search_memory, search_seconds
-from pll.training import Hook
+from pll.methods.settings import check_number
 from pll.weights import Weights, identified_labels, normalise
 
 Vector = npt.NDArray[np.float64]
@@ -181,7 +181,7 @@ class IPAL(NeighbourEstimator):
         if self._memo is not None and self._memo.get("X") is X:
             return self._memo["parts"]
         parts = []
-        for block, w, z in self._rebuilt(X, _no_hook):
+        for block, w, z in self._rebuilt(X, no_hook):
             fit = 2.0 * w * np.einsum("bd,bkd->bk", X[block.rows], z)
             overlap = w[:, :, None] * w[:, None, :] * (z @ z.transpose(0, 2, 1))
             parts.append((block.rows, block.at, fit, overlap))
@@ -198,10 +198,8 @@ class IPAL(NeighbourEstimator):
 
     def _check_settings(self) -> None:
         self._check_neighbour_settings()
-        if not 0.0 <= self.alpha < 1.0:
-            raise UserError(f"alpha is {self.alpha}; it must be at least 0 and below 1.")
-        if self.propagations < 1:
-            raise UserError(f"propagations is {self.propagations}; it must be at least 1 round.")
+        check_number("alpha", self.alpha, least=0, below=1)
+        check_number("propagations", self.propagations, whole=True, least=1)
 
 
 def rebuilding_weights(x: Matrix, z: npt.NDArray[np.float64]) -> Matrix:
@@ -228,7 +226,3 @@ def _mass_correction(f: Vector, start: Vector, candidates: CandidateSets) -> Vec
     """(nnz,) Σ F⁰ / Σ F of each candidate's class; 1 where a class has nothing left."""
     wanted, reached = (np.bincount(candidates.indices, part, minlength=candidates.n_classes) for part in (start, f))
     return np.divide(wanted, reached, out=np.ones(candidates.n_classes), where=reached > 0)[candidates.indices]
-
-
-def _no_hook() -> None:
-    pass

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import ClassicalEstimator, Matrix
+from pll.methods.classical import ClassicalEstimator, Matrix, on_candidates_by_blocks
 from pll.scaling import Scaling
 from pll.weights import Weights, restricted_softmax
 
@@ -34,11 +34,7 @@ class LinearEstimator(ClassicalEstimator):
 
     def _restricted(self, X: Matrix, candidates: CandidateSets) -> Weights:
         """(nnz,) softmax of the scores restricted to each S_i, without the scores of all examples at once."""
-        scores = np.empty(candidates.nnz)
-        for start in range(0, len(X), BLOCK):
-            stop = min(start + BLOCK, len(X))
-            at = slice(*candidates.indptr[[start, stop]])
-            scores[at] = self._scores(X[start:stop])[candidates.rows[at] - start, candidates.indices[at]]
+        scores = on_candidates_by_blocks(lambda rows: self._scores(X[rows]), candidates, BLOCK)
         return restricted_softmax(scores, candidates)
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:

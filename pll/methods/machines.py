@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy.typing as npt
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 
-from pll.methods.classical import Matrix
-from pll.training import Hook
+from pll.hooks import Hook
+from pll.methods.classical import Matrix, blocks
 
 BLOCK = 512
 """Rows whose kernel values are held at once."""
@@ -51,7 +51,7 @@ class Machines:
         stoppable(lambda: machine.fit(x, target), self.hook)
         self.coef[usable[machine.support_], column] = machine.dual_coef_[0]
         self.intercept[column] = machine.intercept_[0]
-        for at in blocks(len(self.X)):
+        for at in blocks(len(self.X), BLOCK):
             self.hook()
             near = rbf_kernel(self.X[at], machine.support_vectors_, gamma=gamma)
             self.decisions[at, column] = near @ machine.dual_coef_[0] + machine.intercept_[0]
@@ -68,8 +68,3 @@ def stoppable(work: Callable[[], object], hook: Hook) -> None:
         task.result()
     finally:
         pool.shutdown(wait=False)
-
-
-def blocks(n: int) -> Iterator[slice]:
-    """Slices of at most `BLOCK` rows that cover n."""
-    return (slice(start, min(start + BLOCK, n)) for start in range(0, n, BLOCK))

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
-from pll.errors import UserError
+from pll.hooks import Hook
 from pll.methods.classical import ClassicalEstimator, Matrix
-from pll.training import Hook
+from pll.methods.settings import check_number
 
 BLOCK = 256
 """Queries that are searched at once, at most."""
@@ -104,10 +104,9 @@ class NeighbourEstimator(ClassicalEstimator):
             yield Block(block, distances.astype(np.float64), at)
 
     def _check_neighbour_settings(self) -> None:
-        if self.k < 1:
-            raise UserError(f"k is {self.k}; it must be at least 1 neighbour.")
-        if self.clip is not None and not self.clip > 0:
-            raise UserError(f"clip is {self.clip}; it must be above 0 (standard deviations), or None.")
+        check_number("k", self.k, whole=True, least=1)
+        if self.clip is not None:
+            check_number("clip (standard deviations, or None)", self.clip, above=0)
 
 
 def _without_self(distances: Matrix, at: npt.NDArray[np.int64], block: slice) -> tuple[Matrix, npt.NDArray[np.int64]]:

@@ -32,10 +32,10 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.candidates import CandidateSets
+from pll.hooks import Hook, no_hook
 from pll.methods.classical import Matrix
 from pll.methods.cost import Cost
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
-from pll.training import Hook
 from pll.weights import Weights, normalise
 
 ROUNDS = 10
@@ -98,7 +98,7 @@ class PLkNN(NeighbourEstimator):
         if self._memo is not None and self._memo.get("X") is X:
             return self._memo["scores"]
         scores = np.empty((len(X), len(self.class_names_)))
-        for rows, block in self._voted(X, _no_hook):
+        for rows, block in self._voted(X, no_hook):
             scores[rows] = block
         if self._memo is not None:
             self._memo = {"X": X, "scores": scores}
@@ -130,7 +130,3 @@ def votes(distances: Matrix) -> Matrix:
     total = distances.sum(axis=1, keepdims=True)
     alike = (total <= 0) | (distances.shape[1] == 1)
     return np.where(alike, 1.0, 1.0 - distances / np.where(total > 0, total, 1.0))
-
-
-def _no_hook() -> None:
-    pass

@@ -42,11 +42,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import Matrix, check_number
+from pll.hooks import Hook
+from pll.methods.classical import Matrix, blocks
 from pll.methods.cost import Cost, slow_note
 from pll.methods.linear import LinearEstimator
 from pll.methods.selection import FOLDS, SEARCH_ROWS, best, covering_rates
-from pll.training import Hook
+from pll.methods.settings import check_number
 from pll.weights import Weights
 
 GRID = tuple(10.0**power for power in range(-3, 4))
@@ -154,7 +155,7 @@ class PLSVM(LinearEstimator):
 
     def _check_settings(self) -> None:
         if self.lam != "auto":
-            check_number("lam (a number or 'auto')", self.lam, above=True)
+            check_number("lam (a number or 'auto')", self.lam, above=0)
         check_number("starts", self.starts, whole=True, least=1)
         check_number("epochs", self.epochs, whole=True, least=1)
         check_number("batch_size", self.batch_size, whole=True, least=1)
@@ -188,9 +189,9 @@ class Pegasos:
         """One pass in random order; returns the mean hinge loss of each machine, before each step, (L,)."""
         order = rng.permutation(len(X))
         total = np.zeros(len(self.lams))
-        for start in range(0, len(X), batch_size):
+        for batch in blocks(len(X), batch_size):
             hook()
-            rows = order[start : start + batch_size]
+            rows = order[batch]
             total += self.step(X[rows], _mask(candidates, rows))
         return total / len(X)
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
@@ -29,9 +28,9 @@ from pll.layout import Batch
 from pll.losses import Loss, get_loss
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
-from pll.methods.defaults import own_settings
+from pll.methods.settings import check_number, own_settings
 from pll.objective import Objective, WeightedLoss
-from pll.training import Trainer, evaluation_batch
+from pll.training import Trainer
 
 
 class Proden(DeepEstimator):
@@ -90,10 +89,18 @@ class ProdenItera(DeepEstimator):
     update_every: int | None
 
     def _objective(self, task: Task) -> Objective:
-        every = max(1, self.epochs // 5) if self.update_every is None else self.update_every
-        if not isinstance(every, int | np.integer) or every < 1:
-            raise UserError(f"update_every is {every!r}; it must be a whole number of epochs, at least 1.")
+        every = update_interval(self.epochs, self.update_every)
+        check_number("update_every", every, whole=True, least=1)
         return _Iterative(get_loss(self.loss), every)
+
+
+def update_interval(epochs: int, update_every: int | None) -> int:
+    """R, in epochs.
+
+    >>> update_interval(100, None), update_interval(100, 7)
+    (20, 7)
+    """
+    return max(1, epochs // 5) if update_every is None else update_every
 
 
 class PNOracle(DeepEstimator):
@@ -131,8 +138,7 @@ class _Seamless(WeightedLoss):
 
 class _Sudden(WeightedLoss):
     def warm_up(self, trainer: Trainer) -> None:
-        for rows in torch.arange(len(trainer.X), device=trainer.X.device).split(evaluation_batch(trainer.X.shape)):
-            batch = trainer.layout.batch(rows)
+        for batch in trainer.all_batches():
             self.update(batch, batch.read(trainer.label_weights))
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:
@@ -153,9 +159,9 @@ class _Iterative(WeightedLoss):
             self.weights = trainer.layout.store(trainer.evaluated_label_weights())
 
 
-class _Supervised(WeightedLoss):
+class _Supervised(Objective):
     def __init__(self, loss: Loss, y: Tensor) -> None:
-        super().__init__(loss)
+        self._loss = loss
         self._y = y
 
     def start(self, trainer: Trainer) -> None:
@@ -164,9 +170,3 @@ class _Supervised(WeightedLoss):
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
         # The true label may lie outside S_i, so this does not go by way of the candidates.
         return self._loss(logits).gather(1, self._y[batch.rows][:, None]).mean()
-
-    def state(self) -> dict[str, Tensor]:
-        return {}
-
-    def load_state(self, state: dict[str, Tensor]) -> None:
-        pass

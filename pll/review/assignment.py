@@ -6,7 +6,8 @@ import secrets
 from dataclasses import dataclass
 
 from pll.review.events import Verdict
-from pll.store.records import Event
+from pll.review.subject import Subject
+from pll.store.records import Claim, Event
 
 BATCH = "batch"
 """Under this queue name the examples of a batch are held."""
@@ -65,6 +66,33 @@ class Step:
     event: Event | None
     next: Assignment | None
     notice: str = ""
+
+
+def assignment_of(claim: Claim, root: Subject, current: Subject, verdict: Verdict) -> Assignment:
+    """What a page shows of an example in somebody's hands.
+
+    Args:
+        root: the first run's labels; its candidates are offered also where a taught run has ruled them out.
+        current: the labels under review.
+        verdict: what people have said about the example so far.
+    """
+    row = claim.row
+    weights = current.weights_of(row)
+    names = dict.fromkeys((*weights, *root.candidates.names(row)))
+    mine = verdict.answers.get(claim.reviewer)
+    return Assignment(
+        row=row,
+        example=str(root.ids[row]),
+        token=claim.token,
+        choices=tuple(Choice(name, weights.get(name, 0.0), name in verdict.eliminated) for name in names),
+        identified=str(current.labels[row]),
+        confidence=float(current.sharp.confidence[row]),
+        queue=claim.queue,
+        position=claim.position,
+        is_control=claim.control,
+        verdict=verdict,
+        mine=None if mine is None else mine.label,
+    )
 
 
 def new_token() -> str:

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pll.errors import UserError
-from pll.review.assignment import BATCH, Assignment, Choice, Step, new_token
+from pll.review.assignment import Assignment, Step, new_token
 from pll.review.events import Kind, check_kind
 from pll.review.hand import Hand
-from pll.store.records import Claim, Event
-from pll.store.store import Transaction, check_event
+from pll.review.undoing import take_back, to_undo
+from pll.store.records import Event
+from pll.store.store import check_event
 
 if TYPE_CHECKING:
     from pll.review.reviewing import Reviewing
-
-__all__ = ["Assignment", "Choice", "Desk", "Step"]
 
 MOST_SHOWN = 50
 """Candidates whose weights are kept with a decision."""
@@ -70,16 +70,7 @@ class Desk:
         """
         self.reviewing.check_row(row)
         with self.reviewing.writing() as t:
-            mine = next((slot for slot in t.slots(row) if slot.reviewer == self.reviewer), None)
-            if mine is None:
-                claim = self._hand.take(t, row)
-                return self._hand.shown(claim) if claim else self._hand.to_look_at(row)
-            renewed = replace(mine, token=new_token())
-            if mine.answered:
-                t.rename(row, self.reviewer, renewed.token)
-            else:
-                t.reopen(row, self.reviewer, renewed.token, self.reviewing.clock(), self.reviewing.expiry())
-            return self._hand.shown(renewed)
+            return self._hand.seek(t, row)
 
     def release(self) -> None:
         """Give back everything held; what is half-decided stays as it is."""
@@ -138,12 +129,12 @@ class Desk:
             known = t.event_of(given.token) if given.token else None
             if known is not None:
                 return Step(False, known, self._hand.held_or_next(t), "")
-            refusal = self._why_not(t, given)
+            refusal = self._hand.refusal(t, given)
             if refusal:
                 return Step(False, None, self._hand.held_or_next(t), refusal)
             event = self._event(given, kind, label, seconds=seconds, blind=blind, note=note)
             event = replace(event, id=t.append(event))
-            coming = self._settle_claim(t, event, given, stay=stay and kind == "eliminate")
+            coming = self._hand.put_down(t, event, given, stay=stay and kind == "eliminate")
             coming = coming or self._hand.held(t) or self._hand.pick(t, without=given.row)
         self.reviewing.took(event)
         if coming is not None and coming.row == given.row:
@@ -161,26 +152,17 @@ class Desk:
         with self.reviewing.writing() as t:
             if token is not None and (known := t.event_of(token)) is not None:
                 return Step(False, known, self._hand.held_or_next(t))
-            targets = self._to_undo(event_id)
+            targets = to_undo(self.reviewing.state, self.reviewer, event_id)
             if not targets:
                 return Step(False, None, self._hand.held_or_next(t), "There is nothing left to undo.")
-            t.release(self.reviewer)
-            made = [self._undo_one(t, target, token if k == 0 else None) for k, target in enumerate(targets)]
-            single = len(targets) == 1 and targets[0].kind != "settle"
-            coming = self._back_to(t, targets[0], made[0]) if single else self._hand.pick(t)
+            made, coming = take_back(self.reviewing, self._hand, t, targets, token)
         self.reviewing.took(*made)
         self._hand.skipped.discard(targets[0].row)
         return Step(True, made[-1], self._hand.again(coming) if coming else None)
 
     def history(self, limit: int = 50) -> list[Event]:
         """This reviewer's decisions that stand, the newest first."""
-        found: list[Event] = []
-        for event in reversed(self.reviewing.state.all_events):
-            if event.reviewer == self.reviewer and self.reviewing.state.is_live(event):
-                found.append(event)
-                if len(found) == limit:
-                    break
-        return found
+        return list(islice(self.reviewing.state.standing(self.reviewer), limit))
 
     # ---- many at once --------------------------------------------------------------------------------------------
 
@@ -190,10 +172,7 @@ class Desk:
         A batch that was in hand before is given back.
         """
         with self.reviewing.writing() as t:
-            old = [claim.row for claim in t.claims() if claim.reviewer == self.reviewer and claim.queue == BATCH]
-            t.release(self.reviewer, old)
-            claims = (self._hand.take(t, int(row), BATCH) for row in rows)
-            return [self._hand.shown(claim) for claim in claims if claim is not None]
+            return self._hand.batch(t, rows)
 
     def accept(
         self,
@@ -213,7 +192,7 @@ class Desk:
         made: list[Event] = []
         with self.reviewing.writing() as t:
             for one in given:
-                if t.event_of(one.token) is not None or self._why_not(t, one):
+                if t.event_of(one.token) is not None or self._hand.refusal(t, one):
                     continue
                 event = replace(self._event(one, "accept", label, seconds=each, blind=blind), batch=stroke)
                 made.append(replace(event, id=t.append(event)))
@@ -241,22 +220,6 @@ class Desk:
             raise UserError(f"{label!r} is not a candidate of this example; they are {', '.join(names)}.")
         if kind in ("settle", "undo", "accept"):
             raise UserError(f"A {kind!r} is not a decision about one example in hand; use Desk.{kind}.")
-
-    def _why_not(self, t: Transaction, given: Assignment) -> str:
-        """Why the decision cannot be taken, in words; "" where it can. Takes the example in hand where it lapsed."""
-        slots = t.slots(given.row)
-        mine = next((slot for slot in slots if slot.reviewer == self.reviewer), None)
-        if mine is not None:
-            if mine.token == given.token:
-                return ""
-            return "This example was shown in another window too, and is answered or open there."
-        if given.token and self._hand.take(t, given.row, given.queue, given.position, control=given.is_control):
-            return ""
-        others = [slot for slot in slots if slot.reviewer != self.reviewer]
-        if not others:
-            return "This example is settled; your answer was not stored."
-        has = f"{others[-1].reviewer} {'has answered' if others[-1].answered else 'is looking at'}"
-        return f"You were away for a while, and {has} this example now; your answer was not stored."
 
     def _event(
         self,
@@ -293,57 +256,3 @@ class Desk:
         event = replace(event, after=review.label_with(event))
         check_event(event)
         return event
-
-    def _settle_claim(self, t: Transaction, event: Event, given: Assignment, *, stay: bool) -> Assignment | None:
-        """After a decision: the example is answered, put aside, or (returned) still in hand."""
-        mine = self.reviewing.state.verdict_with(event).answers[self.reviewer]
-        if mine.status != "open":
-            t.answer(event.row, self.reviewer)
-            return None
-        if stay:
-            token = new_token()
-            t.reopen(event.row, self.reviewer, token, self.reviewing.clock(), self.reviewing.expiry())
-            return replace(given, token=token)
-        t.forget_answer(event.row, self.reviewer)
-        self._hand.skipped.add(event.row)
-        return None
-
-    def _to_undo(self, event_id: int | None) -> list[Event]:
-        state = self.reviewing.state
-        own = (event for event in reversed(state.all_events) if event.reviewer == self.reviewer)
-        target = next((event for event in own if state.is_live(event) and event_id in (None, event.id)), None)
-        if target is None or target.batch is None:
-            return [] if target is None else [target]
-        return [event for event in state.all_events if event.batch == target.batch and state.is_live(event)]
-
-    def _undo_one(self, t: Transaction, target: Event, token: str | None) -> Event:
-        event = replace(
-            target,
-            id=0,
-            token=token or new_token(),
-            run=self.reviewing.current.run,
-            round=self.reviewing.round.number,
-            kind="undo",
-            before=self.reviewing.label_of(target.row),
-            seconds=None,
-            undoes=target.id,
-            at=self.reviewing.clock(),
-        )
-        event = replace(event, after=self.reviewing.label_with(event))
-        event = replace(event, id=t.append(event))
-        if target.kind != "settle" and not self._still_answered(event):  # eliminating the last but one answers too
-            t.forget_answer(target.row, self.reviewer)
-        return event
-
-    def _still_answered(self, undo: Event) -> bool:
-        mine = self.reviewing.state.verdict_with(undo).answers.get(self.reviewer)
-        return mine is not None and mine.status != "open"
-
-    def _back_to(self, t: Transaction, target: Event, undo: Event) -> Assignment | None:
-        if self._still_answered(undo):  # an earlier answer of theirs stands again
-            token = new_token()
-            t.rename(target.row, self.reviewer, token)
-            now = self.reviewing.clock()
-            return self._hand.shown(Claim(target.row, 0, self.reviewer, token, True, None, now))
-        claim = self._hand.take(t, target.row, target.queue, target.position, control=target.control)
-        return self._hand.shown(claim) if claim else self._hand.pick(t)

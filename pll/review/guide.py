@@ -6,6 +6,7 @@ are left out of it, since they must not teach what they judge (docs/review.md).
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -28,6 +29,7 @@ from pll.review.similar import Similar
 from pll.review.subject import Subject
 from pll.review.teaching import Teacher
 
+_LOG = logging.getLogger(__name__)
 EVERY = 0.01
 """Share of the examples decided after which the order is made anew."""
 AT_LEAST = 5
@@ -56,8 +58,8 @@ class Guide:
         self._thread: threading.Thread | None = None
         self._view: _View | None = None
         self._before: dict[str, ReviewSignals] = {}
-        self._ranked: tuple[_Key, int] | None = None
-        self._offer: tuple[_Key, int, bool, Offer] | None = None
+        self._ranked: tuple[_Key, int] = (("", ""), 0)
+        self._offer: tuple[tuple[_Key, int, bool], Offer] | None = None
 
     # ---- what is there -------------------------------------------------------------------------------------------
 
@@ -83,16 +85,15 @@ class Guide:
 
     def _now(self) -> _View:
         subject = self.reviewing.current
-        key = (subject.run, subject.fingerprint)
         with self._lock:
-            if self._view is None or self._view.key != key:  # other labels have taken their place
+            if self._view is None or self._view.key != subject.key:  # other labels have taken their place
                 known = self._view
                 if known is not None and known.key[0] == subject.run:
                     data, signals = known.data, known.signals
                 else:
                     data = self._runs.get(subject.run).parts().train
                     signals = ReviewSignals.of_run(self._runs.get(subject.run).folder, data)
-                self._view = _View(key, data, _with_labels(signals, subject))
+                self._view = _View(subject.key, data, _with_labels(signals, subject))
             return self._view
 
     # ---- the order -----------------------------------------------------------------------------------------------
@@ -110,22 +111,20 @@ class Guide:
             names = [order.name for order in usable_orders(view.signals)]
             name = self.order if self.order in names else names[0]
             rows = rank(name, view.signals, decided=self.teaching_decisions())
-            if self._key() == view.key:
+            if self.reviewing.current.key == view.key:
                 self.reviewing.set_order(name, rows)
 
     def begin(self) -> None:
         """The first order at once; what takes long (neighbours) in the background, and then the order again."""
-        if self._ranked is not None and self._ranked[0] == self._key():
-            return
-        self.rank_now()
-        if self.signals.neighbours is None or self.signals.mean_weights is None:
+        if self._ranked[0] != self.reviewing.current.key:
+            self.rank_now()
             self._in_background(self._prepare)
 
     def keep_up(self) -> None:
         """To be called after a decision: makes the order anew in the background where that is due."""
         step = max(AT_LEAST, int(EVERY * len(self.reviewing.root)))
         learns = get_order(self.order).uses_decisions
-        if self._ranked is None or self._ranked[0] != self._key():
+        if self._ranked[0] != self.reviewing.current.key:
             self._in_background(self._begin_anew)
         elif learns and len(self.reviewing.state.all_events) - self._ranked[1] >= step:
             self._in_background(self.rank_now)
@@ -152,19 +151,18 @@ class Guide:
         try:
             return replace(said, earlier=earlier_lessons(self.reviewing, said, self._signals_of))
         except (UserError, OSError) as error:  # an earlier run or its data is gone: the present one goes on to serve
-            self.trouble = str(error)
+            _LOG.warning("Lessons of earlier runs are left out: %s", error)
             return said
 
     # ---- proposals -----------------------------------------------------------------------------------------------
 
     def offer(self) -> Offer:
         """What the decisions so far propose; made anew where there are further ones. Not for every key press."""
-        view, events = self._now(), len(self.reviewing.state.all_events)
-        known, prepared = self._offer, view.signals.neighbours is not None
-        if known is None or known[:3] != (view.key, events, prepared):
-            made = offer_of(self.reviewing, view.signals, self.teaching_decisions())
-            self._offer = known = (view.key, events, prepared, made)
-        return known[3]
+        view, known = self._now(), self._offer
+        about = (view.key, len(self.reviewing.state.all_events), view.signals.neighbours is not None)
+        if known is None or known[0] != about:
+            self._offer = known = (about, offer_of(self.reviewing, view.signals, self.teaching_decisions()))
+        return known[1]
 
     def take_over(self, offer: Offer, *, by: str | None = None, verified: bool = False) -> bool:
         """Make these proposals the labels under review; False where other labels came under review meanwhile."""
@@ -190,21 +188,21 @@ class Guide:
     def _begin_anew(self) -> None:
         """Other labels came under review: their order, then what takes long, in the one thread that there is."""
         self.rank_now()
-        if self.signals.neighbours is None or self.signals.mean_weights is None:
-            self._prepare()
+        self._prepare()
 
     def _prepare(self) -> None:
+        """What takes long, and then the order again; nothing where it is there."""
         view = self._now()
+        if view.signals.neighbours is not None and view.signals.mean_weights is not None:
+            return
+        own, root = (self._runs.get(run).folder for run in (view.key[0], self.reviewing.root.run))
         with threadpool_limits(1):  # the keys of the reviewers come first
-            made = prepare(self._runs.get(view.key[0]).folder, view.data)
+            made = prepare(own, view.data, like=root)  # whatever a run was taught, its examples are the first one's
         with self._lock:
             subject = self.reviewing.current  # labels may have been taken over meanwhile
             if subject.run == view.key[0]:
-                self._view = _View((subject.run, subject.fingerprint), view.data, _with_labels(made, subject))
+                self._view = _View(subject.key, view.data, _with_labels(made, subject))
         self.rank_now()
-
-    def _key(self) -> _Key:
-        return (self.reviewing.current.run, self.reviewing.current.fingerprint)
 
     def _signals_of(self, run: str) -> ReviewSignals:
         """Of the run in view, or of one before it, which do not change any more."""
@@ -221,16 +219,13 @@ class Guide:
             try:
                 work()
             except (UserError, OSError) as error:  # the present order goes on to serve
-                self.trouble = str(error)
+                _LOG.warning("The order of the queue was not made anew: %s", error)
 
         with self._lock:
             if self._thread is not None and self._thread.is_alive():
                 return
             self._thread = threading.Thread(target=labour, name="candid-review-order", daemon=True)
             self._thread.start()
-
-    trouble: str = ""
-    """Why the order could not be made anew in the background, the last time that happened."""
 
 
 _Key = tuple[str, str]

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pll.review.calibration import Calibration, Method
 from pll.review.certificate import Certificate
+from pll.review.inforce import unjudged
 from pll.review.rounds import (
     Promise,
     calibration_of,
@@ -96,11 +97,9 @@ class Judging(ABC):
         Returns:
             False where another process has done so already, or was before us with other labels.
         """
-        new = (subject.run, subject.fingerprint)
         with self.writing() as t:
             known = t.rounds()
-            fresh = all((record.run, record.fingerprint) != new for record in known)
-            fresh = fresh and instead_of in (None, known[-1].number)
+            fresh = unjudged(subject, known) and instead_of in (None, known[-1].number)
             if fresh:
                 last = known[-1]
                 promise = Promise(last.share, last.max_error, last.level)

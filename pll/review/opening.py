@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pll.review.reviewing import Reviewing, Settings
+from pll.review.reviewing import Reviewing
+from pll.review.settings import Settings
 from pll.review.subject import Subject, review_id, subject_of
 from pll.review.takenover import kept
 from pll.runs import Run

@@ -32,10 +32,15 @@ def draw_controls(n: int, share: float = 0.1, seed: int = 0) -> Ints:
     >>> draw_controls(10, 0.3, seed=0).shape, len(set(draw_controls(10, 1.0).tolist()))
     ((3,), 10)
     """
-    return np.random.default_rng(seed).permutation(n)[: _controls(n, share)].astype(np.int64)
+    return np.random.default_rng(seed).permutation(n)[: how_many(n, share)].astype(np.int64)
 
 
-def _controls(n: int, share: float) -> int:
+def how_many(n: int, share: float) -> int:
+    """Controls that a share of n rows comes to, at least one.
+
+    Raises:
+        UserError: no rows, or a share outside (0, 1].
+    """
     if n < 1:
         raise UserError("There are no labelled examples to draw controls from.")
     if not 0 < share <= 1:
@@ -56,7 +61,7 @@ def achievable(n: int, control_share: float, level: float = LEVEL, wrong: int = 
     >>> round(achievable(1437, 0.1), 4), round(achievable(1437, 0.1, wrong=2), 4)
     (0.0216, 0.0592)
     """
-    k = _controls(n, control_share)
+    k = how_many(n, control_share)
     needed = -math.log(alpha_of(level))
     if not 0 <= wrong <= k:
         raise UserError(f"{wrong} of {k} controls cannot be wrong.")

@@ -11,10 +11,11 @@ from pll.errors import UserError
 from pll.export.table import Decision
 from pll.fitting import load_parts
 from pll.review.calibration import Calibration
+from pll.review.inforce import in_force
 from pll.review.rounds import asked_of, calibration_of
 from pll.review.state import ReviewState
 from pll.review.subject import Subject, review_id
-from pll.review.takenover import in_force, kept
+from pll.review.takenover import kept
 from pll.rundir import RunFolder
 from pll.store import Database, Store, database_url
 from pll.store.records import Event, ReviewRecord, RoundRecord
@@ -52,7 +53,7 @@ class Record:
 
     def calibration(self, subject: Subject) -> Calibration | None:
         """Calibrated confidence of a run of this review; None where too few of its controls were answered."""
-        own = [made for made in self.rounds if made.run == subject.run and made.fingerprint == subject.fingerprint]
+        own = [made for made in self.rounds if made.key == subject.key]
         if not own:
             return None
         asked = asked_of(self.review, len(subject))

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -26,46 +25,22 @@ import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.export.table import Decision
-from pll.review.assignment import Assignment, Choice
 from pll.review.decided import OUTSIDE, Decided
 from pll.review.desk import Desk
 from pll.review.events import Verdict
+from pll.review.inforce import LabelsInForce, Load, ReadKept, unjudged
 from pll.review.judging import Judging
 from pll.review.record import decisions_of
-from pll.review.rounds import Promise, asked_of, new_round
+from pll.review.rounds import asked_of, new_round
+from pll.review.settings import Settings, check_settings
 from pll.review.state import ReviewState
 from pll.review.subject import Subject
-from pll.review.takenover import ReadKept, in_force
-from pll.store.records import Claim, Event, Opened, ReviewRecord, RoundRecord
+from pll.store.records import Event, Opened, ReviewRecord, RoundRecord
 from pll.store.store import Store, Transaction, now
 
 Ints = npt.NDArray[np.int64]
 LONGEST = 3
 """Holds after which an undecided example is free again, though its page is open."""
-Load = Callable[[str], Subject]
-"""Gives the subject of a run by its id."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How a review is begun; all of it can be changed later (`configure`, `new_promise`).
-
-    Attributes:
-        overlap: reviewers asked per example, on `overlap_share` of the examples; one on the others.
-        overlap_share: in [0, 1].
-        mix: share of what is handed out that are random controls, in [0, 1]; 0 for none, 1 for controls only.
-        promise: of the certificate.
-        hold: seconds until an example goes back to the others when nothing is heard of the reviewer.
-        begun_by, verified: who begins it, and whether somebody vouched for that name.
-    """
-
-    overlap: int = 1
-    overlap_share: float = 1.0
-    mix: float = 0.1
-    promise: Promise = field(default_factory=Promise)
-    hold: float = 600.0
-    begun_by: str | None = None
-    verified: bool = False
 
 
 class Reviewing(Judging):
@@ -106,16 +81,15 @@ class Reviewing(Judging):
         self.clock = clock
         settings = settings or Settings()
         self._hold = settings.hold
-        self._load = load or _no_other(subject)
-        self._kept = kept or _none_kept
+        self._labels = LabelsInForce(subject, load, kept)
         self._lock = threading.RLock()
         self.state = ReviewState(subject.candidates)
-        _check_settings(settings)
+        check_settings(settings)
         with self._lock, self.store.write(review_id) as t:
             self.record = self._opened(t, settings)
             self.state.take_in(t.events())
             rounds = t.rounds()
-            if not rounds or (rounds[-1].run == subject.run and _has_gone_on(subject, rounds)):
+            if not rounds or (rounds[-1].run == subject.run and unjudged(subject, rounds)):
                 opened = Opened("run went on") if rounds else Opened("first", settings.begun_by, settings.verified)
                 rounds.append(new_round(len(rounds) + 1, subject, settings.promise, clock(), opened=opened))
                 t.open_round(rounds[-1])
@@ -125,7 +99,7 @@ class Reviewing(Judging):
         self.asked = self._asked()
         self.previous: Subject | None = None
         self._order: tuple[str, Ints] = ("confidence", _by_confidence(subject))
-        if (self.round.run, self.round.fingerprint) != (subject.run, subject.fingerprint):
+        if self.round.key != subject.key:
             self._adopt_current()
 
     # ---- reviewers -----------------------------------------------------------------------------------------------
@@ -160,7 +134,7 @@ class Reviewing(Judging):
         given = {"overlap": overlap, "overlap_share": overlap_share, "mix": mix}
         values = {name: value for name, value in given.items() if value is not None}
         known = {name: getattr(self.record, name) for name in given}
-        _check_settings(Settings(**(known | values)))
+        check_settings(Settings(**(known | values)))
         with self.writing() as t:
             if values:
                 t.configure(**values)
@@ -239,43 +213,6 @@ class Reviewing(Judging):
         """Until when what is handed out now is held."""
         return self.clock() + timedelta(seconds=self._hold)
 
-    def free_for(self, t: Transaction, reviewer: str) -> npt.NDArray[np.bool_]:
-        """(n,) bool: examples that this reviewer can be given now. A fresh array."""
-        held = np.zeros(len(self.root), dtype=np.int64)
-        at = self.clock()
-        for claim in t.claims():
-            if claim.expires_at is not None and claim.expires_at > at:
-                held[claim.row] += self.asked[claim.row] if claim.reviewer == reviewer else 1
-        open_ = (self.state.answers + held < self.asked) & ~self.state.answered_by(reviewer)
-        open_[list(self.state.settled)] = False
-        return open_
-
-    def shown_to(self, reviewer: str) -> int:
-        """How many examples this reviewer has been through."""
-        return self.state.said_by.get(reviewer, 0)
-
-    def assignment(self, claim: Claim, reviewer: str) -> Assignment:
-        """What a page shows of an example."""
-        row = claim.row
-        verdict = self.state.verdict(row)
-        weights = self.current.weights_of(row)
-        names = dict.fromkeys((*weights, *self.root.candidates.names(row)))
-        choices = tuple(Choice(name, weights.get(name, 0.0), name in verdict.eliminated) for name in names)
-        mine = verdict.answers.get(reviewer)
-        return Assignment(
-            row=row,
-            example=str(self.root.ids[row]),
-            token=claim.token,
-            choices=choices,
-            identified=str(self.current.labels[row]),
-            confidence=float(self.current.sharp.confidence[row]),
-            queue=claim.queue,
-            position=claim.position,
-            is_control=claim.control,
-            verdict=verdict,
-            mine=None if mine is None else mine.label,
-        )
-
     def check_row(self, row: int) -> None:
         """Raises UserError where there is no such example."""
         if not 0 <= row < len(self.root):
@@ -307,22 +244,11 @@ class Reviewing(Judging):
 
     def _adopt_current(self) -> None:
         """The latest round is of another run, or of labels that were taken over: from now on show its label weights."""
-        subject = self._judged_by(self.rounds)
-        if len(subject) != len(self.root):
-            raise UserError(f"The run {subject.run} has other examples than this review.")
-        earlier, before = None, self.rounds
-        while before and (before[-1].run, before[-1].fingerprint) == (subject.run, subject.fingerprint):
-            before = before[:-1]
-        if before:
-            earlier = self._judged_by(before)
+        subject = self._labels.under(self.rounds)
+        earlier = self._labels.before(self.rounds, subject)
         with self._lock:
             self.current, self.previous = subject, earlier
             self._order = ("confidence", _by_confidence(subject))
-
-    def _judged_by(self, rounds: Sequence[RoundRecord]) -> Subject:
-        """The labels under the last of these rounds."""
-        run = rounds[-1].run
-        return in_force(self.root if run == self.root.run else self._load(run), rounds, self._kept)
 
     def _label(self, row: int, verdict: Verdict) -> str | None:
         if verdict.status in ("label", "none"):
@@ -332,30 +258,3 @@ class Reviewing(Judging):
 
 def _by_confidence(subject: Subject) -> Ints:
     return np.argsort(subject.sharp.confidence, kind="stable").astype(np.int64)
-
-
-def _check_settings(settings: Settings) -> None:
-    if not 1 <= settings.overlap <= 100:
-        raise UserError(f"Ask 1 to 100 reviewers per example, not {settings.overlap}.")
-    for name in ("overlap_share", "mix"):
-        value = getattr(settings, name)
-        if not 0 <= value <= 1:
-            raise UserError(f"{name} is {value}; it must lie between 0 and 1.")
-    if not settings.hold > 0:
-        raise UserError(f"Examples are held for {settings.hold} seconds; that must be above 0.")
-
-
-def _has_gone_on(own: Subject, rounds: Sequence[RoundRecord]) -> bool:
-    """Whether the run's labels are others than when they came under review."""
-    return all(record.run != own.run or record.fingerprint != own.fingerprint for record in rounds)
-
-
-def _none_kept(own: Subject, fingerprint: str) -> Subject:
-    return own  # its certificate is refused: the fingerprint is another
-
-
-def _no_other(subject: Subject) -> Load:
-    def load(run: str) -> Subject:
-        raise UserError(f"The review has gone on to the run {run}, which cannot be read from here.")
-
-    return load

@@ -119,10 +119,10 @@ def control_answers(
     """
     right: list[bool] = []
     for row in controls:
-        verdict = state.verdict(row)
-        if not verdict.settled and state.answers[row] < asked[row]:
+        if not state.is_closed(row, asked):
             break
-        right.append(verdict.label is not None and verdict.label == subject.labels[row])
+        label = state.verdict(row).label
+        right.append(label is not None and label == subject.labels[row])
     return np.array(right, dtype=np.bool_)
 
 

@@ -129,6 +129,7 @@ def prepare(
     folder: RunFolder,
     data: PartialLabelDataset,
     *,
+    like: RunFolder | None = None,
     with_out_of_fold: bool = False,
     progress: Progress | None = None,
 ) -> ReviewSignals:
@@ -138,6 +139,7 @@ def prepare(
     learns the identified labels, are made anew where the run has gone on since.
 
     Args:
+        like: of a run over the same examples; its neighbours are taken, where they have been found.
         with_out_of_fold: also fit the classifier (five folds; seconds to minutes).
         progress: called while neighbours are sought; what it raises stops the work, and nothing is lost but that.
     """
@@ -148,7 +150,9 @@ def prepare(
         _store(home / "mean.npz", signals.epoch, mean)
         signals = replace(signals, mean_weights=mean)
     if signals.neighbours is None:
-        found = find_neighbours(data.X, NEIGHBOURS, progress, candidates=signals.sets, weights=signals.weights)
+        found = None if like is None else _stored_neighbours(_home(like), len(data))
+        if found is None:
+            found = find_neighbours(data.X, NEIGHBOURS, progress, candidates=signals.sets, weights=signals.weights)
         save_array(home / "neighbours.npy", found)
         signals = replace(signals, neighbours=found)
     if with_out_of_fold and signals.out_of_fold is None:

@@ -63,6 +63,14 @@ class ReviewState:
         """What people say about an example."""
         return self._verdicts.get(row, NOTHING)
 
+    def is_closed(self, row: int, asked: Ints) -> bool:
+        """Whether nobody is asked about it any more: it is settled, or answered by as many as were to be asked.
+
+        Args:
+            asked: (n,) how many reviewers each example is to be answered by.
+        """
+        return self.verdict(row).settled or bool(self.answers[row] >= asked[row])
+
     def verdict_with(self, event: Event) -> Verdict:
         """What they would say if this event were added."""
         live = self._live.get(event.row, [])
@@ -86,6 +94,10 @@ class ReviewState:
     def is_live(self, event: Event) -> bool:
         """Whether it still counts: it is not an undo, and was not undone."""
         return event.undoes is None and event.id not in self.undone
+
+    def standing(self, reviewer: str) -> Iterator[Event]:
+        """This reviewer's events that still count, the newest first."""
+        return (event for event in reversed(self.all_events) if event.reviewer == reviewer and self.is_live(event))
 
     def rows_with(self, *statuses: str) -> Ints:
         """(k,) the examples whose verdict has one of these statuses, in the order of rows."""

@@ -37,6 +37,11 @@ class Subject:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """Which labels these are: the run, and their fingerprint."""
+        return self.run, self.fingerprint
+
     @cached_property
     def sharp(self) -> Sharpness:
         """Identified label, confidence, margin and entropy of every example."""

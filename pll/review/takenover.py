@@ -8,7 +8,6 @@ the file is there before that. The model stays what it is, and `source` of these
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,11 +17,7 @@ from pll.errors import UserError
 from pll.files import write_atomically
 from pll.review.subject import Subject
 from pll.rundir import RunFolder
-from pll.store.records import RoundRecord
 from pll.weights import Weights
-
-ReadKept = Callable[[Subject, str], Subject]
-"""Gives the labels of this fingerprint that were taken over in place of a run's own."""
 
 
 def relabelled(own: Subject, weights: Weights) -> Subject:
@@ -59,23 +54,6 @@ def kept(folder: RunFolder, own: Subject, fingerprint: str) -> Subject:
     if not np.isfinite(weights).all() or found.fingerprint != fingerprint:
         raise _damaged(path)
     return found
-
-
-def in_force(own: Subject, rounds: Sequence[RoundRecord], read: ReadKept) -> Subject:
-    """What the last of these rounds that is of the run judges: the run's own labels, or those taken over.
-
-    Labels are taken over only after the run's own had a round. So where an earlier round is of the run's own labels,
-    another fingerprint was taken over; where none is, the run itself has gone on since.
-
-    Args:
-        own: the run's result.
-        rounds: of the review, in order; those of other runs are passed over.
-        read: `kept`, with the run's folder.
-    """
-    prints = [record.fingerprint for record in rounds if record.run == own.run]
-    if not prints or prints[-1] == own.fingerprint or own.fingerprint not in prints:
-        return own
-    return read(own, prints[-1])
 
 
 def _file(folder: RunFolder, fingerprint: str) -> Path:

@@ -87,7 +87,7 @@ def _first_open(review: Reviewing) -> tuple[int | None, int]:
         return None, 0
     state, number = review.state, review.round.number
     behind = sum(
-        (state.verdict(row).settled or bool(state.answers[row] >= review.asked[row]))
+        state.is_closed(row, review.asked)
         and any(event.control and event.round == number for event in state.live_events(row))
         for row in controls[counted + 1 :]
     )
@@ -96,7 +96,7 @@ def _first_open(review: Reviewing) -> tuple[int | None, int]:
 
 def _held(review: Reviewing, reader: Reader, row: int) -> list[Claim]:
     now = review.clock()
-    return [claim for claim in reader.slots(row) if claim.expires_at is not None and claim.expires_at > now]
+    return [claim for claim in reader.slots(row) if claim.is_held(now)]
 
 
 def _until(review: Reviewing, claim: Claim, now: datetime) -> tuple[timedelta, timedelta]:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError,
 from sqlalchemy.pool import QueuePool
 
 from pll.errors import UserError
+from pll.files import write_atomically
 from pll.home import candid_home
 
 BUSY_SECONDS = 30
@@ -61,6 +64,8 @@ class Database:
             self.close()
             raise
         self._file = _identity(self.url) if self.is_sqlite else None
+        self._aside: Path | None = None
+        self._rescuing = threading.Lock()
 
     @property
     def is_sqlite(self) -> bool:
@@ -100,16 +105,19 @@ class Database:
         )
 
     def _rescued(self) -> str:
-        """Write what was in the file before, as long as there is a connection to it, beside it; says where."""
-        aside = Path(str(self.url.database)).with_suffix(".rescued.sqlite3")
-        if not aside.exists() and isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedin():
-            with closing(sqlite3.connect(aside)) as copy:
-                raw = self.engine.raw_connection()
-                try:
-                    raw.driver_connection.backup(copy)  # type: ignore[union-attr]
-                finally:
-                    raw.close()
-        return f"What was in it is kept in {aside}. " if aside.exists() else ""
+        """Write what was in the file, as long as there is a connection to it, beside it, once; says where."""
+        with self._rescuing:
+            if self._aside is None and isinstance(self.engine.pool, QueuePool) and self.engine.pool.checkedin():
+                aside = _free_name(Path(str(self.url.database)))
+                with suppress(OSError, sqlite3.Error):
+                    write_atomically(aside, self._copy_to, durable=True)
+                    self._aside = aside
+        return "" if self._aside is None else f"What was in it is kept in {self._aside}. "
+
+    def _copy_to(self, file: Path) -> None:
+        with closing(self.engine.raw_connection()) as raw, closing(sqlite3.connect(file)) as copy:
+            assert isinstance(raw.driver_connection, sqlite3.Connection)
+            raw.driver_connection.backup(copy)
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
@@ -165,6 +173,12 @@ def _identity(url: URL) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _free_name(file: Path) -> Path:
+    """For what is rescued; what was rescued at another time stays."""
+    names = (file.with_suffix(f".rescued{'' if number == 1 else f'-{number}'}.sqlite3") for number in count(1))
+    return next(name for name in names if not name.exists())
 
 
 def _make_folder(file: Path) -> None:

@@ -75,6 +75,10 @@ class Claim:
     position: int | None = None
     control: bool = False
 
+    def is_held(self, now: datetime) -> bool:
+        """Whether it is in somebody's hands: not answered, and they were heard of not long ago."""
+        return self.expires_at is not None and self.expires_at > now
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -137,3 +141,8 @@ class RoundRecord:
     opened_at: datetime
     controls: tuple[int, ...] = field(default=(), repr=False)
     opened: Opened = Opened()
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Which labels are judged: the run, and their fingerprint."""
+        return self.run, self.fingerprint

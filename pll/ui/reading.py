@@ -10,7 +10,7 @@ import streamlit as st
 from pll import catalog
 from pll.dataset import PartialLabelDataset
 from pll.features import contents, suggested
-from pll.formats.base import readable
+from pll.formats.words import readable
 from pll.sources import Source
 from pll.ui import background, session
 from pll.ui.session import Choice

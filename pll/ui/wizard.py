@@ -5,19 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
-import pyarrow.parquet
 import streamlit as st
 
 from pll import formats
-from pll.formats.base import listing
 from pll.formats.roles import ROLES, Column
+from pll.formats.words import listing
 from pll.sources import Source
 from pll.ui import reading
 
-FIRST_ROWS = 3
 ROW, ROWS_SHOWN = 35, 14
 """Pixels of a row of a table, and how many columns show without scrolling."""
 MOST_COLUMNS = 300
@@ -59,7 +56,7 @@ def columns_as_told(source: Source) -> Source:
         st.caption(
             "Guessed from names and first cells. Double-click what is wrong under *is*; everything below follows."
         )
-        said = _edited(found, _roles_shown(source, found), _first_cells(source, found), _key(source))
+        said = _edited(found, _roles_shown(source, found), _key(source))
     told = {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
     st.session_state[_told_key(source)] = told
     for sentence in what_is_not_learnt(found, said):
@@ -113,13 +110,13 @@ def what_is_not_learnt(found: Sequence[Column], roles: Sequence[str]) -> list[st
     return sentences
 
 
-def _edited(found: Sequence[Column], roles: Sequence[str], cells: Sequence[str], key: str) -> list[str]:
+def _edited(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
     """The role of each column, as a person corrected it."""
     table = pd.DataFrame(
         {
             "column": [column.name for column in found],
             "is": [TITLES[role] for role in roles],
-            "first cells": cells,
+            "first cells": [_beginning(column.first) for column in found],
         }
     )
     edited = st.data_editor(
@@ -136,32 +133,6 @@ def _edited(found: Sequence[Column], roles: Sequence[str], cells: Sequence[str],
     return [role_of[title] for title in edited["is"]]
 
 
-def _first_cells(source: Source, found: Sequence[Column]) -> list[str]:
-    """The first few cells of each column; a few rows are read, never the whole file."""
-    assert source.path is not None
-    cells = formats.first_cells(source.path, FIRST_ROWS, name=source.name, format=source.format)
-    if cells:
-        return [_beginning(some) for some in cells]
-    try:
-        rows = _first_rows(Path(source.path))
-    except (OSError, ValueError, pd.errors.ParserError):
-        rows = pd.DataFrame()  # the reader will say what is wrong; this is only a help
-    if rows.shape[1] == len(found):
-        return [_beginning(rows.iloc[:, at].tolist()) for at in range(len(found))]
-    by_name = {str(name).strip(): _beginning(rows[name].tolist()) for name in rows.columns}
-    return [by_name.get(column.name, "") for column in found]
-
-
-def _beginning(cells: Sequence[Any]) -> str:
-    shown = [str(cell)[:40] for cell in cells]
+def _beginning(cells: Sequence[str | None]) -> str:
+    shown = [(cell or "")[:40] for cell in cells]
     return " · ".join(cell or "–" for cell in shown) if any(shown) else "(empty)"
-
-
-def _first_rows(path: Path) -> pd.DataFrame:
-    """Of Parquet or JSON lines; text tables have a reader of their own."""
-    with path.open("rb") as file:
-        start = file.read(4)
-    if start == b"PAR1":
-        batch = next(pyarrow.parquet.ParquetFile(path).iter_batches(batch_size=FIRST_ROWS))
-        return batch.to_pandas()
-    return pd.read_json(path, lines=True, nrows=FIRST_ROWS, dtype=False)

@@ -71,6 +71,12 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
             server.wait()
 
 
+@pytest.fixture(scope="module")
+def app(serve: Serve) -> str:
+    """The address of the app itself."""
+    return serve(ROOT / "app.py")
+
+
 @pytest.fixture
 def new_page(chromium: Any) -> Iterator[NewPage]:
     """`new_page(**settings of the browser context)` opens a fresh page; errors in its console fail the test."""

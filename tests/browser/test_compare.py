@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +10,9 @@ import pandas as pd
 import pytest
 
 pytestmark = pytest.mark.browser
-ROOT = Path(__file__).parents[2]
 SLOW = 60_000
 """Milliseconds: machines that run tests are slow and busy."""
 LANES = ["PRODEN", "PRODEN-itera", "PRODEN-naive", "PRODEN-sudden", "PN-oracle"]
-
-
-@pytest.fixture(scope="module")
-def app(serve: Callable[[Path], str]) -> str:
-    return serve(ROOT / "app.py")
 
 
 @pytest.fixture

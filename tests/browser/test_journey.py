@@ -20,11 +20,6 @@ SLOW = 60_000
 """Milliseconds: machines that run tests are slow and busy."""
 
 
-@pytest.fixture(scope="module")
-def app(serve: Serve) -> str:
-    return serve(ROOT / "app.py")
-
-
 def _star(page: Any) -> str:
     """The pixels of the star plot."""
     return page.locator("canvas").first.evaluate("canvas => canvas.toDataURL()")

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 pytestmark = pytest.mark.browser
-ROOT = Path(__file__).parents[2]
 SLOW = 60_000
 """Milliseconds: machines that run tests are slow and busy."""
-
-
-@pytest.fixture(scope="module")
-def app(serve: Callable[[Path], str]) -> str:
-    return serve(ROOT / "app.py")
 
 
 @pytest.fixture

@@ -8,26 +8,16 @@ from typing import Any
 
 import pytest
 
-from benchmarks.durability_browser import Server, prepared_run
-from pll.registry import RunRegistry
-from pll.review.subject import review_id
-from pll.store import Database, Store
-from pll.store.records import Event, Opened, RoundRecord
+from benchmarks.app import Server
+from benchmarks.durability_browser import prepared_run
+from pll.store.records import Opened
 from tests.browser.identity import CLIENT, SECRET, provider
+from tests.review_helpers import on_disk
 
 pytestmark = pytest.mark.browser
 NewPage = Callable[..., Any]
 SLOW = 30_000
 ADA = {"sub": "42", "name": "Ada Lovelace", "email": "ada@example.org", "email_verified": True}
-
-
-def kept(home: Path, run_id: str) -> tuple[list[Event], list[RoundRecord]]:
-    """What is on the disk."""
-    store = Store(Database(home / "reviews.sqlite3"))
-    with store.read(review_id(RunRegistry(home / "runs").get(run_id).folder)) as reader:
-        found = reader.events(), reader.rounds()
-    store.database.close()
-    return found
 
 
 def test_a_login_leads_back_to_the_review_and_decisions_carry_the_verified_name(
@@ -69,6 +59,6 @@ server_metadata_url = "{identity.url}/.well-known/openid-configuration"
         finally:
             server.kill()
     assert (identity.refused, identity.logins) == ([], 1)
-    (event,), (opened,) = kept(tmp_path, run_id)
+    (event,), (opened,) = on_disk(tmp_path, run_id)
     assert (event.kind, event.reviewer, event.verified) == ("pick", "Ada Lovelace (ada@example.org)", True)
     assert opened.opened == Opened("first", "Ada Lovelace (ada@example.org)", verified=True)

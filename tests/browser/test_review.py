@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from benchmarks.durability_browser import Server, prepared_run
-from pll.registry import RunRegistry
-from pll.review.subject import review_id
-from pll.store import Database, Store
+from benchmarks.app import Server
+from benchmarks.durability_browser import prepared_run
 from pll.store.records import Event
+from tests.review_helpers import on_disk
 
 pytestmark = pytest.mark.browser
 NewPage = Callable[..., Any]
@@ -42,12 +41,7 @@ def link(home: Path, run_id: str) -> Iterator[str]:
 
 
 def events_of(home: Path, run_id: str, reviewer: str) -> list[Event]:
-    """What is on the disk."""
-    store = Store(Database(home / "reviews.sqlite3"))
-    with store.read(review_id(RunRegistry(home / "runs").get(run_id).folder)) as reader:
-        found = [event for event in reader.events() if event.reviewer == reviewer]
-    store.database.close()
-    return found
+    return [event for event in on_disk(home, run_id)[0] if event.reviewer == reviewer]
 
 
 def tab_to(page: Any, name: str) -> None:

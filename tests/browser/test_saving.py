@@ -11,14 +11,8 @@ from xml.etree import ElementTree
 import pytest
 
 pytestmark = pytest.mark.browser
-ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "train?link=1&data=iris&flip=binomial&q=0.3&seed=0&method=proden&epochs=5&threads=1&view=accuracy"
-
-
-@pytest.fixture(scope="module")
-def app(serve: Callable[[Path], str]) -> str:
-    return serve(ROOT / "app.py")
 
 
 @pytest.fixture

@@ -11,15 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 pytestmark = pytest.mark.browser
-ROOT = Path(__file__).parents[2]
 SLOW = 60_000
 """Milliseconds: machines that run tests are slow and busy."""
 LINK = "train?link=1&data=digits&flip=binomial&q=0.7&holdout=0.2&seed=3&method=proden&model=linear&epochs=12&lr=0.05"
-
-
-@pytest.fixture(scope="module")
-def app(serve: Callable[[Path], str]) -> str:
-    return serve(ROOT / "app.py")
 
 
 @pytest.fixture

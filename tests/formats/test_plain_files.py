@@ -34,8 +34,8 @@ def test_spaces_between_the_columns(tmp_path: Path) -> None:
     np.testing.assert_array_equal(data.X, np.array([[0.58, 0.61], [0.43, np.nan], [0.64, 0.62]], dtype=np.float32))
     assert data.y is not None and data.y.tolist() == [1, 1, 0]
     assert data.categories["Sequence_Name"].tolist() == ["ADT1_YEAST", "ADT2_YEAST", "ADT3_YEAST"]
-    cells = formats.first_cells(tmp_path / "table.data", 2)
-    assert cells == [["ADT1_YEAST", "ADT2_YEAST"], ["0.58", "0.43"], ["0.61", "?"], ["MIT", "MIT"]]
+    cells = [column.first[:2] for column in formats.columns(tmp_path / "table.data")]
+    assert cells == [("ADT1_YEAST", "ADT2_YEAST"), ("0.58", "0.43"), ("0.61", "?"), ("MIT", "MIT")]
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "  "])

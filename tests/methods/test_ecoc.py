@@ -12,12 +12,12 @@ from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.hooks import StopTraining
 from pll.methods.base import Task
 from pll.methods.coding import Coding, choose_columns, draw_dichotomies, one_against_rest
 from pll.methods.ecoc import PLECOC, performance
 from pll.methods.machines import stoppable
 from pll.synthesis import flip_binomial
-from pll.training import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, table
 
 X = np.random.default_rng(3).normal(size=(8, 3)).astype(np.float32)
@@ -276,10 +276,10 @@ def test_an_error_in_a_computation_is_not_lost() -> None:
     ("setting", "message"),
     [
         ({"kernel": "poly"}, "no kernel called 'poly'; use one of rbf, linear"),
-        ({"C": 0.0}, r"C is 0\.0; it must be above 0"),
-        ({"length": 0}, "length is 0; it must be at least 1 column"),
-        ({"min_usable": 0.0}, r"min_usable is 0\.0; it is a share"),
-        ({"min_purity": 0.5}, r"min_purity is 0\.5; it must lie between 0\.6 and 1"),
+        ({"C": 0.0}, r"C is 0\.0; it must be a number above 0"),
+        ({"length": 0}, r"length .*None\) is 0; it must be a whole number, 1 or more"),
+        ({"min_usable": 0.0}, r"min_usable is 0\.0; it must be a number above 0, at most 1"),
+        ({"min_purity": 0.5}, r"min_purity is 0\.5; it must be a number, 0\.6 or more, at most 1"),
         ({"stand_ins": 0}, "stand_ins is 0"),
         ({"max_tries": 0}, "max_tries is 0"),
     ],

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.hooks import StopTraining
 from pll.methods.base import Task
 from pll.methods.ipal import IPAL, rebuilding_weights
-from pll.training import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
 RNG = np.random.default_rng(8)
@@ -165,8 +165,8 @@ def test_after_a_stop_in_the_graph_it_can_predict() -> None:
     ("setting", "message"),
     [
         ({"k": 0}, "k is 0"),
-        ({"alpha": 1.0}, r"alpha is 1\.0; it must be at least 0 and below 1"),
-        ({"propagations": 0}, "propagations is 0; it must be at least 1"),
+        ({"alpha": 1.0}, r"alpha is 1\.0; it must be a number, 0 or more, below 1"),
+        ({"propagations": 0}, "propagations is 0; it must be a whole number, 1 or more"),
     ],
 )
 def test_settings_that_make_no_sense(setting: dict[str, float], message: str) -> None:

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.hooks import StopTraining
 from pll.methods import neighbours
 from pll.methods.base import Task
 from pll.methods.plknn import ROUNDS, PLkNN
-from pll.training import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
 X = np.random.default_rng(1).normal(size=(7, 3)).astype(np.float32)
@@ -133,7 +133,10 @@ def test_a_feature_that_hardly_varies_decides_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("setting", "message"),
-    [({"k": 0}, "k is 0; it must be at least 1"), ({"clip": 0.0}, r"clip is 0\.0; it must be above 0")],
+    [
+        ({"k": 0}, "k is 0; it must be a whole number, 1 or more"),
+        ({"clip": 0.0}, r"clip .*None\) is 0\.0; it must be a number above 0"),
+    ],
 )
 def test_settings_that_make_no_sense(setting: dict[str, float], message: str) -> None:
     with pytest.raises(UserError, match=message):

@@ -15,12 +15,13 @@ from sklearn.linear_model import Ridge
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.hooks import StopTraining
 from pll.methods import sure
 from pll.methods.base import Task
-from pll.methods.sure import SURE, cholesky_in_place, confidences, kernel_matrix, project_on_simplex
-from pll.training import StopTraining
+from pll.methods.sure import SURE, confidences, project_on_simplex
 from pll.weights import dense, on_candidates
 from tests.methods.cases import mean_accuracy
+from tests.methods.test_ridge import kernel_in_loops, mean_distance
 from tests.strategies import candidate_sets, sets_and_scores
 
 # 6 examples × 2 features × 4 classes: a singleton and a whole label set among them.
@@ -45,14 +46,6 @@ def row_by_a_solver(q: np.ndarray, lam: float) -> np.ndarray:
         if found.fun < value - 1e-12:
             best, value = found.x, found.fun
     return best
-
-
-def kernel_in_loops(A: np.ndarray, B: np.ndarray, width: float) -> np.ndarray:
-    return np.array([[np.exp(-((a - b) ** 2).sum() / (2 * width**2)) for b in B] for a in A])
-
-
-def mean_distance(A: np.ndarray) -> float:
-    return float(np.mean([np.sqrt(((A[i] - A[j]) ** 2).sum()) for i in range(len(A)) for j in range(len(A)) if i != j]))
 
 
 def sure_in_loops(rounds: int, lam: float, beta: float, kernel: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -171,31 +164,15 @@ def test_the_order_of_examples_and_classes_does_not_matter(sets: CandidateSets, 
     np.testing.assert_allclose(dense(moved.label_weights_, mixed), expected, atol=1e-4)
 
 
-def test_the_factorisation_in_blocks_is_cholesky_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sure, "BLOCK", 3)
-    root = np.random.default_rng(0).normal(size=(10, 10))
-    matrix = root @ root.T + np.eye(10)
-    calls: list[int] = []
-    factor = cholesky_in_place(matrix.copy(), lambda: calls.append(1))
-    np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(matrix), atol=1e-12)
-    assert len(calls) == 4
-
-
-def test_the_kernel_in_blocks_is_that_of_loops(monkeypatch: pytest.MonkeyPatch) -> None:
-    A = X.astype(np.float64)
-    monkeypatch.setattr(sure, "BLOCK", 4)
-    matrix, width = kernel_matrix(A, lambda: None)
-    assert width == pytest.approx(mean_distance(A))
-    np.testing.assert_allclose(matrix, kernel_in_loops(A, A, width), atol=1e-12)
+def test_prediction_in_blocks_is_prediction_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     new = np.random.default_rng(0).normal(size=(9, 2)).astype(np.float32)
-    blocked = SURE().fit(X, SETS).predict_scores(new)
-    monkeypatch.undo()
-    np.testing.assert_allclose(SURE().fit(X, SETS).predict_scores(new), blocked, atol=1e-5)
+    fitted = SURE().fit(X, SETS)
+    at_once = fitted.predict_scores(new)
+    monkeypatch.setattr(sure, "BLOCK", 4)
+    np.testing.assert_allclose(fitted.predict_scores(new), at_once, atol=1e-5)
 
 
-def test_a_kernel_that_does_not_fit_is_refused_and_a_large_one_announced() -> None:
-    with pytest.raises(UserError, match=r"kernel of 10,000,000 examples takes 800000 GB.*kernel='linear'"):
-        kernel_matrix(np.broadcast_to(np.zeros((1, 1)), (10_000_000, 1)), lambda: None)
+def test_a_large_kernel_is_announced() -> None:
     assert SURE.cost(5_000, 50, 20, 15_000).note is None
     assert "20,000 examples takes 3.3 GB" in str(SURE.cost(20_000, 50, 20, 60_000).note)
 

@@ -10,7 +10,9 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from pll.runs import Run
 from pll.ui import session
+from tests.page_helpers import IRIS
 
 ROOT = Path(__file__).parents[2]
 OpenPage = Callable[..., Any]
@@ -32,3 +34,12 @@ def open_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenP
     yield show
     session.registry().stop_all()
     st.cache_resource.clear()
+
+
+@pytest.fixture
+def finished(open_page: OpenPage) -> Run:
+    """A run over the irises."""
+    open_page("home")
+    run = session.registry().start(IRIS)
+    run.join(60)
+    return run

@@ -21,18 +21,9 @@ from pll.ui.compare.looking import Looking, lanes_in_view
 from pll.ui.compare.picture import picture
 from pll.ui.palette import DARK_BACKGROUND, LIGHT_BACKGROUND, class_colours, contrast
 from pll.verdict import verdict
+from tests.page_helpers import button, said
 
 IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises")
-
-
-def said(page: Any) -> str:
-    kinds = (page.title, page.markdown, page.caption, page.info, page.warning, page.error)
-    return "\n".join(element.value for kind in kinds for element in kind)
-
-
-def button(page: Any, label: str) -> Any:
-    (found,) = [one for one in page.button if one.label == label]
-    return found
 
 
 @pytest.fixture

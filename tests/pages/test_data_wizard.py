@@ -10,8 +10,7 @@ import pandas as pd
 import pytest
 
 from pll import formats
-from pll.sources import Source
-from pll.ui import session, wizard
+from pll.ui import session
 from tests.pages.test_shared_data import figures, until_read
 
 SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
@@ -63,9 +62,7 @@ def test_corrections_change_what_is_read_and_outlast_a_change_of_page(open_page:
 def test_the_first_rows_are_seen_and_no_more(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_bytes(b"a,b\n" + b"1,x\n" * 250_000 + b"\xff")  # what is wrong at its end is not reached
-    source = Source("t.csv", str(file))
-    found = formats.columns(file)
-    assert wizard._first_cells(source, found) == ["1 · 1 · 1", "x · x · x"]
+    assert [column.first for column in formats.columns(file)] == [("1", "1", "1"), ("x", "x", "x")]
 
 
 @pytest.mark.parametrize(

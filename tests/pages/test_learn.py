@@ -16,13 +16,7 @@ from pll.ui.learn.algorithm import points_table
 from pll.ui.learn.frame import CHAPTERS
 from pll.ui.learn.playground import Playground
 from pll.ui.learn.toy import Edit, checked_edit, toy_payload
-
-
-def said(page: Any) -> str:
-    """All words of the page."""
-    return "\n".join(
-        str(part.value) for kind in (page.markdown, page.caption, page.latex, page.info, page.warning) for part in kind
-    )
+from tests.page_helpers import said
 
 
 def slider(page: Any, key: str) -> Any:

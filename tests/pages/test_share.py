@@ -15,6 +15,7 @@ from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.share import SLUGS
 from pll.ui.views import VIEWS
+from tests.page_helpers import labels, said
 from tests.run_helpers import write_data
 
 IRIS = RunConfig(
@@ -27,15 +28,6 @@ def link(look: Look = Look(), config: RunConfig = IRIS) -> dict[str, Any]:  # no
     for name, value in to_query(Share(config, look)):
         parts[name] = [*parts[name], value] if name in parts else [value]
     return parts
-
-
-def said(page: Any) -> str:
-    kinds = (page.title, page.markdown, page.caption, page.info, page.warning, page.error)
-    return "\n".join(element.value for kind in kinds for element in kind)
-
-
-def labels(page: Any) -> set[str]:
-    return {one.label for one in page.button}
 
 
 def ended(page: Any) -> Any:

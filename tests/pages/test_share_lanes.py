@@ -16,6 +16,7 @@ from pll.sources import Source
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.compare.looking import Looking, lanes_in_view
+from tests.page_helpers import labels, said
 from tests.run_helpers import write_data
 
 IRIS = RunConfig(
@@ -26,15 +27,6 @@ CONFIGS = lane_configs(IRIS, ("proden", "proden-naive", "pn-oracle"), {"proden-n
 
 def link(look: Look = Look()) -> dict[str, str]:  # noqa: B008 - frozen
     return dict(lanes_to_query(CONFIGS, look))
-
-
-def said(page: Any) -> str:
-    kinds = (page.title, page.markdown, page.caption, page.info, page.warning, page.error)
-    return "\n".join(element.value for kind in kinds for element in kind)
-
-
-def labels(page: Any) -> set[str]:
-    return {one.label for one in page.button}
 
 
 def ended(page: Any) -> tuple[Any, Comparison]:

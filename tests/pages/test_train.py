@@ -8,36 +8,11 @@ import numpy as np
 import pytest
 
 from pll.protocol import Flip
-from pll.runconfig import RunConfig
 from pll.runs import Run
 from pll.sources import Source
 from pll.ui import session
 from pll.ui.views import VIEWS
-
-IRIS = RunConfig(Source("iris"), params={"epochs": 30}, flip=Flip("binomial", 0.3), name="irises")
-
-
-def said(page: Any) -> str:
-    """All text of the page."""
-    kinds = (page.title, page.markdown, page.caption, page.info, page.warning, page.error)
-    return "\n".join(element.value for kind in kinds for element in kind)
-
-
-def button(page: Any, label: str) -> Any:
-    (found,) = [one for one in page.button if one.label == label]
-    return found
-
-
-def figures(page: Any) -> dict[str, str]:
-    return {metric.label: metric.value for metric in page.metric}
-
-
-@pytest.fixture
-def finished(open_page: Any) -> Run:
-    open_page("home")
-    run = session.registry().start(IRIS)
-    run.join(60)
-    return run
+from tests.page_helpers import IRIS, button, figures, said
 
 
 def test_without_data_the_way_there_is_shown(open_page: Any) -> None:

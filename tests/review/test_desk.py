@@ -1,43 +1,15 @@
-"""A reviewer's desk, on SQLite and on PostgreSQL."""
+"""What a reviewer says at a desk, and what is stored of it, on SQLite and on PostgreSQL."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.review.desk import Assignment, Desk
 from pll.review.reviewing import Reviewing
-from tests.review_helpers import Clock, close, open_with, subject
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def review(database_url: str, clock: Clock) -> Iterator[Reviewing]:
-    made = open_with(database_url, clock=clock)
-    yield made
-    close(made)
-
-
-def given(desk: Desk) -> Assignment:
-    found = desk.next()
-    assert found is not None
-    return found
-
-
-def top(one: Assignment) -> str:
-    return one.choices[0].label
-
-
-# ---- one reviewer ----------------------------------------------------------------------------------------------------
+from tests.review_helpers import Clock, close, given, open_with, top
 
 
 def test_the_least_certain_comes_first_with_its_candidates_by_weight(review: Reviewing) -> None:
@@ -63,23 +35,6 @@ def test_a_decision_is_stored_with_everything_around_it(review: Reviewing, clock
     assert (event.queue, event.position, event.control) == ("confidence", 0, False)
     assert [label for label, _ in event.shown] == [choice.label for choice in one.choices]
     assert step.next is not None and step.next.row != one.row
-
-
-def test_all_examples_are_handed_out_once_and_then_nothing(review: Reviewing) -> None:
-    desk, seen, one = review.desk("Ann"), [], given(review.desk("Ann"))
-    coming: Assignment | None = one
-    while coming is not None:
-        seen.append(coming.row)
-        coming = desk.decide(coming, "pick", top(coming)).next
-    assert seen == np.argsort(review.root.sharp.confidence, kind="stable").tolist()
-    assert len(review.decisions()) == 40
-
-
-def test_what_is_held_comes_back_after_a_reload(review: Reviewing, database_url: str, clock: Clock) -> None:
-    one = given(review.desk("Ann"))
-    other = open_with(database_url, clock=clock)
-    assert given(other.desk("Ann")) == one
-    close(other)
 
 
 def test_the_same_decision_sent_again_is_stored_once(review: Reviewing, database_url: str, clock: Clock) -> None:
@@ -126,24 +81,6 @@ def test_eliminating_stays_with_the_example_until_one_is_left(review: Reviewing)
     assert second.event is not None and second.event.after == one.choices[1].label
 
 
-def test_undoing_the_elimination_that_decided_opens_the_example_again(review: Reviewing) -> None:
-    desk = review.desk("Ann")
-    three = [row for row in range(40) if review.root.candidates.sizes[row] == 3]
-    review.set_order("three", three)
-    one = given(desk)
-    again = desk.decide(one, "eliminate", one.choices[0].label, stay=True).next
-    assert again is not None
-    desk.decide(again, "eliminate", one.choices[1].label)
-    assert review.decisions()[one.row].label == one.choices[2].label
-    step = desk.undo()
-    assert step.next is not None and step.next.row == one.row and review.decisions() == {}
-    assert [choice.eliminated for choice in step.next.choices] == [True, False, False]
-    desk.release()
-    bobs = given(review.desk("Bob"))
-    assert bobs.row == one.row
-    assert review.desk("Bob").decide(bobs, "pick", one.choices[1].label).stored
-
-
 def test_eliminating_and_going_on_leaves_it_open(review: Reviewing) -> None:
     desk = review.desk("Ann")
     review.set_order("three", [row for row in range(40) if review.root.candidates.sizes[row] == 3])
@@ -153,206 +90,6 @@ def test_eliminating_and_going_on_leaves_it_open(review: Reviewing) -> None:
     assert review.state.verdict(one.row).status == "open"
     assert review.decided().eliminated is not None
     assert given(review.desk("Bob")).row == one.row  # it is still to be decided
-
-
-def test_what_was_skipped_comes_back_last(review: Reviewing) -> None:
-    desk = review.desk("Ann")
-    review.set_order("few", [3, 5, 7])
-    assert given(desk).row == 3
-    step = desk.decide(given(desk), "skip")
-    rows = []
-    while step.next is not None and len(rows) < 5:
-        rows.append(step.next.row)
-        step = desk.decide(step.next, "pick", top(step.next))
-    assert rows == [5, 7, 3] and step.next is None
-
-
-# ---- taking back -----------------------------------------------------------------------------------------------------
-
-
-def test_undo_goes_back_example_by_example(review: Reviewing) -> None:
-    desk = review.desk("Ann")
-    rows = []
-    for _ in range(5):
-        one = given(desk)
-        rows.append(one.row)
-        desk.decide(one, "pick", one.choices[-1].label)
-    back = []
-    for _ in range(5):
-        step = desk.undo()
-        assert step.stored and step.next is not None
-        assert step.event is not None and (step.event.kind, step.event.after) == ("undo", step.next.identified)
-        back.append(step.next.row)
-    assert back == rows[::-1]
-    assert review.decisions() == {} and desk.history() == []
-    assert len(review.state.all_events) == 10  # nothing is ever deleted
-    nothing = desk.undo()
-    assert (nothing.stored, nothing.notice) == (False, "There is nothing left to undo.")
-    assert nothing.next is not None and nothing.next.row == rows[0]
-
-
-def test_undo_of_an_earlier_decision_leaves_the_later_ones(review: Reviewing) -> None:
-    desk = review.desk("Ann")
-    events = []
-    for _ in range(3):
-        one = given(desk)
-        events.append(desk.decide(one, "pick", top(one)).event)
-    assert events[0] is not None
-    step = desk.undo(events[0].id)
-    assert step.next is not None and step.next.row == events[0].row
-    assert sorted(review.decisions()) == sorted(event.row for event in events[1:] if event)
-
-
-def test_undo_sent_again_undoes_nothing_more(review: Reviewing) -> None:
-    desk = review.desk("Ann")
-    for _ in range(3):
-        one = given(desk)
-        desk.decide(one, "pick", top(one))
-    assert desk.undo(token="undo-1").stored
-    assert not desk.undo(token="undo-1").stored
-    assert len(review.decisions()) == 2
-
-
-def test_nobody_undoes_what_another_said(review: Reviewing) -> None:
-    one = given(review.desk("Ann"))
-    event = review.desk("Ann").decide(one, "pick", top(one)).event
-    assert event is not None
-    assert not review.desk("Bob").undo(event.id).stored
-    assert len(review.decisions()) == 1
-
-
-def test_deciding_again_replaces_and_undo_brings_the_first_back(review: Reviewing) -> None:
-    desk = review.desk("Ann")
-    one = given(desk)
-    desk.decide(one, "pick", one.choices[0].label)
-    seen_again = desk.show(one.row)
-    assert seen_again.mine == one.choices[0].label
-    step = desk.decide(seen_again, "pick", one.choices[1].label)
-    assert step.event is not None
-    assert (step.event.before, step.event.after) == (one.choices[0].label, one.choices[1].label)
-    assert review.decisions()[one.row].label == one.choices[1].label
-    back = desk.undo()
-    assert back.next is not None and back.next.row == one.row and back.next.mine == one.choices[0].label
-    assert review.decisions()[one.row].label == one.choices[0].label
-    final = desk.decide(back.next, "pick", one.choices[1].label)
-    assert final.stored and review.decisions()[one.row].label == one.choices[1].label
-
-
-def test_an_answered_example_that_is_looked_at_stays_answered(review: Reviewing, clock: Clock) -> None:
-    desk = review.desk("Ann")
-    one = given(desk)
-    desk.decide(one, "pick", top(one))
-    desk.show(one.row)
-    clock.go_on(10_000)
-    assert given(review.desk("Bob")).row != one.row
-
-
-# ---- several reviewers -----------------------------------------------------------------------------------------------
-
-
-def test_two_reviewers_never_hold_the_same_example(review: Reviewing, database_url: str, clock: Clock) -> None:
-    other = open_with(database_url, clock=clock)  # another process
-    desks = [review.desk("Ann"), other.desk("Bob")]
-    seen: list[int] = []
-    hands = [given(desk) for desk in desks]
-    while hands:
-        assert len({one.row for one in hands}) == len(hands)
-        for k in reversed(range(len(hands))):
-            seen.append(hands[k].row)
-            step = desks[k].decide(hands[k], "pick", top(hands[k]))
-            assert step.stored
-            if step.next is None:
-                del hands[k], desks[k]
-            else:
-                hands[k] = step.next
-    assert sorted(seen) == list(range(40))
-    close(other)
-
-
-def test_many_threads_decide_every_example_once(review: Reviewing) -> None:
-    def work(name: str) -> list[int]:
-        desk, rows = review.desk(name), []
-        coming = desk.next()
-        while coming is not None:
-            step = desk.decide(coming, "pick", top(coming))
-            assert step.stored
-            rows.append(coming.row)
-            coming = step.next
-        return rows
-
-    with ThreadPoolExecutor(4) as pool:
-        done = [row for rows in pool.map(work, ("Ann", "Bob", "Cy", "Di")) for row in rows]
-    assert sorted(done) == list(range(40))
-
-
-def test_what_is_left_lying_goes_to_the_others(review: Reviewing, clock: Clock) -> None:
-    ann, bob = review.desk("Ann"), review.desk("Bob")
-    one = given(ann)
-    clock.go_on(599)
-    assert given(bob).row != one.row
-    bob.release()
-    ann.renew()
-    clock.go_on(599)
-    assert given(bob).row != one.row  # Ann was heard of
-    bob.release()
-    clock.go_on(2)
-    assert given(bob).row == one.row
-
-
-def test_a_late_answer_counts_where_nobody_else_has_the_example(review: Reviewing, clock: Clock) -> None:
-    desk = review.desk("Ann")
-    one = given(desk)
-    clock.go_on(100_000)
-    assert desk.decide(one, "pick", top(one)).stored
-
-
-def test_a_late_answer_is_refused_where_another_has_it(review: Reviewing, clock: Clock) -> None:
-    ann, bob = review.desk("Ann"), review.desk("Bob")
-    one = given(ann)
-    clock.go_on(601)
-    his = given(bob)
-    assert his.row == one.row
-    step = ann.decide(one, "pick", top(one))
-    assert not step.stored and step.event is None and "Bob is looking at this example now" in step.notice
-    assert step.next is not None and step.next.row != one.row
-    assert bob.decide(his, "pick", top(his)).stored
-    assert "Bob has answered this example now" in ann.decide(one, "pick", top(one)).notice
-    assert len(review.state.all_events) == 1
-
-
-def test_another_window_of_the_same_reviewer_cannot_answer_twice(review: Reviewing) -> None:
-    one_window, other_window = review.desk("Ann"), review.desk("Ann")
-    one = given(one_window)
-    assert given(other_window) == one
-    one_window.decide(one, "pick", one.choices[0].label)
-    step = other_window.decide(one, "pick", one.choices[1].label)
-    assert not step.stored
-    assert review.decisions()[one.row].label == one.choices[0].label
-
-
-def test_what_another_holds_can_only_be_looked_at(review: Reviewing) -> None:
-    one = given(review.desk("Ann"))
-    bob = review.desk("Bob")
-    seen = bob.show(one.row)
-    assert (seen.row, seen.token) == (one.row, "")
-    assert not bob.decide(seen, "pick", top(seen)).stored
-
-
-# ---- overlap ---------------------------------------------------------------------------------------------------------
-
-
-def test_with_overlap_each_example_goes_to_so_many_different_reviewers(database_url: str) -> None:
-    review = open_with(database_url, subject(8), overlap=2)
-    seen: dict[int, list[str]] = {}
-    desks = {name: review.desk(name) for name in ("Ann", "Bob", "Cy")}
-    while any(hands := {name: desk.next() for name, desk in desks.items()}.values()):
-        for name, one in zip(desks, hands, strict=True):
-            if one is not None:
-                assert desks[name].decide(one, "pick", top(one)).stored
-                seen.setdefault(one.row, []).append(name)
-    assert set(seen) == set(range(8))
-    assert all(len(names) == len(set(names)) == 2 for names in seen.values())
-    close(review)
 
 
 def test_a_conflict_has_no_label_until_it_is_settled(database_url: str) -> None:
@@ -376,18 +113,6 @@ def test_a_conflict_has_no_label_until_it_is_settled(database_url: str) -> None:
     close(review)
 
 
-def test_overlap_on_a_share_only(database_url: str) -> None:
-    review = open_with(database_url, subject(400), overlap=3, overlap_share=0.25)
-    assert set(review.asked.tolist()) == {1, 3}
-    assert 0.15 < (review.asked == 3).mean() < 0.35
-    again = open_with(database_url, subject(400))
-    assert np.array_equal(again.asked, review.asked)  # every process asks alike
-    close(review, again)
-
-
-# ---- batches, filters ------------------------------------------------------------------------------------------------
-
-
 def test_a_batch_is_accepted_but_for_the_marked_and_undone_in_one_stroke(review: Reviewing) -> None:
     desk = review.desk("Ann")
     grid = desk.batch([2, 4, 6, 8])
@@ -401,40 +126,6 @@ def test_a_batch_is_accepted_but_for_the_marked_and_undone_in_one_stroke(review:
     step = desk.undo()
     assert step.stored and review.decisions() == {}
     assert sorted(one.row for one in review.desk("Bob").batch([2, 4, 8])) == [2, 4, 8]
-
-
-def test_a_batch_leaves_out_what_others_have(review: Reviewing) -> None:
-    bobs = given(review.desk("Bob")).row
-    assert [one.row for one in review.desk("Ann").batch([bobs, 1])] == [1]
-
-
-def test_filters_and_what_to_look_at_first(review: Reviewing) -> None:
-    desk = review.desk("Ann")
-    only = np.zeros(40, dtype=np.bool_)
-    only[[5, 9]] = True
-    desk.only(only)
-    desk.look_at([30], "changed")
-    one = given(desk)
-    assert (one.row, one.queue) == (30, "changed")
-    rows = []
-    step = desk.decide(one, "pick", top(one))
-    while step.next is not None:
-        rows.append(step.next.row)
-        step = desk.decide(step.next, "pick", top(step.next))
-    assert sorted(rows) == [5, 9]
-    desk.only(None)
-    assert given(desk).row not in (5, 9, 30)
-
-
-def test_a_new_order_takes_effect_with_the_next_example(review: Reviewing) -> None:
-    desk = review.desk("Ann")
-    one = given(desk)
-    review.set_order("reverse", np.arange(40)[::-1])
-    step = desk.decide(one, "pick", top(one))
-    assert step.next is not None and (step.next.row, step.next.queue) == (39, "reverse")
-
-
-# ---- what is refused -------------------------------------------------------------------------------------------------
 
 
 def test_what_makes_no_sense_is_refused_and_nothing_is_stored(review: Reviewing) -> None:

@@ -9,30 +9,23 @@ import pytest
 from pll.review.forecast import PAUSE, forecast, minutes_left, recent_rate, work_by_reviewer, work_of
 from pll.review.reviewing import Reviewing
 from pll.review.rounds import Promise
-from tests.review_helpers import Clock, close, open_with, subject
+from tests.review_helpers import Clock, close, given, open_with, subject
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-def review(tmp_path: object, clock: Clock) -> Iterator[Reviewing]:
+def review(url: str, clock: Clock) -> Iterator[Reviewing]:
     promise = Promise(share=0.5, max_error=0.1)
-    made = open_with(f"sqlite:///{tmp_path}/a.sqlite3", subject(400), clock, mix=1.0, promise=promise)
+    made = open_with(url, subject(400), clock, mix=1.0, promise=promise)
     yield made
     close(made)
 
 
 def answer(review: Reviewing, clock: Clock, many: int, *, wrong: int = 0, name: str = "Ann") -> None:
     desk = review.desk(name)
-    given = desk.next()
     for k in range(many):
-        assert given is not None
         clock.go_on(3)
-        label = given.choices[-1 if k < wrong else 0].label
-        given = desk.decide(given, "pick", label, seconds=3).next
+        one = given(desk)
+        desk.decide(one, "pick", one.choices[-1 if k < wrong else 0].label, seconds=3)
 
 
 def test_as_many_controls_as_foreseen_do_certify(review: Reviewing, clock: Clock) -> None:
@@ -64,9 +57,7 @@ def test_what_everybody_has_done(review: Reviewing, clock: Clock) -> None:
     answer(review, clock, 4, name="Bob")
     desk = review.desk("Bob")
     desk.undo()
-    given = desk.next()
-    assert given is not None
-    desk.decide(given, "unsure", seconds=3)
+    desk.decide(given(desk), "unsure", seconds=3)
     ann, bob, everybody = work_by_reviewer(review)
     assert (ann.name, ann.decisions, ann.labels, ann.unsure, ann.undone) == ("Ann", 10, 10, 0, 0)
     assert (bob.decisions, bob.labels, bob.unsure, bob.undone) == (4, 3, 1, 1)

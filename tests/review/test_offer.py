@@ -17,8 +17,8 @@ from pll.registry import RunRegistry
 from pll.review.guide import Guide
 from pll.review.offer import Offer, teaching_decisions
 from pll.review.opening import open_review
-from pll.review.reviewing import Settings
 from pll.review.rounds import Promise, certificate_of
+from pll.review.settings import Settings
 from pll.runexport import export_source
 from pll.store import Database, Store
 from pll.store.records import Opened

@@ -22,8 +22,9 @@ from pll.formats import FORMATS
 from pll.registry import RunRegistry
 from pll.review.opening import open_review
 from pll.review.record import record_of
-from pll.review.reviewing import Reviewing, Settings
+from pll.review.reviewing import Reviewing
 from pll.review.rounds import Promise, new_round
+from pll.review.settings import Settings
 from pll.review.teaching import Teacher
 from pll.runconfig import RunConfig
 from pll.runexport import export_source

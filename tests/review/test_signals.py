@@ -29,6 +29,10 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, Parti
     return folder, fitting.load_parts(folder.config()).train
 
 
+def refuse(*_: object, **__: object) -> None:
+    raise AssertionError("made twice")
+
+
 def test_what_a_run_leaves(finished: tuple[RunFolder, PartialLabelDataset]) -> None:
     folder, data = finished
     history = History(folder.history, data.sets())
@@ -49,9 +53,6 @@ def test_slow_parts_are_made_once_and_kept(
     np.testing.assert_allclose(np.add.reduceat(made.out_of_fold, data.sets().indptr[:-1]), 1, rtol=1e-5)
     assert {order.name for order in usable_orders(made)} == set(ORDERS) - {"annotators"}
 
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("made twice")
-
     monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
     monkeypatch.setattr("pll.review.signals.out_of_fold", refuse)
     again = prepare(folder, data, with_out_of_fold=True)
@@ -60,6 +61,19 @@ def test_slow_parts_are_made_once_and_kept(
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
         np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
     assert sorted(rank("learning", read).tolist()) == list(range(len(data)))
+
+
+def test_a_run_over_the_same_examples_takes_the_neighbours_that_were_found(
+    finished: tuple[RunFolder, PartialLabelDataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, data = finished
+    neighbours = prepare(first, data).neighbours
+    again = RunFolder(tmp_path / "again")
+    again.create(first.config())
+    fitting.run(again)
+    monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
+    np.testing.assert_array_equal(prepare(again, data, like=first).neighbours, neighbours)
+    np.testing.assert_array_equal(ReviewSignals.of_run(again, data).neighbours, neighbours)  # kept with it
 
 
 def test_means_of_another_epoch_are_not_used(finished: tuple[RunFolder, PartialLabelDataset]) -> None:

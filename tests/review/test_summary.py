@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 from pll.review.summary import last_sitting
 from tests.review_helpers import Clock, close, open_with
 
 
-def test_a_sitting_in_figures_and_words(tmp_path: Path) -> None:
-    clock = Clock()
-    review = open_with(f"sqlite:///{tmp_path / 'a.sqlite3'}", clock=clock)
+def test_a_sitting_in_figures_and_words(url: str, clock: Clock) -> None:
+    review = open_with(url, clock=clock)
     desk = review.desk("Ann")
     assert last_sitting(review, "Ann") is None
     first = desk.show(0)

@@ -16,17 +16,17 @@ from pll.history import History
 from pll.lessons import Lessons, with_sets
 from pll.methods import METHODS
 from pll.registry import RunRegistry
-from pll.review.desk import Assignment, Desk
 from pll.review.opening import open_review
-from pll.review.reviewing import Reviewing, Settings
+from pll.review.reviewing import Reviewing
 from pll.review.rounds import Promise
+from pll.review.settings import Settings
 from pll.review.subject import review_id
 from pll.review.teaching import Teacher, changed_by_teaching, lessons_of, taught_config
 from pll.runconfig import RunConfig
 from pll.store import Database, Store
 from pll.store.records import Opened
 from pll.warmstart import can_warm_start
-from tests.review_helpers import close, open_with, subject
+from tests.review_helpers import close, given, open_with, subject
 from tests.run_helpers import config, write_data
 
 PROMISE = Settings(mix=0.0, promise=Promise(share=0.1, max_error=0.3))
@@ -51,17 +51,11 @@ def opened(runs: RunRegistry, run_id: str, tmp_path: Path) -> Reviewing:
     return open_review(runs.get(run_id), store, runs.get, settings=PROMISE)
 
 
-def given(desk: Desk) -> Assignment:
-    found = desk.next()
-    assert found is not None
-    return found
-
-
 # ---- what decisions leave of the sets --------------------------------------------------------------------------------
 
 
-def test_each_kind_of_decision_leaves_its_labels(tmp_path: Path) -> None:
-    review = open_with(f"sqlite:///{tmp_path / 'a.sqlite3'}")
+def test_each_kind_of_decision_leaves_its_labels(url: str) -> None:
+    review = open_with(url)
     desk, names, sets = review.desk("Ann"), review.root.candidates.class_names, review.root.candidates
     three = [row for row in range(40) if sets.sizes[row] == 3]
     one, two, four, five, six = (desk.show(row) for row in three[:5])
@@ -83,8 +77,8 @@ def test_each_kind_of_decision_leaves_its_labels(tmp_path: Path) -> None:
     close(review)
 
 
-def test_control_answers_teach_nothing(tmp_path: Path) -> None:
-    review = open_with(f"sqlite:///{tmp_path / 'a.sqlite3'}", mix=1.0)
+def test_control_answers_teach_nothing(url: str) -> None:
+    review = open_with(url, mix=1.0)
     desk = review.desk("Ann")
     control = given(desk)
     assert control.is_control and control.row == review.round.controls[0]
@@ -96,8 +90,8 @@ def test_control_answers_teach_nothing(tmp_path: Path) -> None:
     close(review)
 
 
-def test_conflicts_teach_nothing_and_settlements_do(tmp_path: Path) -> None:
-    review = open_with(f"sqlite:///{tmp_path / 'a.sqlite3'}", overlap=2)
+def test_conflicts_teach_nothing_and_settlements_do(url: str) -> None:
+    review = open_with(url, overlap=2)
     for k, name in enumerate(("Ann", "Bob")):
         one = review.desk(name).show(3)
         review.desk(name).decide(one, "pick", one.choices[k].label)

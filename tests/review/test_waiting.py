@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
-import pytest
-
-from pll.review.desk import Assignment, Desk
+from pll.review.desk import Desk
 from pll.review.rounds import Promise
 from pll.review.waiting import Holder, Waiting, set_free, waiting
 from pll.ui.review.waits import said
-from tests.review_helpers import Clock, close, open_with
-
-
-@pytest.fixture
-def url(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path / 'reviews.sqlite3'}"
-
-
-def given(desk: Desk) -> Assignment:
-    found = desk.next()
-    assert found is not None
-    return found
+from tests.review_helpers import Clock, close, given, open_with
 
 
 def answer(desk: Desk) -> None:
@@ -31,8 +17,7 @@ def answer(desk: Desk) -> None:
     desk.release()
 
 
-def test_a_control_in_other_hands_is_waited_for_and_can_be_freed(url: str) -> None:
-    clock = Clock()
+def test_a_control_in_other_hands_is_waited_for_and_can_be_freed(url: str, clock: Clock) -> None:
     review = open_with(url, clock=clock, mix=1.0)
     ann, bob = review.desk("Ann"), review.desk("Bob")
     held = given(ann)
@@ -85,8 +70,7 @@ def test_who_was_only_slow_may_still_answer_what_was_freed(url: str) -> None:
     close(review)
 
 
-def test_a_page_left_open_does_not_hold_an_example_for_ever(url: str) -> None:
-    clock = Clock()
+def test_a_page_left_open_does_not_hold_an_example_for_ever(url: str, clock: Clock) -> None:
     review = open_with(url, clock=clock, mix=1.0)
     ann, bob = review.desk("Ann"), review.desk("Bob")
     held = given(ann)

@@ -188,6 +188,24 @@ def test_a_file_that_was_removed_is_noticed_and_what_was_in_it_is_kept(tmp_path:
     again.database.close()
 
 
+def test_what_was_rescued_once_is_not_taken_for_what_is_lost_now(tmp_path: Path) -> None:
+    """Each time what was in the file is kept under a name of its own."""
+    for review in ("first", "second"):
+        store = Store(Database(tmp_path / "a.sqlite3"))
+        with store.write(review) as t:
+            t.open_review(ReviewRecord(review, 3, 0, 1, 1.0, 0.1, now()))
+        for path in tmp_path.glob("a.sqlite3*"):
+            path.unlink()
+        with pytest.raises(UserError) as caught:
+            store.reviews()
+        store.database.close()
+    assert str(tmp_path / "a.rescued-2.sqlite3") in str(caught.value)
+    for name, review in (("a.rescued.sqlite3", "first"), ("a.rescued-2.sqlite3", "second")):
+        rescued = Store(Database(tmp_path / name))
+        assert rescued.reviews() == [review]
+        rescued.database.close()
+
+
 def test_a_file_that_another_program_keeps_to_itself_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

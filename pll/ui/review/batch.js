@@ -1,7 +1,6 @@
 // Look-alikes: a grid of examples with one proposed label. What is wrong is marked; the others get the label at a stroke.
 
 const ACROSS = "ArrowLeft ArrowRight ArrowUp ArrowDown".split(" ");
-const stations = new WeakMap();
 
 class Batch extends Station {
   update(component) {
@@ -101,11 +100,5 @@ class Batch extends Station {
 }
 
 export default function (component) {
-  const root = component.parentElement.querySelector(".desk");
-  if (!stations.has(root)) stations.set(root, new Batch(root));
-  const station = stations.get(root);
-  station.leave();
-  station.listen();
-  station.update(component);
-  return () => station.leave();
+  return attend(component, Batch);
 }

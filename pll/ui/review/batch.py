@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import streamlit as st
 
-from pll.errors import UserError
-from pll.review.desk import Assignment
+from pll.review.assignment import Assignment
 from pll.ui.palette import class_colours
 from pll.ui.review.desk import component, pressed
+from pll.ui.review.messages import Listener, Message, seconds_of
 from pll.ui.review.payload import NEIGHBOUR, Payload, neighbour
 from pll.ui.review.progress import strip
 from pll.ui.review.sitting import Sitting
@@ -25,7 +23,7 @@ _batch = component("batch")
 
 
 @dataclass
-class Group:
+class Group(Listener):
     """Look-alikes in one reviewer's hands.
 
     Attributes:
@@ -33,7 +31,10 @@ class Group:
         tiles: what is in hand.
         label: proposed for all of them.
         passed: examples that groups were made around and that were put aside.
+        ack, said, problem: see `Listener`.
     """
+
+    storing = "accept"
 
     sitting: Sitting
     tiles: list[Assignment] = field(default_factory=list)
@@ -65,24 +66,11 @@ class Group:
         """Of the group as a whole."""
         return self.tiles[0].token if self.tiles else ""
 
-    def act(self, message: object) -> None:
-        """What was pressed; twice the same message changes nothing."""
-        if not isinstance(message, Mapping) or not isinstance(message.get("nonce"), str):
-            return
-        if message["nonce"] == self.ack:
-            return
-        self.said = self.problem = ""
-        try:
-            self._do(message)
-        except UserError as error:
-            again = " Nothing was stored; give it again." if message.get("what") == "accept" else ""
-            self.problem = f"{error}{again}"
-        self.ack = message["nonce"]
-
-    def _do(self, message: Mapping[str, Any]) -> None:
+    def do(self, message: Message, nonce: str) -> None:
+        """A key of the grid."""
         what = message.get("what")
         if what == "undo":
-            step = self.sitting.desk.undo(token=message["nonce"][:80])
+            step = self.sitting.desk.undo(token=nonce)
             self.said = "Taken back." if step.stored else step.notice
             self.passed.clear()
             self.fill()
@@ -91,13 +79,12 @@ class Group:
                 self._accept(message)
             self.fill()
 
-    def _accept(self, message: Mapping[str, Any]) -> None:
-        wanted, seconds = message.get("tokens"), message.get("seconds")
+    def _accept(self, message: Message) -> None:
+        wanted = message.get("tokens")
         if not isinstance(wanted, list):
             return
         chosen = [tile for tile in self.tiles if tile.token in wanted]
-        spent = float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 86_400 else None
-        made = self.sitting.desk.accept(chosen, self.label, seconds=spent, blind=self.sitting.blind)
+        made = self.sitting.desk.accept(chosen, self.label, seconds=seconds_of(message), blind=self.sitting.blind)
         self.sitting.made += len(made)
         self.said = f"Saved: {count(len(made), 'example')} {'is' if len(made) == 1 else 'are'} {self.label}."
         self.sitting.guide.keep_up()

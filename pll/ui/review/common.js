@@ -69,7 +69,6 @@ class Station {
       if (event.repeat && !event.key.startsWith("Arrow")) return;   // a key held down labels one example
       if (this.press(event)) event.preventDefault();
     };
-    this.listen();
   }
 
   listen() {
@@ -139,4 +138,17 @@ class Station {
     element("span", "far", strip, right);
     element("i", "", strip).style.width = `${100 * share}%`;
   }
+}
+
+const stations = new WeakMap();
+
+/** An update for the station of this element, which is made with the first one; what ends its listening is returned. */
+function attend(component, Kind) {
+  const root = component.parentElement.querySelector(".desk");
+  if (!stations.has(root)) stations.set(root, new Kind(root));
+  const station = stations.get(root);
+  station.leave();
+  station.listen();
+  station.update(component);
+  return () => station.leave();
 }

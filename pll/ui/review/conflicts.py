@@ -39,7 +39,7 @@ def draw(sitting: Sitting) -> None:
         st.success("No disagreement is open.", icon=":material/check_circle:")
         return
     st.markdown(f"**{count(len(open_), 'disagreement')} to settle**")
-    listed, shown = st.columns([2, 3], gap="large")
+    listed, chosen_one = st.columns([2, 3], gap="large")
     with listed:
         table = table_of(reviewing, open_[:SHOWN])
         chosen = st.dataframe(
@@ -51,7 +51,7 @@ def draw(sitting: Sitting) -> None:
             alt="Examples on which reviewers disagree",
         )
     rows = chosen["selection"]["rows"]
-    with shown:
+    with chosen_one:
         row, verdict = open_[rows[0] if rows else 0]
         settle(sitting, row, verdict)
 

@@ -4,7 +4,6 @@
 const GRACE = 120;        // milliseconds in which nobody can have seen a new example: what is pressed then is a bounce
 const KEYED = 9;          // candidates with a number
 const FARTHEST = 3;       // standard deviations that fill the bar beside a column
-const stations = new WeakMap();
 
 class Desk extends Station {
   update(component) {
@@ -241,11 +240,5 @@ class Desk extends Station {
 }
 
 export default function (component) {
-  const root = component.parentElement.querySelector(".desk");
-  if (!stations.has(root)) stations.set(root, new Desk(root));
-  const station = stations.get(root);
-  station.leave();
-  station.listen();
-  station.update(component);
-  return () => station.leave();
+  return attend(component, Desk);
 }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from pll.errors import UserError
-from pll.review.planning import achievable
-from pll.review.reviewing import Settings
+from pll.review.planning import achievable, how_many
 from pll.review.rounds import Promise, reachable
+from pll.review.settings import Settings
 from pll.runs import Run
 from pll.ui.review import service
 from pll.ui.review.reviewer import Reviewer
@@ -62,7 +62,7 @@ def draw(n: int) -> tuple[float, float]:
         "Random controls",
         SHARES,
         value=0.1,
-        format_func=lambda share: f"{percent(share, 0)} ({count(controls(n, share), 'example')})",
+        format_func=lambda share: f"{percent(share, 0)} ({count(how_many(n, share), 'example')})",
         key="review-share",
         help="So many of all examples are drawn as controls, and about as many of those that you are shown are some.",
     )
@@ -85,7 +85,7 @@ def promise(n: int, share: float, level: float) -> float:
         key=f"review-error-{share}-{level}",
     )
     asked = float(wanted) / 100
-    k = controls(n, share)
+    k = how_many(n, share)
     st.caption(
         f"With {count(k, 'control')}: {percent(best, 2)} can be certified for all labels if every control is right, "
         f"about {percent(two)} if two of them are wrong. A part of the labels, the surest, may be certified sooner."
@@ -93,7 +93,7 @@ def promise(n: int, share: float, level: float) -> float:
     enough = next((other for other in SHARES if other > share and reachable(n, other, level) <= MODEST), None)
     if two > MODEST and enough is not None:
         st.caption(
-            f":material/info: There are few labels: {count(controls(n, enough), 'control')} ({percent(enough, 0)}) "
+            f":material/info: There are few labels: {count(how_many(n, enough), 'control')} ({percent(enough, 0)}) "
             f"would reach about {percent(reachable(n, enough, level))}."
         )
     if asked < best:
@@ -125,8 +125,3 @@ def people() -> tuple[int, float]:
         help="On the others one reviewer is enough.",
     )
     return int(overlap), float(share)
-
-
-def controls(n: int, share: float) -> int:
-    """How many controls a share is, as `pll.review.planning.draw_controls` draws them."""
-    return max(1, int(share * n + 0.5))

@@ -9,7 +9,7 @@ import numpy as np
 from pll.annotations.data import Annotations
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.review.desk import Assignment, Choice
+from pll.review.assignment import Assignment, Choice
 from pll.review.similar import Similar
 from pll.store.records import Event
 from pll.ui.gallery import picture_uri

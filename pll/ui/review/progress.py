@@ -11,7 +11,7 @@ from pll.errors import UserError
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
 from pll.review.reviewing import Reviewing
 from pll.review.summary import last_sitting
-from pll.ui.review import calibrating, rounds, teach, waits
+from pll.ui.review import calibrating, proposed, rounds, teach, waits
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
 from pll.ui.routes import link
@@ -86,6 +86,7 @@ def draw(sitting: Sitting) -> None:
         certificate(sitting)
     with right:
         teach.panel(sitting)
+        proposed.panel(sitting)
         st.markdown("**Take the labels away**")
         st.caption("Your decisions count: each label says whether it is the model's or a person's, whose and when.")
         link("export", "Export the labels", run=guide.reviewing.current.run)
@@ -100,8 +101,7 @@ def figures(reviewing: Reviewing) -> None:
     state, n = reviewing.state, len(reviewing.root)
     done = int((state.answers > 0).sum())
     rate = recent_rate(state.all_events)
-    labels = list(reviewing.decisions().items())
-    changed = sum(said.label != reviewing.root.labels[row] for row, said in labels)
+    changed = sum(said.label != reviewing.root.labels[row] for row, said in reviewing.decisions().items())
     for place, (name, value, help_text) in zip(
         st.columns(4),
         (

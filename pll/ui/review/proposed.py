@@ -20,7 +20,8 @@ def panel(sitting: Sitting) -> None:
     """What would change; a look at it; taking it over."""
     st.markdown("**Take over what your decisions propose**")
     try:
-        offer = sitting.guide.offer()
+        with st.spinner("Working out what your decisions propose…"):  # comes up where that takes half a second or more
+            offer = sitting.guide.offer()
     except UserError as error:
         st.warning(str(error), icon=":material/error:")
         return

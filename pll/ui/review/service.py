@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.review.guide import Guide
 from pll.review.opening import open_review
-from pll.review.reviewing import Settings
+from pll.review.settings import Settings
 from pll.review.subject import review_id
 from pll.runs import Run
 from pll.store import Database, Store

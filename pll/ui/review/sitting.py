@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from pll.errors import UserError
-from pll.review.desk import Assignment, Desk, Step
+from pll.review.assignment import Assignment, Step
+from pll.review.desk import Desk
 from pll.review.filters import QueueFilter
 from pll.review.guide import Guide
 from pll.store.records import Event
+from pll.ui.review.messages import Listener, Message, seconds_of
 
 LOOKED_BACK = 200
 """Decisions of one's own that can be looked back at."""
@@ -19,7 +19,7 @@ SAID = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
 
 
 @dataclass
-class Sitting:
+class Sitting(Listener):
     """One reviewer at one desk in one tab.
 
     Attributes:
@@ -30,13 +30,14 @@ class Sitting:
         given: what is on the desk; None where nothing is left.
         open: what was on the desk before its reviewer looked back.
         past: the decision looked back at; None where none is.
-        ack: the last message from the browser that has been dealt with.
-        said: what came of it, for those who do not see it; problem: what went wrong.
+        ack, said, problem: see `Listener`.
         made: decisions stored in this sitting; began: when it did, UTC.
         trail: what can be looked back at, the newest first.
         filter: what is handed out.
         line: where the certificate stood at the last tenth decision.
     """
+
+    storing = "say"
 
     guide: Guide
     desk: Desk
@@ -65,21 +66,8 @@ class Sitting:
         self.open = self.past = None
         self.given = self.desk.next()
 
-    def act(self, message: object) -> None:
-        """What was pressed. A message that comes twice, or is none, changes nothing."""
-        if not isinstance(message, Mapping) or not isinstance(message.get("nonce"), str):
-            return
-        nonce = message["nonce"][:80]
-        if nonce == self.ack:
-            return
-        self.said = self.problem = ""
-        try:
-            self._do(message, nonce)
-        except UserError as error:
-            self.problem = f"{error} Nothing was stored; give it again." if message.get("what") == "say" else str(error)
-        self.ack = nonce
-
-    def _do(self, message: Mapping[str, Any], nonce: str) -> None:
+    def do(self, message: Message, nonce: str) -> None:
+        """A key of the desk."""
         match message.get("what"):
             case "say":
                 self._say(message)
@@ -94,23 +82,20 @@ class Sitting:
 
     # ---- decisions -----------------------------------------------------------------------------------------------
 
-    def _say(self, message: Mapping[str, Any]) -> None:
+    def _say(self, message: Message) -> None:
         given = self.given
         if given is None or not given.token or message.get("token") != given.token:
             return  # it was meant for an example that has been answered
-        kind, label, seconds = message.get("kind"), message.get("label"), message.get("seconds")
+        kind, label, seconds = message.get("kind"), message.get("label"), seconds_of(message)
         if not (label is None or isinstance(label, str)) or not isinstance(kind, str):
             return
-        spent = float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 86_400 else None
-        step = self.desk.decide(given, kind, label, seconds=spent, blind=self.blind, stay=True)  # type: ignore[arg-type]
+        # A kind that there is not is refused by the desk.
+        step = self.desk.decide(given, kind, label, seconds=seconds, blind=self.blind, stay=True)  # type: ignore[arg-type]
         self._take(step)
         if step.stored:
             self.made += 1
-            self.said = (
-                f"Saved: {given.example} is {SAID.get(kind, label)}."
-                if kind != "eliminate"
-                else (f"Saved: {given.example} is not {label}.")
-            )
+            is_ = f"not {label}" if kind == "eliminate" else SAID.get(kind, label)
+            self.said = f"Saved: {given.example} is {is_}."
             self.guide.keep_up()
 
     def _undo(self, nonce: str) -> None:

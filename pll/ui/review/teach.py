@@ -6,7 +6,6 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.teaching import changed_by_teaching
-from pll.ui.review import proposed
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
 from pll.ui.words import count, standing
@@ -17,12 +16,6 @@ FOCUS = "changed by teaching"
 
 
 def panel(sitting: Sitting) -> None:
-    """What decisions do beyond their own examples: teach the model, propose labels."""
-    teaching(sitting)
-    proposed.panel(sitting)
-
-
-def teaching(sitting: Sitting) -> None:
     """Teach the model; how that stands; what it changed."""
     guide = sitting.guide
     st.markdown("**Teach the model**")
@@ -62,14 +55,14 @@ def notice(sitting: Sitting) -> None:
     if sitting.guide.teacher.snapshot() is not None:
         _watch(sitting)
         return
-    told = st.session_state.get("review-taught")
-    if told is None or told[0] != sitting.guide.reviewing.current.run:
+    run, changed = st.session_state.get("review-taught", ("", 0))
+    if run != sitting.guide.reviewing.current.run:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(
-            f":material/school: **{count(told[1], 'other label')}** changed because of your decisions.", width="content"
+            f":material/school: **{count(changed, 'other label')}** changed because of your decisions.", width="content"
         )
-        if told[1]:
+        if changed:
             st.button("Look at those next", key="review-look", on_click=look, args=(sitting,))
         st.button("Dismiss", key="review-told", on_click=dismiss, type="tertiary")
 
@@ -79,8 +72,8 @@ def _watch(sitting: Sitting) -> None:
     guide = sitting.guide
     try:
         if guide.learnt():
-            told = (guide.reviewing.current.run, len(changed_by_teaching(guide.reviewing)))
-            st.session_state["review-taught"] = told
+            changed = len(changed_by_teaching(guide.reviewing))
+            st.session_state["review-taught"] = (guide.reviewing.current.run, changed)
             st.rerun()
     except UserError as error:
         st.caption(f":material/error: {error}")

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pll.dataset import check_features
 from pll.errors import UserError
-from pll.formats.roles import roles_of
+from pll.formats.guessing import roles_of
+from pll.readiness import check_features, warnings_about
 
 from .strategies import answers, named_sets, named_truth
 from .test_csv import table
@@ -33,6 +33,7 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"width": NUMBERS, "typo": ["1", "2", "x", "4"]}, "feature feature"),  # reading will name the row
         ({"comma": ["1,5", "2,5"]}, "feature"),
         ({"annotator_1": LABELS, "annotator_2": LABELS}, "annotator annotator"),
+        ({"ann1": LABELS, "ann2": LABELS}, "annotator annotator"),
         ({"worker A": LABELS, "worker B": LABELS, "x": NUMBERS}, "annotator annotator feature"),
         ({"worker_ann": LABELS, "worker_bob": LABELS}, "annotator annotator"),
         ({"worker_age": ["20", "30"], "worker_country": ["us", "fr"]}, "feature category"),
@@ -100,7 +101,7 @@ def test_annotator_columns_become_their_union(tmp_path: Path) -> None:
         (3, "annotator_1", "fox"),
         (3, "annotator_2", "cat"),
     ]
-    said = " ".join(data.warnings())
+    said = " ".join(warnings_about(data))
     assert "1 of 4 examples have no annotation" in said and "annotator_1, annotator_2 were taken for annotators" in said
     largest = table(tmp_path, "x,annotator_1,annotator_2\n1,cat|fox,dog\n", combine="largest")
     assert named_sets(largest) == [{"cat", "fox"}]
@@ -141,7 +142,7 @@ def test_words_and_numbers_and_missing_cells(tmp_path: Path) -> None:
 
 def test_without_features_it_is_read_and_said(tmp_path: Path) -> None:
     data = table(tmp_path, "id,candidates\n1,a\n")
-    assert data.X.shape == (1, 0) and "nothing to learn from" in data.warnings()[0]
+    assert data.X.shape == (1, 0) and "nothing to learn from" in warnings_about(data)[0]
     texts = table(tmp_path, "text,candidates\nhello,a\n")
     with pytest.raises(UserError, match=r"table\.csv: There are texts but no features yet"):
         check_features(texts)

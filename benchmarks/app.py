@@ -1,0 +1,81 @@
+"""The real app for a measurement: a server of its own, and a Chromium to look at it with."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class Server:
+    """The app on a port of its own, with further options of Streamlit; killed as hard as can be.
+
+    Args:
+        home: an empty folder, which becomes its `PLL_HOME`.
+    """
+
+    def __init__(self, home: Path, *options: str) -> None:
+        self.home = home
+        self._options = options
+        with closing(socket.socket()) as probe:
+            probe.bind(("localhost", 0))
+            self.port = int(probe.getsockname()[1])
+        self.url = f"http://localhost:{self.port}"
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self, patience: float = 60.0) -> None:
+        """Until it answers."""
+        options = [f"--server.port={self.port}", "--server.headless=true", "--server.fileWatcherType=none"]
+        options += self._options
+        with (self.home / "server.log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *options],
+                cwd=ROOT,
+                env=os.environ | {"PLL_HOME": str(self.home), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            try:
+                with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=2):
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise RuntimeError((self.home / "server.log").read_text("utf-8", errors="replace"))
+
+    @property
+    def pid(self) -> int:
+        """Its process id, once it was started."""
+        assert self._process is not None
+        return self._process.pid
+
+    def __enter__(self) -> Server:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def kill(self) -> None:
+        """SIGKILL: nothing is written, nobody is told."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGKILL)
+            self._process.wait()
+            self._process = None
+
+
+def chromium(driver: Any) -> Any:
+    """A browser of playwright's, without its window."""
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    return driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])

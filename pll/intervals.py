@@ -1,0 +1,78 @@
+"""How sure a share of examples is, and the difference of two: intervals and tests.
+
+Two lanes on the same examples are compared example by example: only those that one has right and the other wrong count
+(McNemar's exact test), and the interval of the difference follows from them (Agresti & Min, Statistics in Medicine
+2005: half a count added to each cell).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import binomtest
+
+LEVEL = 0.05
+"""Differences that chance brings about more often than this are called ties."""
+Z = 1.959964
+"""Of a 95 % interval."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Two lanes on the same n examples: the share of the first less that of the second, its 95 % interval, and how
+    likely chance alone gives one as large (McNemar's exact test)."""
+
+    share: float
+    low: float
+    high: float
+    p: float
+
+    @property
+    def is_tie(self) -> bool:
+        return self.p >= LEVEL
+
+
+def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Difference:
+    """Two lanes on the same examples.
+
+    Args:
+        right, other: (n,) whether each has the example right.
+
+    >>> both = np.array([True] * 90 + [False] * 10)
+    >>> one = np.array([True] * 95 + [False] * 5)
+    >>> found = difference(one, both)
+    >>> round(found.share, 3), round(found.p, 4), found.is_tie
+    (0.05, 0.0625, True)
+    """
+    n = len(right)
+    only, only_other = int((right & ~other).sum()), int((other & ~right).sum())
+    apart = only + only_other
+    p = 1.0 if apart == 0 else float(binomtest(only, apart, 0.5).pvalue)
+    a, b, total = only + 0.5, only_other + 0.5, n + 2
+    middle = (a - b) / total
+    spread = math.sqrt(max(a + b - (a - b) ** 2 / total, 0.0)) / total
+    return Difference((only - only_other) / max(n, 1), middle - Z * spread, middle + Z * spread, p)
+
+
+def wilson(k: int, n: int) -> tuple[float, float]:
+    """The 95 % interval of a share k / n (Wilson).
+
+    >>> [round(end, 3) for end in wilson(94, 100)]
+    [0.875, 0.972]
+    """
+    if n == 0:
+        return 0.0, 1.0
+    low, high = binomtest(k, n).proportion_ci(method="wilson")
+    return float(low), float(high)
+
+
+def clearly_more(k: int, n: int, other_k: int, other_n: int, *, by: float) -> bool:
+    """Whether k of n is a clearly larger share than other_k of other_n: `by` so much at least, at the 1 % level."""
+    if not n or not other_n or k / n < other_k / other_n + by:
+        return False
+    pooled = (k + other_k) / (n + other_n)
+    spread = math.sqrt(pooled * (1 - pooled) * (1 / n + 1 / other_n))
+    return (k / n - other_k / other_n) / max(spread, 1e-9) > 2.576

@@ -1,0 +1,85 @@
+"""Whether there is something to learn from in data: what is refused, and what a person should know before."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+
+
+def warnings_about(data: PartialLabelDataset) -> list[str]:
+    """What a person should know before training, in plain words, first the reader's notes; empty where all is well."""
+    found = list(data.notes)
+    if 0 in data.input_shape:
+        found.append(_no_features(data))
+    if data.candidates is not None:
+        found += _candidate_warnings(data, data.candidates)
+    missing = int(np.isnan(data.X).sum()) if data.kind == "table" else 0
+    if missing:
+        found.append(f"{missing:,} cells are missing; each is filled with the mean of its column.")
+    return found
+
+
+def check_features(data: PartialLabelDataset) -> None:
+    """Refuse data whose features are still to be made.
+
+    Raises:
+        UserError: there is not one feature; it says what features can be made of.
+    """
+    if 0 in data.input_shape:
+        raise UserError(f"{data.name}: {_no_features(data)}")
+
+
+def check_trainable(data: PartialLabelDataset, *, strict: bool = False) -> None:
+    """Refuse what no method can learn from.
+
+    Raises:
+        UserError: fewer than two examples or classes, no candidate sets; with `strict`, also truth outside a set.
+    """
+    sets = data.sets()
+    if len(data) < 2:
+        raise UserError(
+            f"{data.name} has {len(data)} example{'s' * (len(data) != 1)} to learn from; at least 2 are needed."
+        )
+    if sets.n_classes < 2:
+        raise UserError(
+            f"{data.name} has one class ({sets.class_names[0]}); there is nothing to tell apart. "
+            "Bring data with at least two classes."
+        )
+    outside = data.truth_outside()
+    if strict and len(outside):
+        raise UserError(
+            f"The true label of row {int(outside[0])} (id {data.row_ids[outside[0]]}) is not among its "
+            f"candidates ({len(outside)} such rows); correct them, or train without --strict."
+        )
+
+
+def _no_features(data: PartialLabelDataset) -> str:
+    kinds = {"texts": data.texts is not None, "pictures": data.pictures is not None}
+    kinds["columns of words"] = bool(data.categories)
+    there = " and ".join(kind for kind, is_there in kinds.items() if is_there)
+    if there:
+        return f"There are {there} but no features yet; choose what is learnt from (in the shell: --features)."
+    return "There are no features, so there is nothing to learn from; add columns of numbers, or texts."
+
+
+def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[str]:
+    found = []
+    outside = data.truth_outside()
+    if len(outside):
+        found.append(
+            f"{len(outside):,} of {len(data):,} true labels are not among their candidates "
+            f"(first: id {data.row_ids[outside[0]]}); these examples cannot be identified correctly."
+        )
+    whole = int((sets.sizes == sets.n_classes).sum())
+    if whole:
+        found.append(f"{whole:,} of {len(data):,} examples have every class as a candidate; they carry no information.")
+    single = int((sets.sizes == 1).sum())
+    if single == len(sets) and single:
+        found.append("Every set has one candidate: nothing is ambiguous here.")
+    never = sets.n_classes - len(np.unique(sets.indices))
+    if never:
+        found.append(f"{never:,} of {sets.n_classes:,} classes are never a candidate.")
+    return found

@@ -1,0 +1,57 @@
+"""What the tests of pages share: what a page says, its buttons and figures; a run, and its review under way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pll.protocol import Flip
+from pll.review.guide import Guide
+from pll.review.rounds import Promise
+from pll.review.settings import Settings
+from pll.runconfig import RunConfig
+from pll.runs import Run
+from pll.sources import Source
+from pll.ui.review import service
+
+IRIS = RunConfig(Source("iris"), params={"epochs": 30}, flip=Flip("binomial", 0.3), name="irises")
+
+
+def said(page: Any) -> str:
+    """All text of the page."""
+    headings, notes = (page.title, page.markdown, page.caption, page.latex), (page.info, page.warning, page.error)
+    return "\n".join(element.value for kind in (*headings, *notes, page.success) for element in kind)
+
+
+def button(page: Any, label: str) -> Any:
+    """The one of this name."""
+    (found,) = [one for one in page.button if one.label == label]
+    return found
+
+
+def labels(page: Any) -> set[str]:
+    """What stands on its buttons."""
+    return {one.label for one in page.button}
+
+
+def figures(page: Any) -> dict[str, str]:
+    """The metrics by name."""
+    return {metric.label: metric.value for metric in page.metric}
+
+
+# ---- reviews ---------------------------------------------------------------------------------------------------------
+
+
+def begun(run: Run, **settings: Any) -> Guide:
+    """The guide of a review that has just begun."""
+    return service.guide_of(run, Settings(**({"promise": Promise(share=0.5, max_error=0.2)} | settings)))
+
+
+def entered(page: Any, name: str = "Ada") -> Any:
+    """The page of a review once its reviewer has given a name."""
+    page.text_input[0].set_value(name)
+    return button(page, "Begin").click().run()
+
+
+def turned_to(page: Any, run: Run, view: str = "Progress") -> Any:
+    """Another view of the review."""
+    return page.segmented_control(f"review-view-{service.guide_of(run).reviewing.id}").set_value(view).run()

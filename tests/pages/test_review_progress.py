@@ -1,0 +1,146 @@
+"""The view of a review on progress: the certificate, calibration, teaching, proposals, what is waited for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pll.review.rounds import Promise
+from pll.runs import Run
+from pll.ui import session
+from pll.ui.review import service
+from tests.page_helpers import begun, button, entered, figures, said, turned_to
+from tests.review_helpers import given
+
+
+def test_progress_says_how_far_it_is_to_the_certificate(open_page: Any, finished: Run) -> None:
+    guide = begun(finished, mix=1.0)
+    desk = guide.reviewing.desk("Bob")
+    certificate = guide.reviewing.certificate()
+    assert certificate.threshold is None
+    for _ in range(60):  # every control is right: sooner or later something is certified
+        one = given(desk)
+        desk.decide(one, "pick", one.identified, seconds=1.0)
+    page = entered(open_page("review", run=finished.id))
+    page = turned_to(page, finished)
+    assert "at most" in page.success[0].value and "with 95 % confidence" in page.success[0].value
+    assert figures(page)["Decided"] == "60"
+    (table,) = [one.value for one in page.dataframe if "reviewer" in one.value]
+    assert list(table["reviewer"]) == ["Bob (unverified)"] and list(table["decisions"]) == [60]
+    assert "Ada has decided nothing yet." in said(page)
+
+
+def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:
+    """The view on progress after so many answers, every fifth another than the model's."""
+    guide = begun(run, mix=1.0, **settings)
+    desk = guide.reviewing.desk("Bob")
+    for turn in range(answers):
+        one = given(desk)
+        other = next((choice.label for choice in one.choices if choice.label != one.identified), one.identified)
+        desk.decide(one, "pick", other if turn % 5 == 0 else one.identified)
+    return turned_to(entered(open_page("review", run=run.id)), run)
+
+
+def test_calibration_waits_for_enough_controls(open_page: Any, finished: Run) -> None:
+    page = progress_after(open_page, finished, 12)
+    assert not page.exception
+    assert "at least 30 decided examples; there are 12. Decide 18 more" in said(page)
+
+
+def test_calibration_shows_reliability_before_and_after(open_page: Any, finished: Run) -> None:
+    page = progress_after(open_page, finished, 40)
+    assert not page.exception
+    reviewing = service.guide_of(finished).reviewing
+    found = reviewing.calibration()
+    assert figures(page)["Expected calibration error"] == f"{found.after.error:.1%}".replace("%", " %")
+    assert f"On 40 controls: {found.before.error:.1%}".replace("%", " %") in said(page)
+    assert f"Temperature {found.temperature:.2f}" in said(page)
+    page = page.segmented_control(f"review-calibrate-{reviewing.id}").set_value("isotonic").run()
+    assert not page.exception
+    assert "isotonic needs at least 100 decided examples; there are 40" in said(page)
+
+
+def test_isotonic_calibration_shows_with_a_hundred_controls(open_page: Any, finished: Run) -> None:
+    page = progress_after(open_page, finished, 110, promise=Promise(share=0.9, max_error=0.2))
+    reviewing = service.guide_of(finished).reviewing
+    page = page.segmented_control(f"review-calibrate-{reviewing.id}").set_value("isotonic").run()
+    assert not page.exception
+    assert "On 110 controls" in said(page) and "Temperature" not in said(page)
+
+
+def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, finished: Run) -> None:
+    guide = begun(finished, mix=0.0)
+    desk = guide.reviewing.desk("Ada")
+    for _ in range(20):
+        one = given(desk)
+        desk.decide(one, "pick", one.choices[-1].label)
+    page = entered(open_page("review", run=finished.id))
+    page = turned_to(page, finished)
+    page = button(page, "Teach it 20 decisions").click().run()
+    assert not page.exception
+    run = next(run for run in session.registry().all() if run.config.lessons is not None)
+    run.join(60)
+    page = page.run()
+    assert not page.exception
+    assert guide.reviewing.current.run == run.id
+    assert "changed because of your decisions" in said(page)
+    guide.wait()
+
+
+def test_proposals_are_shown_looked_at_and_taken_over(open_page: Any, finished: Run) -> None:
+    guide = begun(finished, mix=0.0)
+    guide.wait()
+    desk = guide.reviewing.desk("Ada")
+    for _ in range(20):
+        one = given(desk)
+        desk.decide(one, "pick", one.choices[-1].label)
+    offer = guide.offer()
+    assert len(offer)
+    page = entered(open_page("review", run=finished.id))
+    page = turned_to(page, finished)
+    assert not page.exception
+    assert f"Candid would change {len(offer)} label" in said(page)
+    (table,) = [one.value for one in page.dataframe if "proposed" in one.value]
+    assert table["proposed"].tolist() == offer.after[:200].tolist()
+    page = page.button("review-look-proposed").click().run()
+    assert not page.exception
+    assert page.session_state["review-sitting"][1].given.row == offer.rows[0]
+    page = button(page, "Take these over").click().run()
+    assert not page.exception
+    assert guide.reviewing.round.number == 2
+    assert guide.reviewing.current.labels[offer.rows].tolist() == offer.after.tolist()
+    assert "Candid would change no label" in said(page)
+    assert "changed because of your decisions" not in said(page)  # nothing was taught
+    (table,) = [one.value for one in page.dataframe if "because" in one.value]
+    assert table["because"].tolist() == ["proposals were taken over", "the review was begun"]
+    assert table["by"].tolist() == ["Ada (unverified)", "not recorded"]
+    guide.wait()
+
+
+def test_progress_says_so_where_the_promise_cannot_be_kept(open_page: Any, finished: Run) -> None:
+    guide = begun(finished, mix=1.0, promise=Promise(share=0.9, max_error=0.02))
+    desk = guide.reviewing.desk("Bob")
+    for _ in range(60):
+        desk.decide(given(desk), "unsure")
+    page = entered(open_page("review", run=finished.id))
+    page = turned_to(page, finished)
+    assert not page.exception
+    assert "no number of them would certify this promise. Teach the model" in said(page)
+
+
+def test_a_control_that_somebody_left_open_is_named_and_freed(open_page: Any, finished: Run) -> None:
+    begun(finished, mix=1.0)
+    reviewing = service.guide_of(finished).reviewing
+    eve, bob = reviewing.desk("Eve"), reviewing.desk("Bob")
+    left = given(eve)
+    for _ in range(5):
+        one = given(bob)
+        bob.decide(one, "pick", one.identified)
+    bob.release()
+    page = entered(open_page("review", run=finished.id))
+    page = turned_to(page, finished)
+    assert not page.exception
+    assert "5 answered controls do not count yet" in said(page) and "Eve has it in hand" in said(page)
+    page = button(page, "Free it now").click().run()
+    assert not page.exception
+    assert "It comes up in its turn" in said(page) and "Eve has it in hand" not in said(page)
+    assert given(bob).row == left.row

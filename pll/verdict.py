@@ -54,11 +54,36 @@ class LaneFigures:
 
 
 @dataclass(frozen=True)
+class Line:
+    """What is said of one lane.
+
+    Attributes:
+        title: the lane.
+        figures: the beginning of a sentence.
+        why: how it goes on, with the reasons behind the figures; "" where there is nothing to add.
+    """
+
+    title: str
+    figures: str
+    why: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return f"{self.figures}{self.why}."
+
+    @property
+    def short(self) -> str:
+        """Without the reasons."""
+        return f"{self.figures}."
+
+
+@dataclass(frozen=True)
 class Verdict:
-    """A headline, a sentence or two a lane (title, text), and what has to be known to read them."""
+    """A headline, a line or two a lane, and what has to be known to read them."""
 
     headline: str
-    lines: tuple[tuple[str, str], ...] = ()
+    lines: tuple[Line, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -92,7 +117,7 @@ def beside(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Ver
             said = f"{_share_with_interval(int((lane.identified == y)[known].sum()), int(known.sum()))} correct"
         else:
             said = f"no true labels; mean confidence {_percent(float(lane.confidence.mean()))}"
-        lines.append((lane.title, f"{said}, {len(lane.identified):,} examples."))
+        lines.append(Line(lane.title, f"{said}, {len(lane.identified):,} examples"))
     return Verdict(
         "These runs did not learn from the same examples and candidate sets, so their figures cannot be compared.",
         tuple(lines),
@@ -119,10 +144,11 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Labels, known: npt.NDArray[np.b
         headline += f"; {_listed([lane.title for lane in tied])} cannot be told apart from it"
     lines = []
     if best.test is not None:
-        lines.append((best.title, f"{_share_with_interval(*best.test)} of {best.test[1]:,} unseen examples are right."))
+        unseen = f"{_share_with_interval(*best.test)} of {best.test[1]:,} unseen examples are right"
+        lines.append(Line(best.title, unseen))
     for lane in ranked:
         if lane is not best:
-            lines.append((lane.title, _compared(lane, best, right, y, known)))
+            lines.append(_compared(lane, best, right, y, known))
     notes = (
         f"In brackets: 95 % intervals over these {n:,} examples, for differences from the examples that one lane has "
         "right and the other wrong. Called a tie where chance alone would give such a difference in more than 5 % of "
@@ -137,7 +163,7 @@ def _compared(
     right: dict[str, npt.NDArray[np.bool_]],
     y: Labels,
     known: npt.NDArray[np.bool_],
-) -> str:
+) -> Line:
     """One lane against the best of those that were not given the truth."""
     mine, reference = right[lane.title], right[best.title]
     gap = difference(mine, reference)
@@ -145,18 +171,18 @@ def _compared(
     points = f"{abs(gap.share) * 100:.1f} points {'more' if gap.share > 0 else 'less'} than {best.title}"
     if gap.is_tie:
         apart = int((mine != reference).sum())
-        return (
-            f"{share}: a tie with {best.title}. On {apart:,} examples one of the two is right and the other wrong, "
-            "about as often one way as the other."
+        why = (
+            f". On {apart:,} examples one of the two is right and the other wrong, about as often one way as the other"
         )
+        return Line(lane.title, f"{share}: a tie with {best.title}", why)
     low, high = (gap.low, gap.high) if gap.share > 0 else (-gap.high, -gap.low)
     said = f"{share}, {points} ({low * 100:.1f} to {high * 100:.1f})"
     if lane.given_truth:
-        return f"{said}. It alone was given the true labels: this is what not knowing them costs."
+        return Line(lane.title, said, ". It alone was given the true labels: this is what not knowing them costs")
     evidence = [lane.rule] if lane.rule else []
     if gap.share < 0:
         evidence += _evidence(lane, best, y, known)
-    return said + (": " + "; ".join(evidence) if evidence else "") + "."
+    return Line(lane.title, said, ": " + "; ".join(evidence) if evidence else "")
 
 
 def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> list[str]:
@@ -201,10 +227,10 @@ def _sure_and_wrong(lane: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) 
 def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -> Verdict:
     n = len(sizes)
     lines = [
-        (
+        Line(
             lane.title,
             f"Mean confidence {_percent(float(lane.confidence.mean()))}; "
-            f"{_percent(float((lane.confidence >= SURE).mean()))} of the labels are at least {_percent(SURE, 0)} sure.",
+            f"{_percent(float((lane.confidence >= SURE).mean()))} of the labels are at least {_percent(SURE, 0)} sure",
         )
         for lane in lanes
     ]
@@ -214,9 +240,9 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
     all_same = np.all([lane.identified == lanes[0].identified for lane in lanes], axis=0)
     most, least = (choose(agreement, key=agreement.__getitem__) for choose in (max, min))
     said = f"All {len(lanes)} lanes name the same label for {_share_with_interval(int(all_same.sum()), n)} of {n:,}"
-    lines.insert(0, ("Closest", f"{most[0]} and {most[1]} agree on {_percent(agreement[most])}."))
+    lines.insert(0, Line("Closest", f"{most[0]} and {most[1]} agree on {_percent(agreement[most])}"))
     if least != most:
-        lines.insert(1, ("Farthest", f"{least[0]} and {least[1]} agree on {_percent(agreement[least])}."))
+        lines.insert(1, Line("Farthest", f"{least[0]} and {least[1]} agree on {_percent(agreement[least])}"))
     chance = float(np.mean(1.0 / sizes))
     notes = (
         "No true labels are known here: nobody can say which lane is right, only how far they agree and how sure they "

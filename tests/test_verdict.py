@@ -29,7 +29,7 @@ def lane(title: str, wrong: range | list[int] | int, confidence: float = 0.8, **
 
 
 def said(found: Verdict) -> dict[str, str]:
-    return dict(found.lines)
+    return {line.title: line.text for line in found.lines}
 
 
 def judged(*lanes: LaneFigures) -> Verdict:
@@ -50,7 +50,16 @@ def test_the_best_without_the_truth_is_the_headline() -> None:
     assert said(found)["oracle"].startswith("99.5 %, 4.5 points more than proden")
     assert "alone was given the true labels" in said(found)["oracle"]
     assert said(found)["naive"].startswith("75.0 %, 20.0 points less than proden")
-    assert [title for title, _ in found.lines] == ["oracle", "naive"]  # the best first
+    assert [line.title for line in found.lines] == ["oracle", "naive"]  # the best first
+
+
+def test_what_is_short_leaves_the_reasons_out_and_nothing_else() -> None:
+    naive = lane("naive", 100, rule="all weigh the same")
+    found = judged(naive, lane("proden", 20), lane("oracle", 2, given_truth=True), lane("twin", 21))
+    for line in found.lines:
+        assert line.text.startswith(line.short.removesuffix(".")) and line.text != line.short
+        assert "proden" in line.short and line.short.count(". ") == 0
+    assert {line.title: line.short for line in found.lines}["twin"] == "94.8 %: a tie with proden."
 
 
 def test_a_tie_is_called_a_tie() -> None:

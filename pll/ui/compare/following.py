@@ -195,22 +195,10 @@ def in_words_and_figures(snapshot: ComparisonSnapshot, said: Verdict) -> None:
         st.caption(("What this shows so far" if snapshot.is_active else "What this shows") + why)
         st.markdown(f"#### {escaped(said.headline)}")
         if said.lines:
-            told = [(title, in_short(text) if moves else text) for title, text in said.lines]
+            told = [(line.title, line.short if moves else line.text) for line in said.lines]
             st.markdown("\n".join(f"- **{escaped(title)}**: {escaped(text)}" for title, text in told))
         for note in said.notes:
             st.caption(escaped(note))
-
-
-def in_short(text: str) -> str:
-    """The figures of a verdict's line, without the reasons behind them.
-
-    >>> in_short("75.0 %, 18.9 points less than PRODEN (16.7 to 21.1): its weights stay flat.")
-    '75.0 %, 18.9 points less than PRODEN (16.7 to 21.1).'
-    >>> in_short("93.0 %: a tie with PRODEN. On 14 examples one is right.")
-    '93.0 %: a tie with PRODEN.'
-    """
-    figures, reasons, _ = text.split(". ")[0].rstrip(".").partition("): ")
-    return figures + (")." if reasons else ".")
 
 
 def escaped(text: str) -> str:

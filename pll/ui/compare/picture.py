@@ -123,5 +123,5 @@ def _star(lane: LaneView, x: float, y: float, radius: float) -> str:
 
 
 def _words(said: Verdict) -> list[tuple[str, int]]:
-    lines = [(f"{title}: {words}", 400) for title, words in said.lines]
+    lines = [(f"{line.title}: {line.text}", 400) for line in said.lines]
     return [(said.headline, 600), *lines, *((note, 400) for note in said.notes)]

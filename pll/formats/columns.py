@@ -6,7 +6,7 @@ Names are such that a reader takes each column for what it is; `misread` says wh
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,25 +123,28 @@ def number_blocks(dataset: PartialLabelDataset, rows: slice) -> list[pa.Array]:
     return [pa.array(column, pa.float32(), from_pandas=True) for column in flat[rows].T.copy()]
 
 
-def table_losses(dataset: PartialLabelDataset) -> list[str]:
-    """What a table of text cannot hold, in words."""
-    lost = [*losses(dataset, ALL_BUT_PIXELS), *class_losses(dataset)]
-    twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
-    if twice:
-        lost.append(f"That several features have one name: {listing(twice)}.")
-    if dataset.annotations is not None and dataset.annotations.anonymous:
-        lost.append("That the annotators are anonymous: each vote becomes a person.")
+def table_losses(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
+    """What a table of text cannot hold, in words.
+
+    Args:
+        held: what this kind of table holds all the same: `losses.PARTS`, what `class_losses` names, "equal names",
+            "anonymity", "types", "missing cells", "parts".
+    """
     columns = [(name, values) for given in (dataset.categories, dataset.extras) for name, values in given.items()]
+    twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
+    anonymous = dataset.annotations is not None and dataset.annotations.anonymous
     plain = [name for name, values in columns if not all(value is None or isinstance(value, str) for value in values)]
-    if plain:
-        lost.append(f"That values are numbers or lists and not text: {listing(plain)}.")
     empty = [name for name, values in columns if any(isinstance(value, str) and value == "" for value in values)]
-    if empty:
-        lost.append(f"The difference between an empty cell and a missing one: {listing(empty)}.")
-    misread = _misread(dataset)
-    if misread:
-        lost.append(f"What these columns are (say it when you read them again): {listing(misread)}.")
-    return lost
+    misread = [] if "parts" in held else _misread(dataset)
+    found = {
+        "equal names": twice and f"That several features have one name: {listing(twice)}.",
+        "anonymity": anonymous and "That the annotators are anonymous: each vote becomes a person.",
+        "types": plain and f"That values are numbers or lists and not text: {listing(plain)}.",
+        "missing cells": empty and f"The difference between an empty cell and a missing one: {listing(empty)}.",
+        "parts": misread and f"What these columns are (say it when you read them again): {listing(misread)}.",
+    }
+    lost = [*losses(dataset, {*ALL_BUT_PIXELS, *held}), *class_losses(dataset, held)]
+    return lost + [sentence for part, sentence in found.items() if sentence and part not in held]
 
 
 def _misread(dataset: PartialLabelDataset) -> list[str]:

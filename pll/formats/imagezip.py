@@ -72,8 +72,7 @@ class ImageZip(Format):
             return data
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        held = ("The shape of the images", "The pictures that are shown")
-        lost = [sentence for sentence in table_losses(_without_pixels(dataset)) if not sentence.startswith(held)]
+        lost = table_losses(_without_pixels(dataset), {"image shape", "images"})
         if dataset.is_image:
             lost.append("That the pixels are the features: they become pictures, of which features are made again.")
             if dataset.X.shape[1] not in (1, 3):

@@ -44,15 +44,19 @@ def losses(dataset: PartialLabelDataset, held: Collection[str]) -> list[str]:
     return [sentence for part, (has, sentence) in PARTS.items() if part not in held and has(dataset)]
 
 
-def class_losses(dataset: PartialLabelDataset) -> list[str]:
-    """What of the classes is lost where a reader knows only those that occur, and sorts them by name."""
+def class_losses(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
+    """What of the classes is lost where a reader knows only those that occur, and sorts them by name.
+
+    Args:
+        held: what is not lost after all: "unused classes", "class order".
+    """
     names = class_names(dataset)
     used = used_names(dataset)
     lost = []
     unused = [name for name in names if name not in used]
-    if unused:
+    if unused and "unused classes" not in held:
         lost.append(f"Classes that no row mentions: {listing(unused)}.")
-    if list(sort_names(used)) != [name for name in names if name in used]:
+    if list(sort_names(used)) != [name for name in names if name in used] and "class order" not in held:
         lost.append("The order of the classes: they are sorted by name when read.")
     return lost
 

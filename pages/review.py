@@ -1,5 +1,6 @@
 """Review: people settle what stays uncertain, and know when they may stop."""
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -47,11 +48,11 @@ def offer() -> None:
         st.rerun()
 
 
-def heading(run: Run, controls: object = None) -> None:
+def heading(run: Run, controls: Callable[[], None] | None = None) -> None:
     """Which run; at the right, who reviews and how the queue stands."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         st.title(run.config.name or run.config.source.name, width="content", anchor=False)
-        if callable(controls):
+        if controls is not None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
                 controls()
 

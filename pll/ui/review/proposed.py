@@ -32,7 +32,7 @@ def panel(sitting: Sitting) -> None:
         f"From your decisions, Candid would change {count(len(offer), 'label')} that nobody has looked at. "
         "Controls are kept out of it."
     )
-    st.dataframe(table(offer), hide_index=True, height=210, alt="Labels that would change, the surest first")
+    st.dataframe(table(offer), hide_index=True, alt="Labels that would change, the surest first")
     if len(offer) > SHOWN:
         st.caption(f"The {SHOWN} surest of {len(offer):,}.")
     with st.container(horizontal=True, gap="small"):

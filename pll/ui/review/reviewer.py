@@ -145,6 +145,7 @@ def _typed() -> Reviewer | None:
 
 
 def _ask_for_name() -> None:
+    st.markdown("The labels most worth a look come to you one at a time. Say who you are: decisions carry a name.")
     with st.form("review-who", border=False, width=420):
         given = st.text_input("Your name", max_chars=LONGEST, help="Goes with your decisions, as not verified.")
         if st.form_submit_button("Begin", type="primary") and clean(given):

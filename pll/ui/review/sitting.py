@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 from pll.review.assignment import Assignment, Step
 from pll.review.desk import Desk
+from pll.review.events import Kind
 from pll.review.filters import QueueFilter
 from pll.review.guide import Guide
 from pll.store.records import Event
@@ -89,8 +90,8 @@ class Sitting(Listener):
         kind, label, seconds = message.get("kind"), message.get("label"), seconds_of(message)
         if not (label is None or isinstance(label, str)) or not isinstance(kind, str):
             return
-        # A kind that there is not is refused by the desk.
-        step = self.desk.decide(given, kind, label, seconds=seconds, blind=self.blind, stay=True)  # type: ignore[arg-type]
+        said = cast(Kind, kind)  # one that there is not is refused by the desk
+        step = self.desk.decide(given, said, label, seconds=seconds, blind=self.blind, stay=True)
         self._take(step)
         if step.stored:
             self.made += 1

@@ -76,12 +76,18 @@ def weight_heatmap(
 
 
 def heatmap_order(
-    weights: Weights, candidates: CandidateSets, *, cap: int = MOST_ROWS, by: By = "confidence"
+    weights: Weights,
+    candidates: CandidateSets,
+    *,
+    cap: int = MOST_ROWS,
+    by: By = "confidence",
+    including: Sequence[int] = (),
 ) -> npt.NDArray[np.int64]:
     """(min(n, cap),) rows from sure to unsure; of more than `cap` those at evenly spaced quantiles of confidence.
 
     So the share of rows above a confidence is the share of examples above it, to 1/cap. With `by="label"` the same
-    rows stand in blocks of their identified labels, sure to unsure within each.
+    rows stand in blocks of their identified labels, sure to unsure within each. A row of `including` takes the place of
+    the one at the nearest quantile; of several there the last one does.
 
     >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0]], n_classes=3)
     >>> heatmap_order(np.array([0.4, 0.6, 0.1, 0.9, 1.0], dtype=np.float32), sets).tolist()
@@ -90,7 +96,11 @@ def heatmap_order(
     sharp = sharpness(weights, candidates)
     order = _falling(sharp.confidence)
     if len(order) > cap:
-        order = order[((np.arange(cap) + 0.5) * len(order) / cap).astype(np.int64)]
+        ranks = ((np.arange(cap) + 0.5) * len(order) / cap).astype(np.int64)
+        for row in including:
+            rank = np.flatnonzero(order == row)[0]
+            ranks[np.abs(ranks - rank).argmin()] = rank
+        order = order[ranks]
     if by == "label":
         order = order[np.argsort(sharp.identified[order], kind="stable")]
     return order

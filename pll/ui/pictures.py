@@ -11,7 +11,7 @@ from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from pll.export import labels_frame
 from pll.ui.charts import csv_button
-from pll.ui.heatmap import heatmap_order, weight_heatmap
+from pll.ui.heatmap import By, heatmap_order, weight_heatmap
 from pll.ui.star import star_plot
 from pll.ui.viewing import Scene
 
@@ -90,7 +90,9 @@ def heatmap(now: Scene) -> None:
     looking = now.looking
     order = looking.frozen
     if order is None:
-        order = heatmap_order(now.frame.weights, now.sets, by="label" if looking.order == "label" else "confidence")
+        looked_at = [*looking.pins, *([] if looking.selected is None else [looking.selected])]
+        by: By = "label" if looking.order == "label" else "confidence"
+        order = heatmap_order(now.frame.weights, now.sets, by=by, including=looked_at)
     with _head():
         held = "order held" if looking.frozen is not None else ORDERS[looking.order]
         st.markdown(f"**Label weights, {held}**", help=HEATMAP_HELP, width="content")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pll.review.planning import how_many
 from pll.review.rounds import Promise
 from pll.runs import Run
 from pll.ui import session
-from pll.ui.review import service
+from pll.ui.review import promising, service
 from tests.page_helpers import begun, button, entered, figures, said, turned_to
 from tests.review_helpers import given
 
@@ -27,6 +28,25 @@ def test_progress_says_how_far_it_is_to_the_certificate(open_page: Any, finished
     (table,) = [one.value for one in page.dataframe if "reviewer" in one.value]
     assert list(table["reviewer"]) == ["Bob (unverified)"] and list(table["decisions"]) == [60]
     assert "Ada has decided nothing yet." in said(page)
+
+
+def test_something_else_is_promised_with_a_draw_of_its_own(open_page: Any, finished: Run) -> None:
+    guide = begun(finished, mix=1.0)
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    page.session_state[promising.BOX] = True
+    page = page.run()
+    page = page.select_slider("review-share").set_value(0.2).run()
+    page = page.segmented_control("review-level").set_value(0.9).run()
+    page = page.number_input("review-error-0.2-0.9").set_value(25.0).run()
+    drawn = how_many(len(guide.reviewing.root), 0.2)
+    assert "Each holds with 95 % confidence; that both do, with 90 %" in said(page)
+    page = button(page, f"Promise this and draw {drawn} controls").click().run()
+    assert not page.exception
+    now = guide.reviewing.round
+    assert (now.number, now.share, now.max_error, now.level, len(now.controls)) == (2, 0.2, 0.25, 0.9, drawn)
+    assert (now.opened.how, now.opened.by) == ("new promise", "Ada")
+    (rounds,) = [one.value for one in page.dataframe if "because" in one.value]
+    assert list(rounds["because"]) == ["something else was promised", "the review was begun"]
 
 
 def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:

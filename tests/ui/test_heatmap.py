@@ -50,6 +50,17 @@ def test_a_cap_keeps_the_quantiles_of_confidence(n, cap, seed):
         assert abs(share - shown) <= 1 / cap + 1e-9
 
 
+@given(some.integers(11, 3000), some.integers(10, 300), some.data())
+def test_a_row_that_is_looked_at_is_there_in_its_place(n, cap, data):
+    weights, candidates = weighted(n, 5)
+    looked_at = data.draw(some.integers(0, n - 1))
+    confidence = sharpness(weights, candidates).confidence
+    order = heatmap_order(weights, candidates, cap=cap, including=[looked_at])
+    assert looked_at in order and len(order) == len(set(order.tolist())) == min(n, cap)
+    assert np.all(np.diff(confidence[order]) <= 0)
+    assert len(set(order.tolist()) - set(heatmap_order(weights, candidates, cap=cap).tolist())) <= 1
+
+
 def test_by_label_the_same_rows_stand_in_blocks_sure_first():
     weights, candidates = weighted(1000, 6)
     by_label = heatmap_order(weights, candidates, by="label")

@@ -11,7 +11,7 @@ from pll.errors import UserError
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
 from pll.review.reviewing import Reviewing
 from pll.review.summary import last_sitting
-from pll.ui.review import calibrating, proposed, rounds, teach, waits
+from pll.ui.review import calibrating, promising, proposed, rounds, teach, waits
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
 from pll.ui.routes import link
@@ -136,9 +136,10 @@ def certificate(sitting: Sitting) -> None:
     st.caption(next_words(reviewing, found))
     waits.draw(sitting)
     steer(reviewing, found)
+    promising.popover(sitting)
     st.caption(
         "Controls are drawn at random and come unmarked among the others. They count in the order drawn; "
-        "*unsure* and *none of these* count as a wrong label. The promise was fixed before the first answer."
+        "*unsure* and *none of these* count as a wrong label. The promise was fixed before they were drawn."
     )
 
 

@@ -47,4 +47,5 @@ def make(sitting: Sitting, promise: Promise) -> None:
     """Draw the controls of the new promise; the certificate begins anew."""
     sitting.guide.reviewing.new_promise(promise, by=sitting.desk.reviewer, verified=sitting.desk.verified)
     sitting.again()
+    st.session_state[BOX] = False
     st.toast("Promised. The certificate begins anew with a fresh draw.", icon=":material/handshake:")

@@ -15,7 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from pll import fitting
+from pll import fitting, rundata
 from pll.cli_options import (
     columns_told,
     flip_of,
@@ -90,7 +90,7 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
             except StopTraining:
                 raise KeyboardInterrupt from None  # nothing is learnt yet that could be kept
 
-        return fitting.load_parts(folder.config(), progress)
+        return rundata.load_parts(folder.config(), progress)
 
 
 def _run_config(options: argparse.Namespace) -> RunConfig:

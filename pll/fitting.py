@@ -18,6 +18,7 @@ from typing import Any, cast
 
 import torch
 
+from pll import rundata
 from pll.errors import UserError
 from pll.explanations import explain
 from pll.export import labels_frame, write_labels
@@ -28,8 +29,7 @@ from pll.hooks import Hook, StopTraining
 from pll.methods import PartialLabelEstimator, get_method
 from pll.monitor import EpochRecord, Monitor
 from pll.persistence import save_model
-from pll.progress import Progress
-from pll.protocol import Parts, prepare
+from pll.protocol import Parts
 from pll.readiness import warnings_about
 from pll.runconfig import RunConfig
 from pll.rundir import RunFolder
@@ -51,30 +51,6 @@ class Outcome:
 Load = Callable[[], Parts]
 Prepared = Callable[[Parts, PartialLabelEstimator], None]
 Observer = Callable[[EpochRecord], None]
-
-
-def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
-    """The data of a run, split and with its candidate sets.
-
-    Args:
-        progress: told how far reading, features and candidate sets are; what it raises stops them.
-
-    Raises:
-        UserError: see `Source.load` and `prepare`.
-    """
-    test = None if config.test is None else config.test.load(progress)
-    parts = prepare(
-        config.source.load(progress),
-        flip_with=config.flip,
-        holdout=config.holdout,
-        test=test,
-        features=config.features,
-        seed=config.seed,
-        strict=config.strict,
-        noisy=config.noisy,
-        progress=progress,
-    )
-    return parts if config.lessons is None else replace(parts, train=config.lessons.applied(parts.train))
 
 
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
@@ -106,7 +82,7 @@ def run(
 
     Args:
         folder: made by `RunFolder.create`; its checkpoint, if it has one, is where to start.
-        load: gives the data, where somebody may have it already; by default `load_parts`.
+        load: gives the data, where somebody may have it already; by default `rundata.load_parts`.
         hook: called between mini-batches; may wait, may raise `StopTraining`.
         on_ready: called with the data and the method before training starts.
         on_record: called with every record once it is on disk.
@@ -161,7 +137,7 @@ class _Fitting:
     ) -> None:
         self.folder = folder
         self.config = folder.config()
-        self.load = load or partial(load_parts, self.config)
+        self.load = load or partial(rundata.load_parts, self.config)
         self.outer_hook = hook
         self.on_ready = on_ready
         self.on_record = on_record

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from pll import rundata
 from pll.export import ExportResult, ExportSource, export_all
 from pll.export.bundle import Progress
 from pll.features import load_features
-from pll.fitting import load_parts
 from pll.persistence import load_model
 from pll.protocol import Parts
 from pll.replay import replay_html
@@ -28,7 +28,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     """
     state: dict[str, Any] = folder.state()
     check_has_result(folder)
-    train = (parts or load_parts(folder.config())).train
+    train = (parts or rundata.parts_of(folder)).train
     sets = train.sets()
     record = record_of(folder, sets if folder.config().lessons is None else None)
     weights = np.load(folder.history / "final.npy")

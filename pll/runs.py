@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cached_property
 from typing import Any, TypeVar
 
-from pll import fitting
+from pll import fitting, rundata
 from pll.devices import choose_device
 from pll.errors import UserError
 from pll.hooks import Moment
@@ -105,7 +105,7 @@ class Run(Worker):
         with self._loading:  # the thread and the page ask for it at about the same time
             parts = self._parts
             if parts is None:
-                parts = self._parts = fitting.load_parts(self.folder.config())
+                parts = self._parts = rundata.parts_of(self.folder)
         self._shed()
         return parts
 

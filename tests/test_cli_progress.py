@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pll import cli_progress, fitting
+from pll import cli_progress, rundata
 from pll.__main__ import main
 from pll.cli_progress import bar, load
 from pll.rundir import RunFolder
@@ -74,17 +74,17 @@ def test_ctrl_c_stops_a_download_and_leaves_nothing(
 
 @pytest.mark.usefixtures("ctrl_c")
 def test_ctrl_c_stops_a_run_that_is_still_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    read = fitting.load_parts
+    read = rundata.load_parts
 
     def interrupted(config: Any, progress: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
         progress("rows", 1, 2)
         pytest.fail("it went on reading")
 
-    monkeypatch.setattr(fitting, "load_parts", interrupted)
+    monkeypatch.setattr(rundata, "load_parts", interrupted)
     words = ["fit", "iris", "--noisy", "topk:1", "--epochs", "2", "--threads", "1", "--out", str(tmp_path / "run")]
     assert main(words) == 130
     assert RunFolder(tmp_path / "run").state()["state"] == "interrupted"
-    monkeypatch.setattr(fitting, "load_parts", read)
+    monkeypatch.setattr(rundata, "load_parts", read)
     assert main([*words, "--resume"]) == 0
     assert RunFolder(tmp_path / "run").state()["state"] == "finished"

@@ -20,9 +20,9 @@ from pll import commands, fit_command, formats
 from pll.__main__ import main, parser
 from pll.catalog import CATALOG
 from pll.files import write_atomically
-from pll.fitting import load_parts
 from pll.monitor import METRICS
 from pll.persistence import load_model
+from pll.rundata import load_parts
 from pll.rundir import RunFolder
 from tests.run_helpers import N, result_of, wait_for, write_data
 

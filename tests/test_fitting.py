@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 import torch
 
-from pll import fitting
+from pll import fitting, rundata
 from pll.__main__ import main
 from pll.errors import UserError
 from pll.history import History
@@ -255,7 +255,7 @@ def test_a_run_that_was_moved_goes_on_from_its_own_copy_of_the_data(
 def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data, params={"model": "mlp"}))
     outcome = fitting.run(folder, hook=None if stop is None else stop_at(stop))
-    parts = fitting.load_parts(folder.config())
+    parts = rundata.load_parts(folder.config())
     sets, y = parts.train.sets(), parts.train.y
     assert y is not None and parts.test is not None
 
@@ -301,7 +301,7 @@ def test_config_json_says_what_was_done_with_what(data: Path, tmp_path: Path) ->
     about = json.loads((folder.path / "config.json").read_text(encoding="utf-8"))
     assert about["run"]["seed"] == about["parameters"]["seed"] == 3
     assert about["parameters"]["momentum"] == 0.9  # the defaults, too
-    assert about["fingerprint"] == fitting.load_parts(folder.config()).train.fingerprint
+    assert about["fingerprint"] == rundata.load_parts(folder.config()).train.fingerprint
     assert set(about["versions"]) >= {"candid", "python", "torch", "numpy"}
     assert about["data"]["examples"] + about["data"]["test_examples"] == 120
     assert about["data"]["class_names"] == ["ant", "bee", "cat", "dog"]
@@ -320,7 +320,7 @@ def test_a_table_with_holes_is_filled_and_an_array_refused(tmp_path: Path) -> No
 
 def test_the_data_may_be_given_by_whoever_has_it(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
-    parts = fitting.load_parts(folder.config())
+    parts = rundata.load_parts(folder.config())
     seen: list[Any] = []
     fitting.run(folder, load=lambda: parts, on_ready=lambda given, estimator: seen.append(given))
     assert seen == [parts]

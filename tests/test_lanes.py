@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from pll import fitting
+from pll import rundata
 from pll.comparisons import Comparison
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -94,13 +94,13 @@ def test_lanes_start_alike_and_see_the_same_batches(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded: list[Parts] = []
-    load = fitting.load_parts
+    load = rundata.load_parts
 
     def counted(*args: Any, **options: Any) -> Parts:
         loaded.append(load(*args, **options))
         return loaded[-1]
 
-    monkeypatch.setattr(fitting, "load_parts", counted)
+    monkeypatch.setattr(rundata, "load_parts", counted)
     spy = Spy(monkeypatch)
     ended(registry.compare(usual(data, params={"model": "mlp", "epochs": 3})))
     assert len(loaded) == 1  # read and drawn once

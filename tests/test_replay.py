@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 from PIL import Image
 
-from pll import fitting
+from pll import fitting, rundata
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -48,7 +48,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 @pytest.fixture(scope="module")
 def data(run: RunFolder) -> PartialLabelDataset:
-    return fitting.load_parts(run.config()).train
+    return rundata.load_parts(run.config()).train
 
 
 class Reader(HTMLParser):
@@ -215,6 +215,6 @@ def test_a_hundred_epochs_of_digits_are_less_than_3_mb(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params={"threads": 1}))
     fitting.run(folder)
-    page = replay_html(folder, fitting.load_parts(folder.config()).train)
+    page = replay_html(folder, rundata.load_parts(folder.config()).train)
     assert len(page.encode()) < 3_000_000
     assert len(json.loads(Reader(page).scripts[0][1])["epochs"]) == 101  # none was left out

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pll import fitting
+from pll import fitting, rundata
 from pll.__main__ import main
 from pll.errors import UserError
 from pll.hooks import StopTraining
@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
     source = export_source(folder)
-    parts = fitting.load_parts(folder.config())
+    parts = rundata.load_parts(folder.config())
     assert source.name == "my labels"
     assert source.candidates == parts.train.sets()
     assert source.ids.tolist() == parts.train.row_ids.tolist()
@@ -42,9 +42,21 @@ def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
 
 
 def test_the_data_need_not_be_read_again(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = fitting.load_parts(folder.config())
-    monkeypatch.setattr("pll.runexport.load_parts", lambda _: pytest.fail("read again"))
+    parts = rundata.load_parts(folder.config())
+    monkeypatch.setattr("pll.rundata.load_parts", lambda _: pytest.fail("read again"))
     assert export_source(folder, parts).candidates is parts.train.sets()
+
+
+def test_data_that_is_read_otherwise_now_is_refused_in_words(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(config(write_data(tmp_path / "small.npz"), name="my labels"))
+    fitting.run(folder)
+    known = folder.about()["data"]
+    folder.note(data=known | {"input_shape": [99], "class_names": ["others"]})
+    with pytest.raises(UserError, match=r"read otherwise than .* \(input shape, class names\)"):
+        export_source(folder)
+    folder.note(data=known)
+    assert export_source(folder).input_shape == tuple(known["input_shape"])
 
 
 def test_everything_is_exported_loose_and_in_one_archive(folder: RunFolder, tmp_path: Path) -> None:

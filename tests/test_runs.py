@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from pll import fitting
+from pll import fitting, rundata
 from pll import registry as pll_registry
 from pll.candidates import CandidateSets
 from pll.devices import default_threads
@@ -524,13 +524,13 @@ def test_data_is_read_once_and_kept_for_the_last_runs_only(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[str] = []
-    load = fitting.load_parts
+    load = rundata.load_parts
 
     def counted(what: RunConfig) -> Any:
         reads.append(what.name)
         return load(what)
 
-    monkeypatch.setattr(fitting, "load_parts", counted)
+    monkeypatch.setattr(rundata, "load_parts", counted)
     monkeypatch.setattr(pll_registry, "KEPT_PARTS", 2)
     some = [ended(registry.start(config(data, name=name, params={"epochs": 1}))) for name in "abc"]
     assert reads == list("abc")
@@ -549,14 +549,14 @@ def test_page_and_thread_read_the_data_together_once(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[int] = []
-    load = fitting.load_parts
+    load = rundata.load_parts
 
     def slow(what: RunConfig) -> Any:
         reads.append(1)
         time.sleep(0.2)
         return load(what)
 
-    monkeypatch.setattr(fitting, "load_parts", slow)
+    monkeypatch.setattr(rundata, "load_parts", slow)
     run = registry.start(config(data))
     parts = run.parts()
     assert ended(run).parts() is parts

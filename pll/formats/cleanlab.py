@@ -95,6 +95,10 @@ class Cleanlab(Csv):
         with path.open("wb") as file:
             write_columns(columns, file, ",")
 
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        named = replace(results, columns={name: [] for name in CONSENSUS_COLUMNS})
+        return super().cannot_give_back(source, named, options)
+
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         super().give_back(source, path, consensus(self.read(source, options), results), options)
 

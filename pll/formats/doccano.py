@@ -45,7 +45,10 @@ class Doccano(Format):
         return examples.dataset()
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return [*example_losses(dataset), *class_losses(dataset)]
+        lost = [*example_losses(dataset), *class_losses(dataset)]
+        if (dataset.texts is None and dataset.pictures is None) or "_input_hash" in dataset.extras:
+            lost.append("Which tool the file is for: read again, it is taken for another's, and its labels are lost.")
+        return lost
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         jsonfile.write(path, _lines(dataset, results), as_list=False)

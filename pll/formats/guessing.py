@@ -34,7 +34,8 @@ SHOWN = 3
 _PEOPLE = "annotators?|worker|rater|labell?er|coder|judge|expert"
 _NUMBERED = (
     re.compile(rf"(?:{_PEOPLE})[ _.-]*(?:\d{{1,4}}|[a-z])", re.IGNORECASE),
-    re.compile(r"(?:ann|annotation|label|vote|rating)[ _.-]*\d{1,4}", re.IGNORECASE),
+    re.compile(r"(?:annotation|label|vote|rating)[ _.-]*\d{1,4}", re.IGNORECASE),
+    re.compile(r"ann[ _.-]*\d{1,2}", re.IGNORECASE),  # more digits are years, as in "ann. 2019"
 )
 _NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
 _CLASS = re.compile(r"(?:candidates?|class|label)(?:_|\.|=|: ?| )(?!\d+$)(.+)", re.IGNORECASE | re.S)

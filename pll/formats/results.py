@@ -12,6 +12,7 @@ import pandas as pd
 
 from pll.errors import UserError
 from pll.formats.checks import parsing
+from pll.formats.roles import CONSENSUS_COLUMNS
 
 T = TypeVar("T")
 
@@ -89,10 +90,10 @@ class Results:
     def beside(self, names: Sequence[str]) -> Results:
         """The results that can stand beside columns of these names without touching them.
 
-        The results of an earlier run make way; where a column of the user's own has the name of one of ours (`source`,
-        say), it stays, and ours is left out.
+        The results of an earlier run make way, and so does what cleanlab found out; where a column of the user's own
+        has the name of one of ours (`source`, say), it stays, and ours is left out.
         """
-        own = set(names) - results_among(names)
+        own = set(names) - results_among(names) - set(CONSENSUS_COLUMNS)
         return replace(self, columns={name: cells for name, cells in self.columns.items() if name not in own})
 
     def record(self, example: str) -> dict[str, str | float]:

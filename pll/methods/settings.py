@@ -46,7 +46,8 @@ def check_number(
     )
     given = [(limit, holds, words) for limit, holds, words in limits if limit is not None]
     if not isinstance(value, Integral if whole else Real) or not all(holds(value, limit) for limit, holds, _ in given):
-        kind = "whole number" if whole else "number"
+        odd = isinstance(value, float) and not math.isfinite(value)  # which looks like a number that fits
+        kind = "whole number" if whole else "finite number" if odd else "number"
         wanted = "".join(words.format(limit) for limit, _, words in given)
         raise UserError(f"{name} is {value!r}; it must be a {kind}{wanted}.")
 

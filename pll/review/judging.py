@@ -11,6 +11,7 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
+from pll.errors import UserError
 from pll.review.calibration import Calibration, Method
 from pll.review.certificate import Certificate
 from pll.review.inforce import unjudged
@@ -59,16 +60,26 @@ class Judging(ABC):
         """How many controls count by now: those before the first that is still open."""
         return len(control_answers(self.round.controls, self.current, self.state, self.asked))
 
-    def new_promise(self, promise: Promise, *, by: str | None = None, verified: bool = False) -> RoundRecord:
+    def new_promise(
+        self, promise: Promise, *, by: str | None = None, verified: bool = False, instead_of: int | None = None
+    ) -> RoundRecord:
         """Promise something else. Nothing answered is lost: decided controls of the new draw count from the record.
 
         While no control of the round is answered, that costs nothing. Afterwards it is a second certificate of the
         same labels: that both hold is promised only at the sum of their α.
+
+        Args:
+            instead_of: only where the round of this number is still the latest.
+
+        Raises:
+            UserError: other labels, or another promise, came meanwhile; or an impossible promise.
         """
         with self.writing() as t:
-            number = max(record.number for record in t.rounds()) + 1
+            last = t.rounds()[-1]
+            if last.key != self.current.key or instead_of not in (None, last.number):
+                raise UserError("The review has gone on meanwhile. Look at where it stands, then promise again.")
             opened = Opened("new promise", by, verified)
-            t.open_round(new_round(number, self.current, promise, self.clock(), opened=opened))
+            t.open_round(new_round(last.number + 1, self.current, promise, self.clock(), opened=opened))
         self.refresh()
         return self.round
 

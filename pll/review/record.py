@@ -9,13 +9,13 @@ from pathlib import Path
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.export.table import Decision
-from pll.fitting import load_parts
 from pll.review.calibration import Calibration
 from pll.review.inforce import in_force
 from pll.review.rounds import asked_of, calibration_of
 from pll.review.state import ReviewState
 from pll.review.subject import Subject, review_id
 from pll.review.takenover import kept
+from pll.rundata import load_parts
 from pll.rundir import RunFolder
 from pll.store import Database, Store, database_url
 from pll.store.records import Event, ReviewRecord, RoundRecord

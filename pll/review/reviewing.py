@@ -143,7 +143,7 @@ class Reviewing(Judging):
     # ---- what people have said -----------------------------------------------------------------------------------
 
     def refresh(self) -> bool:
-        """Take in what other processes wrote; whether there was a new round (another model, other labels)."""
+        """Take in what other processes wrote; whether there was a new round (other labels, another promise)."""
         with self._lock, self.store.read(self.id) as reader:
             self.state.take_in(reader.events(self.state.last))
             self.record = reader.review() or self.record
@@ -243,12 +243,13 @@ class Reviewing(Judging):
         return asked_of(self.record, len(self.root))
 
     def _adopt_current(self) -> None:
-        """The latest round is of another run, or of labels that were taken over: from now on show its label weights."""
+        """There is another round: from now on show the label weights that it judges, where these are others."""
         subject = self._labels.under(self.rounds)
         earlier = self._labels.before(self.rounds, subject)
         with self._lock:
+            if subject.key != self.current.key:
+                self._order = ("confidence", _by_confidence(subject))
             self.current, self.previous = subject, earlier
-            self._order = ("confidence", _by_confidence(subject))
 
     def _label(self, row: int, verdict: Verdict) -> str | None:
         if verdict.status in ("label", "none"):

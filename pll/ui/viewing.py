@@ -21,7 +21,7 @@ from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
 FOLLOWING = ("One example", "Triangle", "Slow motion")
 """Views that show the chosen example by themselves."""
-KEPT_FRAMES = 24
+KEPT_FRAMES = 12
 """Epochs whose label weights stay in memory: those just looked at are looked at again, in a comparison two of each
 lane."""
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pll import fitting
+from pll import fitting, rundata
 from pll.replay import replay_html
 from pll.runconfig import RunConfig
 from pll.rundir import RunFolder
@@ -27,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunFolder]:
     folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params=params, name="my digits"))
     fitting.run(folder)
     file = root / "replay.html"
-    file.write_text(replay_html(folder, fitting.load_parts(folder.config()).train), "utf-8")
+    file.write_text(replay_html(folder, rundata.load_parts(folder.config()).train), "utf-8")
     return file, folder
 
 

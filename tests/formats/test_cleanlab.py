@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from pll import formats
 from pll.annotations.data import Annotations
 from pll.dataset import PartialLabelDataset
-from pll.formats import FORMATS, Results
+from pll.formats import FORMATS, ReadOptions, Results
 from pll.formats.answers import sets_of
 
 from .strategies import answers, check_held, named_sets
@@ -82,6 +82,16 @@ def test_consensus_on_the_way_out(tmp_path: Path) -> None:
     data = formats.read(tmp_path / "t.csv", format="cleanlab")
     formats.write(data, tmp_path / "new.csv", "cleanlab", results)
     assert (tmp_path / "new.csv").read_text().splitlines()[1] == '"a","0","2","2","2","0.5","0.75"'
+
+
+def test_an_earlier_consensus_makes_way(tmp_path: Path) -> None:
+    text = ",annotator_1,annotator_2,consensus_label,num_annotations\na,0,2,0,2\nb,,0,0,1\n"
+    (tmp_path / "t.csv").write_text(text)
+    results = Results(["a", "b"], {"identified_label": ["2", "0"], "confidence": ["0.75", "1.0"]}, "proden")
+    assert not FORMATS["cleanlab"].cannot_give_back(tmp_path / "t.csv", results, ReadOptions())
+    formats.give_back(tmp_path / "t.csv", tmp_path / "out.csv", results, format="cleanlab")
+    with (tmp_path / "out.csv").open() as file:
+        assert [row["consensus_label"] for row in csv.DictReader(file)] == ["2", "0"]
 
 
 def test_several_labels_of_one_annotator_are_said(tmp_path: Path) -> None:

@@ -34,6 +34,7 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"comma": ["1,5", "2,5"]}, "feature"),
         ({"annotator_1": LABELS, "annotator_2": LABELS}, "annotator annotator"),
         ({"ann1": LABELS, "ann2": LABELS}, "annotator annotator"),
+        ({"ann2019": LABELS, "ann2020": LABELS}, "category category"),  # years
         ({"worker A": LABELS, "worker B": LABELS, "x": NUMBERS}, "annotator annotator feature"),
         ({"worker_ann": LABELS, "worker_bob": LABELS}, "annotator annotator"),
         ({"worker_age": ["20", "30"], "worker_country": ["us", "fr"]}, "feature category"),

@@ -23,6 +23,7 @@ def test_writing_then_reading_gives_everything_back(
 ) -> None:
     path: Path = tmp_path_factory.mktemp("round") / f"data.{TOOLS[name]}"
     formats.write(data, path, name)
-    if data.texts is not None:  # without anything to read, doccano's lines are JSON lines like any other
-        assert formats.detect(path).name == name
-    check_held(formats.read(path, format=name), data, FORMATS[name].cannot_hold(data))
+    lost = FORMATS[name].cannot_hold(data)
+    said = any(sentence.startswith("Which tool the file is for") for sentence in lost)
+    assert said or formats.detect(path).name == name
+    check_held(formats.read(path, format=name), data, lost)

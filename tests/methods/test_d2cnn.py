@@ -110,5 +110,5 @@ def test_the_ramp_only_grows_and_ends_at_one() -> None:
 )
 def test_settings_that_do_not_exist_are_refused_in_words(setting: str, bad: list[Any]) -> None:
     for value in bad:
-        with pytest.raises(UserError, match=f"{setting} is .*; it must be a number"):
+        with pytest.raises(UserError, match=f"{setting} is .*; it must be a (finite )?number"):
             D2CNN(**{setting: value}).fit(X, SETS)

@@ -17,7 +17,7 @@ from pll.methods.settings import check_kernel, check_number
 @pytest.mark.parametrize("value", ["5", None, float("nan"), float("inf"), -float("inf"), 1j, 10**400, [3]])
 @pytest.mark.parametrize("whole", [True, False])
 def test_what_is_no_number_that_fits_is_refused(value: Any, whole: bool) -> None:
-    with pytest.raises(UserError, match=r"^k is .*; it must be a (whole )?number, 1 or more\.$"):
+    with pytest.raises(UserError, match=r"^k is .*; it must be a (whole |finite )?number, 1 or more\.$"):
         check_number("k", value, whole=whole, least=1)
 
 
@@ -29,6 +29,8 @@ def test_a_limit_belongs_to_the_range_or_not() -> None:
     for limits in ({"above": 0}, {"below": 0}, {"least": 1}, {"most": -1}):
         with pytest.raises(UserError):
             check_number("x", 0, **limits)  # type: ignore[arg-type]
+    with pytest.raises(UserError, match="x is inf; it must be a finite number above 0"):
+        check_number("x", float("inf"), above=0)
     with pytest.raises(UserError, match="must be a whole number"):
         check_number("x", 3.0, whole=True)
 

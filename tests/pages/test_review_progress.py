@@ -39,7 +39,7 @@ def test_something_else_is_promised_with_a_draw_of_its_own(open_page: Any, finis
     page = page.segmented_control("review-level").set_value(0.9).run()
     page = page.number_input("review-error-0.2-0.9").set_value(25.0).run()
     drawn = how_many(len(guide.reviewing.root), 0.2)
-    assert "Each holds with 95 % confidence; that both do, with 90 %" in said(page)
+    assert "that both do, with 85 % only" in said(page)
     page = button(page, f"Promise this and draw {drawn} controls").click().run()
     assert not page.exception
     now = guide.reviewing.round
@@ -47,6 +47,7 @@ def test_something_else_is_promised_with_a_draw_of_its_own(open_page: Any, finis
     assert (now.opened.how, now.opened.by) == ("new promise", "Ada")
     (rounds,) = [one.value for one in page.dataframe if "because" in one.value]
     assert list(rounds["because"]) == ["something else was promised", "the review was begun"]
+    assert "that all 3 do, with 80 % only" in promising.together(guide.reviewing, 0.95)
 
 
 def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:

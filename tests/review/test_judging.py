@@ -174,6 +174,30 @@ def test_a_new_promise_has_a_draw_of_its_own(url: str) -> None:
     close(review)
 
 
+def test_a_new_promise_leaves_the_queue_as_it_is(url: str) -> None:
+    review = open_with(url)
+    review.set_order("margin", np.arange(40)[::-1])
+    review.new_promise(Promise(share=0.5, max_error=0.2))
+    name, rows = review.order
+    assert name == "margin" and rows.tolist() == list(range(40))[::-1]
+    close(review)
+
+
+def test_a_promise_is_of_what_is_under_review_and_made_once(url: str) -> None:
+    runs = {"taught": subject(run="taught", seed=1)}
+    review, other = (open_with(url, load=runs.__getitem__) for _ in range(2))
+    promise = Promise(share=0.5, max_error=0.2)
+    review.new_promise(promise, instead_of=1)
+    with pytest.raises(UserError, match="has gone on meanwhile"):
+        review.new_promise(promise, instead_of=1)
+    assert review.adopt(runs["taught"], Opened("taught"))
+    with pytest.raises(UserError, match="has gone on meanwhile"):
+        other.new_promise(promise)  # it would throw the taught labels out again
+    assert other.refresh() and other.current.run == "taught"
+    assert [record.run for record in other.rounds] == ["first", "first", "taught"]
+    close(review, other)
+
+
 def test_what_can_be_promised_by_default(url: str) -> None:
     assert reachable(1437, 0.1) == 0.06
     for n in (2, 5, 30, 200):

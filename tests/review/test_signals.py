@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pll import fitting
+from pll import fitting, rundata
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
@@ -26,7 +26,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, Parti
     folder = RunFolder(home / "run")
     folder.create(config(write_data(home / "data.npz")))
     fitting.run(folder)
-    return folder, fitting.load_parts(folder.config()).train
+    return folder, rundata.load_parts(folder.config()).train
 
 
 def refuse(*_: object, **__: object) -> None:
@@ -89,7 +89,7 @@ def test_a_run_that_has_not_begun(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(config(write_data(tmp_path / "data.npz")))
     with pytest.raises(UserError, match="no label weights yet"):
-        ReviewSignals.of_run(folder, fitting.load_parts(folder.config()).train)
+        ReviewSignals.of_run(folder, rundata.load_parts(folder.config()).train)
 
 
 SETS = CandidateSets.from_lists([[0, 1], [1, 2]], n_classes=3)

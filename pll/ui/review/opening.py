@@ -64,7 +64,7 @@ def draw(n: int) -> tuple[float, float]:
         value=0.1,
         format_func=lambda share: f"{percent(share, 0)} ({count(how_many(n, share), 'example')})",
         key="review-share",
-        help="So many of all examples are drawn as controls, and about as many of those that you are shown are some.",
+        help="So many of all examples are drawn as controls. At first, about as many of those you are shown are some.",
     )
     level = st.segmented_control(
         "How sure", list(LEVELS), default=0.95, required=True, format_func=LEVELS.__getitem__, key="review-level"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pll.review.planning import how_many
+from pll.review.reviewing import Reviewing
 from pll.review.rounds import Promise
 from pll.ui.review import opening
 from pll.ui.review.sitting import Sitting
@@ -15,7 +16,7 @@ BOX = "review-another-promise"
 
 
 def popover(sitting: Sitting) -> None:
-    """Ask what is to be promised instead, and what that costs."""
+    """Ask what is to be promised instead, and say what that costs."""
     box = st.popover("Promise something else", icon=":material/handshake:", type="tertiary", key=BOX, on_change="rerun")
     if not box.open:  # a closed one costs nothing
         return
@@ -24,28 +25,39 @@ def popover(sitting: Sitting) -> None:
     with box:
         st.caption(
             "A promise is fixed before its controls are drawn. Another one begins with a fresh draw, in which examples "
-            f"already decided count. {_both(reviewing.round.level)}"
+            "already decided count."
         )
         share, level = opening.draw(n)
         max_error = opening.promise(n, share, level)
+        st.caption(f":material/info: {together(reviewing, level)}")
         st.button(
             f"Promise this and draw {count(how_many(n, share), 'control')}",
             key="review-promise",
             type="primary",
             on_click=make,
-            args=(sitting, Promise(share, max_error, level)),
+            args=(sitting, Promise(share, max_error, level), reviewing.round.number),
         )
 
 
-def _both(level: float) -> str:
-    both = percent(1 - 2 * (1 - level), 0)
-    return f"Each holds with {percent(level, 0)} confidence; that both do, with {both} where the second is as sure."
+def together(reviewing: Reviewing, level: float) -> str:
+    """How sure all promises of these labels are together, a further one of this level among them."""
+    levels = [record.level for record in reviewing.rounds if record.key == reviewing.current.key] + [level]
+    every = "both" if len(levels) == 2 else f"all {len(levels)}"
+    all_hold = max(0.0, 1 - sum(1 - one for one in levels))
+    return (
+        f"Each promise of these labels holds with a confidence of its own; that {every} do, with "
+        f"{percent(all_hold, 0)} only. Do not choose among them by what they certify."
+    )
 
 
 @told
-def make(sitting: Sitting, promise: Promise) -> None:
+def make(sitting: Sitting, promise: Promise, instead_of: int) -> None:
     """Draw the controls of the new promise; the certificate begins anew."""
-    sitting.guide.reviewing.new_promise(promise, by=sitting.desk.reviewer, verified=sitting.desk.verified)
-    sitting.again()
+    reviewing, me = sitting.guide.reviewing, sitting.desk
     st.session_state[BOX] = False
+    opened = reviewing.round.opened
+    if reviewing.round.number == instead_of + 1 and (opened.how, opened.by) == ("new promise", me.reviewer):
+        return  # pressed twice
+    reviewing.new_promise(promise, by=me.reviewer, verified=me.verified, instead_of=instead_of)
+    sitting.again()
     st.toast("Promised. The certificate begins anew with a fresh draw.", icon=":material/handshake:")

@@ -171,6 +171,9 @@ class Comparison(Worker):
         left = [turns.epoch for turns in self._turns if not turns.over]
         return min(left, default=max((turns.epoch for turns in self._turns), default=0))
 
+    def _note_pause(self, begins: bool) -> None:
+        """Lanes take turns by whole epochs: there is nothing to note within one."""
+
     def _forget(self) -> None:
         for turns in self._turns:
             turns.close()

@@ -220,6 +220,11 @@ class PartialLabelDataset:
         return (low, high) if high > low else (low, low + 1.0)
 
     @cached_property
+    def without_truth(self) -> PartialLabelDataset:
+        """The same examples, as if nobody knew their true labels."""
+        return self if self.y is None else replace(self, y=None)
+
+    @cached_property
     def fingerprint(self) -> str:
         """SHA-256 over features, candidate sets, truth, ids and names: the same data gives the same string."""
         digest = hashlib.sha256()

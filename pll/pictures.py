@@ -83,6 +83,7 @@ class Pictures:
             return archive.read(info)
         except KeyError as error:
             raise UserError(f"{self.where.name} holds no picture {name!r}; put it there.") from error
+        # What zipfile raises of a member that is damaged, encrypted or packed in a way that it does not know:
         except (OSError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
             raise UserError(f"The picture {name!r} of {self.where.name} cannot be read ({error}).") from error
 

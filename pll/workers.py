@@ -78,7 +78,8 @@ class Worker(ABC):
     def _unclaim(self) -> None:
         """Unlock what `_claim` locked."""
 
-    def _note_pause(self, begins: bool) -> None:  # noqa: B027 (not abstract: most have nothing to note)
+    @abstractmethod
+    def _note_pause(self, begins: bool) -> None:
         """A pause begins (note where within an epoch it stands) or ends. Called with the guard held."""
 
     # ---- what a person can do ------------------------------------------------------------------------------------

@@ -6,15 +6,8 @@ import numpy as np
 import pytest
 
 from pll.candidates import CandidateSets
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-
-X = np.arange(12, dtype=np.float32).reshape(4, 3)
-SETS = CandidateSets.from_lists([[0, 1], [1], [0, 1, 2], [2]], 3, ["ant", "bee", "cat"])
-
-
-def made(**changes: Any) -> PartialLabelDataset:
-    return PartialLabelDataset(**({"X": X, "candidates": SETS, "y": np.array([0, 1, 2, -1])} | changes))
+from tests.dataset_helpers import SETS, X, made
 
 
 class TestNormalForm:
@@ -78,6 +71,13 @@ def test_bad_data_is_refused_and_named(changes: dict[str, Any], message: str) ->
     with pytest.raises(UserError) as caught:
         made(**changes)
     assert message in str(caught.value)
+
+
+def test_without_truth_all_else_is_the_same() -> None:
+    data = made(ids=np.array(list("wxyz")))
+    untold = data.without_truth
+    assert untold.y is None and untold is data.without_truth and untold.without_truth is untold
+    assert untold.X is data.X and untold.candidates is data.candidates and untold.row_ids.tolist() == list("wxyz")
 
 
 class TestTake:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -11,13 +9,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.readiness import check_trainable, warnings_about
-
-X = np.arange(12, dtype=np.float32).reshape(4, 3)
-SETS = CandidateSets.from_lists([[0, 1], [1], [0, 1, 2], [2]], 3, ["ant", "bee", "cat"])
-
-
-def made(**changes: Any) -> PartialLabelDataset:
-    return PartialLabelDataset(**({"X": X, "candidates": SETS, "y": np.array([0, 1, 2, -1])} | changes))
+from tests.dataset_helpers import X, made
 
 
 class TestWarnings:

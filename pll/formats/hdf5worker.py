@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 MEMORY = 2 * 2**30
@@ -41,7 +42,7 @@ def main() -> int:
             for name in opened:
                 if not name.startswith(_INTERNAL):
                     reader.read(name, reader.inside(opened, name), 0)
-        with open(out, "wb") as target:  # noqa: PTH123  # nothing but what reading needs is imported here
+        with Path(out).open("wb") as target:
             np.savez(target, **reader.found)
     except Exception as error:  # whatever HDF5 makes of a damaged file
         words = str(error).strip().splitlines() or [type(error).__name__]

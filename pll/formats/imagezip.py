@@ -61,7 +61,7 @@ class ImageZip(Format):
                 return any(name.lower().endswith((*SUFFIXES, TABLE)) for name in archive.namelist())
         except UserError:  # too many files; reading says so
             return True
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):  # the last: a ZIP of a later version
             return False
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:

@@ -6,8 +6,8 @@ Widgets are told apart by `mark`, which stands before their keys.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
 
 import streamlit as st
 
@@ -15,6 +15,7 @@ from pll.errors import UserError
 from pll.ui.words import count
 from pll.workers import Worker
 
+T = TypeVar("T")
 FULL_SPEED = math.inf
 SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)
 """Epochs a second."""
@@ -75,17 +76,44 @@ def stop_button(worker: Worker, *, disabled: bool, mark: str = "") -> None:
 
 def speed(worker: Worker, mark: str = "") -> None:
     """How fast it goes."""
-    key, now = f"{mark}speed-{worker.id}", worker.pace or FULL_SPEED
-    speeds = sorted({*SPEEDS, now}, reverse=True)  # a link may have brought one of its own
-    st.selectbox(
+    now = worker.pace or FULL_SPEED
+    setting(
         "Speed",
-        speeds,
-        index=speeds.index(now),
-        format_func=speed_in_words,
-        key=key,
-        on_change=lambda: worker.set_pace(None if st.session_state[key] == FULL_SPEED else st.session_state[key]),
-        label_visibility="collapsed",
+        sorted({*SPEEDS, now}, reverse=True),
+        now,
+        key=f"{mark}speed-{worker.id}",
+        in_words=speed_in_words,
+        change=lambda pace: worker.set_pace(None if pace == FULL_SPEED else pace),
         width=185,
+    )
+
+
+def setting(
+    title: str,
+    values: Sequence[T],
+    now: T,
+    *,
+    key: str,
+    in_words: Callable[[T], str],
+    change: Callable[[T], None],
+    width: int,
+    help: str | None = None,
+) -> None:
+    """A choice that says by itself what it is about, and takes effect at once.
+
+    Args:
+        values: what there is; `now` among them, which a link may have brought.
+    """
+    st.selectbox(
+        title,
+        values,
+        index=values.index(now),
+        format_func=in_words,
+        key=key,
+        on_change=lambda: change(st.session_state[key]),
+        help=help,
+        label_visibility="collapsed",
+        width=width,
     )
 
 

@@ -94,18 +94,16 @@ def move(run: Run, state: str, *, can_move: bool) -> None:
 
 def settle(run: Run) -> None:
     """Whether it ends by itself."""
-    key, now = f"settle-{run.id}", run.settle_after or NEVER
-    quiets = sorted({*QUIETS, now})  # a link may have brought one of its own
-    st.selectbox(
+    now = run.settle_after or NEVER
+    moves.setting(
         "Stop when settled",
-        quiets,
-        index=quiets.index(now),
-        format_func=settle_in_words,
-        key=key,
-        on_change=lambda: run.set_settle(st.session_state[key] or None),
-        help="Settled: no identified label has changed for so many epochs. It can go on later.",
-        label_visibility="collapsed",
+        sorted({*QUIETS, now}),
+        now,
+        key=f"settle-{run.id}",
+        in_words=settle_in_words,
+        change=lambda quiet: run.set_settle(quiet or None),
         width=245,
+        help="Settled: no identified label has changed for so many epochs. It can go on later.",
     )
 
 

@@ -48,7 +48,6 @@ class Viewing:
         hidden: what a lesson puts away: names of `pll.share.CONTROLS`, or `view-…`.
         sought: ids that a link asks for, of the example in view and of those to be pinned, until the data is there.
         lost: those of them that the data does not have.
-        untold: the data without its true labels, behind the data it was made of; for lessons that hide the truth.
     """
 
     run_id: str
@@ -68,7 +67,6 @@ class Viewing:
     hidden: frozenset[str] = frozenset()
     sought: tuple[str | None, tuple[str, ...]] | None = None
     lost: tuple[str, ...] = ()
-    untold: tuple[PartialLabelDataset, PartialLabelDataset] | None = field(default=None, repr=False)
 
     @property
     def view_key(self) -> str:
@@ -106,11 +104,7 @@ class Viewing:
 
     def told(self, data: PartialLabelDataset) -> PartialLabelDataset:
         """The data as this lesson shows it: without true labels where they are hidden."""
-        if "truth" not in self.hidden or data.y is None:
-            return data
-        if self.untold is None or self.untold[0] is not data:
-            self.untold = (data, replace(data, y=None))
-        return self.untold[1]
+        return data.without_truth if "truth" in self.hidden else data
 
     def look(self, epoch: int, follow: bool, asked: int) -> None:
         """Look at this epoch, or at whatever is the latest."""

@@ -50,7 +50,7 @@ def test_a_star_plot_and_a_heatmap_are_saved_as_both(page: Any) -> None:
     assert name == "candid-epoch-5.svg"
     assert len(list(star.iter(f"{SVG}circle"))) == 150  # every example
     assert {"Epoch 5", "150 examples", "setosa"} <= set(words(star))
-    assert (star.find(f"{SVG}title").text or "").startswith("Star plot, Epoch 5")  # type: ignore[union-attr]
+    assert star.findtext(f"{SVG}title", "").startswith("Star plot, Epoch 5")
     heatmap = ElementTree.fromstring(of_canvas(page, 1, "SVG")[1])
     assert len(list(heatmap.iter(f"{SVG}image"))) == 3  # a column a class
     assert "no candidate" in words(heatmap)

@@ -9,8 +9,6 @@ import pytest
 
 from .helpers import Server
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -22,12 +20,10 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def shared(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shared(cache: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The real files beside the checkout, found through PLL_DATA_PATH."""
-    if not SHARED.is_dir():
-        pytest.skip(f"the real datasets are not on this machine ({SHARED})")
-    monkeypatch.setenv("PLL_DATA_PATH", str(SHARED))
-    return SHARED
+    monkeypatch.setenv("PLL_DATA_PATH", str(shared_data))
+    return shared_data
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -86,8 +87,8 @@ def entry_of(*several: File, loader: Callable[..., PartialLabelDataset] | None =
     )
 
 
-def file_of(name: str = "toy.data", **facts: object) -> File:
-    return File(**{"name": name, "folder": "toy", "page": "http://toy.example", **facts})  # type: ignore[arg-type]
+def file_of(name: str = "toy.data", **facts: Any) -> File:
+    return File(**{"name": name, "folder": "toy", "page": "http://toy.example", **facts})
 
 
 def rar_of(name: str, content: bytes, *, stored: bool = True) -> bytes:

@@ -23,18 +23,24 @@ RNG = np.random.default_rng(0)
 
 
 @pytest.fixture
-def batches(monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
+def pixels() -> dict[str, np.ndarray]:
+    """The pixels of each batch, a row an example."""
+    sizes = {"data_batch_1": 3, "data_batch_2": 2, "test_batch": 4}
+    return {name: RNG.integers(0, 256, (n, 3072), dtype=np.uint8) for name, n in sizes.items()}
+
+
+@pytest.fixture
+def batches(pixels: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch) -> dict[str, bytes]:
     """A small CIFAR-10 in the published form, for whose checksums torchvision's are exchanged."""
     theirs = torchvision().datasets.CIFAR10
     made: dict[str, bytes] = {}
 
-    def batch(name: str, n: int) -> list[str]:
-        pixels = RNG.integers(0, 256, (n, 3072), dtype=np.uint8)
-        made[name] = pickle.dumps({"data": pixels, "labels": list(range(n))})
+    def batch(name: str) -> list[str]:
+        made[name] = pickle.dumps({"data": pixels[name], "labels": list(range(len(pixels[name])))})
         return [name, hashlib.md5(made[name]).hexdigest()]
 
-    monkeypatch.setattr(theirs, "train_list", [batch("data_batch_1", 3), batch("data_batch_2", 2)])
-    monkeypatch.setattr(theirs, "test_list", [batch("test_batch", 4)])
+    monkeypatch.setattr(theirs, "train_list", [batch("data_batch_1"), batch("data_batch_2")])
+    monkeypatch.setattr(theirs, "test_list", [batch("test_batch")])
     made["batches.meta"] = pickle.dumps({"label_names": list(cifar.CLASS_NAMES)})
     meta = {**theirs.meta, "md5": hashlib.md5(made["batches.meta"]).hexdigest()}
     monkeypatch.setattr(theirs, "meta", meta)
@@ -63,15 +69,16 @@ def small(monkeypatch: pytest.MonkeyPatch, archive: bytes) -> None:
     monkeypatch.setitem(CATALOG, "cifar10", replace(CATALOG["cifar10"], n=9, needs=(need,)))
 
 
-def test_the_published_archive(cache: Path, batches: dict[str, bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_published_archive(
+    cache: Path, batches: dict[str, bytes], pixels: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch
+) -> None:
     in_archive(cache, batches)
     small(monkeypatch, (cache / "cifar10" / cifar.ARCHIVE.name).read_bytes())
     data = load("cifar10", download=False)
     assert data.X.shape == (9, 3, 32, 32) and data.class_names == cifar.CLASS_NAMES
     assert data.is_test is not None and data.is_test.tolist() == [False] * 5 + [True] * 4
     assert data.y is not None and data.y.tolist() == [0, 1, 2, 0, 1, 0, 1, 2, 3]
-    second = pickle.loads(batches["data_batch_1"])["data"][1].reshape(3, 32, 32)
-    np.testing.assert_array_equal(np.rint(data.X[1] * 255), second)
+    np.testing.assert_array_equal(np.rint(data.X[1] * 255), pixels["data_batch_1"][1].reshape(3, 32, 32))
     assert (cache / "cifar10" / "cifar-10-batches-py" / "test_batch").is_file()
     (cache / "cifar10" / cifar.ARCHIVE.name).unlink()  # the unpacked folder is enough
     assert load("cifar10", download=False).fingerprint == data.fingerprint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,6 @@ class Looking:
 
     Attributes:
         hidden: what a lesson puts away: names of `pll.share.LANE_CONTROLS`.
-        untold: data without its true labels, behind the data it was made of; for lessons that hide the truth.
     """
 
     follow: bool = True
@@ -39,16 +38,10 @@ class Looking:
     asked: int = 0
     truth: bool = False
     hidden: frozenset[str] = frozenset()
-    untold: dict[int, tuple[Parts, Parts]] = field(default_factory=dict, repr=False)
 
-    def told(self, place: int, parts: Parts) -> Parts:
+    def told(self, parts: Parts) -> Parts:
         """The data of a lane as this lesson shows it: without true labels where they are hidden."""
-        if "truth" not in self.hidden or parts.train.y is None:
-            return parts
-        if place not in self.untold or self.untold[place][0] is not parts:
-            same = next((pair for pair in self.untold.values() if pair[0] is parts), None)
-            self.untold[place] = same or (parts, Parts(replace(parts.train, y=None)))
-        return self.untold[place][1]
+        return Parts(parts.train.without_truth) if "truth" in self.hidden else parts
 
     def look(self, epoch: int, follow: bool, asked: int) -> None:
         """Look at this epoch, or at whatever is the latest."""
@@ -107,7 +100,7 @@ def lanes_in_view(comparison: Comparison, snapshot: ComparisonSnapshot, looking:
     early = max(1, round(EARLY * (snapshot.total or 1)))
     shown = [untold(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
     return [
-        _lane(place, run, lane, looking.told(place, comparison.parts(place)), titles[place], looking, early)
+        _lane(place, run, lane, looking.told(comparison.parts(place)), titles[place], looking, early)
         for place, (run, lane) in enumerate(zip(comparison.runs, shown, strict=True))
     ]
 

@@ -172,7 +172,7 @@ class Comparison(Worker):
         return min(left, default=max((turns.epoch for turns in self._turns), default=0))
 
     def _note_pause(self, begins: bool) -> None:
-        """Lanes take turns by whole epochs: there is nothing to note within one."""
+        """Nothing: lanes are looked at between epochs only."""
 
     def _forget(self) -> None:
         for turns in self._turns:

@@ -30,9 +30,9 @@ from pll.candidates import CandidateSets
 from pll.review.assignment import Assignment
 from pll.review.desk import Desk
 from pll.review.events import NOTHING
-from pll.review.reviewing import Reviewing
+from pll.review.label_snapshot import Subject
+from pll.review.session import Reviewing
 from pll.review.settings import Settings
-from pll.review.subject import Subject
 from pll.store import Database, Store
 from pll.weights import normalise
 
@@ -90,7 +90,7 @@ def try_out(
         servers: the reviewers of each server process.
     """
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["pll.review.reviewing"])
+    context.set_forkserver_preload(["pll.review.session"])
     rng = random.Random(seed)
     Reviewing(REVIEW, subject(decisions), Store(Database(url)), settings=Settings(mix=0.0)).store.database.close()
 

@@ -25,11 +25,11 @@ from typing import Any
 import numpy as np
 
 from benchmarks.app import Server, chromium
-from pll.protocol import Flip
-from pll.registry import RunRegistry
-from pll.review.subject import review_id
-from pll.runconfig import RunConfig
-from pll.sources import Source
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.review.label_snapshot import review_id
+from pll.runs.config import RunConfig
+from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
 
 REVIEWERS = ("Ann", "Bob")

@@ -24,7 +24,7 @@ from typing import Any
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from benchmarks.app import ROOT, Server, chromium
-from pll.ui.views import VIEWS
+from pll.ui.train.views import VIEWS
 
 LINK = "link=1&data={data}&flip=binomial&q=0.7&seed=0&method=proden&model=linear&epochs=100000&lr=0.01&threads=1"
 JUMPS = 20

@@ -15,7 +15,7 @@ import torch
 
 from benchmarks.results import PAPER, Setting, splits_of
 from pll import catalog
-from pll.evaluation import evaluate
+from pll.analysis.evaluation import evaluate
 from pll.methods import METHODS, PartialLabelEstimator
 from pll.methods.ga import complementary_shares
 

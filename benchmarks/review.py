@@ -26,10 +26,10 @@ from benchmarks.review_settings import OTHERS, SETTINGS, Prepared, Setting, prep
 from benchmarks.review_simulation import Curve, Ranking, Retrain, Way, review, reviews_needed
 from benchmarks.review_tables import Found, tables, write_csv
 from pll.candidates import CandidateSets
-from pll.files import save_array
-from pll.outoffold import out_of_fold
+from pll.io import save_array
 from pll.review.decided import Decided
 from pll.review.signals import ReviewSignals, vote_shares
+from pll.synthesis.cross_val import out_of_fold
 from pll.weights import normalise, on_candidates, sharpness
 
 CACHE = Path("/tmp/candid-review")

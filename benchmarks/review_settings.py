@@ -17,17 +17,17 @@ import numpy.typing as npt
 
 from benchmarks.results import PAPER
 from pll import catalog
+from pll.analysis.protocol import Flip, prepare
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.catalog.files import search_roots
 from pll.dataset import PartialLabelDataset
-from pll.files import save_array, write_atomically
+from pll.io import save_array, write_atomically
 from pll.methods import METHODS
 from pll.methods.base import Task
-from pll.outoffold import out_of_fold
-from pll.protocol import Flip, prepare
 from pll.review.neighbours import find_neighbours
 from pll.review.signals import ReviewSignals, averaged, vote_shares
+from pll.synthesis.cross_val import out_of_fold
 from pll.weights import Weights, normalise, on_candidates
 
 SEEDS = 5

@@ -13,8 +13,8 @@ from pll.review.decided import OUTSIDE, Decided
 from pll.review.lessons import Lessons
 from pll.review.logit import lessons, propose
 from pll.review.orders import rank
-from pll.review.planning import draw_controls
 from pll.review.queue import with_controls
+from pll.review.sampling_plan import draw_controls
 from pll.review.signals import ReviewSignals
 from pll.weights import identified_labels
 

@@ -26,16 +26,15 @@ import torch
 from torch import nn
 
 from pll.candidates import CandidateSets
-from pll.history import HistoryWriter
 from pll.methods.base import Task
 from pll.methods.proden import Proden
-from pll.models import build_model
-from pll.monitor import EpochRecord, Monitor
-from pll.optimisation import Optimisation
+from pll.runs.history import HistoryWriter
 from pll.synthesis import flip_binomial
-from pll.training import Trainer, train
-from pll.ui.heatmap import heatmap_order, heatmap_payload
-from pll.ui.star import star_payload
+from pll.training.metrics import EpochRecord, Monitor
+from pll.training.models import build_model
+from pll.training.trainer import Optimisation, Trainer, train
+from pll.ui.components.heatmap import heatmap_order, heatmap_payload
+from pll.ui.components.star import star_payload
 
 N, D, C, BATCH = 60_000, 784, 10, 256
 

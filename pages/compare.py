@@ -4,11 +4,11 @@ from functools import partial
 
 import streamlit as st
 
-from pll.comparisons import Comparison
 from pll.errors import UserError
+from pll.runs.comparison import Comparison
 from pll.ui import links, session
-from pll.ui.compare import choosing, following, moving, sharing
-from pll.ui.compare.looking import looking_at
+from pll.ui.compare import controls, live, setup, sharing
+from pll.ui.compare.view_state import looking_at
 from pll.ui.routes import link
 from pll.ui.words import ICONS, count
 
@@ -21,47 +21,47 @@ def prepare() -> None:
     st.markdown("Several methods learn from the same candidate sets, from the same start. Watch where each one goes.")
     way = st.segmented_control(
         "How",
-        [choosing.TOGETHER, choosing.BESIDE],
-        default=choosing.TOGETHER,
+        [setup.TOGETHER, setup.BESIDE],
+        default=setup.TOGETHER,
         required=True,
         key="compare_way",
         label_visibility="collapsed",
     )
-    together() if way == choosing.TOGETHER else beside()
+    together() if way == setup.TOGETHER else beside()
     earlier()
 
 
 def together() -> None:
     """New lanes, trained as one."""
     try:
-        choice, data = choosing.choose_data()
-        methods = choosing.choose_lanes(data)
-        if not 2 <= len(methods) <= choosing.MOST_LANES:
-            said = f"{count(len(methods), 'lane')} chosen; two to {choosing.MOST_LANES} can be compared."
+        choice, data = setup.choose_data()
+        methods = setup.choose_lanes(data)
+        if not 2 <= len(methods) <= setup.MOST_LANES:
+            said = f"{count(len(methods), 'lane')} chosen; two to {setup.MOST_LANES} can be compared."
             st.info(said, icon=":material/touch_app:")
             return
-        configs = choosing.settings(choice, data, methods)
-        seconds = choosing.cost(configs, data)
+        configs = setup.settings(choice, data, methods)
+        seconds = setup.cost(configs, data)
     except UserError as error:
         st.error(str(error), icon=":material/error:")
         link("data", "Choose other data")
         return
     cannot = seconds is None
     if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=cannot, key="compare-start"):
-        begin(lambda: choosing.begin(configs, seconds or 0.0))
+        begin(lambda: setup.begin(configs, seconds or 0.0))
 
 
 def beside() -> None:
     """Runs of the past."""
-    chosen = choosing.choose_runs()
+    chosen = setup.choose_runs()
     if st.button("Compare", type="primary", icon=":material/compare:", disabled=len(chosen) < 2, key="compare-beside"):
         begin(lambda: session.registry().lay_beside(chosen))
 
 
-def begin(make: choosing.Make) -> None:
+def begin(make: setup.Make) -> None:
     """Make a comparison and look at it."""
     try:
-        moving.view(make())
+        controls.view(make())
     except UserError as error:
         st.error(str(error), icon=":material/error:")
         return
@@ -76,20 +76,20 @@ def earlier() -> None:
     for comparison in past:
         snapshot = comparison.snapshot()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            lanes = ", ".join(choosing.method_title(lane.method) for lane in snapshot.lanes)
+            lanes = ", ".join(setup.method_title(lane.method) for lane in snapshot.lanes)
             what = f"{ICONS[snapshot.state]} **{snapshot.name}** — {lanes}"
-            st.markdown(f"{what}  \n:gray[:small[{following.in_common(comparison)}]]", width="stretch")
-            st.button("Open", key=f"open-{comparison.id}", on_click=moving.view, args=(comparison,))
+            st.markdown(f"{what}  \n:gray[:small[{live.in_common(comparison)}]]", width="stretch")
+            st.button("Open", key=f"open-{comparison.id}", on_click=controls.view, args=(comparison,))
 
 
 def follow(comparison: Comparison) -> None:
     """Lanes at work, or ended."""
     snapshot = comparison.snapshot()
     with st.container(gap="xsmall"):
-        following.heading(comparison, snapshot, partial(sharing.popover, comparison, snapshot))
-        moving.bar(comparison, snapshot)
-        following.watch(comparison, snapshot.state)
+        live.heading(comparison, snapshot, partial(sharing.popover, comparison, snapshot))
+        controls.bar(comparison, snapshot)
+        live.watch(comparison, snapshot.state)
         links.end_of_lesson(looking_at(comparison))
 
 
-links.page(sharing.opened, moving.in_view, follow, prepare)
+links.page(sharing.opened, controls.in_view, follow, prepare)

@@ -3,12 +3,13 @@
 import streamlit as st
 
 from pll import catalog
+from pll.analysis.readiness import warnings_about
+from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS
-from pll.readiness import warnings_about
-from pll.sources import Source
-from pll.ui import annotators, bring, candidates, check, making, reading, session, wizard
+from pll.ui import session
+from pll.ui.data import annotators, candidates, check, loader, synthesis_form, upload, wizard
 from pll.ui.routes import go
 from pll.ui.words import count
 
@@ -16,18 +17,18 @@ from pll.ui.words import count
 def bring_data() -> Source | None:
     """Step 1: a file, or a dataset of the catalogue."""
     st.subheader("1 · Bring data")
-    st.session_state.setdefault("way", bring.UPLOAD)
+    st.session_state.setdefault("way", upload.UPLOAD)
     way = st.segmented_control(
         "How",
-        [bring.UPLOAD, bring.CATALOGUE, bring.SERVER],
+        [upload.UPLOAD, upload.CATALOGUE, upload.SERVER],
         required=True,
         key="way",
         label_visibility="collapsed",
         persist_state="session",
     )
-    if way == bring.UPLOAD:
-        return bring.upload(FORMATS)
-    return bring.choose_dataset(catalog.CATALOG) if way == bring.CATALOGUE else bring.from_server()
+    if way == upload.UPLOAD:
+        return upload.upload(FORMATS)
+    return upload.choose_dataset(catalog.CATALOG) if way == upload.CATALOGUE else upload.from_server()
 
 
 def make_candidates(source: Source, data: PartialLabelDataset) -> candidates.Offer | None:
@@ -46,8 +47,8 @@ def make_candidates(source: Source, data: PartialLabelDataset) -> candidates.Off
         return None
     make = {
         candidates.AS_THEY_ARE: annotators.as_they_are,
-        candidates.SYNTHESISE: making.synthesised,
-        candidates.DOUBT: making.doubted,
+        candidates.SYNTHESISE: synthesis_form.synthesised,
+        candidates.DOUBT: synthesis_form.doubted,
     }[candidates.choose_way(ways, source)]
     return make(source, data)
 
@@ -71,7 +72,7 @@ def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
 def show(source: Source) -> None:
     """Everything about the data that was brought, as far as it is read."""
     source = wizard.columns_as_told(source)
-    raw = reading.read(source)
+    raw = loader.read(source)
     if raw is None:
         return
     if source.path is not None:
@@ -81,9 +82,9 @@ def show(source: Source) -> None:
     if offer is None:
         return
     choice = candidates.with_features(offer.choice, raw)
-    made = reading.prepared(choice, session.dataset(choice.source) if choice.source.rule else raw)
+    made = loader.prepared(choice, session.dataset(choice.source) if choice.source.rule else raw)
     if made is not None:
-        making.show_result(offer, raw, made)
+        synthesis_form.show_result(offer, raw, made)
         check_data(choice, made)
 
 

@@ -6,9 +6,10 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.export import ExportSource, archive_data, archive_name, parts_of, preview
-from pll.runexport import export_source
-from pll.runs import Run
-from pll.ui import session, taking
+from pll.export.run_export import export_source
+from pll.runs.run import Run
+from pll.ui import session
+from pll.ui.export import download
 from pll.ui.routes import go, link
 from pll.ui.words import count, headline, percent, without_none
 
@@ -41,8 +42,8 @@ def offer(run: Run) -> None:
         st.caption(f"The first {PREVIEWED} of {count(len(source.ids), 'label')}. The files below hold all of them.")
     away, files = st.columns(2, gap="large")
     with away:
-        known = taking.back(run, source)
-        taking.into_another(run, source, known)
+        known = download.back(run, source)
+        download.into_another(run, source, known)
     with files:
         everything(source)
         one_by_one(source)
@@ -85,11 +86,11 @@ def one_by_one(source: ExportSource) -> None:
 st.title("Export")
 try:
     in_view = session.run_in_view()
-    runs = taking.runs_with_result()
+    runs = download.runs_with_result()
     if in_view is None and not runs:
         nothing_yet()
     else:
-        taking.choose_run(in_view, runs)
+        download.choose_run(in_view, runs)
     if in_view is not None:
         offer(in_view)
 except UserError as error:

@@ -4,11 +4,13 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.protocol import Flip
-from pll.runconfig import RunConfig
-from pll.sources import Source
-from pll.ui import bring, past, session
+from pll.runs.config import RunConfig
+from pll.ui import session
+from pll.ui.data import upload
+from pll.ui.home import run_list
 from pll.ui.routes import PAGES, go
 
 DEMO = RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, seed=0, name="digits demo")
@@ -34,7 +36,7 @@ DOORS = (
         "Bring my data",
         "upload_file",
         "data",
-        bring.UPLOAD,
+        upload.UPLOAD,
     ),
     Door(
         "Show my class",
@@ -56,7 +58,7 @@ DOORS = (
         "Choose a dataset",
         "dataset",
         "data",
-        bring.CATALOGUE,
+        upload.CATALOGUE,
     ),
 )
 
@@ -95,10 +97,10 @@ def doors() -> None:
             st.caption(door.about)
             if st.button(door.button, icon=f":material/{door.icon}:"):
                 if door.way is not None:
-                    bring.begin_with(door.way)
+                    upload.begin_with(door.way)
                 go(door.page)
 
 
 hero()
 doors()
-past.runs()
+run_list.runs()

@@ -6,8 +6,8 @@ from functools import partial
 import streamlit as st
 
 from pll.errors import UserError
-from pll.runs import Run
-from pll.snapshots import ACTIVE
+from pll.runs.run import Run
+from pll.runs.snapshots import ACTIVE
 from pll.ui import session
 from pll.ui.review import batch, conflicts, desk, opening, progress, queue, service, teach
 from pll.ui.review.reviewer import Reviewer, ask, reviewer, sign

@@ -5,10 +5,11 @@ from functools import partial
 import streamlit as st
 
 from pll.errors import UserError
-from pll.runs import Run
-from pll.ui import links, live, session, setup, share, transport
+from pll.runs.run import Run
+from pll.ui import links, session
 from pll.ui.routes import go, link
-from pll.ui.viewing import viewing
+from pll.ui.train import live, run_controls, setup, share
+from pll.ui.view_state import viewing
 from pll.ui.words import count
 
 
@@ -48,10 +49,10 @@ def follow(run: Run) -> None:
     """A run, at work or ended."""
     snapshot = run.snapshot()
     with st.container(gap="xsmall"):
-        transport.heading(run, snapshot, partial(share.popover, run, snapshot))
+        run_controls.heading(run, snapshot, partial(share.popover, run, snapshot))
         for note in snapshot.notes:
             st.caption(f":material/info: {note}")
-        transport.bar(run, snapshot.state)
+        run_controls.bar(run, snapshot.state)
         if snapshot.error:
             st.error(snapshot.error, icon=":material/error:")
         live.watch(run, snapshot.state)

@@ -7,6 +7,7 @@ Kept as compressed sparse rows, so that memory follows the number of candidates 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from pll.blocks import Block, blocks_of
 from pll.errors import UserError
 
 Rows = slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[int]
@@ -287,3 +287,57 @@ def _check_rows(indptr: npt.NDArray[Any], indices: npt.NDArray[Any], n_classes: 
             f"Row {_row_of(at, indptr)}: label {int(indices[at + 1])} stands twice or out of order; "
             "sort each row and name each label once."
         )
+
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+
+
+def sort_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Class names in order, each once: as numbers where all are whole numbers, else as text.
+
+    >>> sort_names({"10", "9", "-1"}), sort_names({"10", "9", "b"})
+    (('-1', '9', '10'), ('10', '9', 'b'))
+    """
+    different = set(names)
+    if all(_WHOLE_NUMBER.fullmatch(name) for name in different):
+        return tuple(sorted(different, key=lambda name: (int(name), name)))
+    return tuple(sorted(different))
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some examples, and where their candidates stand.
+
+    Attributes:
+        rows: (m,) int64 examples, or a slice where the block holds all of them.
+        places: (k, m) integers; `places[j, r]` is where the j-th candidate of the r-th of these examples stands in
+            `CandidateSets.indices`, and nnz where it has no more.
+    """
+
+    rows: npt.NDArray[np.int64] | slice
+    places: npt.NDArray[np.signedinteger]
+
+
+def blocks_of(indptr: npt.NDArray[np.int64]) -> tuple[Block, ...]:
+    """Compressed sparse rows, none of them empty, as blocks that hold at most twice as many places as there are.
+
+    One block where the rows are of about the same size; otherwise one for each doubling of the size.
+
+    >>> [block.places.tolist() for block in blocks_of(np.array([0, 1, 3]))]
+    [[[0, 1], [3, 2]]]
+    """
+    sizes = np.diff(indptr)
+    if len(sizes) == 0:
+        return ()
+    nnz = int(indptr[-1])
+    if int(sizes.max()) * len(sizes) <= 2 * nnz:
+        return (Block(slice(None), _places(indptr[:-1], sizes, nnz)),)
+    doubling = np.ceil(np.log2(sizes)).astype(np.int64)
+    groups = (np.flatnonzero(doubling == d) for d in np.unique(doubling))
+    return tuple(Block(rows, _places(indptr[rows], sizes[rows], nnz)) for rows in groups)
+
+
+def _places(starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], nnz: int) -> npt.NDArray[np.signedinteger]:
+    kind = np.int32 if nnz < 2**31 else np.int64  # it stays in memory as long as the candidates do
+    within = np.arange(int(sizes.max()))[:, None]
+    return np.where(within < sizes, starts + within, nnz).astype(kind)

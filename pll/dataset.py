@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
-from pll.arrays import Column, as_column, check_finite, check_unique_ids, feature_array
 from pll.candidates import CandidateSets, Rows, check_class_names, whole_numbers
 from pll.errors import UserError
-from pll.pictures import Pictures
+from pll.images import Pictures
+from pll.io import Column, as_column, check_finite, check_unique_ids, feature_array
 
 UNKNOWN = -1
 """The value of `y` where the true label is not known."""

@@ -1,4 +1,6 @@
-"""The one error a user is meant to read."""
+"""The error that users read, and any other error in plain words."""
+
+from __future__ import annotations
 
 
 class UserError(ValueError):
@@ -7,3 +9,16 @@ class UserError(ValueError):
     The message stands alone: it names the file, row or field, and says what to do. Pages show it as it is, the
     command line prints it to stderr and exits with 2. Anything else that is raised is a bug of ours.
     """
+
+
+def explain(error: BaseException) -> str:
+    """An error in plain words, with its cause and what to do."""
+    if isinstance(error, UserError):
+        return str(error)
+    if type(error).__name__ == "OutOfMemoryError":  # torch's; named, so that this file needs no torch
+        return "The GPU ran out of memory. Use a smaller batch size or model, or train on the CPU."
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error):  # the latter is torch's, on the CPU
+        return "The machine ran out of memory. Use a smaller batch size, model or data set."
+    if isinstance(error, OSError):
+        return f"Reading or writing a file failed: {error}. Check the disk's free space and permissions, then resume."
+    return f"Something went wrong that should not have: {type(error).__name__}: {error}. log.txt has the details."

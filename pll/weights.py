@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.blocks import Block
-from pll.candidates import CandidateSets
+from pll.candidates import Block, CandidateSets
 
 Weights = npt.NDArray[np.float32]
 

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from pll.candidates import CandidateSets
-from pll.registry import RunRegistry
+from pll.review.active_labels import Load
 from pll.review.assignment import Assignment
 from pll.review.desk import Desk
-from pll.review.inforce import Load
-from pll.review.reviewing import Reviewing
+from pll.review.label_snapshot import Subject, review_id
 from pll.review.rounds import Promise
+from pll.review.session import Reviewing
 from pll.review.settings import Settings
-from pll.review.subject import Subject, review_id
+from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
 from pll.store.records import Event, RoundRecord
 from pll.weights import normalise

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file
 
-from pll.protocol import Flip
-from pll.registry import RunRegistry
-from pll.runconfig import RunConfig
-from pll.rundir import RunFolder
-from pll.sources import Source
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.runs.config import RunConfig
+from pll.runs.folder import RunFolder
+from pll.runs.registry import RunRegistry
 
 N, D, C = 120, 5, 4
 BATCH = 16

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from pll.candidates import sort_names
 from pll.errors import UserError
-from pll.names import sort_names
 
 if TYPE_CHECKING:  # half a second, for those alone who bring a data frame
     import pandas as pd

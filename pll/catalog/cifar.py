@@ -18,7 +18,7 @@ from pll.catalog.files import damaged, folder_of
 from pll.catalog.idx import as_pixels
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.vision import torchvision
+from pll.images import torchvision
 
 PAGE = "https://www.cs.toronto.edu/~kriz/cifar.html"
 LICENCE = "none stated; its author asks to be cited (Krizhevsky, 2009)"

@@ -9,12 +9,9 @@ from pll.export.bundle import ExportResult, archive_data, archive_name, export_a
 from pll.export.parts import EXPORTS, Exporter, parts_of
 from pll.export.programs import NotExportable
 from pll.export.source import ExportSource, preview
-from pll.export.table import COLUMNS, Decision, labels_frame, write_labels
 
 __all__ = [
-    "COLUMNS",
     "EXPORTS",
-    "Decision",
     "ExportResult",
     "ExportSource",
     "Exporter",
@@ -22,8 +19,6 @@ __all__ = [
     "archive_data",
     "archive_name",
     "export_all",
-    "labels_frame",
     "parts_of",
     "preview",
-    "write_labels",
 ]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pll.files import write_atomically
+from pll.io import write_atomically
 
 if TYPE_CHECKING:  # who trains needs no database
     from pll.store.records import Event, RoundRecord

@@ -13,7 +13,7 @@ from pll.export.parts import EXPORTS, parts_of
 from pll.export.programs import NotExportable
 from pll.export.readme import readme
 from pll.export.source import ExportSource
-from pll.files import write_atomically, write_text
+from pll.io import write_atomically, write_text
 
 README_FILE = "README.md"
 

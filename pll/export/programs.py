@@ -25,8 +25,8 @@ from torch import Tensor, nn
 
 from pll.errors import UserError
 from pll.export.source import ExportSource
-from pll.files import write_atomically
-from pll.scaling import Scaling
+from pll.io import write_atomically
+from pll.training.scaling import Scaling
 
 INPUT = "features"
 OUTPUT = "probabilities"

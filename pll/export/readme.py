@@ -8,7 +8,7 @@ import pll
 from pll.export import readme_labels, readme_model
 from pll.export.markdown import json_block, listed
 from pll.export.source import ExportSource
-from pll.persistence import CARD_FILE
+from pll.methods.persistence import CARD_FILE
 
 
 def readme(source: ExportSource, files: Collection[str], notes: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from pll.export.programs import BATCH, CLASS_NAMES, INPUT, OUTPUT
 from pll.export.source import ExportSource
 from pll.features.store import ARRAYS_FILE as FEATURES_ARRAYS
 from pll.features.store import CARD_FILE as FEATURES_CARD
-from pll.persistence import CARD_FILE, WEIGHTS_FILE, custom_parameters
+from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, custom_parameters
 
 
 def _model(source: ExportSource) -> str:
@@ -25,11 +25,11 @@ Keep the two together. They need Candid (the package `pll`) to load; neither fil
         given = ", ".join(f"{name}=…" for name in custom)
         return text + (
             f"It was fitted with objects of your own ({', '.join(custom)}), which a file cannot hold. Pass the same "
-            f'ones again: `pll.persistence.load_model(".", {given})`; {CARD_FILE} says which they were.'
+            f'ones again: `pll.methods.persistence.load_model(".", {given})`; {CARD_FILE} says which they were.'
         )
     return text + code(f"""
 import numpy as np
-from pll.persistence import load_model
+from pll.methods.persistence import load_model
 
 model = load_model(".")
 {_features(source)}

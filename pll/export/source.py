@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from pll.candidates import CandidateSets
-from pll.export.table import Decision, Decisions, labels_frame
 from pll.features import Featuriser
 from pll.methods import PartialLabelEstimator
+from pll.runs.labels_table import Decision, Decisions, labels_frame
 from pll.weights import Weights
 
 if TYPE_CHECKING:  # who trains needs no database

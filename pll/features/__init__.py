@@ -18,7 +18,7 @@ from pll.features.backbones import BACKBONES
 from pll.features.base import CONTENTS, Featuriser, contents
 from pll.features.registry import CHOICES, FEATURISERS, featuriser
 from pll.features.store import load_features, save_features
-from pll.progress import Progress
+from pll.io import Progress
 
 __all__ = [
     "BACKBONES",

@@ -9,7 +9,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.base import Featuriser, contents
 from pll.features.registry import BETWEEN, CHOICES, featuriser
-from pll.progress import Progress
+from pll.io import Progress
 
 USUAL = {"numbers": "table", "words": "table", "texts": "tfidf", "pictures": "pixels"}
 """What makes features of what, where nobody said."""

@@ -23,8 +23,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, not_fitted
 from pll.features.images import as_planes, pixel_range, range_of, reader
-from pll.progress import Progress
-from pll.vision import torchvision
+from pll.images import torchvision
+from pll.io import Progress
 
 BACKBONES = (
     *("resnet18", "resnet34", "resnet50", "mobilenet_v3_small", "mobilenet_v3_large"),

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.progress import Progress
+from pll.io import Progress
 
 Features = npt.NDArray[np.float32]
 Arrays = dict[str, npt.NDArray[Any]]

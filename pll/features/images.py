@@ -12,7 +12,7 @@ from PIL import Image
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, contents, not_fitted, whole_argument
-from pll.progress import Progress
+from pll.io import Progress
 
 LARGEST_AS_IS = 64
 """Pictures that all have one size stay as they are up to this side."""

@@ -14,7 +14,7 @@ from pll.features.base import Arrays, Features, Featuriser
 from pll.features.images import PixelFeatures
 from pll.features.tables import TableFeatures
 from pll.features.texts import TextFeatures
-from pll.progress import Progress
+from pll.io import Progress
 
 BETWEEN = "+"
 """What stands between the names of several featurisers: `table+tfidf`."""

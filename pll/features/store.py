@@ -17,7 +17,7 @@ import safetensors.numpy
 from pll.errors import UserError
 from pll.features.base import Arrays, Featuriser
 from pll.features.registry import restored
-from pll.files import write_atomically, write_json
+from pll.io import write_atomically, write_json
 
 CARD_FILE = "features.json"
 ARRAYS_FILE = "features.safetensors"

@@ -14,11 +14,10 @@ import pandas as pd
 from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder
 
-from pll.arrays import Column
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, no_argument, not_fitted
-from pll.progress import Progress
+from pll.io import Column, Progress
 
 MOST_WORDS = 50
 """Different words of a column that get a column each; the rarer ones share one."""

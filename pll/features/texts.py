@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, not_fitted, whole_argument
-from pll.progress import Progress
+from pll.io import Progress
 
 COMPONENTS = 300
 MOST_WORDS = 20_000

@@ -17,7 +17,6 @@ import numpy as np
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.files import write_text
 from pll.formats.argilla import Argilla
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.cleanlab import Cleanlab
@@ -35,6 +34,7 @@ from pll.formats.prodigy import Prodigy
 from pll.formats.results import Results
 from pll.formats.roles import Column
 from pll.formats.words import listing
+from pll.io import write_text
 
 __all__ = [
     "FORMATS",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.progress import Progress
+from pll.io import Progress
 
 if TYPE_CHECKING:
     from pll.formats.results import Results

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from pll.pictures import SUFFIXES
+from pll.images import SUFFIXES
 
 Cells = Sequence[str | None]
 """The first cells of a column, as text; None where one is missing."""

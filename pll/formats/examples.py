@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
-from pll.candidates import CandidateSets
+from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import jsonfile
@@ -23,7 +23,6 @@ from pll.formats.fields import read_fields
 from pll.formats.jsonfile import Record
 from pll.formats.table import no_rows
 from pll.formats.words import listing, shorten
-from pll.names import sort_names
 
 Fields = Mapping[str, Any]
 

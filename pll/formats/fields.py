@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.arrays import Column as ObjectColumn
-from pll.arrays import as_column
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
@@ -25,7 +23,9 @@ from pll.formats.losses import ALL_BUT_PIXELS, class_names, is_union, losses
 from pll.formats.results import RESULT_COLUMNS, results_among
 from pll.formats.roles import marked, shown_as
 from pll.formats.words import listing, shorten
-from pll.pictures import Pictures
+from pll.images import Pictures
+from pll.io import Column as ObjectColumn
+from pll.io import as_column
 
 OWN = ("id", "text", "image", "candidates", "features", "categories", "true_label", "split")
 """Names in a tool's container that have a meaning of their own."""

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import numpy.typing as npt
 
-from pll.arrays import as_column
+from pll.candidates import sort_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.answers import filled
@@ -31,8 +31,8 @@ from pll.formats.members import Members
 from pll.formats.parquet import Parquet
 from pll.formats.results import Results
 from pll.formats.words import listing, shorten
-from pll.names import sort_names
-from pll.pictures import SUFFIXES, Pictures, check_size, encode
+from pll.images import SUFFIXES, Pictures, check_size, encode
+from pll.io import as_column
 
 TABLE = "table.csv"
 """What the table is called in archives that we write."""

@@ -15,8 +15,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pll.arrays import Column as ObjectColumn
-from pll.arrays import as_column
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import jsonfile
@@ -30,6 +28,8 @@ from pll.formats.results import Results, left_out, results_among
 from pll.formats.roles import Column
 from pll.formats.table import MAX_COLUMNS, TableBuilder, no_rows, plan
 from pll.formats.words import shorten
+from pll.io import Column as ObjectColumn
+from pll.io import as_column
 
 _ROWS = 4096
 

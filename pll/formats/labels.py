@@ -14,13 +14,12 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pll.candidates import CandidateSets
+from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.formats.cells import guess_separator, read_label, split_cell
 from pll.formats.checks import MAX_NAME, check_class_count
 from pll.formats.words import listing, shorten
-from pll.names import sort_names
 
 Chunks = Sequence[pa.Array]
 """A column of text, in pieces."""

@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection
 
 import numpy as np
 
+from pll.candidates import sort_names
 from pll.dataset import PartialLabelDataset
 from pll.formats.answers import sets_of
 from pll.formats.results import Results
 from pll.formats.words import listing
-from pll.names import sort_names
 
 PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
     "features": (lambda data: data.X.size > 0, "The features."),

@@ -12,7 +12,7 @@ from pll.errors import UserError
 from pll.formats.archive import open_zip
 from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, check_unpacked_size, parsing
 from pll.formats.words import readable, shorten
-from pll.pictures import check_inside
+from pll.images import check_inside
 
 MAX_MEMBERS = 1_000_000
 """More files than this are refused: listing them alone takes a gigabyte."""

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
-from pll.arrays import Column, as_column
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import parsing
 from pll.formats.words import kind_of, readable
-from pll.pictures import Pictures
+from pll.images import Pictures
+from pll.io import Column, as_column
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from pll.arrays import Column as ObjectColumn
 from pll.dataset import PartialLabelDataset
 from pll.formats.arrowcells import AS_THEY_ARE, to_text
 from pll.formats.base import Format, ReadOptions
@@ -28,7 +27,8 @@ from pll.formats.parquetmeta import about_in, class_labels, restored, told, writ
 from pll.formats.results import Results, left_out
 from pll.formats.roles import Column
 from pll.formats.table import TableBuilder, no_rows, plan
-from pll.pictures import Pictures
+from pll.images import Pictures
+from pll.io import Column as ObjectColumn
 
 _NUMBERS = ("confidence", "margin", "entropy")
 _HELD = frozenset(

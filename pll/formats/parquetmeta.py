@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from pll.arrays import Column as ObjectColumn
-from pll.arrays import as_column
 from pll.dataset import PartialLabelDataset
 from pll.formats.base import ReadOptions
 from pll.formats.checks import parsing
 from pll.formats.losses import class_names
 from pll.formats.roles import ROLES, shown_as
+from pll.io import Column as ObjectColumn
+from pll.io import as_column
 
 _KEY = b"candid"
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from pll.annotations.data import Annotations
+from pll.candidates import sort_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import textscan
@@ -25,7 +26,6 @@ from pll.formats.jsonfile import count_values
 from pll.formats.losses import class_losses, losses
 from pll.formats.results import Results
 from pll.formats.words import listing, readable, shorten
-from pll.names import sort_names
 
 MAX_BYTES = 40 * 2**20
 MAX_VALUES = 2_500_000

@@ -14,7 +14,6 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pll.arrays import Column as ObjectColumn
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import labels, layouts
@@ -24,7 +23,8 @@ from pll.formats.checks import check_ids
 from pll.formats.guessing import guesses, roles_of
 from pll.formats.roles import LABEL_COLUMNS, UNNAMED, Column
 from pll.formats.words import listing, shorten
-from pll.pictures import Pictures
+from pll.images import Pictures
+from pll.io import Column as ObjectColumn
 
 MAX_COLUMNS = 60_000
 """Each costs the parser some 10 KB, however few rows there are."""

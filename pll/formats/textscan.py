@@ -16,7 +16,7 @@ from pathlib import Path
 
 from pll.errors import UserError
 from pll.formats.words import readable
-from pll.progress import Progress
+from pll.io import Progress
 
 MAX_RECORD_BYTES = 16 * 2**20
 """Longest row that is read; longer ones mostly come from a quote that is never closed."""

@@ -13,12 +13,11 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from torch import nn
 
-from pll.arrays import check_finite, feature_array
 from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
-from pll.hooks import Hook, Moment
-from pll.monitor import EpochRecord, Monitor
+from pll.io import check_finite, feature_array
+from pll.training.metrics import EpochRecord, Hook, Moment, Monitor
 from pll.weights import Weights, identified_labels
 
 Features = npt.NDArray[np.float32]

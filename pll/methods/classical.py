@@ -12,11 +12,10 @@ import numpy.typing as npt
 import torch
 
 from pll.candidates import CandidateSets
-from pll.hooks import Hook, no_hook
 from pll.methods.base import PartialLabelEstimator, Task, validated
 from pll.methods.settings import check_common_settings
-from pll.monitor import EpochRecord, Monitor
-from pll.scaling import Scaling, fit_scaling
+from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
+from pll.training.scaling import Scaling, fit_scaling
 from pll.weights import Weights
 
 Matrix = npt.NDArray[np.float64]

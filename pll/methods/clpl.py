@@ -34,12 +34,12 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.hooks import Hook
 from pll.methods.classical import Matrix, blocks
 from pll.methods.cost import Cost, slow_note
 from pll.methods.linear import BLOCK, LinearEstimator
 from pll.methods.selection import FOLDS, SEARCH_ROWS, best, covering_rates
 from pll.methods.settings import check_number
+from pll.training.metrics import Hook
 from pll.weights import Weights
 
 GRID = (1e-3, 1e-2, 1e-1, 1.0)

@@ -11,8 +11,8 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.candidates import CandidateSets
-from pll.hooks import Hook
 from pll.methods.classical import blocks
+from pll.training.metrics import Hook
 
 PURITIES = (1.0, 0.9, 0.8, 0.7, 0.6)
 """The steps by which purity is relaxed."""

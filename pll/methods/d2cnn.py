@@ -48,13 +48,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pll.layout import Batch
-from pll.losses import Loss, get_loss
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
 from pll.methods.settings import check_number, own_settings
-from pll.objective import Objective, WeightedLoss
-from pll.training import Trainer
+from pll.training.layouts import Batch
+from pll.training.losses import Loss, get_loss
+from pll.training.trainer import Objective, Trainer, WeightedLoss
 
 
 @own_settings(entropy=1.0, consistency=30.0, ensemble=0.6, ramp_up=0.3)

@@ -27,13 +27,12 @@ import torch
 from torch import Tensor
 
 from pll.candidates import CandidateSets
-from pll.layout import Batch
-from pll.losses import Loss, get_loss
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
 from pll.methods.settings import own_settings
-from pll.objective import Objective
-from pll.training import Trainer
+from pll.training.layouts import Batch
+from pll.training.losses import Loss, get_loss
+from pll.training.trainer import Objective, Trainer
 
 
 @own_settings(lr=5e-3)

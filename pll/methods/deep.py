@@ -11,21 +11,25 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pll.augment import get_augmentation
-from pll.devices import choose_device, computing_threads
 from pll.errors import UserError
-from pll.hooks import Hook, Moment
-from pll.inference import evaluating, evaluation_batch
-from pll.losses import Loss, get_loss
 from pll.methods.base import PartialLabelEstimator, Task, validated
 from pll.methods.settings import check_common_settings, check_number
-from pll.models import ModelSpec, build_model, has_batch_norm
-from pll.monitor import EpochRecord, Monitor
-from pll.objective import Objective
-from pll.optimisation import Optimisation
-from pll.randomness import seeded
-from pll.scaling import Scaling, fit_scaling
-from pll.training import Trainer, refuse_divergence, train
+from pll.training.augment import get_augmentation
+from pll.training.devices import choose_device, computing_threads
+from pll.training.losses import Loss, get_loss
+from pll.training.metrics import EpochRecord, Hook, Moment, Monitor
+from pll.training.models import ModelSpec, build_model, has_batch_norm
+from pll.training.rng import seeded
+from pll.training.scaling import Scaling, fit_scaling
+from pll.training.trainer import (
+    Objective,
+    Optimisation,
+    Trainer,
+    evaluating,
+    evaluation_batch,
+    refuse_divergence,
+    train,
+)
 from pll.weights import Weights
 
 SHAPE_ERRORS = (RuntimeError, AssertionError, ValueError, TypeError, IndexError)

@@ -51,12 +51,12 @@ import scipy.sparse
 from sklearn.metrics.pairwise import rbf_kernel
 
 from pll.candidates import CandidateSets
-from pll.hooks import Hook
 from pll.methods.classical import ClassicalEstimator, Matrix, blocks, on_candidates_by_blocks
 from pll.methods.coding import PURITIES, Coding, choose_columns, default_length
 from pll.methods.cost import Cost
 from pll.methods.machines import BLOCK, Machines
 from pll.methods.settings import check_kernel, check_number
+from pll.training.metrics import Hook
 from pll.weights import Weights, restricted_softmax
 
 ROUNDS = 10

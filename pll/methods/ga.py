@@ -44,13 +44,12 @@ from torch import Tensor
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.layout import Batch
-from pll.losses import Loss, get_loss
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
 from pll.methods.settings import own_settings
-from pll.objective import Objective
-from pll.training import Trainer
+from pll.training.layouts import Batch
+from pll.training.losses import Loss, get_loss
+from pll.training.trainer import Objective, Trainer
 
 UNEVEN = 1.02
 """(c − 1) π_k above which a class is ruled out more often than chance explains."""

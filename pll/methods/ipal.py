@@ -41,11 +41,11 @@ import scipy.sparse
 from scipy.optimize import nnls
 
 from pll.candidates import CandidateSets
-from pll.hooks import Hook, no_hook
 from pll.methods.classical import Matrix
 from pll.methods.cost import Cost
 from pll.methods.neighbours import Block, NeighbourEstimator, search_memory, search_seconds
 from pll.methods.settings import check_number
+from pll.training.metrics import Hook, no_hook
 from pll.weights import Weights, identified_labels, normalise
 
 Vector = npt.NDArray[np.float64]

@@ -9,7 +9,7 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.methods.classical import ClassicalEstimator, Matrix, on_candidates_by_blocks
-from pll.scaling import Scaling
+from pll.training.scaling import Scaling
 from pll.weights import Weights, restricted_softmax
 
 BLOCK = 4096

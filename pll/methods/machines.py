@@ -10,8 +10,8 @@ import numpy.typing as npt
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 
-from pll.hooks import Hook
 from pll.methods.classical import Matrix, blocks
+from pll.training.metrics import Hook
 
 BLOCK = 512
 """Rows whose kernel values are held at once."""

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
-from pll.hooks import Hook
 from pll.methods.classical import ClassicalEstimator, Matrix
 from pll.methods.settings import check_number
+from pll.training.metrics import Hook
 
 BLOCK = 256
 """Queries that are searched at once, at most."""

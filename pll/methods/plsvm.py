@@ -42,12 +42,12 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.hooks import Hook
 from pll.methods.classical import Matrix, blocks
 from pll.methods.cost import Cost, slow_note
 from pll.methods.linear import LinearEstimator
 from pll.methods.selection import FOLDS, SEARCH_ROWS, best, covering_rates
 from pll.methods.settings import check_number
+from pll.training.metrics import Hook
 from pll.weights import Weights
 
 GRID = tuple(10.0**power for power in range(-3, 4))

@@ -13,8 +13,8 @@ from scipy.linalg import cho_solve, solve_triangular
 from sklearn.metrics.pairwise import euclidean_distances
 
 from pll.errors import UserError
-from pll.hooks import Hook
 from pll.methods.classical import Matrix, blocks
+from pll.training.metrics import Hook
 
 BLOCK = 256
 """Rows or columns of a kernel matrix that are worked on at once; a stop is felt between blocks."""

@@ -36,12 +36,12 @@ from sklearn.metrics.pairwise import euclidean_distances
 from torch import nn
 
 from pll.candidates import CandidateSets
-from pll.hooks import Hook
 from pll.methods.classical import ClassicalEstimator, Matrix, blocks
 from pll.methods.cost import Cost, duration
 from pll.methods.linear import linear_module
 from pll.methods.ridge import BLOCK, KernelRidge, LinearRidge, Ridge, gaussian
 from pll.methods.settings import check_kernel, check_number
+from pll.training.metrics import Hook
 from pll.weights import Weights, dense, on_candidates, top_positions
 
 

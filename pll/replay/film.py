@@ -14,13 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
+from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
-from pll.describe import in_words
 from pll.errors import UserError
-from pll.history import History
-from pll.palette import class_colours
 from pll.replay.pictures import looks
-from pll.rundir import RunFolder
+from pll.runs.config import in_words
+from pll.runs.folder import RunFolder
+from pll.runs.history import History
 from pll.weights import Weights, top_positions
 
 MOST_EXAMPLES = 2000

@@ -11,13 +11,13 @@ import json
 from pathlib import Path
 
 import pll
+from pll.colors import ACCENT, DARK_BACKGROUND, LIGHT_BACKGROUND, RIGHT, WEIGHTS_DARK, WEIGHTS_LIGHT
 from pll.dataset import PartialLabelDataset
-from pll.palette import ACCENT, DARK_BACKGROUND, LIGHT_BACKGROUND, RIGHT, WEIGHTS_DARK, WEIGHTS_LIGHT
 from pll.replay.film import film
-from pll.rundir import RunFolder
+from pll.runs.folder import RunFolder
 
 HERE = Path(__file__).parent
-DRAWING = HERE.parent / "ui"
+DRAWING = HERE.parent / "ui" / "components"
 """Where the scripts of the app's pictures are."""
 EXPORTED = "export default function (component) {"
 """How the scripts of the app offer themselves to Streamlit, which is not here."""

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 
 from pll.review.events import Verdict
-from pll.review.subject import Subject
+from pll.review.label_snapshot import Subject
 from pll.store.records import Claim, Event
 
 BATCH = "batch"

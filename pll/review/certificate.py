@@ -35,7 +35,7 @@ from pll.review.evidence import (
     check_promise,
     log_evidence,
 )
-from pll.review.planning import first_risks, more_controls_needed, threshold_grid
+from pll.review.sampling_plan import first_risks, more_controls_needed, threshold_grid
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ def certify(
     Raises:
         UserError: what does not fit together, by name.
 
-    >>> from pll.review.planning import draw_controls
+    >>> from pll.review.sampling_plan import draw_controls
     >>> confidence = np.linspace(0.5, 1, 1437)
     >>> certify(confidence, draw_controls(1437, 0.1), np.ones(144, dtype=bool), max_error=0.03).explanation
     'Accept all 1,437 labels (confidence 0.500 and above): at most 43 of them (3 %) are wrong, with 95 % confidence.

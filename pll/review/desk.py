@@ -16,14 +16,14 @@ import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.review.assignment import Assignment, Step, new_token
+from pll.review.claims import Hand
 from pll.review.events import Kind, check_kind
-from pll.review.hand import Hand
 from pll.review.undoing import take_back, to_undo
 from pll.store.records import Event
 from pll.store.store import check_event
 
 if TYPE_CHECKING:
-    from pll.review.reviewing import Reviewing
+    from pll.review.session import Reviewing
 
 MOST_SHOWN = 50
 """Candidates whose weights are kept with a decision."""

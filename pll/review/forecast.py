@@ -8,8 +8,8 @@ from datetime import datetime
 from itertools import pairwise
 
 from pll.review.certificate import Certificate, Step
-from pll.review.planning import more_controls_needed
-from pll.review.reviewing import Reviewing
+from pll.review.sampling_plan import more_controls_needed
+from pll.review.session import Reviewing
 from pll.store.records import Event
 
 PAUSE = 120.0

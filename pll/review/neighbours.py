@@ -16,7 +16,7 @@ import torch
 from sklearn.neighbors import NearestNeighbors
 
 from pll.candidates import CandidateSets
-from pll.scaling import ROWS_AT_ONCE, fit_scaling
+from pll.training.scaling import ROWS_AT_ONCE, fit_scaling
 from pll.weights import Weights, normalise
 
 NEIGHBOURS = 10

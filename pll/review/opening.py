@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pll.review.reviewing import Reviewing
+from pll.review.label_snapshot import Subject, review_id, subject_of
+from pll.review.relabel_store import kept
+from pll.review.session import Reviewing
 from pll.review.settings import Settings
-from pll.review.subject import Subject, review_id, subject_of
-from pll.review.takenover import kept
-from pll.runs import Run
+from pll.runs.run import Run
 from pll.store.store import Store
 
 GetRun = Callable[[str], Run]

@@ -1,8 +1,8 @@
 """The queue itself: an order, filtered, with random controls for the certificate mixed in.
 
-Controls are answered in the order in which they were drawn (`pll.review.planning.draw_controls`), whatever the order
-of the queue and whatever is filtered: that is what makes the certificate valid. They come at random places, so that a
-reviewer cannot tell a control from another example.
+Controls are answered in the order in which they were drawn (`pll.review.sampling_plan.draw_controls`), whatever the
+order of the queue and whatever is filtered: that is what makes the certificate valid. They come at random places, so
+that a reviewer cannot tell a control from another example.
 """
 
 from __future__ import annotations

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.export.table import Decision
+from pll.review.active_labels import in_force
 from pll.review.calibration import Calibration
-from pll.review.inforce import in_force
+from pll.review.label_snapshot import Subject, review_id
+from pll.review.relabel_store import kept
 from pll.review.rounds import asked_of, calibration_of
 from pll.review.state import ReviewState
-from pll.review.subject import Subject, review_id
-from pll.review.takenover import kept
-from pll.rundata import load_parts
-from pll.rundir import RunFolder
+from pll.runs.folder import RunFolder
+from pll.runs.labels_table import Decision
+from pll.runs.run_data import load_parts
 from pll.store import Database, Store, database_url
 from pll.store.records import Event, ReviewRecord, RoundRecord
 

@@ -21,9 +21,9 @@ from pll.review.calibration import Calibration, Method, calibrate
 from pll.review.certificate import Certificate, certify
 from pll.review.decided import OUTSIDE
 from pll.review.evidence import LEVEL
-from pll.review.planning import achievable, draw_controls, threshold_grid
+from pll.review.label_snapshot import Subject
+from pll.review.sampling_plan import achievable, draw_controls, threshold_grid
 from pll.review.state import ReviewState
-from pll.review.subject import Subject
 from pll.store.records import Opened, ReviewRecord, RoundRecord
 
 WRONG_FORESEEN = 2

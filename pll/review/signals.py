@@ -21,11 +21,11 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.files import save_array, write_atomically
-from pll.history import History
-from pll.outoffold import out_of_fold
+from pll.io import save_array, write_atomically
 from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, find_neighbours
-from pll.rundir import RunFolder
+from pll.runs.folder import RunFolder
+from pll.runs.history import History
+from pll.synthesis.cross_val import out_of_fold
 from pll.weights import Sharpness, Weights, normalise, on_candidates, sharpness
 
 

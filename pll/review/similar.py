@@ -13,7 +13,7 @@ import torch
 
 from pll.dataset import PartialLabelDataset
 from pll.review.neighbours import CLIP
-from pll.scaling import fit_scaling
+from pll.training.scaling import fit_scaling
 from pll.weights import Sharpness
 
 SURE = 0.9

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pll.review.forecast import work_of
-from pll.review.reviewing import Reviewing
+from pll.review.session import Reviewing
 from pll.store.records import Event
 
 BREAK = timedelta(minutes=30)

@@ -1,8 +1,8 @@
 """Decisions teach: the run is continued with what people decided, in the background, while review goes on.
 
-The taught run is a run of its own (`pll.lessons`), so that the labels under certificate stay what they were until the
-new ones are adopted; then they get a round with a fresh draw of controls. What was answered as a control never teaches.
-"""
+The taught run is a run of its own (`pll.runs.decided_sets`), so that the labels under certificate stay what they were
+until the new ones are adopted; then they get a round with a fresh draw of controls. What was answered as a control
+never teaches."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.errors import UserError
-from pll.lessons import Lessons
 from pll.methods import METHODS
-from pll.registry import RunRegistry
+from pll.methods.warm_start import can_warm_start
 from pll.review.events import Verdict
-from pll.review.reviewing import Reviewing
-from pll.review.subject import Subject, subject_of
-from pll.runconfig import RunConfig
-from pll.runs import Run
-from pll.snapshots import Snapshot
+from pll.review.label_snapshot import Subject, subject_of
+from pll.review.session import Reviewing
+from pll.runs.config import RunConfig
+from pll.runs.decided_sets import Lessons
+from pll.runs.registry import RunRegistry
+from pll.runs.run import Run
+from pll.runs.snapshots import Snapshot
 from pll.store.records import Opened
-from pll.warmstart import can_warm_start
 
 AHEAD = -1
 """Priority of a taught run: before all others that wait."""

@@ -12,8 +12,8 @@ from pll.store.records import Event
 from pll.store.store import Transaction
 
 if TYPE_CHECKING:
-    from pll.review.hand import Hand
-    from pll.review.reviewing import Reviewing
+    from pll.review.claims import Hand
+    from pll.review.session import Reviewing
 
 
 def to_undo(state: ReviewState, reviewer: str, event_id: int | None = None) -> list[Event]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field, replace
 
+from pll.catalog.sources import Source
 from pll.errors import UserError
-from pll.runconfig import RunConfig
-from pll.sources import Source
+from pll.runs.config import RunConfig
 
 VERSION = "1"
 FINGERPRINT = 16

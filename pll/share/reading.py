@@ -11,14 +11,14 @@ from typing import Any
 
 from pll import catalog
 from pll.annotations import Rule
+from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.formats import ReadOptions
 from pll.methods import get_method
-from pll.noisy import Noisy
-from pll.runconfig import RunConfig
+from pll.runs.config import RunConfig
 from pll.share.model import CONTROLS, FINGERPRINT, MOST_EPOCHS, VERSION, Look, Share
-from pll.sources import Source
 from pll.synthesis import Flip
+from pll.synthesis.label_noise import Noisy
 
 _OWN = {
     "link", "data", "file", "sha256", "format", "options", "rule", "features", "flip", "q", "size", "matrix", "noisy",

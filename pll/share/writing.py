@@ -6,11 +6,11 @@ import json
 from typing import Any
 from urllib.parse import urlencode
 
+from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import get_method
-from pll.runconfig import RunConfig
+from pll.runs.config import RunConfig
 from pll.share.model import FINGERPRINT, VERSION, Share
-from pll.sources import Source
 
 LONGEST = 6000
 """Characters of a link: browsers take more, but mail programs and chats break longer ones."""

@@ -22,8 +22,8 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError,
 from sqlalchemy.pool import QueuePool
 
 from pll.errors import UserError
-from pll.files import write_atomically
-from pll.home import candid_home
+from pll.io import write_atomically
+from pll.paths import candid_home
 
 BUSY_SECONDS = 30
 """How long a writer of SQLite waits for another."""

@@ -1,7 +1,7 @@
 """Long work as a page shows it: how far it is, how fast, how long still, and a button to stop it.
 
-The work is a job of this process (pll.jobs): it goes on while people look at other pages, and two who want the same
-share one. A page polls it; the thread never touches Streamlit.
+The work is a job of this process (pll.runs.background): it goes on while people look at other pages, and two who
+want the same share one. A page polls it; the thread never touches Streamlit.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from pll.jobs import JobBoard, Report, Standing
+from pll.runs.background import JobBoard, Report, Standing
 from pll.ui.words import duration
 
 EVERY = 0.5

@@ -1,6 +1,6 @@
 """Share links on any page: opening one, asking for the data that it is about, offering one, and lesson mode.
 
-What a link sets up is the page's own: a run (`pll.ui.share`), lanes (`pll.ui.compare.sharing`).
+What a link sets up is the page's own: a run (`pll.ui.train.share`), lanes (`pll.ui.compare.sharing`).
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from urllib.parse import urlsplit, urlunsplit
 import streamlit as st
 
 from pll import catalog
+from pll.catalog.sources import Source
 from pll.errors import UserError
+from pll.runs.snapshots import ComparisonSnapshot, Snapshot
+from pll.runs.worker import Worker
 from pll.share import FINGERPRINT, Look, Share
-from pll.snapshots import ComparisonSnapshot, Snapshot
-from pll.sources import Source
-from pll.ui import bring, session
+from pll.ui import session
+from pll.ui.data import upload
 from pll.ui.session import Choice
-from pll.workers import Worker
 
 W = TypeVar("W", bound=Worker)
 AT_ONCE, WAITING = "Trains at once", "Waits before epoch 1"
@@ -133,11 +134,11 @@ def _is_here(share: Share, what: str) -> bool:
     """Whether the dataset is on this machine; offers to download it where it is not."""
     sources = [share.config.source, share.config.test]
     entries = [catalog.find(source.name) for source in sources if source is not None and source.path is None]
-    missing = [entry for entry in entries if not bring.is_here(entry)]
+    missing = [entry for entry in entries if not upload.is_here(entry)]
     for entry in missing:
         st.title(entry.title)
         st.markdown(f"This link sets up a {what} on a dataset that is not on this machine yet.")
-        bring.offer_download(entry)
+        upload.offer_download(entry)
     return not missing
 
 

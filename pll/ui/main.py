@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.ui.review import returning
 from pll.ui.routes import PAGES
-from pll.ui.viewing import hides_navigation
+from pll.ui.view_state import hides_navigation
 
 HERE = Path(__file__).parent
 

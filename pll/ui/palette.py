@@ -1,8 +1,8 @@
-"""The colours of `pll.palette`, under the name by which pages know them."""
+"""The colours of `pll.colors`, under the name by which pages know them."""
 
 from __future__ import annotations
 
-from pll.palette import (
+from pll.colors import (
     ACCENT,
     DARK_BACKGROUND,
     LIGHT_BACKGROUND,

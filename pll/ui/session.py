@@ -11,17 +11,16 @@ from pathlib import Path
 
 import streamlit as st
 
+from pll.analysis.protocol import Flip, prepare
 from pll.annotations import Rule
+from pll.catalog.sources import Source, by_rule
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.files import write_atomically
-from pll.home import candid_home
-from pll.noisy import Noisy
-from pll.progress import Progress
-from pll.protocol import Flip, prepare
-from pll.registry import RunRegistry
-from pll.runs import Run
-from pll.sources import Source, by_rule
+from pll.io import Progress, write_atomically
+from pll.paths import candid_home
+from pll.runs.registry import RunRegistry
+from pll.runs.run import Run
+from pll.synthesis.label_noise import Noisy
 
 
 @st.cache_resource(show_spinner=False)

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import streamlit as st
 
-from pll.snapshots import ComparisonSnapshot, Snapshot
+from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 from pll.ui.words import ICONS, STATES
 
 T = TypeVar("T")

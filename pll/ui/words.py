@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from pll.methods import METHODS
-from pll.snapshots import Snapshot
+from pll.runs.snapshots import Snapshot
 
 STATES = {
     "queued": "waiting",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from pll.ui import component
+from pll.ui.components import component
 from pll.ui.palette import WEIGHTS_DARK, WEIGHTS_LIGHT
 
 pytestmark = pytest.mark.browser
@@ -20,8 +20,8 @@ import numpy as np
 import streamlit as st
 
 from pll.candidates import CandidateSets
-from pll.ui.heatmap import weight_heatmap
-from pll.ui.star import star_plot
+from pll.ui.components.heatmap import weight_heatmap
+from pll.ui.components.star import star_plot
 
 sets = CandidateSets.from_lists([[0], [0, 1, 2, 3], [1, 3], [2, 3]], 4, ["ant", "bee", "cat", "dog"])
 st.session_state.setdefault("epoch", 0)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from pll.ui.reading import LARGE
+from pll.ui.data.loader import LARGE
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pll import fitting, rundata
+from pll.catalog.sources import Source
 from pll.replay import replay_html
-from pll.runconfig import RunConfig
-from pll.rundir import RunFolder
-from pll.sources import Source
+from pll.runs import run_data, runner
+from pll.runs.config import RunConfig
+from pll.runs.folder import RunFolder
 from pll.synthesis import Flip
 
 pytestmark = pytest.mark.browser
@@ -25,9 +25,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunFolder]:
     folder = RunFolder(root / "run")
     params = {"threads": 1, "epochs": EPOCHS}
     folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params=params, name="my digits"))
-    fitting.run(folder)
+    runner.run(folder)
     file = root / "replay.html"
-    file.write_text(replay_html(folder, rundata.load_parts(folder.config()).train), "utf-8")
+    file.write_text(replay_html(folder, run_data.load_parts(folder.config()).train), "utf-8")
     return file, folder
 
 

@@ -13,7 +13,7 @@ from pll.catalog import CATALOG, available, find, idx, load
 from pll.catalog.base import Entry
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.vision import torchvision
+from pll.images import torchvision
 
 from .helpers import entry_of, file_of
 

@@ -17,7 +17,7 @@ from pll.candidates import CandidateSets
 from pll.catalog import CATALOG, cifar, human, load
 from pll.catalog.base import Checksum, Need
 from pll.errors import UserError
-from pll.vision import torchvision
+from pll.images import torchvision
 
 RNG = np.random.default_rng(0)
 

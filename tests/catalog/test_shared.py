@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pll.catalog import load
-from pll.catalog.docs import PATH, markdown
+from tools.datasets_page import PATH, markdown
 
 
 def test_mnist(shared: Path, cache: Path) -> None:
@@ -89,4 +89,4 @@ def test_the_lines_about_sprites_make_the_same_data(
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PATH.read_text("utf-8") == markdown(), "run python -m pll.catalog.docs"
+    assert PATH.read_text("utf-8") == markdown(), "run python -m tools.datasets_page"

@@ -17,9 +17,17 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.export import COLUMNS, Decision, ExportSource, labels_frame, write_labels
-from pll.export.table import write_jsonl, write_label_weights, write_parquet
+from pll.export import ExportSource
 from pll.formats.cells import split_cell
+from pll.runs.labels_table import (
+    COLUMNS,
+    Decision,
+    labels_frame,
+    write_jsonl,
+    write_label_weights,
+    write_labels,
+    write_parquet,
+)
 from pll.synthesis import flip_binomial
 from pll.weights import dense, restricted_softmax
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.features import Featuriser, load_features, save_features
-from pll.pictures import Pictures, encode
+from pll.images import Pictures, encode
 
 
 def words(*cells: str | None) -> npt.NDArray[np.object_]:

@@ -12,7 +12,7 @@ import torch
 from pll.errors import UserError
 from pll.features import backbones
 from pll.features.backbones import BACKBONES, BackboneFeatures, weights_of
-from pll.vision import torchvision
+from pll.images import torchvision
 from tests.features.helpers import folder_of, saved_and_loaded, table
 from tests.features.test_images import picture
 

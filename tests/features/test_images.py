@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.images import PixelFeatures, as_planes
-from pll.pictures import Pictures
+from pll.images import Pictures
 from tests.features.helpers import folder_of, saved_and_loaded, table, words
 
 

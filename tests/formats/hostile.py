@@ -22,7 +22,7 @@ from pll import formats
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.pictures import Pictures, encode
+from pll.images import Pictures, encode
 
 VARIANTS = {
     "csv": "csv", "tsv": "tsv", "long form": "csv", "cleanlab": "csv", "parquet": "parquet", "huggingface": "parquet",

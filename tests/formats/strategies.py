@@ -14,7 +14,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats.answers import sets_of
-from pll.pictures import Pictures
+from pll.images import Pictures
 
 AWKWARD_NAMES = (
     *("NA", "None", "nan", "1", "01", "1.0", "日本語", "a|b", "a;b", "a,b", "|", ";", "true", "-", "?", "null"),

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pll.candidates import sort_names
 from pll.errors import UserError
 from pll.formats.cells import guess_separator, join_column, join_names, read_label, split_cell, write_label
-from pll.names import sort_names
 
 from .strategies import names
 

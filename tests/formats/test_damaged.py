@@ -29,7 +29,7 @@ import pytest
 
 from pll import formats
 from pll.errors import UserError
-from pll.pictures import encode
+from pll.images import encode
 
 from .hostile import VARIANTS, Damage, flipped, rewritten, shuffled, truncated, v73_file, whole_file
 

@@ -7,12 +7,12 @@ import re
 import pytest
 
 from pll.formats import FORMATS, npz
-from pll.formats.docs import PATH, SAMPLES, markdown
-from pll.formats.fieldguide import FIELDS
+from tools.formats_fields import FIELDS
+from tools.formats_page import PATH, SAMPLES, markdown
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PATH.read_text(encoding="utf-8") == markdown(), "run python -m pll.formats.docs"
+    assert PATH.read_text(encoding="utf-8") == markdown(), "run python -m tools.formats_page"
 
 
 @pytest.mark.parametrize("name", list(FORMATS))

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from pll.analysis.readiness import check_features, warnings_about
 from pll.errors import UserError
 from pll.formats.guessing import roles_of
-from pll.readiness import check_features, warnings_about
 
 from .strategies import answers, named_sets, named_truth
 from .test_csv import table

@@ -19,7 +19,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS, ReadOptions
-from pll.pictures import encode
+from pll.images import encode
 
 from .strategies import check_held, datasets, named_sets, named_truth, same
 

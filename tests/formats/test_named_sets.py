@@ -11,7 +11,7 @@ import pytest
 from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.formats import FORMATS, ReadOptions
-from pll.pictures import encode
+from pll.images import encode
 
 from .strategies import answers, check_same, named_sets, named_truth
 

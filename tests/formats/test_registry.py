@@ -13,7 +13,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS
-from pll.pictures import Pictures, encode
+from pll.images import Pictures, encode
 
 from .strategies import named_sets, named_truth
 

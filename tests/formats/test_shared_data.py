@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from pll import formats
-from pll.__main__ import main
 from pll.annotations.data import Annotations
+from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 
 DOCS = Path(__file__).parents[2] / "docs" / "formats.md"

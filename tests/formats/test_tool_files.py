@@ -15,7 +15,7 @@ from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS, ReadOptions, Results
-from pll.pictures import encode
+from pll.images import encode
 
 from .strategies import answers, named_sets, named_truth
 

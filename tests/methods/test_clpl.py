@@ -14,11 +14,11 @@ from scipy.optimize import approx_fprime, minimize
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.hooks import StopTraining
 from pll.methods import clpl
 from pll.methods.base import Task
 from pll.methods.clpl import CLPL, GRID, ConvexLoss
 from pll.synthesis import flip_binomial
+from pll.training.metrics import StopTraining
 from tests.methods.cases import mean_accuracy
 from tests.strategies import candidate_sets
 

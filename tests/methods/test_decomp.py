@@ -9,15 +9,14 @@ import pytest
 import torch
 from torch import nn
 
-from pll import training
 from pll.candidates import CandidateSets
-from pll.layout import DenseLayout, PaddedLayout
 from pll.methods.base import Task
 from pll.methods.decomp import PNDecomp
 from pll.methods.proden import PNOracle
-from pll.models import build_model
-from pll.optimisation import Optimisation
-from pll.training import Trainer
+from pll.training import trainer as trainer_module
+from pll.training.layouts import DenseLayout, PaddedLayout
+from pll.training.models import build_model
+from pll.training.trainer import Optimisation, Trainer
 from pll.weights import dense
 from tests.methods.reference import LOSSES, Matrix, softmax
 
@@ -30,7 +29,7 @@ LR, MOMENTUM, DECAY = 0.3, 0.9, 0.01
 
 @pytest.fixture(params=[DenseLayout, PaddedLayout], ids=["dense", "padded"])
 def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(training, "choose_layout", request.param)
+    monkeypatch.setattr(trainer_module, "choose_layout", request.param)
 
 
 def copied_by_hand(start: nn.Module, loss: str, epochs: int, batch_size: int, seed: int) -> tuple[Matrix, Matrix]:
@@ -40,7 +39,7 @@ def copied_by_hand(start: nn.Module, loss: str, epochs: int, batch_size: int, se
     W, b = (part.detach().numpy().astype(np.float64) for part in start.parameters())
     velocity_W, velocity_b = np.zeros_like(W), np.zeros_like(b)
     for epoch in range(epochs):
-        order = training._epoch_order(len(COPIES), seed, epoch).numpy()
+        order = trainer_module._epoch_order(len(COPIES), seed, epoch).numpy()
         for first in range(0, len(COPIES), batch_size):
             batch = order[first : first + batch_size]
             p = softmax(examples[batch] @ W.T + b)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 
 from pll.methods import METHODS
-from pll.methods.docs import PATH, page
+from tools.methods_page import PATH, page
 
 
 def test_the_page_is_up_to_date() -> None:
-    assert PATH.read_text("utf-8") == page(), "run `python -m pll.methods.docs`"
+    assert PATH.read_text("utf-8") == page(), "run `python -m tools.methods_page`"
 
 
 def test_every_setting_of_every_method_is_explained() -> None:

@@ -16,10 +16,9 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.hooks import StopTraining
 from pll.methods import METHODS, PartialLabelEstimator, Task, get_method
-from pll.monitor import EpochRecord
 from pll.synthesis import flip_binomial
+from pll.training.metrics import EpochRecord, StopTraining
 from pll.weights import dense, identified_labels
 
 NAMES = "proden proden-itera proden-sudden proden-naive pn-oracle pn-decomp d2cnn ga sure clpl ecoc plsvm plknn ipal"

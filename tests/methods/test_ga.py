@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.layout import DenseLayout, PaddedLayout
-from pll.losses import get_loss
 from pll.methods.base import Task
 from pll.methods.ga import GA, class_wise_risks, complementary_shares
-from pll.optimisation import Optimisation
-from pll.training import Trainer
+from pll.training.layouts import DenseLayout, PaddedLayout
+from pll.training.losses import get_loss
+from pll.training.trainer import Optimisation, Trainer
 
 # 6 examples × 4 classes: a singleton, and a whole label set, which rules nothing out.
 SETS = CandidateSets.from_lists([[0, 1], [1, 2], [2, 3], [0, 3], [0, 1, 2, 3], [0]], 4)
@@ -88,7 +87,7 @@ def step_on(
     logits: np.ndarray, rows: list[int], layout: type, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[float, np.ndarray]:
     """Loss and change of the logits in one step of rate 0.01."""
-    monkeypatch.setattr("pll.training.choose_layout", layout)
+    monkeypatch.setattr("pll.training.trainer.choose_layout", layout)
     network = Table(logits)
     features = torch.arange(6.0)[:, None]
     objective = GA()._objective(Task(features.numpy(), SETS))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.hooks import StopTraining
 from pll.methods.base import Task
 from pll.methods.ipal import IPAL, rebuilding_weights
+from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
 RNG = np.random.default_rng(8)

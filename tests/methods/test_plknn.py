@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.hooks import StopTraining
 from pll.methods import neighbours
 from pll.methods.base import Task
 from pll.methods.plknn import ROUNDS, PLkNN
+from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
 X = np.random.default_rng(1).normal(size=(7, 3)).astype(np.float32)

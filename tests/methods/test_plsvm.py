@@ -12,10 +12,10 @@ from scipy.optimize import approx_fprime, minimize
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.hooks import StopTraining
 from pll.methods.base import Task
 from pll.methods.plsvm import GRID, PLSVM, Pegasos, hinge_and_slope, with_constant
 from pll.synthesis import flip_binomial
+from pll.training.metrics import StopTraining
 from tests.methods.cases import mean_accuracy
 from tests.strategies import sets_and_scores
 

@@ -12,18 +12,17 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 from torch import Tensor, nn
 
-from pll import training
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.layout import DenseLayout, PaddedLayout
-from pll.losses import LOSSES as ALL_LOSSES
-from pll.losses import get_loss
 from pll.methods import METHODS
 from pll.methods.base import Task
-from pll.models import build_model
-from pll.optimisation import Optimisation
 from pll.synthesis import flip_binomial
-from pll.training import Trainer
+from pll.training import trainer as trainer_module
+from pll.training.layouts import DenseLayout, PaddedLayout
+from pll.training.losses import LOSSES as ALL_LOSSES
+from pll.training.losses import get_loss
+from pll.training.models import build_model
+from pll.training.trainer import Optimisation, Trainer
 from pll.weights import dense
 from tests.methods.reference import Reference
 from tests.strategies import sets_and_scores
@@ -48,7 +47,7 @@ EPOCHS = [  # known batches, of sizes 3, 2 and 1
 @pytest.fixture(params=[DenseLayout, PaddedLayout], ids=["dense", "padded"])
 def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Train on each layout in turn."""
-    monkeypatch.setattr(training, "choose_layout", request.param)
+    monkeypatch.setattr(trainer_module, "choose_layout", request.param)
 
 
 def new_trainer(method: str, loss: str, **own: Any) -> Trainer:
@@ -120,7 +119,7 @@ def test_fit_is_the_same_steps_in_the_order_of_the_seed(method: str) -> None:
     W, b = (part.detach().numpy() for part in start.parameters())
     reference = Reference(method, "ce", X, SETS.mask(), W, b, y=Y, **own, **SETTINGS)
     for epoch in range(4):
-        order = training._epoch_order(6, 3, epoch).numpy()
+        order = trainer_module._epoch_order(6, 3, epoch).numpy()
         for rows in (order[:4], order[4:]):  # the last, smaller batch is used too
             reference.step(rows)
         reference.end_epoch()

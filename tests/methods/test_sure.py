@@ -15,10 +15,10 @@ from sklearn.linear_model import Ridge
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.hooks import StopTraining
 from pll.methods import sure
 from pll.methods.base import Task
 from pll.methods.sure import SURE, confidences, project_on_simplex
+from pll.training.metrics import StopTraining
 from pll.weights import dense, on_candidates
 from tests.methods.cases import mean_accuracy
 from tests.methods.test_ridge import kernel_in_loops, mean_distance

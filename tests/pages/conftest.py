@@ -10,7 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from pll.runs import Run
+from pll.runs.run import Run
 from pll.ui import session
 from tests.page_helpers import IRIS
 

@@ -9,18 +9,18 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from pll.comparisons import Comparison
-from pll.lanes import USUAL, lane_configs
-from pll.protocol import Flip
-from pll.runconfig import RunConfig
-from pll.sources import Source
+from pll.analysis.comparison_report import verdict
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.runs.comparison import Comparison
+from pll.runs.config import RunConfig
+from pll.runs.lanes import USUAL, lane_configs
 from pll.ui import session
 from pll.ui.compare import lines
 from pll.ui.compare.colours import COLOURS
-from pll.ui.compare.looking import Looking, lanes_in_view
 from pll.ui.compare.picture import picture
+from pll.ui.compare.view_state import Looking, lanes_in_view
 from pll.ui.palette import DARK_BACKGROUND, LIGHT_BACKGROUND, class_colours, contrast
-from pll.verdict import verdict
 from tests.page_helpers import button, said
 
 IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from pll.protocol import Flip
+from pll.analysis.protocol import Flip
 from pll.synthesis import FLIPS
 from pll.ui import session
 

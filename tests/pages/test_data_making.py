@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.jobs import Stopped
-from pll.noisy import Noisy
-from pll.protocol import Flip
+from pll.analysis.protocol import Flip
+from pll.runs.background import Stopped
 from pll.synthesis import FLIPS
-from pll.ui import background, reading, session
+from pll.synthesis.label_noise import Noisy
+from pll.ui import background, session
+from pll.ui.data import loader
 from tests.pages.test_shared_data import figures, until_read
 
 IDENTITY = ",setosa,versicolor,virginica\nsetosa,1,0,0\nversicolor,0,1,0\nvirginica,0,0,1\n"
@@ -136,14 +137,14 @@ def test_labels_are_doubted_by_a_confusion_matrix_of_ones_own(iris: Any) -> None
 
 
 def test_a_classifier_that_takes_long_works_in_the_background(iris: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "QUICK", 10)
+    monkeypatch.setattr(loader, "QUICK", 10)
     page = until_read(iris.selectbox(key="flip_how").set_value("instance").run())
     assert "transitions" in charts(page) and figures(page)["Examples"] == "150"
     assert not background.board()._jobs
 
 
 def test_work_that_nobody_waits_for_any_more_is_stopped(iris: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "QUICK", 10)
+    monkeypatch.setattr(loader, "QUICK", 10)
     going_on, stopped = threading.Event(), threading.Event()
     make = session.with_candidates_made
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from pll.ui import background, reading
+from pll.ui import background
+from pll.ui.data import loader
 from tests.pages.test_shared_data import figures, until_read
 
 TABLE = "id,width,candidates\n" + "".join(f"r{k},{k},{'x|y' if k % 2 else 'y'}\n" for k in range(40))
@@ -49,8 +50,8 @@ def test_a_file_that_changes_in_its_place_is_read_again(open_page: Any, folder: 
 def test_a_large_file_is_looked_at_first_and_read_when_asked(
     open_page: Any, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "LARGE", 100)
-    monkeypatch.setattr(reading, "HUGE", 200)
+    monkeypatch.setattr(loader, "LARGE", 100)
+    monkeypatch.setattr(loader, "HUGE", 200)
     page = named(open_page("data"), str(folder / "table.csv"))
     assert not page.metric and [expander.label for expander in page.expander] == ["What each column is"]
     next(button for button in page.button if button.label == "Read all of it").click()
@@ -61,7 +62,7 @@ def test_a_large_file_is_looked_at_first_and_read_when_asked(
 
 
 def test_what_is_wrong_with_a_large_file_is_said(open_page: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "LARGE", 100)
+    monkeypatch.setattr(loader, "LARGE", 100)
     (folder / "bad.csv").write_text(TABLE + "r41,1,x,9\n")
     page = until_read(named(open_page("data"), str(folder / "bad.csv")))
     assert not page.exception and "bad.csv: Row 42 has 4 fields" in page.error[0].value

@@ -6,11 +6,12 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pll.convert import of_run
-from pll.protocol import Flip
-from pll.runconfig import RunConfig
-from pll.sources import Source
-from pll.ui import session, taking
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.export.convert import of_run
+from pll.runs.config import RunConfig
+from pll.ui import session
+from pll.ui.export import download
 
 SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
 
@@ -57,7 +58,7 @@ def test_labels_go_back_into_the_tool_they_came_from(open_page: Any) -> None:
     ]  # fmt: skip
     assert page.toggle[0].label == "Least certain first" and page.toggle[0].value
     plan = of_run(run.folder, "labelstudio", load=session.dataset)
-    tasks = json.loads(taking.file_content(plan, True))
+    tasks = json.loads(download.file_content(plan, True))
     before = {task["id"]: task for task in json.loads(sample.read_text(encoding="utf-8"))}
     scores = [task.pop("predictions")[0]["score"] for task in tasks]
     assert scores == sorted(scores) and {task["id"]: task for task in tasks} == before

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from pll.lanes import lane_configs
-from pll.protocol import Flip
-from pll.runconfig import RunConfig
-from pll.sources import Source
-from pll.ui import bring, session
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.runs.config import RunConfig
+from pll.runs.lanes import lane_configs
+from pll.ui import session
+from pll.ui.data import upload
 from pll.ui.routes import PAGES
 
 
@@ -21,7 +22,7 @@ def test_it_offers_to_watch_and_to_bring_data(open_page: Any) -> None:
 
 
 def test_each_door_opens_the_data_page_on_its_own_way(open_page: Any) -> None:
-    for door, way in (("Bring my data", bring.UPLOAD), ("Choose a dataset", bring.CATALOGUE)):
+    for door, way in (("Bring my data", upload.UPLOAD), ("Choose a dataset", upload.CATALOGUE)):
         home = open_page("home")
         next(button for button in home.button if button.label == door).click().run()
         assert not home.exception

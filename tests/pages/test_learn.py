@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.protocol import Flip
-from pll.runconfig import RunConfig
-from pll.sources import Source
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.runs.config import RunConfig
 from pll.ui import session
 from pll.ui.learn.algorithm import points_table
 from pll.ui.learn.frame import CHAPTERS

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from pll.protocol import Flip
-from pll.runs import Run
+from pll.analysis.protocol import Flip
+from pll.runs.run import Run
 from pll.store.records import Opened
 from pll.ui import session
 from pll.ui.review import reviewer, service

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pll.review.planning import how_many
 from pll.review.rounds import Promise
-from pll.runs import Run
+from pll.review.sampling_plan import how_many
+from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.review import promising, service
 from tests.page_helpers import begun, button, entered, figures, said, turned_to

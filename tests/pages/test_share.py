@@ -8,13 +8,13 @@ from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 import pytest
 
-from pll.runconfig import RunConfig
+from pll.catalog.sources import Source
+from pll.runs.config import RunConfig
 from pll.share import Look, Share, from_query, to_query
-from pll.sources import Source
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.share import SLUGS
-from pll.ui.views import VIEWS
+from pll.ui.train.share import SLUGS
+from pll.ui.train.views import VIEWS
 from tests.page_helpers import labels, said
 from tests.run_helpers import write_data
 

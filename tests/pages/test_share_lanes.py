@@ -8,14 +8,14 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
-from pll.comparisons import Comparison
-from pll.lanes import lane_configs
-from pll.rundir import RunConfig
+from pll.catalog.sources import Source
+from pll.runs.comparison import Comparison
+from pll.runs.folder import RunConfig
+from pll.runs.lanes import lane_configs
 from pll.share import Look, lanes_from_query, lanes_to_query
-from pll.sources import Source
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.compare.looking import Looking, lanes_in_view
+from pll.ui.compare.view_state import Looking, lanes_in_view
 from tests.page_helpers import labels, said
 from tests.run_helpers import write_data
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.protocol import Flip
-from pll.runs import Run
-from pll.sources import Source
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.views import VIEWS
+from pll.ui.train.views import VIEWS
 from tests.page_helpers import IRIS, button, figures, said
 
 

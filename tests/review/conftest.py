@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pll.review.reviewing import Reviewing
+from pll.review.session import Reviewing
 from tests.review_helpers import Clock, close, open_with
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pll.errors import UserError
 from pll.review.certificate import certify
-from pll.review.planning import draw_controls, more_controls_needed, threshold_grid
+from pll.review.sampling_plan import draw_controls, more_controls_needed, threshold_grid
 
 
 class TestCertify:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.review.reviewing import Reviewing
+from pll.review.session import Reviewing
 from tests.review_helpers import Clock, close, given, open_with, top
 
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from pll.review.forecast import PAUSE, forecast, minutes_left, recent_rate, work_by_reviewer, work_of
-from pll.review.reviewing import Reviewing
 from pll.review.rounds import Promise
+from pll.review.session import Reviewing
 from tests.review_helpers import Clock, close, given, open_with, subject
 
 

@@ -12,8 +12,8 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.review.decided import Decided
 from pll.review.filters import QueueFilter
-from pll.review.planning import draw_controls
 from pll.review.queue import control_places, with_controls
+from pll.review.sampling_plan import draw_controls
 from pll.review.signals import ReviewSignals
 
 

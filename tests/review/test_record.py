@@ -14,22 +14,22 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pll.convert import convert
+from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.export import archive_data, parts_of
 from pll.export.audit import audit_rows
+from pll.export.convert import convert
+from pll.export.run_export import export_source
 from pll.formats import FORMATS
-from pll.registry import RunRegistry
 from pll.review.opening import open_review
 from pll.review.record import record_of
-from pll.review.reviewing import Reviewing
 from pll.review.rounds import Promise, new_round
+from pll.review.session import Reviewing
 from pll.review.settings import Settings
 from pll.review.teaching import Teacher
-from pll.runconfig import RunConfig
-from pll.runexport import export_source
-from pll.runs import Run
-from pll.sources import Source
+from pll.runs.config import RunConfig
+from pll.runs.registry import RunRegistry
+from pll.runs.run import Run
 from pll.store import Database, Store
 from pll.store.records import Event, Opened
 from tests.review_helpers import close, subject

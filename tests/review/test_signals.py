@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pll import fitting, rundata
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.history import History
 from pll.review.orders import ORDERS, rank, usable_orders
 from pll.review.signals import ReviewSignals, averaged, prepare, vote_shares
-from pll.rundir import RunFolder
+from pll.runs import run_data, runner
+from pll.runs.folder import RunFolder
+from pll.runs.history import History
 from tests.run_helpers import config, write_data
 
 
@@ -25,8 +25,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, Parti
     home = tmp_path_factory.mktemp("runs")
     folder = RunFolder(home / "run")
     folder.create(config(write_data(home / "data.npz")))
-    fitting.run(folder)
-    return folder, rundata.load_parts(folder.config()).train
+    runner.run(folder)
+    return folder, run_data.load_parts(folder.config()).train
 
 
 def refuse(*_: object, **__: object) -> None:
@@ -70,7 +70,7 @@ def test_a_run_over_the_same_examples_takes_the_neighbours_that_were_found(
     neighbours = prepare(first, data).neighbours
     again = RunFolder(tmp_path / "again")
     again.create(first.config())
-    fitting.run(again)
+    runner.run(again)
     monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
     np.testing.assert_array_equal(prepare(again, data, like=first).neighbours, neighbours)
     np.testing.assert_array_equal(ReviewSignals.of_run(again, data).neighbours, neighbours)  # kept with it
@@ -89,7 +89,7 @@ def test_a_run_that_has_not_begun(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(config(write_data(tmp_path / "data.npz")))
     with pytest.raises(UserError, match="no label weights yet"):
-        ReviewSignals.of_run(folder, rundata.load_parts(folder.config()).train)
+        ReviewSignals.of_run(folder, run_data.load_parts(folder.config()).train)
 
 
 SETS = CandidateSets.from_lists([[0, 1], [1, 2]], n_classes=3)

@@ -12,20 +12,20 @@ from pll.annotations import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.history import History
-from pll.lessons import Lessons, with_sets
 from pll.methods import METHODS
-from pll.registry import RunRegistry
+from pll.methods.warm_start import can_warm_start
+from pll.review.label_snapshot import review_id
 from pll.review.opening import open_review
-from pll.review.reviewing import Reviewing
 from pll.review.rounds import Promise
+from pll.review.session import Reviewing
 from pll.review.settings import Settings
-from pll.review.subject import review_id
 from pll.review.teaching import Teacher, changed_by_teaching, lessons_of, taught_config
-from pll.runconfig import RunConfig
+from pll.runs.config import RunConfig
+from pll.runs.decided_sets import Lessons, with_sets
+from pll.runs.history import History
+from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
 from pll.store.records import Opened
-from pll.warmstart import can_warm_start
 from tests.review_helpers import close, given, open_with, subject
 from tests.run_helpers import config, write_data
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pll.review.reviewing import Reviewing
+from pll.review.session import Reviewing
 from tests.review_helpers import given, top
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from pll import formats
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.protocol import Flip
-from pll.sources import Source
 from pll.ui import session
 
 

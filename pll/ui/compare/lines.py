@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 
-from pll.export import labels_frame
+from pll.runs.labels_table import labels_frame
 from pll.ui import charts
 from pll.ui.compare.colours import COLOURS, DASHES
-from pll.ui.compare.looking import LaneView
+from pll.ui.compare.view_state import LaneView
 
 
 @dataclass(frozen=True)

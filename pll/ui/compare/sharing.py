@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.comparisons import Comparison
 from pll.errors import UserError
+from pll.runs.comparison import Comparison
+from pll.runs.snapshots import ComparisonSnapshot
 from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, on_this_machine
-from pll.snapshots import ComparisonSnapshot
 from pll.ui import links, session
-from pll.ui.compare import moving
-from pll.ui.compare.looking import Looking, looking_at
+from pll.ui.compare import controls
+from pll.ui.compare.view_state import Looking, looking_at
 
 # ---- a link that is opened -------------------------------------------------------------------------------------------
 
@@ -34,7 +34,7 @@ def opened() -> Comparison | None:
         return None
     if f"comparing-{comparison.id}" not in st.session_state:
         st.session_state[f"comparing-{comparison.id}"] = _looking(shares[0].look)
-    moving.view(comparison)
+    controls.view(comparison)
     return comparison
 
 

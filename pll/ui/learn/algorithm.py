@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pll.analysis.theory.toy import CLASSES, Toy, next_step
+from pll.analysis.trace import SlowStep
 from pll.errors import UserError
-from pll.learning.toy import CLASSES, Toy, next_step
-from pll.slowmode import SlowStep
 from pll.ui.charts import csv_button
 from pll.ui.learn.frame import beside, heading
 from pll.ui.learn.playground import Playground, Q, playground, remember_seeds

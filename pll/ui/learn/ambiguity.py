@@ -9,10 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from pll.analysis.theory.degree import Degree, degree, examples_to_tell, still_together
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.learning.degree import Degree, degree, examples_to_tell, still_together
 from pll.ui import charts
 from pll.ui.learn.frame import beside, heading, line, marker
 from pll.ui.learn.guess import guess

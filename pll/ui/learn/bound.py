@@ -9,10 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from pll.analysis.theory.bound import Bound, NotComputable, linear_bound
 from pll.errors import UserError
-from pll.learning.bound import Bound, NotComputable, linear_bound
-from pll.losses import LOSSES
-from pll.models import MODEL_INFO
+from pll.training.losses import LOSSES
+from pll.training.models import MODEL_INFO
 from pll.ui import charts
 from pll.ui.charts import QUIET
 from pll.ui.learn.frame import INK, beside, heading, line, marker

@@ -12,7 +12,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.learning.risk import Carousel, Reading, carousel, valleys
+from pll.analysis.theory.risk import Carousel, Reading, carousel, valleys
 from pll.ui import charts
 from pll.ui.learn.frame import INK, line, marker
 from pll.ui.palette import class_colours

@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.learning.risk import OneExample, loss_curves, one_example
+from pll.analysis.theory.risk import OneExample, loss_curves, one_example
 from pll.ui import charts
 from pll.ui.learn.frame import INK, beside, heading, line, marker
 

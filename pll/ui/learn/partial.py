@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
+from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.sources import Source
 from pll.synthesis import flip
 from pll.ui import session
-from pll.ui.gallery import gallery
+from pll.ui.components.gallery import gallery
 from pll.ui.learn.frame import beside, heading
 from pll.ui.learn.guess import guess
 from pll.ui.words import percent

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
+from pll.analysis.theory.toy import EPOCHS, LEARNING_RATES, LR, MOST, Lesson, Toy, drawn_set, lesson, three_clouds
 from pll.errors import UserError
-from pll.learning.toy import EPOCHS, LEARNING_RATES, LR, MOST, Lesson, Toy, drawn_set, lesson, three_clouds
 from pll.ui.learn.toy import Edit
 
 Q = 0.5

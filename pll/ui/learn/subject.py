@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
+from pll.analysis.theory.bound import feature_radius
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.history import History
-from pll.learning.bound import feature_radius
-from pll.runs import Run
-from pll.scaling import fit_scaling
+from pll.runs.history import History
+from pll.runs.run import Run
+from pll.training.scaling import fit_scaling
 from pll.ui import session
 from pll.ui.learn.partial import digits
 from pll.weights import identified_labels

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.learning.toy import EPOCHS, LEARNING_RATES, LR, Toy, from_many_starts
+from pll.analysis.theory.toy import EPOCHS, LEARNING_RATES, LR, Toy, from_many_starts
 from pll.ui import charts
 from pll.ui.learn.algorithm import show_toy
 from pll.ui.learn.frame import INK, heading

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 import streamlit as st
 
-from pll.learning.toy import CLASSES, Lesson, Toy
-from pll.ui import canvas
-from pll.ui.canvas import encoded
-from pll.ui.component import Payload, register
+from pll.analysis.theory.toy import CLASSES, Lesson, Toy
+from pll.ui.components import canvas
+from pll.ui.components.canvas import encoded
+from pll.ui.components.component import Payload, register
 from pll.ui.palette import class_colours
 
 HERE = Path(__file__).parent

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pll.learning.risk import Carousel
+from pll.analysis.theory.risk import Carousel
 from pll.ui import charts
 from pll.ui.learn import landscape
 from pll.ui.learn.frame import beside, heading

@@ -9,10 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.calibration import Reliability, error_by_chance
+from pll.analysis.calibration import Reliability, error_by_chance
 from pll.errors import UserError
 from pll.review.calibration import Calibration, Method
-from pll.review.reviewing import Reviewing
+from pll.review.session import Reviewing
 from pll.ui import charts
 from pll.ui.palette import ACCENT
 from pll.ui.words import count, percent

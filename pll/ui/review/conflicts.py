@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pll.agreement import Agreement, agreement
+from pll.annotations.agreement import Agreement, agreement
 from pll.annotations.data import Annotations
 from pll.errors import UserError
 from pll.review.events import Verdict
-from pll.review.reviewing import Reviewing
-from pll.ui.gallery import show_picture
+from pll.review.session import Reviewing
+from pll.ui.components.gallery import show_picture
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import shown, told
 from pll.ui.words import count, percent

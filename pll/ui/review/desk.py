@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from pll.ui.component import Component, register
+from pll.ui.components.component import Component, register
 from pll.ui.review.payload import Payload, payload
 from pll.ui.review.progress import strip
 from pll.ui.review.reviewer import COOKIE

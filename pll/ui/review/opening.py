@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pll.errors import UserError
-from pll.review.planning import achievable, how_many
 from pll.review.rounds import Promise, reachable
+from pll.review.sampling_plan import achievable, how_many
 from pll.review.settings import Settings
-from pll.runs import Run
+from pll.runs.run import Run
 from pll.ui.review import service
 from pll.ui.review.reviewer import Reviewer
 from pll.ui.words import count, percent

@@ -12,7 +12,7 @@ from pll.errors import UserError
 from pll.review.assignment import Assignment, Choice
 from pll.review.similar import Similar
 from pll.store.records import Event
-from pll.ui.gallery import picture_uri
+from pll.ui.components.gallery import picture_uri
 from pll.ui.palette import class_colours
 from pll.ui.review.sitting import Sitting
 from pll.ui.words import percent

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
-from pll.review.reviewing import Reviewing
+from pll.review.session import Reviewing
 from pll.review.summary import last_sitting
 from pll.ui.review import calibrating, promising, proposed, rounds, teach, waits
 from pll.ui.review.sitting import Sitting

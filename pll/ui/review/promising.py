@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.review.planning import how_many
-from pll.review.reviewing import Reviewing
 from pll.review.rounds import Promise
+from pll.review.sampling_plan import how_many
+from pll.review.session import Reviewing
 from pll.ui.review import opening
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told

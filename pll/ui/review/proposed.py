@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pll.errors import UserError
-from pll.review.offer import Offer
+from pll.review.relabel import Offer
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
 from pll.ui.words import count

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pll.review.reviewing import Reviewing
+from pll.review.session import Reviewing
 from pll.store.records import Opened, RoundRecord
 from pll.ui.words import percent
 

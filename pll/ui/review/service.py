@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.review.guide import Guide
+from pll.review.label_snapshot import review_id
 from pll.review.opening import open_review
+from pll.review.queue_manager import Guide
 from pll.review.settings import Settings
-from pll.review.subject import review_id
-from pll.runs import Run
+from pll.runs.run import Run
 from pll.store import Database, Store
 from pll.ui import session
 from pll.ui.review.reviewer import Reviewer

@@ -10,7 +10,7 @@ from pll.review.assignment import Assignment, Step
 from pll.review.desk import Desk
 from pll.review.events import Kind
 from pll.review.filters import QueueFilter
-from pll.review.guide import Guide
+from pll.review.queue_manager import Guide
 from pll.store.records import Event
 from pll.ui.review.messages import Listener, Message, seconds_of
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import streamlit as st
 
-from pll.review.waiting import Waiting, set_free, waiting
+from pll.review.blocking import Waiting, set_free, waiting
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
 from pll.ui.words import count

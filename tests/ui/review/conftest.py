@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pll.registry import RunRegistry
-from pll.review.guide import Guide
 from pll.review.opening import open_review
+from pll.review.queue_manager import Guide
 from pll.review.rounds import Promise
 from pll.review.settings import Settings
+from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
 from pll.ui.review.sitting import Sitting
 from tests.run_helpers import config, write_data

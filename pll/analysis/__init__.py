@@ -1,0 +1,1 @@
+"""What results mean: evaluation, intervals, calibration, comparison reports, and the theory of the paper."""

@@ -1,0 +1,297 @@
+"""What a comparison shows, in words: only what its figures carry, ties called ties, uncertainty stated.
+
+Lanes learn from the same examples, so two of them are compared example by example (`pll.analysis.intervals`). The
+intervals are over the examples of this one run; another seed draws other candidate sets.
+
+What this file is not about: the figures at a moment of a run, which `pll.ui.compare` reads from its history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pll.analysis.intervals import clearly_more, difference, wilson
+
+SURE = 0.9
+"""Confidence from which on a label is called sure."""
+TELLING = 0.1
+"""Difference of two shares that is worth a sentence."""
+Labels = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class LaneFigures:
+    """One lane at the moment in view.
+
+    Attributes:
+        title: what to call it.
+        identified: (n,) identified labels.
+        confidence: (n,) top label weights.
+        epoch: epochs complete.
+        rule: what the method does with its weights, as a clause; "" for nothing worth saying.
+        given_truth: whether it learns from the true labels.
+        early: an early epoch, and the identified labels (n,) after it; None where there is none.
+        test: correct and all test examples; None where there are none.
+        failure: what went wrong, in words.
+    """
+
+    title: str
+    identified: Labels
+    confidence: npt.NDArray[np.float32]
+    epoch: int
+    rule: str = ""
+    given_truth: bool = False
+    early: tuple[int, Labels] | None = None
+    test: tuple[int, int] | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is said of one lane.
+
+    Attributes:
+        title: the lane.
+        figures: the beginning of a sentence.
+        why: how it goes on, with the reasons behind the figures; "" where there is nothing to add.
+    """
+
+    title: str
+    figures: str
+    why: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return f"{self.figures}{self.why}."
+
+    @property
+    def short(self) -> str:
+        """Without the reasons."""
+        return f"{self.figures}."
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A headline, a line or two a lane, and what has to be known to read them."""
+
+    headline: str
+    lines: tuple[Line, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: npt.NDArray[np.int64]) -> Verdict:
+    """What these lanes show.
+
+    Args:
+        lanes: of the same n examples, in any order.
+        y: (n,) true labels, −1 where unknown; None where none is known.
+        sizes: (n,) how many candidates the examples have.
+    """
+    running = [lane for lane in lanes if lane.epoch > 0]
+    if not running:
+        return Verdict("Nothing has been learnt yet: before training every candidate weighs the same.")
+    known = np.zeros(len(sizes), dtype=np.bool_) if y is None else y >= 0
+    if y is None or not known.any():
+        return _without_truth(running, sizes)
+    return _with_truth(running, y, known)
+
+
+def beside(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Verdict:
+    """What lanes show that did not learn from the same examples: each for itself.
+
+    Args:
+        truths: for each lane (n,) true labels of its own examples.
+    """
+    lines = []
+    for lane, y in zip(lanes, truths, strict=True):
+        known = None if y is None else y >= 0
+        if y is not None and known is not None and known.any():
+            said = f"{_share_with_interval(int((lane.identified == y)[known].sum()), int(known.sum()))} correct"
+        else:
+            said = f"no true labels; mean confidence {_percent(float(lane.confidence.mean()))}"
+        lines.append(Line(lane.title, f"{said}, {len(lane.identified):,} examples"))
+    return Verdict(
+        "These runs did not learn from the same examples and candidate sets, so their figures cannot be compared.",
+        tuple(lines),
+        ("For a fair comparison train the methods together: same data, same sets, same start.",),
+    )
+
+
+# ---- with truth ------------------------------------------------------------------------------------------------------
+
+
+def _with_truth(lanes: Sequence[LaneFigures], y: Labels, known: npt.NDArray[np.bool_]) -> Verdict:
+    n = int(known.sum())
+    right = {lane.title: (lane.identified == y)[known] for lane in lanes}
+    ranked = sorted(lanes, key=lambda lane: -int(right[lane.title].sum()))
+    contenders = [lane for lane in ranked if not lane.given_truth] or ranked
+    best = contenders[0]
+    tied = [
+        lane for lane in contenders[1:] if difference(right[best.title], right[lane.title]).is_tie
+    ]  # told apart from the best by chance at most
+    headline = (
+        f"{best.title} identified {_share_with_interval(int(right[best.title].sum()), n)} of {n:,} labels correctly"
+    )
+    if tied:
+        headline += f"; {_listed([lane.title for lane in tied])} cannot be told apart from it"
+    lines = []
+    if best.test is not None:
+        unseen = f"{_share_with_interval(*best.test)} of {best.test[1]:,} unseen examples are right"
+        lines.append(Line(best.title, unseen))
+    for lane in ranked:
+        if lane is not best:
+            lines.append(_compared(lane, best, right, y, known))
+    notes = (
+        f"In brackets: 95 % intervals over these {n:,} examples, for differences from the examples that one lane has "
+        "right and the other wrong. Called a tie where chance alone would give such a difference in more than 5 % of "
+        "cases. One seed: another one draws other candidate sets.",
+    )
+    return Verdict(headline + ".", tuple(lines), notes)
+
+
+def _compared(
+    lane: LaneFigures,
+    best: LaneFigures,
+    right: dict[str, npt.NDArray[np.bool_]],
+    y: Labels,
+    known: npt.NDArray[np.bool_],
+) -> Line:
+    """One lane against the best of those that were not given the truth."""
+    mine, reference = right[lane.title], right[best.title]
+    gap = difference(mine, reference)
+    share = _percent(float(mine.mean()))
+    points = f"{abs(gap.share) * 100:.1f} points {'more' if gap.share > 0 else 'less'} than {best.title}"
+    if gap.is_tie:
+        apart = int((mine != reference).sum())
+        why = (
+            f". On {apart:,} examples one of the two is right and the other wrong, about as often one way as the other"
+        )
+        return Line(lane.title, f"{share}: a tie with {best.title}", why)
+    low, high = (gap.low, gap.high) if gap.share > 0 else (-gap.high, -gap.low)
+    said = f"{share}, {points} ({low * 100:.1f} to {high * 100:.1f})"
+    if lane.given_truth:
+        return Line(lane.title, said, ". It alone was given the true labels: this is what not knowing them costs")
+    evidence = [lane.rule] if lane.rule else []
+    if gap.share < 0:
+        evidence += _evidence(lane, best, y, known)
+    return Line(lane.title, said, ": " + "; ".join(evidence) if evidence else "")
+
+
+def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> list[str]:
+    """What the lane did otherwise than the best one, where the figures tell the two apart clearly."""
+    said = []
+    mine, other = float(lane.confidence.mean()), float(best.confidence.mean())
+    accuracy = float((lane.identified == y)[known].mean())
+    if mine < other - TELLING:
+        said.append(f"its label weights stay flat, mean confidence {_percent(mine)} against {_percent(other)}")
+    if lane.early is not None and best.early is not None and lane.early[0] < lane.epoch:
+        stuck, stuck_of = _still_wrong(lane, y, known)
+        also, also_of = _still_wrong(best, y, known)
+        if clearly_more(stuck, stuck_of, also, also_of, by=TELLING):
+            said.append(
+                f"of the {stuck_of:,} labels it had wrong after epoch {lane.early[0]}, {_percent(stuck / stuck_of, 0)} "
+                f"are still wrong ({best.title}: {_percent(also / also_of, 0)} of {also_of:,})"
+            )
+    wrong, sure = _sure_and_wrong(lane, y, known)
+    wrong_too, sure_too = _sure_and_wrong(best, y, known)
+    if clearly_more(sure, wrong, sure_too, wrong_too, by=TELLING):
+        said.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {_percent(SURE, 0)}")
+    elif mine > accuracy + TELLING:
+        said.append(f"it is surer than it is right, mean confidence {_percent(mine)}")
+    return said
+
+
+def _still_wrong(lane: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> tuple[int, int]:
+    """How many of the labels that were wrong early are wrong now."""
+    assert lane.early is not None
+    was_wrong = (lane.early[1] != y) & known
+    return int((was_wrong & (lane.identified != y)).sum()), int(was_wrong.sum())
+
+
+def _sure_and_wrong(lane: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> tuple[int, int]:
+    wrong = (lane.identified != y) & known
+    return int(wrong.sum()), int((wrong & (lane.confidence >= SURE)).sum())
+
+
+# ---- without truth ---------------------------------------------------------------------------------------------------
+
+
+def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -> Verdict:
+    n = len(sizes)
+    lines = [
+        Line(
+            lane.title,
+            f"Mean confidence {_percent(float(lane.confidence.mean()))}; "
+            f"{_percent(float((lane.confidence >= SURE).mean()))} of the labels are at least {_percent(SURE, 0)} sure",
+        )
+        for lane in lanes
+    ]
+    if len(lanes) < 2:
+        return Verdict("No true labels are known here, and there is one lane: nothing can be compared.", tuple(lines))
+    agreement = {(a.title, b.title): float((a.identified == b.identified).mean()) for a, b in combinations(lanes, 2)}
+    all_same = np.all([lane.identified == lanes[0].identified for lane in lanes], axis=0)
+    most, least = (choose(agreement, key=agreement.__getitem__) for choose in (max, min))
+    said = f"All {len(lanes)} lanes name the same label for {_share_with_interval(int(all_same.sum()), n)} of {n:,}"
+    lines.insert(0, Line("Closest", f"{most[0]} and {most[1]} agree on {_percent(agreement[most])}"))
+    if least != most:
+        lines.insert(1, Line("Farthest", f"{least[0]} and {least[1]} agree on {_percent(agreement[least])}"))
+    chance = float(np.mean(1.0 / sizes))
+    notes = (
+        "No true labels are known here: nobody can say which lane is right, only how far they agree and how sure they "
+        f"are. Two that chose at random among the candidates would agree on {_percent(chance)}. Agreement is no proof: "
+        "methods can make the same mistake.",
+    )
+    return Verdict(said + " examples.", tuple(lines), notes)
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> pd.DataFrame:
+    """The same in numbers, a row a lane; shares are fractions, empty where nothing is known."""
+    rows: list[dict[str, Any]] = []
+    for lane, y in zip(lanes, truths, strict=True):
+        known = np.zeros(len(lane.identified), dtype=np.bool_) if y is None else y >= 0
+        n = int(known.sum())
+        k = 0 if y is None else int((lane.identified == y)[known].sum())
+        low, high = wilson(k, n)
+        rows.append(
+            {
+                "lane": lane.title,
+                "epoch": lane.epoch,
+                "examples": len(lane.identified),
+                "identified_correctly": k / n if n else None,
+                "from": low if n else None,
+                "to": high if n else None,
+                "test_accuracy": lane.test[0] / lane.test[1] if lane.test and lane.test[1] else None,
+                "mean_confidence": float(lane.confidence.mean()),
+                "at_least_90_sure": float((lane.confidence >= SURE).mean()),
+                "sure_and_wrong": None if y is None or not n else _sure_and_wrong(lane, y, known)[1],
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _share_with_interval(k: int, n: int) -> str:
+    low, high = wilson(k, n)
+    return f"{_percent(k / max(n, 1))} ({low * 100:.1f} to {high * 100:.1f})"
+
+
+def _percent(share: float, digits: int = 1) -> str:
+    return f"{share * 100:.{digits}f} %"
+
+
+def _listed(words: Sequence[str]) -> str:
+    """
+    >>> _listed(["a", "b", "c"])
+    'a, b and c'
+    """
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,0 +1,273 @@
+"""The paper's protocol: hold some examples out, then make candidate sets on the training part only.
+
+The same data and seed give every method the same parts and the same sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.analysis.readiness import check_features, check_trainable
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.features import Featuriser, featurised, fitted, suggested
+from pll.io import Progress
+from pll.methods.base import Task
+from pll.synthesis import Flip, flip
+from pll.synthesis.label_noise import Noisy
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A training part, which has candidate sets, and perhaps a test part, which has true labels.
+
+    `featuriser` is what made the features of both, where they had to be made; it learnt from the training part alone.
+    """
+
+    train: PartialLabelDataset
+    test: PartialLabelDataset | None = None
+    featuriser: Featuriser | None = None
+
+    def task(self) -> Task:
+        """What a method is given.
+
+        Raises:
+            UserError: there are no features yet.
+        """
+        check_features(self.train)
+        test = self.test
+        return Task(
+            self.train.X,
+            self.train.sets(),
+            self.train.y,
+            None if test is None else test.X,
+            None if test is None else test.y,
+        )
+
+
+def prepare(
+    data: PartialLabelDataset,
+    *,
+    flip_with: Flip | None = None,
+    holdout: float | None = None,
+    test: PartialLabelDataset | None = None,
+    features: str = "auto",
+    seed: int = 0,
+    strict: bool = False,
+    noisy: Noisy | None = None,
+    progress: Progress | None = None,
+) -> Parts:
+    """Split, then make features and candidate sets on the training part.
+
+    Args:
+        data: what to learn from. Where it marks a test part of its own, that is the test part, unless one is given.
+        flip_with: make candidate sets from the true labels of the training part; None uses those of the data.
+        holdout: share of the examples, in (0, 1), to hold out as the test part.
+        test: a test part of its own.
+        features: what makes features of texts, pictures and words (a spec of `pll.features.featuriser`), `"auto"`
+            for what suits the data, `"none"` where it has all it needs.
+        seed: of the split and of the sets.
+        strict: refuse examples whose true label is not among their candidates.
+        noisy: make candidate sets of single labels that may be wrong, on the training part; see `doubted`.
+        progress: told how far features and candidate sets are.
+
+    Raises:
+        UserError: a share that leaves no example on one side, both `holdout` and `test`, both `flip_with` and `noisy`,
+            nothing to learn from.
+    """
+    given = test is not None
+    if holdout is not None and given:
+        raise UserError("Give either a share to hold out or a file to test on, not both.")
+    if holdout is not None:
+        held = held_out(len(data), holdout, seed)
+        train, test = data.take(~held), data.take(held)
+    elif test is not None:
+        train = data.take(~data.is_test) if data.is_test is not None else data
+        test = aligned(test, data.class_names)
+    elif data.is_test is not None and data.is_test.any():
+        train, test = data.take(~data.is_test), data.take(data.is_test)
+    else:
+        train = data
+    if test is not None and not _has_truth(test):
+        if holdout is not None or given:
+            raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
+        test = None
+    return _parts(train, test, flip_with, features, seed, strict=strict, noisy=noisy, progress=progress)
+
+
+def folds(
+    data: PartialLabelDataset,
+    k: int,
+    *,
+    flip_with: Flip | None = None,
+    features: str = "auto",
+    seed: int = 0,
+    strict: bool = False,
+    noisy: Noisy | None = None,
+) -> Iterator[Parts]:
+    """k-fold cross-validation: every example is in the test part of exactly one of the k parts.
+
+    Raises:
+        UserError: fewer than two folds, or more than there are examples.
+    """
+    if not 2 <= k <= len(data):
+        raise UserError(f"{k} folds of {len(data)} examples cannot be made; use 2 to {len(data)}.")
+    if not _has_truth(data):
+        raise UserError(f"{data.name} has no true labels to test against; it cannot be evaluated.")
+    fold_of = np.empty(len(data), dtype=np.int64)
+    fold_of[_permutation(len(data), seed)] = np.arange(len(data)) % k
+    for fold in range(k):
+        held = fold_of == fold
+        yield _parts(data.take(~held), data.take(held), flip_with, features, seed, strict=strict, noisy=noisy)
+
+
+def _parts(
+    train: PartialLabelDataset,
+    test: PartialLabelDataset | None,
+    flip_with: Flip | None,
+    features: str,
+    seed: int,
+    *,
+    strict: bool,
+    noisy: Noisy | None = None,
+    progress: Progress | None = None,
+) -> Parts:
+    spec = {"auto": suggested(train), "none": ""}.get(features, features)
+    made = fitted(spec, train, progress) if spec else None
+    if made is not None:  # before the sets are made: some ways to make them look at the features
+        train = featurised(train, made, progress)
+        test = None if test is None else featurised(test, made, progress)
+    train = with_candidates(train, flip_with, seed, strict=strict, noisy=noisy, progress=progress)
+    if noisy is not None and test is not None and train.y is None:
+        note = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
+        train = replace(train, notes=(*train.notes, note))
+    return Parts(train, test, made)
+
+
+def with_candidates(
+    data: PartialLabelDataset,
+    flip_with: Flip | None,
+    seed: int,
+    *,
+    strict: bool = False,
+    noisy: Noisy | None = None,
+    progress: Progress | None = None,
+) -> PartialLabelDataset:
+    """The data with candidate sets made by `flip_with` or `noisy`, or with its own; checked to be learnable.
+
+    Raises:
+        UserError: no true labels to flip, no single labels to doubt, or `check_trainable` refuses.
+    """
+    if flip_with is not None and noisy is not None:
+        raise UserError("Candidates are made of true labels (flip) or of labels that may be wrong (noisy), not both.")
+    folds_done = None if progress is None else partial(progress, "parts of the data judged")
+    if noisy is not None:
+        data = doubted(data, noisy, seed, folds_done)
+    if flip_with is not None:
+        if data.y is None:
+            raise UserError(f"{data.name} has no true labels; candidates can be synthesised from true labels only.")
+        sets = flip(
+            flip_with,
+            data.y,
+            data.n_classes,
+            seed=seed,
+            class_names=data.class_names,
+            X=data.X,
+            progress=folds_done,
+        )
+        data = replace(data, candidates=sets)
+    check_trainable(data, strict=strict)
+    return data
+
+
+def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
+    """(n,) the one label each example was given, −1 where none; None where there are no such labels.
+
+    They are the candidate sets where each has one, else the true labels of data without candidate sets.
+    """
+    if data.candidates is not None:
+        return data.candidates.indices.astype(np.int64) if (data.candidates.sizes == 1).all() else None
+    return data.y
+
+
+def doubted(
+    data: PartialLabelDataset, noisy: Noisy, seed: int, progress: Callable[[int, int], None] | None = None
+) -> PartialLabelDataset:
+    """The data with candidate sets made of its single labels, which may be wrong (`single_labels`).
+
+    Labels that were taken for true ones no longer are: nothing is measured against them in training. They go along
+    as the column `given_label`. Examples without a label are left out, and said.
+
+    Raises:
+        UserError: there are no single labels, or as `Noisy.sets`.
+    """
+    labels = single_labels(data)
+    if labels is None:
+        there = "several candidates an example already" if data.candidates is not None else "no labels"
+        raise UserError(f"{data.name} has {there}; only single labels can be doubted (one label an example).")
+    notes = data.notes
+    if (labels < 0).any():
+        notes = (*notes, f"{int((labels < 0).sum()):,} examples have no label; they are left out.")
+        data, labels = data.take(labels >= 0), labels[labels >= 0]
+    sets = noisy.sets(data.X, labels, data.class_names, seed=seed, progress=progress)
+    names = np.array(data.class_names, dtype=object)
+    return replace(
+        data,
+        candidates=sets,
+        y=None if data.candidates is None else data.y,
+        annotations=None,
+        extras={"given_label": names[labels], **data.extras},
+        notes=notes,
+    )
+
+
+def held_out(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
+    """(n,) bool, True on a random share of the examples.
+
+    Raises:
+        UserError: a share outside (0, 1), or one that leaves nothing on one side.
+    """
+    if not 0 < share < 1:
+        raise UserError(f"The share to hold out is {share}; it must lie between 0 and 1 (0.2 holds out a fifth).")
+    count = round(share * n)
+    if not 0 < count < n:
+        raise UserError(f"Holding out {share} of {n} examples leaves one side empty; choose another share.")
+    held = np.zeros(n, dtype=np.bool_)
+    held[_permutation(n, seed)[:count]] = True
+    return held
+
+
+def aligned(data: PartialLabelDataset, class_names: tuple[str, ...]) -> PartialLabelDataset:
+    """The data with its true labels numbered by `class_names`, which may be in another order or have more names.
+
+    Raises:
+        UserError: a true label that is not among `class_names`.
+    """
+    if data.y is None or data.class_names == class_names:
+        return data
+    place = {name: j for j, name in enumerate(class_names)}
+    new = np.array([place.get(name, -2) for name in data.class_names] + [-1], dtype=np.int64)  # [-1]: unknown
+    y = new[data.y]
+    if (y == -2).any():
+        row = int(np.flatnonzero(y == -2)[0])
+        raise UserError(
+            f"{data.name}, row {row}: the true label {data.class_names[data.y[row]]!r} is not one of the "
+            f"{len(class_names)} classes of the training data."
+        )
+    return replace(data, candidates=None, annotations=None, class_names=class_names, y=y)
+
+
+def _has_truth(data: PartialLabelDataset) -> bool:
+    return data.y is not None and bool((data.y >= 0).any())
+
+
+def _permutation(n: int, seed: int) -> npt.NDArray[np.int64]:
+    if seed < 0:
+        raise UserError(f"The seed is {seed}; it must be a whole number, 0 or more.")
+    # A stream of its own, apart from the one that makes the candidate sets.
+    return np.random.default_rng([seed, 1]).permutation(n)

@@ -1,0 +1,240 @@
+"""The paper's estimation error bound (Theorem errorbound), evaluated where every symbol in it can be.
+
+    R(ĝ) − R(g*)  ≤  4√2 · c · L_ℓ · Σ_y 𝔑_n(G_y)  +  2 M √(log(2/δ) / (2n))      with probability at least 1 − δ
+
+R is the risk of the minimal loss (Eq. risk-pll), ĝ the *exact* minimiser of its empirical counterpart over G, g* the
+best of G. For linear logits with a bounded norm,
+
+    G_y = {x ↦ ⟨v, (x, 1)⟩ : ‖v‖₂ ≤ Λ},   ‖(x, 1)‖₂ ≤ R   ⟹   |g_y| ≤ C_g = ΛR,   𝔑_n(G_y) ≤ ΛR/√n,
+
+and the losses of `pll.training.losses` are functions of the logits, so that L_ℓ is their Lipschitz constant by
+the logits (in the Euclidean norm, as Maurer's vector contraction in the proof needs it) and M their supremum over
+|g| ≤ C_g:
+
+    ce               M = log(1 + (c−1)e^{2C})     L = √2 (1 − e^{−M})      ‖∇‖ = ‖p − e_j‖ ≤ √2 (1 − p_j), p_j ≥ e^{−M}
+    mse              M ≤ 2                        L = √2                   ‖J_softmax‖ ≤ 1/2, ‖2(p − e_j)‖ ≤ 2√2
+    mae              M ≤ 2                        L = √2 / 2               2√2 p_j (1 − p_j)
+    gce, q = 0.7     M ≤ 1/q                      L = √2 · max p^q (1 − p)
+    mse-elementwise  M ≤ 1                        L = 8√2 / 27             2√2 p_j (1 − p_j)² at p_j = 1/3
+
+What this file is not about: other models. Their classes have no norm that is bounded in advance, nor a Rademacher
+complexity that this file knows, and it says so rather than inventing one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from pll.errors import UserError
+from pll.training.losses import LOSSES, Loss, get_loss
+from pll.training.scaling import Scaling
+
+ROWS_AT_ONCE = 4096
+
+
+class NotComputable(UserError):
+    """The bound has a symbol whose value is not known; the message says which."""
+
+
+@dataclass(frozen=True)
+class LossConstants:
+    """What the theorem needs of a loss, for c classes and logits of at most C_g in absolute value.
+
+    Attributes:
+        lipschitz: L_ℓ, by the logits, in the Euclidean norm.
+        most: M, the supremum of the loss.
+        least: the infimum of the loss: nothing can be better by more than M − least.
+    """
+
+    lipschitz: float
+    most: float
+    least: float
+
+
+def loss_constants(loss: str, n_classes: int, reach: float) -> LossConstants:
+    """L_ℓ and M of a loss by name.
+
+    Args:
+        loss: a name of `LOSSES`.
+        n_classes: c, at least 2.
+        reach: C_g, the bound on |g|.
+
+    Raises:
+        NotComputable: a loss whose constants nobody has derived.
+
+    >>> found = loss_constants("ce", 3, 0.0)
+    >>> round(found.most, 4), round(found.least, 4)
+    (1.0986, 1.0986)
+    """
+    if loss not in _CONSTANTS:
+        raise NotComputable(
+            f"Not computable: the Lipschitz constant and the bound of the loss {loss!r} are not known. "
+            f"Known are those of {', '.join(_CONSTANTS)}."
+        )
+    # p_j is least where z_j = −C and all others are C, and greatest the other way round.
+    low = 1 / (1 + (n_classes - 1) * math.exp(min(2 * reach, 700)))
+    most = 2.0 if loss == "mse" else _loss_at(loss, n_classes, -reach)  # mse is not a function of p_j alone
+    return LossConstants(_CONSTANTS[loss](low), most, _loss_at(loss, n_classes, reach))
+
+
+def _loss_at(loss: str, n_classes: int, z: float) -> float:
+    """The loss of class 0 where its logit is z and all others are −z."""
+    logits = torch.full((1, n_classes), -z, dtype=torch.float64)
+    logits[0, 0] = z
+    return float(get_loss(loss)(logits)[0, 0])
+
+
+_Q = 0.7  # the default of pll.training.losses.gce
+_CONSTANTS: dict[str, Callable[[float], float]] = {
+    "ce": lambda low: math.sqrt(2) * (1 - low),
+    "mse": lambda low: math.sqrt(2),
+    "mae": lambda low: math.sqrt(2) / 2,
+    "gce": lambda low: math.sqrt(2) * (_Q / (1 + _Q)) ** _Q / (1 + _Q),
+    "mse-elementwise": lambda low: 8 * math.sqrt(2) / 27,
+}
+"""The least p_j that logits of at most C_g allow ↦ L_ℓ."""
+assert set(_CONSTANTS) <= set(LOSSES)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The theorem's right side, symbol by symbol.
+
+    Attributes:
+        n, c: examples, classes.
+        norm: Λ, the bound on ‖(w_y, b_y)‖₂ of every class, chosen before the data is seen.
+        radius: R, the largest ‖(x, 1)‖₂; of the scaled features, since the model sees those.
+        delta: δ; the bound holds with probability at least 1 − δ.
+        loss: its name.
+        constants: L_ℓ and M.
+    """
+
+    n: int
+    c: int
+    norm: float
+    radius: float
+    delta: float
+    loss: str
+    constants: LossConstants
+
+    @property
+    def reach(self) -> float:
+        """C_g = ΛR."""
+        return self.norm * self.radius
+
+    @property
+    def complexity(self) -> float:
+        """ΛR/√n, which 𝔑_n(G_y) of each class is at most."""
+        return self.reach / math.sqrt(self.n)
+
+    @property
+    def first(self) -> float:
+        """4√2 c L_ℓ Σ_y 𝔑_n(G_y): what the size of the class of models costs."""
+        return 4 * math.sqrt(2) * self.c * self.constants.lipschitz * self.c * self.complexity
+
+    @property
+    def second(self) -> float:
+        """2M √(log(2/δ)/(2n)): what bad luck in drawing the examples costs."""
+        return 2 * self.constants.most * math.sqrt(math.log(2 / self.delta) / (2 * self.n))
+
+    @property
+    def value(self) -> float:
+        """The bound."""
+        return self.first + self.second
+
+    @property
+    def trivial(self) -> float:
+        """M − least loss: what the left side cannot exceed anyway, with no theorem and no data."""
+        return self.constants.most - self.constants.least
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether it says nothing that was not known before."""
+        return self.value >= self.trivial
+
+    @property
+    def examples_needed(self) -> float:
+        """The least n from which, all else being equal, it says something. Both terms go with 1/√n."""
+        if self.trivial <= 0:
+            return math.inf
+        return math.ceil(self.n * (self.value / self.trivial) ** 2)
+
+    def at(self, n: int) -> Bound:
+        """The same for n examples."""
+        return Bound(n, self.c, self.norm, self.radius, self.delta, self.loss, self.constants)
+
+
+def linear_bound(
+    *,
+    n: int,
+    n_classes: int,
+    radius: float,
+    norm: float,
+    delta: float = 0.05,
+    loss: str | Loss = "ce",
+    model: object = "linear",
+) -> Bound:
+    """The bound for linear logits whose norm is at most `norm` in every class.
+
+    Args:
+        n: training examples, at least 1.
+        n_classes: c, at least 2.
+        radius: R, as `feature_radius` gives it.
+        norm: Λ, above 0.
+        delta: in (0, 1).
+        loss: a name of `LOSSES`.
+        model: what is to be trained; only `"linear"` has a bound.
+
+    Raises:
+        NotComputable: another model, a loss of one's own, features without an end; the message says why.
+        UserError: numbers out of range.
+
+    >>> found = linear_bound(n=10_000, n_classes=10, radius=8.0, norm=1.0)
+    >>> round(found.first, 1), round(found.second, 2), found.is_vacuous
+    (64.0, 0.49, True)
+    """
+    if model != "linear":
+        raise NotComputable(
+            f"Not computable for the model {model!r}: the theorem needs the Rademacher complexity of the class of "
+            "models, and a bound on its outputs, before training. Weight decay bounds neither, and any value given "
+            "here for a network would be invented."
+        )
+    if not isinstance(loss, str):
+        raise NotComputable("Not computable: the Lipschitz constant and the bound of a loss of your own are not known.")
+    if not math.isfinite(radius):
+        raise NotComputable("Not computable: the features have no largest norm; some are missing or infinite.")
+    for name, value, low, high in (("n", n, 1, math.inf), ("n_classes", n_classes, 2, math.inf)):
+        if not low <= value <= high:
+            raise UserError(f"{name} is {value}; it must be at least {low}.")
+    if not (norm > 0 and radius >= 0 and 0 < delta < 1):
+        raise UserError(f"The norm is {norm}, δ is {delta}; the norm must be above 0, and δ between 0 and 1.")
+    return Bound(n, n_classes, norm, radius, delta, loss, loss_constants(loss, n_classes, norm * radius))
+
+
+def feature_radius(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
+    """R: the largest ‖(x, 1)‖₂ of the scaled features; the 1 is what the bias multiplies.
+
+    Of the sample. The theorem means the largest one that can ever occur, which a sample can only fall short of.
+    """
+    largest = 0.0
+    for start in range(0, len(X), ROWS_AT_ONCE):
+        rows = torch.from_numpy(np.array(X[start : start + ROWS_AT_ONCE]))
+        with torch.no_grad():
+            squares = (scaling(rows).flatten(1).double() ** 2).sum(dim=1)
+        largest = max(largest, float(squares.max()))
+    return math.sqrt(largest + 1)
+
+
+def largest_row_norm(weight: npt.NDArray[np.floating], bias: npt.NDArray[np.floating]) -> float:
+    """max_y ‖(w_y, b_y)‖₂ of a trained linear model: the least Λ whose class holds it.
+
+    >>> largest_row_norm(np.array([[3.0, 0.0], [0.0, 1.0]]), np.array([4.0, 0.0]))
+    5.0
+    """
+    return float(np.sqrt((np.asarray(weight, dtype=np.float64) ** 2).sum(axis=1) + np.asarray(bias) ** 2).max())

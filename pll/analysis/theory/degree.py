@@ -1,0 +1,131 @@
+"""The ambiguity degree γ with what a reader asks next: which two labels, how many examples say so, and what of it.
+
+The paper's γ (Lemma learnable) is a supremum over *instances* of Pr(ȳ ∈ S | x, y). An example is seen once, with one
+set, so data cannot show that; what can be counted is the share within a class, which is the same where wrong labels
+enter without regard to x, and a lower bound of it elsewhere. `pll.synthesis.ambiguity` counts.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import beta
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.synthesis.ambiguity import flip_matrix
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, eq=False)
+class Degree:
+    """The ambiguity degree of some candidate sets.
+
+    Attributes:
+        shares: (c, c) float64, Pr(k ∈ S | y = j) at [j, k]; NaN where no example has label j.
+        examples: (c,) int64, how many examples have label j.
+        is_estimated: whether identified labels stood in for the truth.
+        unlabelled: examples without a label, which do not count.
+    """
+
+    shares: npt.NDArray[np.float64]
+    examples: npt.NDArray[np.int64]
+    is_estimated: bool
+    unlabelled: int = 0
+
+    @property
+    def gamma(self) -> float:
+        """γ, the highest share off the diagonal."""
+        truth, company = self.pair
+        return float(self.shares[truth, company])
+
+    @cached_property
+    def pair(self) -> tuple[int, int]:
+        """The true label and the wrong one that accompanies it most often; of equals the one seen in most examples."""
+        truth, company, _, _ = self.worst(1)[0]
+        return truth, company
+
+    def worst(self, many: int = 5) -> list[tuple[int, int, int, int]]:
+        """The (≤ many) pairs that keep company most often: true label, wrong label, in k of m examples."""
+        shares = np.where(np.isnan(self.shares), -1.0, self.shares)
+        np.fill_diagonal(shares, -1.0)
+        order = np.lexsort((-np.repeat(self.examples, shares.shape[1]), -shares.ravel()))[:many]
+        pairs = [(int(at) // shares.shape[1], int(at) % shares.shape[1]) for at in order]
+        return [
+            (
+                truth,
+                company,
+                round(float(shares[truth, company]) * int(self.examples[truth])),
+                int(self.examples[truth]),
+            )
+            for truth, company in pairs
+            if shares[truth, company] >= 0
+        ]
+
+    @property
+    def together(self) -> tuple[int, int]:
+        """(k, m): of m examples of that true label, k have the wrong one among their candidates."""
+        m = int(self.examples[self.pair[0]])
+        return round(self.gamma * m), m
+
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of that one share (Clopper & Pearson). γ is the highest of many, so it flatters none."""
+        k, m = self.together
+        tail = (1 - CONFIDENCE) / 2
+        low = 0.0 if k == 0 else float(beta.ppf(tail, k, m - k + 1))
+        high = 1.0 if k == m else float(beta.ppf(1 - tail, k + 1, m - k))
+        return low, high
+
+    @property
+    def is_small(self) -> bool:
+        """The small ambiguity degree condition, γ < 1, as far as these examples tell."""
+        return self.gamma < 1
+
+
+def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimated: bool) -> Degree:
+    """Count which wrong label accompanies which true one.
+
+    Args:
+        labels: (n,) true labels, or identified ones; −1 where unknown.
+        estimated: whether they are identified ones.
+
+    Raises:
+        UserError: no label is known, fewer than two classes, or labels that do not fit.
+
+    >>> sets = CandidateSets.from_lists([[0, 1], [0], [1, 2]], 3)
+    >>> found = degree(sets, np.array([0, 0, 1]), estimated=False)
+    >>> found.gamma, found.pair, found.together, found.is_small
+    (1.0, (1, 2), (1, 1), False)
+    """
+    if candidates.n_classes < 2:
+        raise UserError("The ambiguity degree compares two classes; this data has one.")
+    shares = flip_matrix(candidates, labels)
+    examples = np.bincount(labels[labels >= 0], minlength=candidates.n_classes)
+    if not examples.any():
+        raise UserError("The ambiguity degree needs labels, true or identified, and none is known yet.")
+    return Degree(shares, examples, estimated, int((labels < 0).sum()))
+
+
+def still_together(gamma: float, examples: int) -> float:
+    """γ^m: the probability that a wrong label is in all of m independent sets, so that they cannot tell it apart.
+
+    >>> still_together(0.5, 3), still_together(1.0, 1000)
+    (0.125, 1.0)
+    """
+    return gamma**examples
+
+
+def examples_to_tell(gamma: float, doubt: float = 0.01) -> float:
+    """The fewest examples m with γ^m ≤ doubt; infinite where γ is 1.
+
+    >>> examples_to_tell(0.7), examples_to_tell(1.0), examples_to_tell(0.0)
+    (13, inf, 1)
+    """
+    if gamma >= 1:
+        return math.inf
+    return 1 if gamma <= 0 else math.ceil(math.log(doubt) / math.log(gamma))

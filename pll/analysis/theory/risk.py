@@ -1,0 +1,199 @@
+"""Three readings of a candidate set, as curves: the mean over the candidates, the least, and the weighted sum.
+
+One example first (`loss_curves`), then a whole data set under a classifier with a single parameter, the angle by which
+its three directions are turned (`Carousel`): there the risk is a line that can be drawn, and one can see where descent
+ends. Losses and weights are those of training: `pll.training.losses.ce`, `pll.weights.restricted_softmax`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.synthesis.flips import flip_binomial, flip_pair
+from pll.training.losses import ce
+from pll.weights import dense, restricted_softmax
+
+Numbers = npt.NDArray[np.float64]
+Reading = Literal["mean", "min", "weights"]
+"""How a candidate set is read: all alike (Jin & Ghahramani's start), the best guess (Eq. loss-pll), or Eq. (norm)."""
+
+DEGREE = np.pi / 180
+
+
+@dataclass(frozen=True)
+class OneExample:
+    """One example of three classes whose candidates are the first two; the model gives the first the share p.
+
+    Attributes:
+        g: (3,) what the model says.
+        losses: (2,) cross-entropy of each candidate.
+        weights: (2,) label weights, Eq. (norm).
+        mean, least, weighted: the three readings of the set.
+    """
+
+    g: Numbers
+    losses: Numbers
+    weights: Numbers
+    mean: float
+    least: float
+    weighted: float
+
+
+def one_example(p: float, outside: float = 0.1) -> OneExample:
+    """The three readings where the model gives p to the first candidate and `outside` to the class that is none.
+
+    Args:
+        p: in (0, 1 − outside).
+
+    Raises:
+        UserError: shares that leave nothing for the second candidate.
+
+    >>> found = one_example(0.6)
+    >>> found.weights.round(3).tolist(), round(found.least, 3)
+    ([0.667, 0.333], 0.511)
+    """
+    rest = 1 - outside - p
+    if min(p, rest, outside) <= 0:
+        raise UserError(f"The shares {p}, {rest:.3g} and {outside} must all be above 0.")
+    g = np.array([p, rest, outside])
+    losses = _losses(np.log(g)[None, :])[0, :2]
+    sets = CandidateSets.from_lists([[0, 1]], 3)
+    weights = restricted_softmax(np.log(g[:2]), sets).astype(np.float64)
+    return OneExample(g, losses, weights, float(losses.mean()), float(losses.min()), float(weights @ losses))
+
+
+def loss_curves(outside: float = 0.1, points: int = 161) -> tuple[Numbers, dict[Reading, Numbers], Numbers]:
+    """All p, the three readings there, and the cost (points, 2) of each candidate.
+
+    The weighted reading has the weights that belong to p: what training sees after each update.
+    """
+    at = np.linspace(0.005, 1 - outside - 0.005, points)
+    found = [one_example(float(p), outside) for p in at]
+    readings: dict[Reading, Numbers] = {
+        "mean": np.array([one.mean for one in found]),
+        "min": np.array([one.least for one in found]),
+        "weights": np.array([one.weighted for one in found]),
+    }
+    return at, readings, np.stack([one.losses for one in found])
+
+
+@dataclass(frozen=True, eq=False)
+class Carousel:
+    """Points of three classes on a circle, and a classifier that can only turn.
+
+    Class j looks in the direction 120°·j; the classifier's logits are s·cos(φ − 120°·j − θ). At θ = 0 all of its
+    directions are right, at θ = ±120° each stands on the next class.
+
+    Attributes:
+        angles: (n,) where the points stand, in radians.
+        y: (n,) true labels.
+        candidates: n candidate sets.
+    """
+
+    angles: Numbers
+    y: npt.NDArray[np.int64]
+    candidates: CandidateSets
+
+    def logits(self, theta: npt.ArrayLike, sharpness: float) -> Numbers:
+        """(t, n, 3) logits at the angles θ (t,), in degrees."""
+        turned = self.angles[None, :, None] - np.atleast_1d(np.asarray(theta))[:, None, None] * DEGREE
+        return sharpness * np.cos(turned - 2 * np.pi * np.arange(3) / 3)
+
+    def risk(self, theta: npt.ArrayLike, sharpness: float, reading: Reading) -> Numbers:
+        """(t,) empirical risk at the angles θ, in degrees.
+
+        For `weights` this is −log Σ_{j∈S} g_j, whose gradient is, term by term, that of Σ_j w_ij ℓ_j with w from Eq.
+        (norm) held fixed, as Algorithm 1 holds it: the hill that PRODEN really descends. (Σ_j w_ij ℓ_j itself, with the
+        weights following, is another curve: nobody descends it.)
+        """
+        logits = self.logits(theta, sharpness)
+        losses = _losses(logits)
+        mask = self.candidates.mask()
+        if reading == "mean":
+            return (np.where(mask, losses, 0).sum(axis=2) / self.candidates.sizes).mean(axis=1)
+        if reading == "min":
+            return np.where(mask, losses, np.inf).min(axis=2).mean(axis=1)
+        return -np.log(np.where(mask, np.exp(-losses), 0).sum(axis=2)).mean(axis=1)
+
+    def weights(self, theta: float, sharpness: float, reading: Reading) -> Numbers:
+        """(n, 3) training weights at θ: uniform, one-hot on the least loss, or Eq. (norm)."""
+        logits = self.logits(theta, sharpness)[0]
+        if reading == "mean":
+            return dense(self.candidates.uniform_weights(), self.candidates).astype(np.float64)
+        label = dense(restricted_softmax(logits[self._at], self.candidates), self.candidates)
+        if reading == "weights":
+            return label.astype(np.float64)
+        return np.eye(3)[label.argmax(axis=1)]
+
+    def slope(self, theta: float, sharpness: float, reading: Reading) -> float:
+        """Derivative of Σ_j w_ij ℓ_j by θ, a degree, with the weights w held fixed: the gradient of a training step."""
+        logits = torch.from_numpy(self.logits(theta, sharpness)[0])
+        scores = torch.softmax(logits, dim=1).numpy()
+        # dz_j/dθ of s·cos(φ − 120°j − θ) is s·sin(φ − 120°j − θ); dℓ_j/dz = g − e_j, so the weighted sum gives g − w.
+        turned = self.angles[:, None] - theta * DEGREE - 2 * np.pi * np.arange(3) / 3
+        change = sharpness * np.sin(turned)
+        by_logit = scores - self.weights(theta, sharpness, reading)
+        return float((by_logit * change).sum(axis=1).mean() * DEGREE)
+
+    def descend(
+        self, start: float, sharpness: float, reading: Reading, *, steps: int = 400, rate: float = 1500.0
+    ) -> Numbers:
+        """(steps+1,) the angles, in degrees in (−180, 180], on the way down from `start`."""
+        way = [float(start)]
+        for _ in range(steps):
+            # A step of at most 4° keeps descent descent, however steep the hill.
+            move = np.clip(rate / max(sharpness, 1.0) * self.slope(way[-1], sharpness, reading), -4.0, 4.0)
+            way.append(wrapped(way[-1] - float(move)))
+        return np.array(way)
+
+    def right(self, theta: float, sharpness: float) -> float:
+        """Share of points whose best candidate at θ is the true one."""
+        label = np.where(self.candidates.mask(), self.logits(theta, sharpness)[0], -np.inf).argmax(axis=1)
+        return float((label == self.y).mean())
+
+    @cached_property
+    def _at(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
+        return self.candidates.rows, self.candidates.indices
+
+
+def carousel(
+    how: Literal["binomial", "pair"], q: float, *, n: int = 150, spread: float = 25.0, seed: int = 0
+) -> Carousel:
+    """Points of three classes, `spread` degrees (standard deviation) around their directions."""
+    generator = np.random.default_rng(seed)
+    y = np.arange(n) % 3
+    angles = 2 * np.pi * y / 3 + spread * DEGREE * generator.normal(size=n)
+    return Carousel(angles, y, (flip_binomial if how == "binomial" else flip_pair)(y, 3, q, seed))
+
+
+def wrapped(theta: float) -> float:
+    """An angle in degrees, in (−180, 180].
+
+    >>> wrapped(190.0), wrapped(-180.0), wrapped(30.0)
+    (-170.0, 180.0, 30.0)
+    """
+    return 180.0 - (180.0 - theta) % 360.0
+
+
+def valleys(risk: Numbers) -> npt.NDArray[np.int64]:
+    """Places of the local minima of a risk given on a closed circle of angles (the ends are neighbours).
+
+    >>> valleys(np.array([1.0, 0.0, 2.0, 1.5, 3.0])).tolist()
+    [1, 3]
+    """
+    level = risk.round(9)  # a flat risk has no valleys, only rounding errors
+    return np.flatnonzero((level < np.roll(level, 1)) & (level <= np.roll(level, -1)))
+
+
+def _losses(logits: Numbers) -> Numbers:
+    """Cross-entropy of every label, (…, c) → (…, c), by the loss that training uses."""
+    flat = torch.from_numpy(np.ascontiguousarray(logits.reshape(-1, logits.shape[-1])))
+    return ce(flat).numpy().reshape(logits.shape)

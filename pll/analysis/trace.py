@@ -1,0 +1,170 @@
+"""The next mini-batch of Algorithm 1 in slow motion: every number of one example, before the step is really taken.
+
+The step is taken on a twin of the trainer, by `Trainer.step` itself, so that what is shown is what will happen: the
+same order of examples, the same dropout, the same result to the last digit. The trainer does not notice.
+
+What this file is not about: how the numbers are shown (pll.ui.train.views.slow), and how the step works
+(pll.training.trainer).
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.training.layouts import Batch
+from pll.training.trainer import Step, Trainer, WeightedLoss, evaluating
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class SlowStep:
+    """One example in one mini-batch; its k candidates in the order of their labels.
+
+    Attributes:
+        epoch: epochs completed before this step.
+        rows: (B,) the examples of the mini-batch, in its order.
+        example: the example whose numbers these are, one of `rows`.
+        labels: (k,) its candidates.
+        logits: (k,) what the model says of them, z_j.
+        scores: (k,) g_j, softmax over *all* classes; they sum to less than 1 where other classes have a share.
+        old_weights: (k,) training weights that the loss uses, w_j.
+        losses: (k,) what each candidate would cost, ℓ(g, e^j).
+        loss: Σ_j w_j ℓ(g, e^j) of this example.
+        batch_loss: the mean of that over the mini-batch, which is what the step reduces.
+        gradient: (k,) of this example's loss, by its logits.
+        gradient_norm: length of the gradient of `batch_loss` by all parameters.
+        label_weights: (k,) the new label weights: softmax over the candidates alone.
+        new_weights: (k,) the training weights of the next time; the label weights where the method is PRODEN.
+        parameters: how many there are.
+        move: length of the way that the parameters go.
+        scores_after: (k,) g_j of the model after the step.
+    """
+
+    epoch: int
+    rows: npt.NDArray[np.int64]
+    example: int
+    labels: npt.NDArray[np.int64]
+    logits: Numbers
+    scores: Numbers
+    old_weights: Numbers
+    losses: Numbers
+    loss: float
+    batch_loss: float
+    gradient: Numbers
+    gradient_norm: float
+    label_weights: Numbers
+    new_weights: Numbers
+    parameters: int
+    move: float
+    scores_after: Numbers
+
+
+def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None = None) -> SlowStep:
+    """What the next mini-batch will do, seen from one of its examples. Changes nothing in the trainer.
+
+    Args:
+        trainer: between two mini-batches, and standing still meanwhile (see `Run.while_paused`).
+        candidates: of its examples.
+        example: which one; where it is not in the mini-batch, or None, the least certain of the mini-batch.
+
+    Raises:
+        UserError: the method does not train on a weighted sum over the candidates.
+    """
+    objective = trainer.objective
+    if not isinstance(objective, WeightedLoss):
+        raise UserError("Slow mode shows methods that weigh the candidates: PRODEN, naive, sudden and itera.")
+    units = next(trainer.batches_left())
+    twin = _twin(trainer)
+    with twin.stream.drawing():
+        step = twin.step(units)
+    old = step.batch.read(objective.weights)  # (B, k), of the real trainer: as they were
+    place = _place(units, old, example)
+    row = int(units[place])
+    labels = candidates[row].astype(np.int64)
+
+    def own(values: Tensor) -> Numbers:
+        """(B, c) → (k,) of the example."""
+        return _numbers(values[place])[labels]
+
+    assert isinstance(twin.objective, WeightedLoss)
+    with torch.no_grad():
+        losses = objective.label_losses(step.logits)
+    on_candidates = _reader(step.batch, candidates, place, row)
+    return SlowStep(
+        epoch=trainer.epoch,
+        rows=units.cpu().numpy(),
+        example=row,
+        labels=labels,
+        logits=own(step.logits),
+        scores=own(torch.softmax(step.logits, dim=1)),
+        old_weights=on_candidates(old),
+        losses=own(losses),
+        loss=float((on_candidates(old) * own(losses)).sum()),
+        batch_loss=float(step.loss),
+        gradient=own(_gradient_by_logits(objective, step)),
+        gradient_norm=_length(p.grad for p in twin.network.parameters() if p.grad is not None),
+        label_weights=on_candidates(step.label_weights),
+        new_weights=on_candidates(step.batch.read(twin.objective.weights)),
+        parameters=sum(p.numel() for p in twin.network.parameters() if p.requires_grad),
+        move=_length(
+            b.detach() - a.detach()
+            for a, b in zip(trainer.network.parameters(), twin.network.parameters(), strict=True)
+        ),
+        scores_after=_scores(twin.network, trainer.X[row : row + 1])[labels],
+    )
+
+
+def _twin(trainer: Trainer) -> Trainer:
+    """A copy that can be stepped; the features and the candidates, which no step changes, are shared."""
+    shared = {id(part): part for part in (trainer.X, trainer.layout)}
+    twin = copy.deepcopy(trainer, shared)
+    twin.stream = trainer.stream.twin()  # where it stands now, even in the middle of an epoch
+    return twin
+
+
+def _place(units: Tensor, old: Tensor, example: int | None) -> int:
+    """Where in the mini-batch the example stands, or else the least certain one with a choice left."""
+    found = (units == (-1 if example is None else example)).nonzero()
+    if len(found):
+        return int(found[0])
+    return int(old.max(dim=1).values.argmin())
+
+
+def _reader(batch: Batch, candidates: CandidateSets, place: int, row: int) -> Callable[[Tensor], Numbers]:
+    """A function (B, columns of the layout) → (k,) of the example's candidates."""
+    labels = torch.arange(candidates.n_classes, device=batch.rows.device)
+    columns = batch.pick(labels.expand(len(batch.rows), -1))[place]  # which class each column is
+    wanted = torch.from_numpy(candidates[row].astype(np.int64)).to(columns.device)
+    at = torch.stack([(columns == label).nonzero()[0, 0] for label in wanted])  # padding comes after the real columns
+    return lambda values: _numbers(values[place][at])
+
+
+def _gradient_by_logits(objective: WeightedLoss, step: Step) -> Tensor:
+    """(B, c): the gradient of each example's own loss by its logits. For cross-entropy that is g − w."""
+    logits = step.logits.clone().requires_grad_()
+    loss = objective.loss(step.batch, logits) * len(logits)  # the batch's loss is a mean
+    (gradient,) = torch.autograd.grad(loss, logits)
+    return gradient
+
+
+def _scores(network: nn.Module, x: Tensor) -> Numbers:
+    with evaluating(network):
+        return _numbers(torch.softmax(network(x), dim=1)[0])
+
+
+def _length(parts: Iterable[Tensor]) -> float:
+    return float(sum(float((part.double() ** 2).sum()) for part in parts) ** 0.5)
+
+
+def _numbers(values: Tensor) -> Numbers:
+    return values.detach().cpu().numpy().astype(np.float64)

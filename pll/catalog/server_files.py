@@ -1,0 +1,102 @@
+"""Files on the server that somebody may name by their path: those in allowed folders, and nothing outside them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pll.catalog.files import search_roots
+from pll.catalog.sources import Source, holds_pictures
+from pll.errors import UserError
+from pll.formats import FORMATS
+
+DEEPEST = 3
+"""Folders inside folders that are looked into for files to offer."""
+MOST_OFFERED = 300
+MOST_LOOKED_AT = 20_000
+
+
+def allowed_folders() -> list[Path]:
+    """The data folder, and those of `$PLL_DATA_PATH`, with links followed; only those that are there."""
+    found = (root.resolve() for root in search_roots())
+    return [folder for folder in dict.fromkeys(found) if folder.is_dir()]
+
+
+def on_server(text: str) -> Source:
+    """The file (or folder of pictures) that a path names, absolute or inside one of the allowed folders.
+
+    Raises:
+        UserError: no such file, or one outside the allowed folders, however it is written; the message says which
+            folders are allowed.
+    """
+    given = Path(text.strip())
+    if not text.strip():
+        raise UserError(f"Give the path of a file inside {_listed(allowed_folders())}.")
+    if ".." in given.parts:
+        raise UserError(f"{text} leads out of its folder by '..'; give a path without it, {_inside()}.")
+    if "\0" in text:
+        raise UserError("The path holds a NUL character, which no path can; type it again.")
+    if given.is_absolute():
+        return _checked(given, text)
+    for folder in allowed_folders():
+        if os.path.lexists(folder / given):
+            return _checked(folder / given, text)
+    raise UserError(f"There is no file {text} in {_listed(allowed_folders())}; check the path.")
+
+
+def _checked(path: Path, text: str) -> Source:
+    allowed = allowed_folders()
+    if not _within(Path(os.path.normpath(path)), [*allowed, *search_roots()]):
+        # Said before anything is looked at: whether a file is there is nobody's business out there.
+        raise UserError(f"{text} is not in an allowed folder; put the file {_inside()}.")
+    try:
+        real = path.resolve(strict=True)
+    except (OSError, RuntimeError):  # not there, not ours to read, links in a circle
+        raise UserError(f"There is no file {text} that can be read; check the path.") from None
+    if not _within(real, allowed):
+        raise UserError(f"{text} is a link that leads out of the allowed folders; put the file itself {_inside()}.")
+    if not real.is_file() and not holds_pictures(real):
+        raise UserError(f"{text} is neither a file nor a folder of pictures; name a file inside it.")
+    if not os.access(real, os.R_OK):
+        raise UserError(f"{text} may not be read by the server; change the permissions of the file.")
+    return Source(real.name, str(real))
+
+
+def offered() -> list[str]:
+    """Paths of files in the allowed folders whose ending a format knows, to choose from; the first few hundred."""
+    endings = {suffix for form in FORMATS.values() for suffix in form.suffixes}
+    found: list[str] = []
+    for at, file in enumerate(_files(allowed_folders())):
+        if at >= MOST_LOOKED_AT or len(found) >= MOST_OFFERED:
+            break
+        if file.suffix.lower() in endings and not file.is_symlink():
+            found.append(str(file))
+    return found
+
+
+def _files(folders: Iterable[Path], depth: int = 0) -> Iterator[Path]:
+    """Files, those of a folder before those of the folders in it; links to folders are not followed."""
+    for folder in folders:
+        try:
+            inside = sorted(folder.iterdir())
+        except OSError:  # gone, or not ours to read
+            continue
+        visible = [path for path in inside if not path.name.startswith(".")]
+        yield from (path for path in visible if path.is_file())
+        if depth < DEEPEST:
+            yield from _files((path for path in visible if path.is_dir() and not path.is_symlink()), depth + 1)
+
+
+def _within(path: Path, folders: Iterable[Path]) -> bool:
+    return any(path.is_relative_to(folder) for folder in folders)
+
+
+def _inside() -> str:
+    return f"inside {_listed(allowed_folders())}"
+
+
+def _listed(folders: list[Path]) -> str:
+    if not folders:
+        return "an allowed folder (none is there: whoever runs the server names some in PLL_DATA_PATH)"
+    return " or ".join(str(folder) for folder in folders)

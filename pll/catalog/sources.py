@@ -1,0 +1,190 @@
+"""Where a run's data comes from, as something that can be written down: a catalogue name or a file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from weakref import WeakValueDictionary
+
+from pll import catalog, formats
+from pll.annotations import Rule, resolve
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.images import SUFFIXES
+from pll.io import Progress
+
+LOOKED_AT = 1000
+"""Files of a folder that are looked at to see whether they are pictures."""
+
+COPY_UP_TO = 100 * 2**20
+"""A run keeps a copy of a source file of at most this many bytes; of a larger one its path and hash."""
+
+
+_IN_MEMORY: WeakValueDictionary[str, PartialLabelDataset] = WeakValueDictionary()
+"""Data of files that somebody in this process still holds, a page or a run: who reads the same gets the same.
+
+A gigabyte would else be in memory once for the page and once for each run. Nothing changes a dataset in place.
+"""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A catalogue entry or a file, and how to read it.
+
+    Args:
+        name: the catalogue name, or the file's name as its owner knows it.
+        path: where the file lies; None for the catalogue.
+        format: name of a registered format; None finds it by content.
+        sha256: of the file, where known.
+        options: how the format shall read it (`pll.formats.ReadOptions`), as plain values.
+        rule: how several annotators' labels become candidate sets (`pll.annotations.Rule.parse`); "" for what the
+            data itself brings.
+    """
+
+    name: str
+    path: str | None = None
+    format: str | None = None
+    sha256: str | None = None
+    options: dict[str, Any] = field(default_factory=dict)
+    rule: str = ""
+
+    def load(self, progress: Progress | None = None) -> PartialLabelDataset:
+        """Read the data; a dataset of the catalogue that is not on this machine is downloaded.
+
+        Args:
+            progress: told how far it is: ("bytes", "bytes checked" or "rows", how many are done, how many in all or
+                None). What it raises stops the reading or the download, and leaves nothing behind.
+
+        Raises:
+            UserError: nothing of that name, or a file that cannot be read or has changed since.
+        """
+        data = self._read(progress)
+        return by_rule(data, Rule.parse(self.rule)) if self.rule else data
+
+    def _read(self, progress: Progress | None) -> PartialLabelDataset:
+        if self.path is None:
+            return catalog.load(self.name, progress=None if progress is None else partial(progress, "bytes"))
+        self.check_unchanged()
+        key = self._in_memory_as()
+        data = _IN_MEMORY.get(key)
+        if data is None:
+            options = formats.ReadOptions(**self.options, progress=progress)
+            data = formats.read(self.path, name=self.name, options=options, format=self.format)
+            if Path(self.path).is_file() and key == self._in_memory_as():  # a folder's time says little; not changed
+                _IN_MEMORY[key] = data
+        return data
+
+    def _in_memory_as(self) -> str:
+        """What tells this data, read so, from any other: the file as it is now, and how it is read."""
+        facts = Path(str(self.path)).stat()
+        file = [str(Path(str(self.path)).resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns]
+        return json.dumps([file, self.name, self.format, self.options], sort_keys=True, default=str)
+
+    def check_unchanged(self) -> None:
+        """Raises UserError where the file is gone, or is not what it was."""
+        if self.path is None:
+            return
+        file = Path(self.path)
+        if not file.exists():
+            raise UserError(f"{self.name} is no longer at {self.path}; put it back there, or start a new run.")
+        if self.sha256 is not None and file_hash(file) != self.sha256:
+            raise UserError(f"{self.name} at {self.path} has changed since the run was made; start a new run.")
+
+    def kept_in(self, folder: Path) -> Source:
+        """The same source, with the file copied into `folder` where it is small enough, and hashed.
+
+        Raises:
+            UserError: there is no such file.
+        """
+        if self.path is None:
+            return self
+        file = Path(self.path).resolve()
+        if not file.is_file() and not holds_pictures(file):
+            raise UserError(f"There is no file {self.path}; check the path.")
+        digest = file_hash(file)
+        if file.is_file() and file.stat().st_size <= COPY_UP_TO:
+            folder.mkdir(parents=True, exist_ok=True)
+            copy = folder / file.name
+            if copy != file:
+                shutil.copyfile(file, copy)
+            file = copy
+        return replace(self, path=str(file), sha256=digest)
+
+    def found_in(self, folder: Path) -> Source:
+        """The same source, read from the copy in `folder` where its own path is gone: the run was moved or renamed."""
+        if self.path is None or Path(self.path).exists():
+            return self
+        copy = folder / Path(self.path).name
+        return replace(self, path=str(copy)) if copy.is_file() else self
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for config.json."""
+        return asdict(self)
+
+
+def source_of(data: str, rule: str = "") -> Source:
+    """The source that a word on the command line means: a file where there is one, else a catalogue name.
+
+    Args:
+        rule: see `Source`.
+
+    Raises:
+        UserError: neither; a rule that does not exist.
+    """
+    if rule:
+        Rule.parse(rule)
+    return replace(_source_of(data), rule=rule)
+
+
+def _source_of(data: str) -> Source:
+    file = Path(data)
+    if file.is_file():
+        return Source(file.name, str(file))
+    if data in catalog.CATALOG:
+        return Source(data)
+    if file.is_dir():
+        if holds_pictures(file):
+            return Source(file.resolve().name, str(file))
+        raise UserError(f"{data} is a folder without pictures; name a file inside it.")
+    if file.suffix or len(file.parts) > 1:
+        raise UserError(f"There is no file {data}; check the path.")
+    try:
+        return Source(catalog.find(data).name)  # `MNIST` is mnist
+    except UserError as error:  # it says what it has, and what was perhaps meant
+        raise UserError(f"There is no file {data}. {error}") from error
+
+
+def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
+    """The data with candidate sets made of what its annotators said; examples nobody labelled are left out, and said.
+
+    Raises:
+        UserError: the data has no annotators.
+    """
+    if data.annotations is None:
+        raise UserError(f"{data.name} has no annotators' labels to apply the rule {rule} to; leave the rule out.")
+    resolved = resolve(data.annotations, rule)
+    kept = data if len(resolved.rows) == len(data) else data.take(resolved.rows)
+    return replace(kept, candidates=resolved.candidates, notes=(*kept.notes, *resolved.notes()))
+
+
+def holds_pictures(folder: Path) -> bool:
+    """Whether this is a folder that holds pictures, at any depth."""
+    return folder.is_dir() and any(file.suffix.lower() in SUFFIXES for file in islice(folder.rglob("*"), LOOKED_AT))
+
+
+def file_hash(file: Path) -> str:
+    """SHA-256 of a file's content; of a folder, of the names and contents of all files in it."""
+    if file.is_dir():
+        digest = hashlib.sha256()
+        for inside in sorted(file.rglob("*")):
+            if inside.is_file():
+                digest.update(f"{inside.relative_to(file).as_posix()}\x00{file_hash(inside)}\n".encode())
+        return digest.hexdigest()
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,209 @@
+"""`python -m pll fit`: one run in the foreground, with a bar, Ctrl-C and `--resume`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from pll.analysis.protocol import Parts
+from pll.analysis.readiness import warnings_about
+from pll.catalog.sources import file_hash
+from pll.cli.options import (
+    columns_told,
+    flip_of,
+    has_setting,
+    needs_classes,
+    noisy_of,
+    note,
+    settings,
+    source_like,
+    source_told,
+)
+from pll.cli.progress import bar, load
+from pll.errors import UserError
+from pll.methods import PartialLabelEstimator
+from pll.runs import run_data, runner
+from pll.runs.config import RunConfig
+from pll.runs.folder import RunFolder
+from pll.training.devices import default_threads
+from pll.training.metrics import EpochRecord, StopTraining
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it: 128 + SIGINT."""
+
+
+def fit(options: argparse.Namespace) -> int:
+    """Train one method into a run folder; ends by printing one JSON line of the final metrics.
+
+    Returns:
+        0, or 130 where Ctrl-C stopped it before its end.
+    """
+    folder = RunFolder(Path(options.out))
+    config = _run_config(options)
+    runner.new_estimator(config)  # wrong settings are said before anything is written
+    folder.lock()
+    try:
+        if folder.exists() and folder.has_begun():
+            if not options.resume:
+                raise UserError(
+                    f"{options.out} holds a run already; add --resume to go on with it, or choose another folder."
+                )
+            _check_unchanged(folder, config, options)
+            state = folder.state()
+            if state["state"] == "finished":
+                print(json.dumps(state["metrics"]))
+                return 0
+        else:
+            folder.create(config)
+        with _progress() as (on_ready, on_record), _stop_on_interrupt() as hook:
+            outcome = runner.run(
+                folder, load=partial(_load, folder, hook), hook=hook, on_ready=on_ready, on_record=on_record
+            )
+    finally:
+        folder.unlock()
+    print(json.dumps(outcome.metrics))
+    if outcome.state == "stopped":
+        print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
+    """The data of the run, with a bar; Ctrl-C stops that too."""
+    with bar() as show:
+
+        def progress(what: str, done: int, total: int | None) -> None:
+            show(what, done, total)
+            try:
+                hook()
+            except StopTraining:
+                raise KeyboardInterrupt from None  # nothing is learnt yet that could be kept
+
+        return run_data.load_parts(folder.config(), progress)
+
+
+def _run_config(options: argparse.Namespace) -> RunConfig:
+    params = settings(options)
+    if has_setting(options.method, "threads"):
+        params.setdefault("threads", default_threads())
+    source = source_told(options.data, options)
+    data = load(source) if needs_classes(options) else None
+    return RunConfig(
+        source=source,
+        method=options.method,
+        params=params,
+        flip=flip_of(options, data),
+        noisy=noisy_of(options, data),
+        features=options.features,
+        holdout=options.holdout,
+        test=None if options.test is None else source_like(options.test, columns_told(options)),
+        seed=options.seed,
+        strict=options.strict,
+    )
+
+
+def _check_unchanged(folder: RunFolder, config: RunConfig, options: argparse.Namespace) -> None:
+    """`--resume` goes on with the same run: refuse what would make it another.
+
+    Raises:
+        UserError: an option differs; it is named.
+    """
+    before, now = _as_options(folder.config()), _as_options(config)
+    if options.threads is None:  # the default of another machine, perhaps; the run keeps its own
+        before.pop("--threads", None)
+        now.pop("--threads", None)
+    for option in before | now:
+        if before.get(option) != now.get(option):
+            raise UserError(
+                f"{folder.path} was started {_said(option, before)}, now it is {_said(option, now)}; "
+                "resume with the same options, or choose another folder."
+            )
+    for old, new in ((folder.config().source, config.source), (folder.config().test, config.test)):
+        if old is not None and new is not None and new.path is not None and file_hash(Path(new.path)) != old.sha256:
+            raise UserError(
+                f"{new.path} has changed since the run in {folder.path} was made; choose another folder for a new run."
+            )
+
+
+def _as_options(config: RunConfig) -> dict[str, Any]:
+    """The options that lead to a config, those that were not given left out."""
+    flip = {} if config.flip is None else dict(vars(config.flip))
+    noisy = config.noisy
+    options = {
+        "DATA": config.source.name,
+        "--method": config.method,
+        "--flip": flip.pop("how", None),
+        "--holdout": config.holdout,
+        "--test": None if config.test is None else config.test.name,
+        "--noisy": None if noisy is None else str(noisy),
+        "--confusion": None if noisy is None else noisy.confusion,
+        "--confusion-rows": None if noisy is None or noisy.confusion is None else noisy.rows,
+        "--rule": config.source.rule or None,
+        "--column": " ".join(f"{name}={role}" for name, role in config.source.options.get("columns", {}).items())
+        or None,
+        "--features": None if config.features == "auto" else config.features,
+        "--seed": config.seed,
+        "--strict": config.strict or None,
+    } | {f"--{name.replace('_', '-')}": value for name, value in (flip | config.params).items()}
+    return {option: value for option, value in options.items() if value is not None}
+
+
+def _said(option: str, options: dict[str, Any]) -> str:
+    if option not in options:
+        return f"without {option}"
+    return f"with {option}" if options[option] is True else f"with {option} {options[option]}"
+
+
+@contextmanager
+def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer]]:
+    """A bar of epochs with rate and time left, made once it is known how many there are."""
+    bars: list[Any] = []
+
+    def on_ready(parts: Parts, estimator: PartialLabelEstimator) -> None:
+        note([*warnings_about(parts.train), *type(estimator).doubts(parts.train.sets())])
+        bars.append(tqdm(total=estimator.total_rounds(), unit="epoch"))
+
+    def on_record(record: EpochRecord) -> None:
+        bar = bars[0]
+        if not bar.n:
+            bar.initial = bar.n = record.epoch - 1  # a run that goes on starts where it was
+        bar.set_postfix(confidence=f"{record.mean_confidence:.3f}", refresh=False)
+        bar.update(record.epoch - bar.n)
+
+    try:
+        yield on_ready, on_record
+    finally:
+        for bar in bars:
+            bar.close()
+
+
+@contextmanager
+def _stop_on_interrupt() -> Iterator[Callable[[], None]]:
+    """Ctrl-C stops before the next batch and keeps what was learnt; a second one interrupts at once."""
+    pressed = threading.Event()
+
+    def on_signal(*_: object) -> None:
+        pressed.set()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def hook() -> None:
+        if pressed.is_set():
+            raise StopTraining
+
+    in_main = threading.current_thread() is threading.main_thread()
+    before = signal.signal(signal.SIGINT, on_signal) if in_main else None
+    try:
+        yield hook
+    finally:
+        if in_main:
+            signal.signal(signal.SIGINT, before)

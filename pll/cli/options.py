@@ -1,0 +1,192 @@
+"""Command-line options as what the library takes, and notes to whoever typed them."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pll import formats
+from pll.catalog.sources import Source, source_of
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.methods import get_method
+from pll.synthesis import FLIPS, Flip
+from pll.synthesis import SETTINGS as FLIP_SETTINGS
+from pll.synthesis.label_noise import Noisy
+from pll.synthesis.transitions import read_matrix, transitions_from_confusion, truth_given_label
+
+SETTINGS = (
+    "model", "loss", "epochs", "batch_size", "lr", "weight_decay", "momentum", "device", "threads", "scale",
+    "optimiser", "lr_decay", "lr_decay_every", "augment",
+)  # fmt: skip
+"""Options of the command line that are settings of a method."""
+
+
+def settings(options: argparse.Namespace) -> dict[str, Any]:
+    """Those settings of the method that were given."""
+    return {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
+
+
+def has_setting(method: str, name: str) -> bool:
+    """Whether the method has a setting of that name."""
+    return name in get_method(method)().get_params()
+
+
+def flip_of(options: argparse.Namespace, data: PartialLabelDataset | None = None) -> Flip | None:
+    """How candidates are to be made from true labels, or None.
+
+    Args:
+        data: whose classes a matrix is of; with it, what the file of `--matrix` (or, for `--flip matrix`, of
+            `--confusion`) holds is taken over, so that a run does not depend on that file.
+
+    Raises:
+        UserError: settings without `--flip`, or that do not fit it.
+    """
+    given = {name: value for name in ("q", "size", "matrix") if (value := getattr(options, name)) is not None}
+    if options.flip is None:
+        if given:
+            raise UserError(f"--{next(iter(given))} needs --flip to say how wrong labels enter.")
+        return None
+    if options.confusion is not None:
+        return _from_confusion(options, data)
+    missing = [name for name in FLIPS[options.flip].needs if name not in given]
+    if missing:
+        or_confusion = ", or --confusion FILE" if missing[0] == "matrix" else ""
+        raise UserError(f"--flip {options.flip} needs --{missing[0]}: {FLIP_SETTINGS[missing[0]]}{or_confusion}.")
+    flip = Flip(options.flip, **given)
+    if isinstance(flip.matrix, str) and data is not None:
+        rows = flip.transitions(data.n_classes, data.class_names).tolist()
+        return Flip(options.flip, matrix=tuple(tuple(row) for row in rows))
+    return flip
+
+
+def _from_confusion(options: argparse.Namespace, data: PartialLabelDataset | None) -> Flip:
+    """`--flip matrix --confusion FILE [--q HIGHEST]`."""
+    if options.flip != "matrix" or options.matrix is not None:
+        raise UserError("--confusion goes with --flip matrix (and without --matrix), or with --noisy confusion.")
+    if data is None:  # the file is looked at once the classes are known
+        return Flip("matrix", matrix=options.confusion)
+    names = data.class_names
+    confusion = read_matrix(options.confusion, names)
+    if options.confusion_rows == "given":
+        confusion = confusion.T
+    return Flip("matrix", matrix=as_plain(transitions_from_confusion(confusion, names, highest=options.q)))
+
+
+def noisy_of(options: argparse.Namespace, data: PartialLabelDataset | None = None) -> Noisy | None:
+    """How single labels that may be wrong become candidates, or None.
+
+    Args:
+        data: whose classes a confusion matrix is of; with it, the content of the file is taken over.
+
+    Raises:
+        UserError: settings that do not fit, or both `--flip` and `--noisy`.
+    """
+    if options.noisy is None:
+        if options.confusion is not None and options.flip is None:
+            raise UserError("--confusion needs --noisy confusion, or --flip matrix, to say what it is for.")
+        return None
+    if options.flip is not None:
+        raise UserError("--flip takes the labels for true, --noisy doubts them; give one of the two.")
+    noisy = Noisy.parse(options.noisy, confusion=options.confusion, rows=options.confusion_rows)
+    matrix = None if data is None else noisy.matrix(data.class_names)
+    if data is not None and matrix is not None:
+        truth_given_label(matrix, data.class_names, rows=noisy.rows)  # says what is wrong with it
+        return replace(noisy, confusion=as_plain(matrix))
+    return noisy
+
+
+def needs_classes(options: argparse.Namespace) -> bool:
+    """Whether a file of `--matrix` or `--confusion` is given, which is read once the classes of the data are known."""
+    return options.matrix is not None or options.confusion is not None
+
+
+def as_plain(matrix: npt.NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
+    """A matrix as plain values, that can be compared and written down."""
+    return tuple(tuple(row) for row in matrix.tolist())
+
+
+def listed(text: str, option: str, example: str) -> list[str]:
+    """What is separated by commas.
+
+    Raises:
+        UserError: nothing, or something twice.
+    """
+    found = [part.strip() for part in text.split(",") if part.strip()]
+    if not found:
+        raise UserError(f"{option} is empty; give some, separated by commas, such as {example}.")
+    if len(set(found)) < len(found):
+        twice = next(part for part in found if found.count(part) > 1)
+        raise UserError(f"{option} names {twice} twice; name each once.")
+    return found
+
+
+def whole_number(text: str) -> int:
+    """One of `--seeds`.
+
+    Raises:
+        UserError: not a whole number, or below 0.
+    """
+    if not text.isdecimal():
+        raise UserError(f"--seeds has {text!r}; give whole numbers, 0 or more, separated by commas, such as 0,1,2.")
+    return int(text)
+
+
+def source_told(data: str, options: argparse.Namespace) -> Source:
+    """The source that a word on the command line means, with what `--rule` and `--column` say of it.
+
+    Raises:
+        UserError: no such data, or columns told of a dataset of the catalogue.
+    """
+    return _with_columns(source_of(data, options.rule), columns_told(options))
+
+
+def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:
+    """A source whose columns are known from other data (what was trained on); it may lack some of them.
+
+    Args:
+        told: what is said of this very data; all these columns must be there.
+
+    Raises:
+        UserError: no such data, it cannot be read, or columns told of a dataset of the catalogue.
+    """
+    source = source_of(data)
+    there: set[str] = set()
+    if known and source.path is not None:
+        there = {column.name for column in formats.columns(source.path, name=source.name)}
+    return _with_columns(source, {name: role for name, role in known.items() if name in there} | dict(told or {}))
+
+
+def _with_columns(source: Source, columns: dict[str, str]) -> Source:
+    if columns and source.path is None:
+        raise UserError(f"--column is for files; what the columns of {source.name} are is known.")
+    return replace(source, options={"columns": columns}) if columns else source
+
+
+def columns_told(options: argparse.Namespace) -> dict[str, str]:
+    """What `--column` says, by column."""
+    return dict(pair(one, "--column", "NAME=ROLE") for one in options.column)
+
+
+def pair(text: str, option: str, form: str) -> tuple[str, str]:
+    """What stands before and after the last `=`.
+
+    Raises:
+        UserError: there is none, or nothing on one side.
+    """
+    name, _, value = text.rpartition("=")
+    if not name or not value:
+        raise UserError(f"{option} has {text!r}; write {form}.")
+    return name, value
+
+
+def note(messages: Sequence[str]) -> None:
+    """Say something on stderr that is no error."""
+    for message in messages:
+        print(f"candid: note: {message}", file=sys.stderr)

@@ -1,0 +1,293 @@
+"""From one format to another; and a run's labels back into the file its examples came from, all else untouched."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from pll import formats
+from pll.candidates import CandidateSets
+from pll.catalog.sources import Source, source_of
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.export import ExportSource
+from pll.export.run_export import export_source
+from pll.formats import FORMATS, ReadOptions, Results
+from pll.formats.cells import guess_separator, split_cell
+from pll.formats.results import read_results
+from pll.review.record import record_of
+from pll.runs.folder import RunFolder
+from pll.runs.labels_table import write_labels
+
+LABELS = "labels.csv"
+"""Where a run keeps its labels."""
+
+TRIED = 50
+"""Rows that are written to see whether a format takes such data at all."""
+
+Tell = Callable[[Sequence[str]], None]
+"""Called, before anything is written, with what a person should know."""
+
+Load = Callable[[Source], PartialLabelDataset]
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What was written.
+
+    Attributes:
+        files: the file asked for, then what goes with it.
+        examples: how many examples.
+        labelled: how many of them have an identified label in it.
+    """
+
+    files: tuple[Path, ...]
+    examples: int
+    labelled: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Conversion:
+    """A file that data or a run's labels can become; nothing is written before `write`.
+
+    Attributes:
+        to: the format, a name in `FORMATS`.
+        data: the examples.
+        results: their identified labels, if they have some.
+        back_into: the file that the examples came from, where it is of this very format: it is written again, all else
+            in it untouched. None where the data is written anew.
+        options: how that file is read.
+        lost: what the file will not hold of all this, in sentences for a person; mostly nothing.
+        why_unlabelled: why some examples have no label, as in "the run held them out".
+    """
+
+    to: str
+    data: PartialLabelDataset
+    results: Results | None
+    back_into: Path | None
+    options: ReadOptions
+    lost: tuple[str, ...]
+    why_unlabelled: str = ""
+
+    @property
+    def notes(self) -> list[str]:
+        """What a person should know before: what the format cannot hold, how many get no label."""
+        lost = [sentence if self.back_into else f"{self.to} cannot hold: {sentence}" for sentence in self.lost]
+        return [*lost, *self.unlabelled()]
+
+    def unlabelled(self) -> list[str]:
+        """How many examples have no label, and why, in a sentence; empty where all have one."""
+        results = self.results
+        if results is None or self.labelled == len(self.data):
+            return []
+        without = [name for name in self.data.row_ids.tolist() if results.label(name) is None]
+        by_hand = sum(name in results for name in without)
+        why = {self.why_unlabelled: len(without) - by_hand, "people found no candidate right": by_hand}
+        n = len(self.data)
+        return [f"{count:,} of {n:,} examples have no label: {words}." for words, count in why.items() if count]
+
+    @cached_property
+    def labelled(self) -> int:
+        """How many of the examples have an identified label that the file holds."""
+        known = self.results
+        if known is None:
+            return 0
+        there = sum(known.label(name) is not None for name in self.data.row_ids.tolist())
+        return there - FORMATS[self.to].labels_lost(self.data, known)
+
+    @cached_property
+    def beside(self) -> dict[str, str]:
+        """Texts that go with the file, by what stands in place of its suffix: a labelling configuration, say."""
+        if self.back_into is not None and self.results is not None:
+            return FORMATS[self.to].beside_given_back(self.back_into, self.results, self.options)
+        return FORMATS[self.to].beside(self.data, self.results)
+
+    def write(self, out: Path, *, uncertain_first: bool = False) -> Converted:
+        """Write the file, and what goes with it.
+
+        Args:
+            out: the file; not one that the data came from.
+            uncertain_first: begin with the least certain where people go through such a file one by one
+                (`Format.queue`); else the order of the data stays.
+
+        Raises:
+            UserError: data that the format cannot hold at all, a folder that is not there.
+        """
+        results = None if self.results is None else replace(self.results, uncertain_first=uncertain_first)
+        if self.back_into is not None and results is not None:
+            _check_other(self.back_into, out)
+            files = formats.give_back(self.back_into, out, results, options=self.options, format=self.to)
+        else:
+            files = formats.write(self.data, out, self.to, results)
+        return Converted(tuple(files), len(self.data), self.labelled)
+
+    @cached_property
+    def obstacle(self) -> str | None:
+        """Why the format cannot hold such data at all, in words; None where it can, as its first rows show."""
+        if self.back_into is not None:
+            return None
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                formats.write(self.data.take(slice(0, TRIED)), Path(folder) / "file", self.to, self.results)
+            except UserError as error:
+                return str(error).removeprefix("file: ")
+        return None
+
+
+def convert(
+    given: str,
+    to: str,
+    out: Path,
+    *,
+    options: ReadOptions | None = None,
+    format: str | None = None,
+    uncertain_first: bool = False,
+    tell: Tell,
+) -> Converted:
+    """Write data, or the labels of a run, in a format.
+
+    Args:
+        given: a file, a name of the catalogue, or the folder of a run.
+        to: a name in `FORMATS`.
+        out: the file to write.
+        options: how to read `given`, where it is a file.
+        format: the format of `given`, where it is a file; by default what its content says.
+        uncertain_first: see `Conversion.write`.
+        tell: is told what the format cannot hold.
+
+    Raises:
+        UserError: no such data or format, a run without labels, data that the format cannot hold at all, or it is said
+            how to read what is no file.
+    """
+    folder = RunFolder(Path(given))
+    source = None if folder.exists() else source_of(given)
+    if (source is None or source.path is None) and (format or options not in (None, ReadOptions())):
+        raise UserError(f"--column, --combine and --from are for files; how {given} is read is known.")
+    if source is None:
+        plan = of_run(folder, to, results=_decided_results(folder))
+    else:
+        if source.path is not None:
+            _check_other(Path(source.path), out)
+        plan = of_data(replace(source, format=format), to, options)
+    tell(plan.notes)
+    return plan.write(out, uncertain_first=uncertain_first)
+
+
+def of_data(source: Source, to: str, options: ReadOptions | None = None) -> Conversion:
+    """What writing data in a format would do.
+
+    Raises:
+        UserError: no such format, or data that cannot be read.
+    """
+    _check_format(to)
+    if source.path is None:
+        data = source.load()
+    else:
+        data = formats.read(source.path, name=source.name, options=options, format=source.format)
+    return _anew(data, to, None)
+
+
+def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: Load = Source.load) -> Conversion:
+    """What giving the labels of a run away in a format would do: back into its own file, or into a new one.
+
+    Args:
+        results: the labels, where they are not (only) those of labels.csv.
+        load: reads a source, where somebody may have its data already.
+
+    Raises:
+        UserError: no such format, a run without labels, data that is gone or has changed.
+    """
+    _check_format(to)
+    config, results = folder.config(), results or run_results(folder)
+    source = config.source
+    if source.path is not None and format_of(source) == to:
+        source.check_unchanged()
+        path, options = Path(source.path), ReadOptions(**source.options)
+        data = load(replace(source, rule=""))  # also what the rule left out stays in the file
+        lost = [*FORMATS[to].cannot_give_back(path, results, options), *FORMATS[to].cannot_label(data, results)]
+        return Conversion(to, data, results, path, options, tuple(lost), _why_unlabelled(source))
+    data = load(source)
+    if data.candidates is None or config.flip is not None or config.noisy is not None or config.lessons is not None:
+        data = _with_sets(data, folder.path / LABELS)
+    return _anew(data, to, results, _why_unlabelled(source))
+
+
+def run_results(folder: RunFolder) -> Results:
+    """The labels of a run, as they stand in its labels.csv.
+
+    Raises:
+        UserError: the run has none yet.
+    """
+    labels = folder.path / LABELS
+    if not labels.exists():
+        raise UserError(f"The run in {folder.path} has no labels yet ({folder.state()['state']}); finish it first.")
+    return read_results(labels, model_name(folder))
+
+
+def results_of(folder: RunFolder, source: ExportSource) -> Results:
+    """The labels that an export of a run holds: those of its labels.csv, and what people decided or took over since."""
+    if not source.decisions and not source.taken_over:
+        return run_results(folder)
+    with tempfile.TemporaryDirectory() as place:
+        write_labels(source.frame, Path(place) / LABELS)
+        return read_results(Path(place) / LABELS, model_name(folder))
+
+
+def _decided_results(folder: RunFolder) -> Results | None:
+    """The labels as people left them, where somebody has decided about them."""
+    return None if record_of(folder) is None else results_of(folder, export_source(folder))
+
+
+def model_name(folder: RunFolder) -> str:
+    """What tools that tell models apart call the model of a run."""
+    return f"{folder.config().method}-{folder.path.resolve().name}"
+
+
+def format_of(source: Source) -> str | None:
+    """The format that a source is in; None for the catalogue.
+
+    Raises:
+        UserError: the file is gone, or of no format that is known.
+    """
+    return None if source.path is None else source.format or formats.detect(Path(source.path)).name
+
+
+def _anew(data: PartialLabelDataset, to: str, results: Results | None, why_unlabelled: str = "") -> Conversion:
+    lost = FORMATS[to].cannot_hold(data)
+    if results is not None:
+        lost = [*lost, *FORMATS[to].cannot_label(data, results)]
+    return Conversion(to, data, results, None, ReadOptions(), tuple(lost), why_unlabelled)
+
+
+def _why_unlabelled(source: Source) -> str:
+    why = "the run held them out"
+    return f"{why}, or the rule {source.rule} left them no candidate" if source.rule else why
+
+
+def _check_format(to: str) -> None:
+    if to not in FORMATS:
+        raise UserError(f"There is no format called {to!r}; use one of {', '.join(FORMATS)}.")
+
+
+def _with_sets(data: PartialLabelDataset, labels: Path) -> PartialLabelDataset:
+    """The examples a run was trained on, with the candidate sets that were made for them."""
+    known = read_results(labels, "", more=("candidates",))
+    sets = known.columns["candidates"]
+    mark = guess_separator(sets)
+    place = {name: row for row, name in enumerate(data.row_ids.tolist())}
+    kept = data.take(np.array([place[name] for name in known.ids], dtype=np.int64))
+    cells = [split_cell(cell, mark) for cell in sets]
+    names = tuple(dict.fromkeys((*data.class_names, *(label for cell in cells for label in cell))))  # people add some
+    number = {name: k for k, name in enumerate(names)}
+    lists = ([number[label] for label in cell] for cell in cells)
+    return replace(kept, candidates=CandidateSets.from_lists(lists, len(names), names), annotations=None)
+
+
+def _check_other(given: Path, out: Path) -> None:
+    if out.exists() and out.samefile(given):
+        raise UserError(f"{out} is the file to convert; write to another.")

@@ -1,0 +1,78 @@
+"""From a run's folder to everything that can be taken away from it."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from pll.analysis.protocol import Parts
+from pll.export import ExportResult, ExportSource, export_all
+from pll.export.bundle import Progress
+from pll.features import load_features
+from pll.methods.persistence import load_model
+from pll.replay import replay_html
+from pll.review.label_snapshot import Subject
+from pll.review.record import record_of
+from pll.runs import run_data
+from pll.runs.folder import RunFolder, check_has_result
+
+
+def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource:
+    """What the exporters need, from a run that has ended.
+
+    Raises:
+        UserError: the run has no result yet, or its data is gone.
+    """
+    state: dict[str, Any] = folder.state()
+    check_has_result(folder)
+    train = (parts or run_data.parts_of(folder)).train
+    sets = train.sets()
+    record = record_of(folder, sets if folder.config().lessons is None else None)
+    weights = np.load(folder.history / "final.npy")
+    subject = Subject(folder.path.name, train.row_ids, sets, weights)
+    if record is not None:
+        subject = record.labels(subject, folder)
+    return ExportSource(
+        estimator=load_model(folder.path),
+        method=folder.config().method,
+        candidates=sets,
+        label_weights=subject.weights,
+        taken_over=subject.taken_over,
+        ids=train.row_ids,
+        y=train.y,
+        name=folder.config().name or train.name,
+        input_shape=train.input_shape,
+        feature_names=train.feature_names,
+        features=load_features(folder.path),
+        config=_how_it_was_made(folder),
+        metrics=state.get("metrics") or {},
+        decisions=None if record is None else record.decisions,
+        events=() if record is None else record.events,
+        rounds=() if record is None else record.rounds,
+        calibration=None if record is None else record.calibration(subject),
+        replay=partial(replay_html, folder, train),
+    )
+
+
+def _how_it_was_made(folder: RunFolder) -> dict[str, Any]:
+    """What a reader of the labels wants to know, and nothing about this machine."""
+    about, config = folder.about(), folder.config()
+    return {
+        "data": config.source.name,
+        "sha256": config.source.sha256,
+        "candidates": config.candidates,
+        "held_out": config.holdout,
+        "seed": config.seed,
+        "method": config.method,
+        "parameters": about.get("parameters", {}),
+        "created": about.get("created"),
+        "versions": about.get("versions", {}),
+    }
+
+
+def export_run(folder: RunFolder, out: Path, *, progress: Progress | None = None) -> ExportResult:
+    """Write all files of a run and one ZIP of them into `out`."""
+    return export_all(export_source(folder), out, progress=progress)

@@ -1,0 +1,251 @@
+"""Pictures that lie beside the data: in a ZIP archive, in a folder, or behind an address that nobody here follows.
+
+Only their names are in memory; one is read and decoded when somebody looks at it. Nothing in a picture's file is
+trusted: its size is checked before it is decoded, and a path never leads out of its archive or folder.
+"""
+
+from __future__ import annotations
+
+import importlib
+import io
+import os
+import threading
+import warnings
+import zipfile
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import ModuleType
+from typing import IO, TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.errors import UserError
+
+if TYPE_CHECKING:  # Pillow is slow to import, and most data has no pictures
+    from PIL import Image
+
+SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")
+"""How the names of pictures end, lower case."""
+
+FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
+"""What is decoded; Pillow knows many more, some of which run other programs."""
+
+OPEN_ARCHIVES = 2
+"""Archives that stay open between two pictures: that of the run in view, and one more."""
+
+MAX_PIXELS = 50_000_000
+"""A larger picture (some 150 MB unpacked) is refused before it is decoded."""
+
+MAX_BYTES = 200 * 2**20
+"""A larger file is refused before it is read."""
+
+
+@dataclass(frozen=True, eq=False)
+class Pictures:
+    """n pictures by name.
+
+    Args:
+        names: (n,) object array of str: a path inside `where`, or an address (URL) where there is no `where`.
+        where: the ZIP archive or the folder that holds them; None where they lie elsewhere.
+        contents: (n,) object array of bytes, their files, where they came inside the data; None where one has none.
+    """
+
+    names: npt.NDArray[np.object_]
+    where: Path | None = None
+    contents: npt.NDArray[np.object_] | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Pictures:
+        """Some of the pictures."""
+        return Pictures(self.names[rows], self.where, None if self.contents is None else self.contents[rows])
+
+    def data(self, i: int) -> bytes | None:
+        """The file of picture i as it is; None where it is out of reach.
+
+        Raises:
+            UserError: it is gone, damaged, too large, or its name leads out of the archive or folder.
+        """
+        if self.contents is not None:
+            return self.contents[i]
+        if self.where is None:
+            return None
+        name = str(self.names[i])
+        if "://" in name or name.startswith("data:"):
+            return None
+        check_inside(name)
+        try:
+            if self.where.is_dir():
+                return self._from_folder(self.where, name)
+            archive = _archive(self.where)
+            info = archive.getinfo(name)
+            _check_bytes(info.file_size, name)
+            return archive.read(info)
+        except KeyError as error:
+            raise UserError(f"{self.where.name} holds no picture {name!r}; put it there.") from error
+        # What zipfile raises of a member that is damaged, encrypted or packed in a way that it does not know:
+        except (OSError, zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+            raise UserError(f"The picture {name!r} of {self.where.name} cannot be read ({error}).") from error
+
+    def __getitem__(self, i: int) -> npt.NDArray[np.uint8] | None:
+        """(H, W) or (H, W, 3) uint8 of picture i; None where it is out of reach.
+
+        Raises:
+            UserError: see `data` and `decode`.
+        """
+        content = self.data(i)
+        return None if content is None else decode(content, str(self.names[i]))
+
+    @staticmethod
+    def _from_folder(folder: Path, name: str) -> bytes:
+        file = folder / name
+        if not file.resolve().is_relative_to(folder.resolve()):
+            raise UserError(f"The picture {name!r} is a link that leads out of the folder {folder}; copy it there.")
+        _check_bytes(file.stat().st_size, name)
+        return file.read_bytes()
+
+
+def _archive(path: Path) -> zipfile.ZipFile:
+    """The archive, open: reading its list of files anew for every picture takes most of the time.
+
+    Several threads may read from it at once (zipfile has a lock of its own); a forked process gets its own, since the
+    place in the file would be shared. It is opened again once the file has changed.
+    """
+    about = path.stat()
+    return _opened_archive(str(path), about.st_mtime_ns, about.st_size, os.getpid())
+
+
+@lru_cache(maxsize=OPEN_ARCHIVES)
+def _opened_archive(path: str, changed: int, size: int, process: int) -> zipfile.ZipFile:
+    return zipfile.ZipFile(path)  # closed as soon as nobody holds it any more
+
+
+def check_inside(name: str) -> None:
+    """Refuse a path that leads out of its archive or folder.
+
+    Raises:
+        UserError: it does.
+
+    >>> check_inside("cats/1.png")
+    >>> check_inside("../../etc/passwd")
+    Traceback (most recent call last):
+        ...
+    pll.errors.UserError: The path '../../etc/passwd' leads out of the archive; only paths inside it are read.
+    """
+    parts = name.replace("\\", "/").split("/")
+    if name.startswith(("/", "\\")) or ".." in parts or parts[0].endswith(":") or "\0" in name:
+        raise UserError(f"The path {name[:200]!r} leads out of the archive; only paths inside it are read.")
+
+
+def check_size(file: IO[bytes], name: str) -> None:
+    """Look at the header of a picture.
+
+    Raises:
+        UserError: not a picture, or one too large.
+    """
+    _opened(file, name).close()
+
+
+def decode(content: bytes, name: str) -> npt.NDArray[np.uint8]:
+    """A picture's pixels: (H, W) where it is grey, else (H, W, 3), uint8; upright, what is transparent on white.
+
+    Raises:
+        UserError: not a picture, a damaged one, or one too large.
+    """
+    from PIL import Image, ImageOps
+
+    with _opened(io.BytesIO(content), name) as picture:
+        try:
+            upright = ImageOps.exif_transpose(picture)
+            if _is_grey(upright):
+                return np.asarray(upright.convert("L"))
+            if upright.has_transparency_data:
+                shown = upright.convert("RGBA")
+                white = Image.new("RGBA", shown.size, "white")
+                upright = Image.alpha_composite(white, shown)
+            return np.asarray(upright.convert("RGB"))
+        except Exception as error:  # decoders of hostile bytes raise nearly anything
+            raise UserError(f"The picture {name!r} is damaged ({_reason(error)}); export or copy it again.") from error
+
+
+def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
+    """A PNG file of (H, W) or (H, W, 3) uint8; `decode` gives the same pixels back."""
+    from PIL import Image
+
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+def _opened(file: IO[bytes], name: str) -> Image.Image:
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of Pillow's own, lower idea of too large, and of odd metadata
+            picture = Image.open(file, formats=FORMATS)
+    except Image.DecompressionBombError as error:
+        raise UserError(f"The picture {name!r} is too large ({_reason(error)}); make it smaller.") from error
+    except Exception as error:
+        raise UserError(
+            f"The file {name!r} is not a picture that can be read ({_reason(error)}); save it as PNG or JPEG."
+        ) from error
+    width, height = picture.size
+    if width * height > MAX_PIXELS:
+        picture.close()
+        raise UserError(
+            f"The picture {name!r} has {width:,} × {height:,} pixels; at most {MAX_PIXELS // 10**6} million are read. "
+            "Make it smaller."
+        )
+    return picture
+
+
+def _is_grey(picture: Image.Image) -> bool:
+    return picture.mode in ("1", "L") and not picture.has_transparency_data
+
+
+def _check_bytes(size: int, name: str) -> None:
+    if size > MAX_BYTES:
+        raise UserError(
+            f"The picture {name!r} takes {size // 2**20:,} MB; at most {MAX_BYTES // 2**20} are read. Make it smaller."
+        )
+
+
+def _reason(error: Exception) -> str:
+    words = str(error).strip().splitlines()
+    return words[0][:120].rstrip(".") if words else type(error).__name__
+
+
+_SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+_OPERATORS = ("nms", "qnms")
+_lock = threading.Lock()  # two threads must not define the same operator
+
+
+def torchvision() -> ModuleType:
+    """The module `torchvision`, imported on first use (about 3 s, torch included).
+
+    Raises:
+        ImportError: torchvision is not installed, or does not fit the installed torch.
+
+    >>> torchvision().datasets.CIFAR10.filename
+    'cifar-10-python.tar.gz'
+    """
+    with _lock:
+        try:
+            return importlib.import_module("torchvision")
+        except RuntimeError as error:
+            if "torchvision::" not in str(error):
+                raise
+            _define_missing_operators()
+            return importlib.import_module("torchvision")
+
+
+def _define_missing_operators() -> None:
+    import torch
+
+    for name in _OPERATORS:
+        if not hasattr(torch.ops.torchvision, name):
+            torch.library.define(f"torchvision::{name}", _SCHEMA)

@@ -1,0 +1,128 @@
+"""Arrays as people bring them, files that are whole or not there, and progress of long work."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.errors import UserError
+
+Column = npt.NDArray[np.object_]
+"""(n,) Python objects: text, or None where a cell is missing."""
+
+
+def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """Features as every method takes them: contiguous float32 (n, d) or (n, C, H, W).
+
+    Raises:
+        UserError: not numbers, rows of different lengths, another number of dimensions.
+    """
+    try:
+        with np.errstate(over="ignore"):  # too large for float32 becomes infinite, and that is refused by name
+            array = np.ascontiguousarray(X, dtype=np.float32)
+    except (ValueError, TypeError) as error:
+        raise UserError(f"Features must be numbers, in rows of equal length: {error}.") from error
+    if array.ndim not in (2, 4):
+        raise UserError(
+            f"Features must be (examples × features) or (examples × channels × height × width); "
+            f"these have {array.ndim} dimension{'s' * (array.ndim != 1)}."
+        )
+    return array
+
+
+def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_names: Sequence[str] = ()) -> None:
+    """Raises UserError at the first infinite (and, unless allowed, missing) feature."""
+    with np.errstate(invalid="ignore"):  # inf − inf
+        total = X.sum(dtype=np.float64)
+    if np.isfinite(total):  # one pass over the common case
+        return
+    bad = np.isinf(X) if allow_missing else ~np.isfinite(X)
+    if not bad.any():
+        return
+    row, *place = (int(k) for k in np.argwhere(bad)[0])
+    where = f"column {feature_names[place[0]]!r}" if feature_names else f"feature {place[0]}"
+    if len(place) > 1:
+        where = f"pixel {tuple(place)}"
+    raise UserError(
+        f"Row {row}, {where} is {X[(row, *place)]}; features must be finite numbers. "
+        "Remove the row or fill in the value."
+    )
+
+
+def as_column(values: Sequence[Any] | npt.NDArray[Any]) -> Column:
+    """(n,) values as objects, whatever they are.
+
+    >>> as_column(["a", None, ["b"]])
+    array(['a', None, list(['b'])], dtype=object)
+    """
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        return values
+    plain = values.tolist() if isinstance(values, np.ndarray) else values
+    return np.fromiter(plain, dtype=object, count=len(plain))
+
+
+def check_unique_ids(ids: npt.NDArray[np.str_]) -> None:
+    """Raises UserError where an id stands twice."""
+    unique, first, counts = np.unique(ids, return_index=True, return_counts=True)
+    if len(unique) == len(ids):
+        return
+    again = unique[counts > 1]
+    earliest = again[np.argmin(first[counts > 1])]
+    rows = np.flatnonzero(ids == earliest)
+    raise UserError(f"Rows {rows[0]} and {rows[1]} have the same id {str(earliest)!r}; ids must be unique.")
+
+
+PART = ".part-"
+"""How the names of files begin that are still being written."""
+
+
+def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bool = False) -> None:
+    """Let `write` fill a temporary file beside `path`, then put it in place by renaming.
+
+    The temporary file keeps the suffix of `path`, since some writers go by it.
+
+    Args:
+        durable: have the content on the disk before the name: after a power cut, too, the file is whole.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f"{PART}{os.getpid()}-{threading.get_ident()}-{path.name}")
+    try:
+        write(temporary)
+        if durable:
+            with temporary.open("rb") as file:
+                os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_parts(folder: Path) -> None:
+    """Delete what a process that died left half-written in a folder nobody else is writing to."""
+    for part in folder.rglob(f"{PART}*"):
+        part.unlink(missing_ok=True)
+
+
+def save_array(path: Path, array: npt.NDArray[Any]) -> None:
+    """`numpy.save`, atomically."""
+    write_atomically(path, lambda temporary: np.save(temporary, array, allow_pickle=False))
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text, atomically."""
+    write_atomically(path, lambda temporary: temporary.write_text(text, encoding="utf-8"))
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write indented JSON, atomically."""
+    write_text(path, json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+
+Progress = Callable[[str, int, int | None], None]
+"""Called as work goes on: (what is counted, how many are done, how many in all or None). What it raises stops it."""

@@ -1,0 +1,88 @@
+"""What a choice of method and model will cost on some data, and what does not fit, said before it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import prod
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from pll.dataset import PartialLabelDataset
+from pll.methods import PartialLabelEstimator
+from pll.methods.classical import ClassicalEstimator
+from pll.methods.deep import DeepEstimator
+from pll.training.devices import choose_device
+from pll.training.models import MODEL_INFO, build_model, count_parameters
+
+LONG = 600.0
+"""Seconds from which on a run is called long."""
+_FLOPS = {"cpu": 3e10, "cuda": 5e12}
+"""Useful operations a second: of one core, and of a GPU on small models; right within a factor of three or so."""
+_STEP_SECONDS = 6e-4
+"""What a step costs whatever the model."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Before the start.
+
+    Attributes:
+        seconds: estimated time of the whole run.
+        memory_bytes: estimated peak memory beyond the data.
+        obstacles: why it cannot run, in words; empty where it can.
+        notes: what to think about first, in words.
+    """
+
+    seconds: float
+    memory_bytes: int
+    obstacles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
+    """The cost of fitting an estimator to some data with candidate sets, and what does not fit."""
+    cost = _advise_deep(estimator, data) if isinstance(estimator, DeepEstimator) else _advise_classical(estimator, data)
+    return replace(cost, notes=(*type(estimator).doubts(data.sets()), *cost.notes))
+
+
+def _advise_classical(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
+    assert isinstance(estimator, ClassicalEstimator)
+    sets = data.sets()
+    cost = type(estimator).cost(len(data), prod(data.input_shape), sets.n_classes, sets.nnz)
+    return Advice(cost.seconds, cost.memory_bytes, notes=() if cost.note is None else (cost.note,))
+
+
+def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
+    name, shape, c = estimator.model, data.input_shape, data.n_classes
+    if not isinstance(name, str) or not prod(shape):
+        return Advice(0.0, 0)  # a network of one's own, or no features yet: nothing is known
+    obstacle = MODEL_INFO[name].obstacle(shape) if name in MODEL_INFO else None
+    if obstacle is not None:
+        return Advice(0.0, 0, (obstacle,))
+    device = choose_device(estimator.device).type
+    steps = -(-len(data) // estimator.batch_size)
+    epoch = 3 * forward_flops(name, shape, c) * len(data) / _FLOPS.get(device, _FLOPS["cpu"]) + steps * _STEP_SECONDS
+    seconds = estimator.epochs * epoch
+    memory = 4 * (data.X.size + 3 * count_parameters(name, shape, c)) + 12 * len(data) * c
+    notes = []
+    if seconds > LONG:
+        where = "this machine has no GPU" if device == "cpu" else "even on the GPU"
+        notes.append(f"This will take about {_hours(seconds)} ({where}); fewer epochs or a smaller model take less.")
+    return Advice(seconds, memory, notes=tuple(notes))
+
+
+@lru_cache(maxsize=64)
+def forward_flops(model: str, input_shape: tuple[int, ...], n_classes: int) -> float:
+    """Floating-point operations of one example's forward pass; nothing is computed for it."""
+    with torch.device("meta"):
+        network = build_model(model, input_shape, n_classes).eval()
+        counter = FlopCounterMode(display=False)
+        with counter, torch.no_grad():
+            network(torch.empty((2, *input_shape)))
+    return counter.get_total_flops() / 2
+
+
+def _hours(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:.0f} hours"

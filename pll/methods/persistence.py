@@ -1,0 +1,304 @@
+"""Saving a fitted model and loading it again: `model.safetensors` (numbers) beside `model.json` (everything else).
+
+Neither file can carry code: loading a model from a stranger runs nothing. That is why a network, factory or loss of
+the user's own is named in `model.json` but has to be given again when the model is loaded.
+
+The two files are put in place one after the other, so the JSON carries a checksum of the numbers that belong to it: an
+interrupted save, or files from two models, are noticed and never give wrong predictions.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import safetensors
+import safetensors.numpy
+import torch
+
+import pll
+from pll.errors import UserError
+from pll.io import write_atomically, write_json
+from pll.methods import METHODS, PartialLabelEstimator
+
+WEIGHTS_FILE = "model.safetensors"
+CARD_FILE = "model.json"
+FORMAT = "candid-model"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """What `model.json` holds.
+
+    Attributes:
+        method: name in `METHODS`.
+        params: the estimator's parameters; those of `custom` are missing here.
+        custom: parameter → description of an object that no file can hold (a torch module, a function).
+        input_shape: shape of one example, (d,) or (C, H, W).
+        class_names: c names, in the order of the model's outputs.
+        weights_sha256: of the `model.safetensors` that belongs to it.
+        feature_names: d names of the columns the model was fitted on; empty where they have none.
+        versions: of Candid and the libraries that wrote it.
+        extra: whatever the caller wants to keep beside it.
+    """
+
+    method: str
+    params: dict[str, Any]
+    custom: dict[str, str]
+    input_shape: tuple[int, ...]
+    class_names: tuple[str, ...]
+    weights_sha256: str
+    feature_names: tuple[str, ...] = ()
+    versions: dict[str, str] = field(default_factory=dict)
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def save_model(
+    estimator: PartialLabelEstimator,
+    folder: Path | str,
+    *,
+    method: str,
+    input_shape: Sequence[int],
+    feature_names: Sequence[str] = (),
+    extra: dict[str, Any] | None = None,
+) -> None:
+    """Write `model.safetensors` and `model.json` into a folder (made if missing), each atomically.
+
+    Args:
+        estimator: fitted (or loaded).
+        method: its name in `METHODS`.
+        input_shape: shape of one example, (d,) or (C, H, W).
+        feature_names: d names of the columns, where there are some.
+        extra: plain values (numbers, text, lists, dicts) to keep in `model.json` under `"extra"`.
+
+    Raises:
+        UserError: the method is not the estimator's, or the folder cannot be written.
+    """
+    weights = model_weights(estimator)
+    card = model_card(
+        estimator, weights, method=method, input_shape=input_shape, feature_names=feature_names, extra=extra
+    )
+    place = Path(folder)
+    try:
+        write_atomically(place / WEIGHTS_FILE, lambda path: path.write_bytes(weights))
+        write_card(card, place / CARD_FILE)
+    except OSError as error:
+        raise UserError(f"The model cannot be written to {place}: {error.strerror or error}.") from error
+
+
+def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
+    """The estimator that was saved in a folder; it predicts as it did then, on the CPU.
+
+    Args:
+        folder: holds `model.json` and `model.safetensors`.
+        custom: the objects no file can hold, as keyword arguments: `load_model(folder, model=MyNet())` for a model
+            that was fitted with a network of one's own. `read_card(folder).custom` lists them.
+
+    Raises:
+        UserError: files that are missing, damaged, foreign or of different models; a custom object not given.
+    """
+    place = Path(folder)
+    card = read_card(place)
+    _check_custom(place / CARD_FILE, card, custom)
+    arrays = _read_weights(place, card)
+    try:
+        estimator = METHODS[card.method](**card.params, **custom)
+        return estimator.restore(arrays, card.input_shape, card.class_names)
+    except UserError:
+        raise
+    except (KeyError, TypeError, ValueError, RuntimeError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        written_by = card.versions.get("candid", "an unknown version")
+        remedy = "check that what you passed is what it was fitted with" if custom else "export the model again"
+        raise UserError(
+            f"{place / CARD_FILE}: the model cannot be rebuilt ({reason}). It was saved by Candid {written_by}, "
+            f"this is {pll.__version__}; {remedy}."
+        ) from error
+
+
+def model_weights(estimator: PartialLabelEstimator) -> bytes:
+    """The content of `model.safetensors`: the estimator's `fitted_arrays`. The same model gives the same bytes."""
+    # safetensors stores memory as it lies; np.array keeps 0-d arrays 0-d, which ascontiguousarray does not.
+    arrays = {name: np.array(array, order="C") for name, array in estimator.fitted_arrays().items()}
+    return safetensors.numpy.save(arrays, metadata={"format": FORMAT})
+
+
+def model_card(
+    estimator: PartialLabelEstimator,
+    weights: bytes,
+    *,
+    method: str,
+    input_shape: Sequence[int],
+    feature_names: Sequence[str] = (),
+    extra: dict[str, Any] | None = None,
+) -> ModelCard:
+    """What belongs into `model.json` beside these weights. Arguments and errors as for `save_model`."""
+    if METHODS.get(method) is not type(estimator):
+        names = [name for name, kind in METHODS.items() if kind is type(estimator)]
+        remedy = f"it is {names[0]!r}" if names else "only methods in pll.methods.METHODS can be loaded again"
+        raise UserError(f"A {type(estimator).__name__} cannot be saved as method {method!r}; {remedy}.")
+    custom = custom_parameters(estimator)
+    params = estimator.get_params(deep=False)
+    return ModelCard(
+        method=method,
+        params={name: _plain(value) for name, value in params.items() if name not in custom},
+        custom=custom,
+        input_shape=tuple(int(size) for size in input_shape),
+        class_names=estimator.class_names_,
+        weights_sha256=hashlib.sha256(weights).hexdigest(),
+        feature_names=tuple(str(name) for name in feature_names),
+        versions={"candid": pll.__version__, "torch": str(torch.__version__), "numpy": np.__version__},
+        extra=extra or {},
+    )
+
+
+def custom_parameters(estimator: PartialLabelEstimator) -> dict[str, str]:
+    """Parameters that no file can hold (a torch module, a function), each with a description of its value."""
+    params = estimator.get_params(deep=False)
+    return {name: _described(value) for name, value in params.items() if not _is_plain(value)}
+
+
+def write_card(card: ModelCard, path: Path) -> None:
+    """Write `model.json`, atomically."""
+    write_json(path, {"format": FORMAT, "format_version": FORMAT_VERSION} | asdict(card))
+
+
+def read_card(folder: Path | str) -> ModelCard:
+    """What the `model.json` of a folder says, without loading the model.
+
+    Raises:
+        UserError: it is missing, damaged, or not a model of Candid's.
+    """
+    path = Path(folder) / CARD_FILE
+    content = _read_file(path)
+    try:
+        value = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise UserError(f"{path} is damaged: it is not JSON ({error}). Save or export the model again.") from error
+    if not isinstance(value, dict) or value.get("format") != FORMAT:
+        raise UserError(f"{path} is not a model of Candid's; give a folder that `fit` or an export wrote.")
+    if value.get("format_version") != FORMAT_VERSION:
+        raise UserError(
+            f"{path} has format version {value.get('format_version')!r}; this Candid reads version {FORMAT_VERSION}. "
+            "Update Candid, or export the model again."
+        )
+    return _checked_card(path, value)
+
+
+def _checked_card(path: Path, value: dict[str, Any]) -> ModelCard:
+    wanted = {
+        "method": isinstance(value.get("method"), str),
+        "params": isinstance(value.get("params"), dict),
+        "custom": _maps_to_text(value.get("custom")),
+        "input_shape": _is_shape(value.get("input_shape")),
+        "class_names": _all_text(value.get("class_names")) and len(value["class_names"]) > 0,
+        "weights_sha256": isinstance(value.get("weights_sha256"), str),
+        "feature_names": _all_text(value.get("feature_names")),
+        "versions": _maps_to_text(value.get("versions")),
+        "extra": isinstance(value.get("extra"), dict),
+    }
+    for name, fits in wanted.items():
+        if not fits:
+            raise UserError(f"{path}: the field {name!r} is missing or damaged. Save or export the model again.")
+    if value["method"] not in METHODS:
+        raise UserError(f"{path} is a model of the method {value['method']!r}, which this Candid does not have.")
+    as_tuples = {name: tuple(value[name]) for name in ("input_shape", "class_names", "feature_names")}
+    return ModelCard(**({name: value[name] for name in wanted} | as_tuples))
+
+
+def _check_custom(path: Path, card: ModelCard, given: dict[str, Any]) -> None:
+    missing = {name: what for name, what in card.custom.items() if name not in given}
+    if missing:
+        listed = " and ".join(f"{name} = {what}" for name, what in missing.items())
+        call = ", ".join(f"{name}=…" for name in missing)
+        raise UserError(
+            f"{path}: this model was fitted with {listed}, which a file cannot hold without running foreign code. "
+            f"Load it from Python and pass the same again: "
+            f"pll.methods.persistence.load_model({str(path.parent)!r}, {call})."
+        )
+    for name in given:
+        if name not in card.custom:
+            raise UserError(f"{path}: {name!r} is saved with the model and cannot be replaced; leave it out.")
+
+
+def _read_weights(folder: Path, card: ModelCard) -> dict[str, Any]:
+    path = folder / WEIGHTS_FILE
+    content = _read_file(path)
+    if hashlib.sha256(content).hexdigest() != card.weights_sha256:
+        raise UserError(
+            f"{path} is damaged, or does not belong to the {CARD_FILE} beside it (their checksums differ). "
+            "Save or export the model again, and keep the two files together."
+        )
+    try:
+        arrays = safetensors.numpy.load(content)
+    except (safetensors.SafetensorError, ValueError, KeyError) as error:
+        raise UserError(f"{path} is not a safetensors file ({error}). Save or export the model again.") from error
+    return {name: array.copy() for name, array in arrays.items()}  # views of the file's bytes are read-only
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as error:
+        raise UserError(f"{path} is missing; a model is the two files {CARD_FILE} and {WEIGHTS_FILE}.") from error
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror or error}.") from error
+
+
+def _is_plain(value: object) -> bool:
+    """Whether JSON gives the value back."""
+    if isinstance(value, np.generic):
+        return _is_plain(value.item())
+    if isinstance(value, float):
+        return math.isfinite(value)
+    if isinstance(value, list | tuple):
+        return all(_is_plain(part) for part in value)
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(part) for key, part in value.items())
+    return value is None or isinstance(value, str | int)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return value
+
+
+def _described(value: object) -> str:
+    """An object for a person who has to find it again."""
+    if isinstance(value, torch.nn.Module):
+        return f"the torch module {_full_name(type(value))}"
+    if isinstance(value, type):
+        return f"the class {_full_name(value)}"
+    if callable(value) and hasattr(value, "__qualname__"):
+        return f"the function {_full_name(value)}"
+    if isinstance(value, int | float | complex):
+        return f"the number {value}"
+    return f"an object of type {_full_name(type(value))}"
+
+
+def _full_name(thing: Any) -> str:
+    return f"{thing.__module__}.{thing.__qualname__}"
+
+
+def _is_shape(value: object) -> bool:
+    return isinstance(value, list) and len(value) > 0 and all(type(size) is int and size > 0 for size in value)
+
+
+def _all_text(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(name, str) for name in value)
+
+
+def _maps_to_text(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(text, str) for text in value.values())

@@ -1,0 +1,76 @@
+"""Which labels each round of a review judges: a run's own, or those that people took over in their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from pll.errors import UserError
+from pll.review.label_snapshot import Subject
+from pll.store.records import RoundRecord
+
+Load = Callable[[str], Subject]
+"""Gives the subject of a run by its id."""
+ReadKept = Callable[[Subject, str], Subject]
+"""Gives the labels of this fingerprint that were taken over in place of a run's own."""
+
+
+@dataclass(frozen=True)
+class LabelsInForce:
+    """Finds them for the rounds of one review.
+
+    Args:
+        root: what the first run says.
+        load: gives the subject of a run that was taught; needed where there is one.
+        kept: gives labels that were taken over in place of a run's own; needed where there are some.
+    """
+
+    root: Subject
+    load: Load | None = None
+    kept: ReadKept | None = None
+
+    def under(self, rounds: Sequence[RoundRecord]) -> Subject:
+        """The labels that the last of these rounds judges.
+
+        Raises:
+            UserError: they cannot be read from here, or are of other examples.
+        """
+        run = rounds[-1].run
+        found = in_force(self._of(run), rounds, self.kept)
+        if len(found) != len(self.root):
+            raise UserError(f"The run {run} has other examples than this review.")
+        return found
+
+    def before(self, rounds: Sequence[RoundRecord], now: Subject) -> Subject | None:
+        """The labels that were judged before those of now; None where these are the first."""
+        places = [place for place, record in enumerate(rounds) if record.key != now.key]
+        return self.under(rounds[: places[-1] + 1]) if places else None
+
+    def _of(self, run: str) -> Subject:
+        if run == self.root.run:
+            return self.root
+        if self.load is None:
+            raise UserError(f"The review has gone on to the run {run}, which cannot be read from here.")
+        return self.load(run)
+
+
+def in_force(own: Subject, rounds: Sequence[RoundRecord], kept: ReadKept | None) -> Subject:
+    """What the last of these rounds that is of the run judges: the run's own labels, or those taken over.
+
+    Labels are taken over only after the run's own had a round. So where an earlier round is of the run's own labels,
+    another fingerprint was taken over; where none is, the run itself has gone on since.
+
+    Args:
+        own: the run's result.
+        rounds: of the review, in order; those of other runs are passed over.
+        kept: reads what was taken over. Without it they are the run's own, whose certificate is refused then.
+    """
+    prints = [record.fingerprint for record in rounds if record.run == own.run]
+    if kept is None or not prints or prints[-1] == own.fingerprint or own.fingerprint not in prints:
+        return own
+    return kept(own, prints[-1])
+
+
+def unjudged(subject: Subject, rounds: Sequence[RoundRecord]) -> bool:
+    """Whether none of these rounds judges these labels."""
+    return all(record.key != subject.key for record in rounds)

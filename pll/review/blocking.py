@@ -1,0 +1,104 @@
+"""What the certificate waits for: controls count in the order drawn, so one that stays open holds up those behind it.
+
+Who has it in hand, or whether it asks for another reviewer, does not change what the certificate says: every control
+counts in its turn, whoever answers it. So it may be freed at any time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from pll.review.session import Reviewing
+from pll.store.records import Claim
+from pll.store.store import Reader
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Attributes:
+    name: who has the control in hand.
+    gone: when it comes to others if its holder is gone.
+    latest: when it does so in any case.
+    """
+
+    name: str
+    gone: timedelta
+    latest: timedelta
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """The first open control, where others behind it are answered.
+
+    Attributes:
+        behind: answered controls that do not count yet.
+        holders: who has it in hand.
+        answered_by: who has answered it, where it asks for several reviewers.
+        asked: how many these are.
+    """
+
+    behind: int
+    holders: tuple[Holder, ...]
+    answered_by: tuple[str, ...]
+    asked: int
+
+
+def waiting(review: Reviewing) -> Waiting | None:
+    """What holds up controls that were answered; None where nothing does."""
+    row, behind = _first_open(review)
+    if row is None or not behind:
+        return None
+    with review.store.read(review.id) as reader:
+        held = _held(review, reader, row)
+    now = review.clock()
+    answers = review.state.verdict(row).answers
+    return Waiting(
+        behind,
+        tuple(Holder(claim.reviewer, *_until(review, claim, now)) for claim in held),
+        tuple(name for name, answer in answers.items() if answer.status != "open"),
+        int(review.asked[row]),
+    )
+
+
+def set_free(review: Reviewing, reviewer: str) -> bool:
+    """Take the control that the certificate waits for out of other hands than this reviewer's.
+
+    It comes up in its turn, unmarked as ever. Whose it was may still answer it, until somebody else has.
+
+    Returns:
+        Whether anybody had it.
+    """
+    with review.writing() as t:
+        row, _ = _first_open(review)
+        held = [] if row is None else [claim for claim in _held(review, t, row) if claim.reviewer != reviewer]
+        if row is not None and held:
+            t.drop(row, [claim.slot for claim in held])
+    return bool(held)
+
+
+def _first_open(review: Reviewing) -> tuple[int | None, int]:
+    """The first open control, and how many behind it were handed out as controls of the round, and are answered.
+
+    Those that the queue asked about before their turn are not held up: nobody has passed over one for them.
+    """
+    controls, counted = review.round.controls, review.controls_answered()
+    if counted >= len(controls):
+        return None, 0
+    state, number = review.state, review.round.number
+    behind = sum(
+        state.is_closed(row, review.asked)
+        and any(event.control and event.round == number for event in state.live_events(row))
+        for row in controls[counted + 1 :]
+    )
+    return controls[counted], behind
+
+
+def _held(review: Reviewing, reader: Reader, row: int) -> list[Claim]:
+    now = review.clock()
+    return [claim for claim in reader.slots(row) if claim.is_held(now)]
+
+
+def _until(review: Reviewing, claim: Claim, now: datetime) -> tuple[timedelta, timedelta]:
+    assert claim.expires_at is not None  # it is held
+    return claim.expires_at - now, max(claim.expires_at, claim.since + review.longest_hold) - now

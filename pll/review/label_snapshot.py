@@ -1,0 +1,91 @@
+"""The labels under review: what one run says about its training examples."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.runs.folder import RunFolder, check_has_result
+from pll.runs.run import Run
+from pll.weights import Sharpness, Weights, sharpness
+
+
+@dataclass(frozen=True, eq=False)
+class Subject:
+    """A run's result, as far as a review needs it.
+
+    Args:
+        run: its id.
+        ids: (n,) text, the examples.
+        candidates: n candidate sets, as the run was given them.
+        weights: (nnz,) float32, its final label weights.
+        taken_over: they are proposals that people took over in their place (pll.review.relabel_store).
+    """
+
+    run: str
+    ids: npt.NDArray[np.str_]
+    candidates: CandidateSets
+    weights: Weights
+    taken_over: bool = False
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Which labels these are: the run, and their fingerprint."""
+        return self.run, self.fingerprint
+
+    @cached_property
+    def sharp(self) -> Sharpness:
+        """Identified label, confidence, margin and entropy of every example."""
+        return sharpness(self.weights, self.candidates)
+
+    @cached_property
+    def labels(self) -> npt.NDArray[np.object_]:
+        """(n,) the names of the identified labels."""
+        return np.array(self.candidates.class_names, dtype=object)[self.sharp.identified]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of labels and confidences: another one means that a certificate of these no longer speaks of those."""
+        digest = hashlib.sha256(json.dumps(self.candidates.class_names).encode())
+        for array in (self.sharp.identified, self.sharp.confidence):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
+
+    def weights_of(self, row: int) -> dict[str, float]:
+        """Label → weight of one example, the heaviest first."""
+        start, end = self.candidates.indptr[row], self.candidates.indptr[row + 1]
+        found = zip(self.candidates.names(row), self.weights[start:end].tolist(), strict=True)
+        return dict(sorted(found, key=lambda pair: -pair[1]))  # stable: equals stay in the order of classes
+
+
+def subject_of(run: Run) -> Subject:
+    """The subject of a run that has a result.
+
+    Raises:
+        UserError: it has none yet, or its data is gone.
+    """
+    check_has_result(run.folder)
+    train = run.parts().train
+    return Subject(run.id, train.row_ids, train.sets(), np.load(run.folder.history / "final.npy"))
+
+
+def review_id(folder: RunFolder) -> str:
+    """The id under which decisions about a run are kept: that of the first run of its line, wherever it is moved.
+
+    A run that was taught by decisions belongs to the review of the run it continues.
+    """
+    about = folder.about()
+    lessons = about["run"].get("lessons")
+    if lessons:
+        return str(lessons["review"])
+    made = json.dumps([about.get("created"), about["run"]], sort_keys=True)
+    return "review-" + hashlib.sha256(made.encode()).hexdigest()[:24]

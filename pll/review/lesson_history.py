@@ -1,0 +1,62 @@
+"""What decisions taught under earlier runs of a review: a run that was taught them has one candidate left there.
+
+Without this the logit would begin anew with every taught run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from pll.candidates import CandidateSets
+from pll.review.decided import Decided
+from pll.review.lessons import Lessons
+from pll.review.logit import lessons
+from pll.review.session import Reviewing
+from pll.review.signals import ReviewSignals
+
+Signals = Callable[[str], ReviewSignals]
+"""Gives the signals of a run by its id."""
+
+
+def earlier_lessons(review: Reviewing, decided: Decided, signals_of: Signals) -> Lessons | None:
+    """The lessons of all runs before the present one, the first run's first; None where it is the first.
+
+    A run's lessons are those decisions whose examples the next one has only one candidate for. Runs that were looked
+    at with other signals than the present one (its neighbours are not there yet, say) are passed over.
+
+    Args:
+        decided: what may teach, in the classes of the present run.
+    """
+    runs = list(dict.fromkeys(record.run for record in review.rounds))
+    if review.current.run not in runs[1:]:
+        return None
+    runs = runs[: runs.index(review.current.run) + 1]
+    signals = [signals_of(run) for run in runs]
+    wanted = lessons(signals[-1], decided).features
+    found: Lessons | None = None
+    for own, after in pairwise(signals):
+        made = _mapped(lessons(own, _learnt(decided, own.sets, after.sets)), own.sets, decided.sets)
+        if made.features == wanted and len(made):
+            found = made if found is None else made.after(found)
+    return found
+
+
+def _learnt(decided: Decided, own: CandidateSets, after: CandidateSets) -> Decided:
+    """The decisions that the next run has learnt from, in the classes of this one."""
+    learnt = after.sizes[decided.rows] == 1
+    place = {name: j for j, name in enumerate(own.class_names)}
+    names = decided.sets.class_names
+    rows, labels = decided.rows[learnt], decided.labels[learnt]
+    known = [-1 if label < 0 else place.get(names[label], -1) for label in labels.tolist()]
+    return Decided(own, rows, np.array(known, dtype=np.int64))
+
+
+def _mapped(made: Lessons, own: CandidateSets, now: CandidateSets) -> Lessons:
+    """The same lessons in the classes of the present run, which has all of the earlier ones."""
+    place = {name: j for j, name in enumerate(now.class_names)}
+    index = np.array([place.get(name, 0) for name in own.class_names], dtype=np.int64)
+    return replace(made, labels=index[made.labels])

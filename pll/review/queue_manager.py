@@ -1,0 +1,248 @@
+"""What a review knows beside its decisions: the signals of the run, the order of the queue, and what is like what.
+
+The order learns: it is made anew after every hundredth of the examples decided, in the background. Control answers
+are left out of it, since they must not teach what they judge (docs/review.md).
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+from threadpoolctl import threadpool_limits
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.review.decided import Decided
+from pll.review.label_snapshot import Subject
+from pll.review.lesson_history import earlier_lessons
+from pll.review.orders import DEFAULT, Order, get_order, rank, usable_orders
+from pll.review.relabel import Offer, offer_of, take_over, teaching_decisions
+from pll.review.session import Reviewing
+from pll.review.signals import ReviewSignals, prepare
+from pll.review.similar import Similar
+from pll.review.teaching import Teacher
+from pll.runs.registry import RunRegistry
+
+_LOG = logging.getLogger(__name__)
+EVERY = 0.01
+"""Share of the examples decided after which the order is made anew."""
+AT_LEAST = 5
+"""Decisions after which it is made anew, at the soonest."""
+
+
+class Guide:
+    """One for each review and process. Safe to share between threads.
+
+    Args:
+        reviewing: the review.
+        runs: where its runs are found, and where taught ones are made.
+
+    Attributes:
+        teacher: teaches the runs what was decided.
+        order: the name of the queue's order.
+    """
+
+    def __init__(self, reviewing: Reviewing, runs: RunRegistry) -> None:
+        self.reviewing = reviewing
+        self.teacher = Teacher(reviewing, runs)
+        self.order = DEFAULT
+        self._runs = runs
+        self._lock = threading.RLock()
+        self._ranking = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._view: _View | None = None
+        self._before: dict[str, ReviewSignals] = {}
+        self._ranked: tuple[_Key, int] = (("", ""), 0)
+        self._offer: tuple[tuple[_Key, int, bool], Offer] | None = None
+
+    # ---- what is there -------------------------------------------------------------------------------------------
+
+    @property
+    def data(self) -> PartialLabelDataset:
+        """The training part of the model in view; a taught one may know further classes."""
+        return self._now().data
+
+    @property
+    def signals(self) -> ReviewSignals:
+        """Of the model in view."""
+        return self._now().signals
+
+    @property
+    def similar(self) -> Similar:
+        """Finds what is like an example."""
+        return self._now().similar
+
+    @property
+    def orders(self) -> list[Order]:
+        """Those that can be chosen now, the default first."""
+        return usable_orders(self.signals)
+
+    def _now(self) -> _View:
+        subject = self.reviewing.current
+        with self._lock:
+            if self._view is None or self._view.key != subject.key:  # other labels have taken their place
+                known = self._view
+                if known is not None and known.key[0] == subject.run:
+                    data, signals = known.data, known.signals
+                else:
+                    data = self._runs.get(subject.run).parts().train
+                    signals = ReviewSignals.of_run(self._runs.get(subject.run).folder, data)
+                self._view = _View(subject.key, data, _with_labels(signals, subject))
+            return self._view
+
+    # ---- the order -----------------------------------------------------------------------------------------------
+
+    def choose(self, order: str) -> None:
+        """From now on hand out in this order."""
+        self.order = order
+        self.rank_now()
+
+    def rank_now(self) -> None:
+        """Make the order anew, from all that is known by now."""
+        with self._ranking:
+            view = self._now()
+            self._ranked = (view.key, len(self.reviewing.state.all_events))
+            names = [order.name for order in usable_orders(view.signals)]
+            name = self.order if self.order in names else names[0]
+            rows = rank(name, view.signals, decided=self.teaching_decisions())
+            if self.reviewing.current.key == view.key:
+                self.reviewing.set_order(name, rows)
+
+    def begin(self) -> None:
+        """The first order at once; what takes long (neighbours) in the background, and then the order again."""
+        if self._ranked[0] != self.reviewing.current.key:
+            self.rank_now()
+            self._in_background(self._prepare)
+
+    def keep_up(self) -> None:
+        """To be called after a decision: makes the order anew in the background where that is due."""
+        step = max(AT_LEAST, int(EVERY * len(self.reviewing.root)))
+        learns = get_order(self.order).uses_decisions
+        if self._ranked[0] != self.reviewing.current.key:
+            self._in_background(self._begin_anew)
+        elif learns and len(self.reviewing.state.all_events) - self._ranked[1] >= step:
+            self._in_background(self.rank_now)
+
+    def wait(self, seconds: float = 60.0) -> None:
+        """Until what is being made in the background is there."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+
+    def learnt(self) -> bool:
+        """Put a taught model that has finished in the place of the present one; whether that was done now.
+
+        Raises:
+            UserError: its result cannot be read.
+        """
+        if not self.teacher.poll():
+            return False
+        self.keep_up()
+        return True
+
+    def teaching_decisions(self) -> Decided:
+        """What people decided, without the controls of the certificate; and what it taught under earlier runs."""
+        said = teaching_decisions(self.reviewing)
+        try:
+            return replace(said, earlier=earlier_lessons(self.reviewing, said, self._signals_of))
+        except (UserError, OSError) as error:  # an earlier run or its data is gone: the present one goes on to serve
+            _LOG.warning("Lessons of earlier runs are left out: %s", error)
+            return said
+
+    # ---- proposals -----------------------------------------------------------------------------------------------
+
+    def offer(self) -> Offer:
+        """What the decisions so far propose; made anew where there are further ones. Not for every key press."""
+        view, known = self._now(), self._offer
+        about = (view.key, len(self.reviewing.state.all_events), view.signals.neighbours is not None)
+        if known is None or known[0] != about:
+            self._offer = known = (about, offer_of(self.reviewing, view.signals, self.teaching_decisions()))
+        return known[1]
+
+    def take_over(self, offer: Offer, *, by: str | None = None, verified: bool = False) -> bool:
+        """Make these proposals the labels under review; False where other labels came under review meanwhile."""
+        folder = self._runs.get(offer.labels.run).folder
+        done = take_over(self.reviewing, folder, offer, by=by, verified=verified)
+        self.keep_up()
+        return done
+
+    # ---- look-alikes ---------------------------------------------------------------------------------------------
+
+    def look_alikes(self, row: int, free: npt.NDArray[np.bool_], most: int) -> npt.NDArray[np.int64]:
+        """(≤ most,) examples with the identified label of `row`, the nearest to it first, `row` itself leading.
+
+        Args:
+            free: (n,) bool, which may be given out.
+        """
+        identified = self.reviewing.current.sharp.identified
+        same = np.flatnonzero(free & (identified == identified[row]))
+        return self.similar.nearest_of(row, same[same != row], most - 1, lead=row)
+
+    # ---- inside --------------------------------------------------------------------------------------------------
+
+    def _begin_anew(self) -> None:
+        """Other labels came under review: their order, then what takes long, in the one thread that there is."""
+        self.rank_now()
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What takes long, and then the order again; nothing where it is there."""
+        view = self._now()
+        if view.signals.neighbours is not None and view.signals.mean_weights is not None:
+            return
+        own, root = (self._runs.get(run).folder for run in (view.key[0], self.reviewing.root.run))
+        with threadpool_limits(1):  # the keys of the reviewers come first
+            made = prepare(own, view.data, like=root)  # whatever a run was taught, its examples are the first one's
+        with self._lock:
+            subject = self.reviewing.current  # labels may have been taken over meanwhile
+            if subject.run == view.key[0]:
+                self._view = _View(subject.key, view.data, _with_labels(made, subject))
+        self.rank_now()
+
+    def _signals_of(self, run: str) -> ReviewSignals:
+        """Of the run in view, or of one before it, which do not change any more."""
+        view = self._now()
+        if run == view.key[0]:
+            return view.signals
+        if run not in self._before or self._before[run].neighbours is None:
+            found = self._runs.get(run)
+            self._before[run] = ReviewSignals.of_run(found.folder, found.parts().train)
+        return self._before[run]
+
+    def _in_background(self, work: Callable[[], None]) -> None:
+        def labour() -> None:
+            try:
+                work()
+            except (UserError, OSError) as error:  # the present order goes on to serve
+                _LOG.warning("The order of the queue was not made anew: %s", error)
+
+        with self._lock:
+            if self._thread is not None and self._thread.is_alive():
+                return
+            self._thread = threading.Thread(target=labour, name="candid-review-order", daemon=True)
+            self._thread.start()
+
+
+_Key = tuple[str, str]
+"""A run, and the fingerprint of its labels."""
+
+
+def _with_labels(signals: ReviewSignals, subject: Subject) -> ReviewSignals:
+    """The run's signals, with the labels that people took over, if they did."""
+    return replace(signals, taken_over=subject.weights if subject.taken_over else None)
+
+
+class _View:
+    """What one model says, and what is like what."""
+
+    def __init__(self, key: _Key, data: PartialLabelDataset, signals: ReviewSignals) -> None:
+        self.key, self.data, self.signals = key, data, signals
+
+    @cached_property
+    def similar(self) -> Similar:
+        return Similar(self.data, self.signals.sharp)

@@ -1,0 +1,181 @@
+"""Long work in the background that somebody may watch and stop: reading a large file, a download, a classifier.
+
+The work runs in a thread of its own and says how far it is by calling its `report`; whoever watches takes immutable
+snapshots. What this file is not about: training, which has queues and folders of its own (pll.runs.run).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from pll.errors import UserError
+
+Report = Callable[[str, int, int | None], None]
+"""Called as work goes on: (what is counted, how many are done, how many in all or None)."""
+
+State = Literal["working", "done", "failed", "stopped"]
+
+AT_ONCE = 2
+"""Jobs at work at a time, the others wait: each may need a core and the memory of a data set."""
+KEPT = 2
+"""Ended jobs whose result nobody has taken."""
+
+
+class Stopped(Exception):
+    """Raised by `report` inside the work once somebody has asked to stop."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where a job is, at one moment.
+
+    Attributes:
+        what: what is counted, such as `"bytes"`; empty while nothing has been said.
+        done, total: how many; total is None where it is not known.
+        rate: a second, within what is counted now; None before there is one.
+        seconds: since the work began.
+    """
+
+    state: State
+    what: str = ""
+    done: int = 0
+    total: int | None = None
+    rate: float | None = None
+    seconds: float = 0.0
+    error: str = ""
+
+    @property
+    def share(self) -> float:
+        """How much of it is done, 0-1; 0 where that is not known."""
+        return min(1.0, self.done / self.total) if self.total else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Of what is counted now, at the rate so far."""
+        if self.total is None or not self.rate:
+            return None
+        return max(0.0, (self.total - self.done) / self.rate)
+
+
+class Job:
+    """One piece of work.
+
+    Args:
+        work: given `report`, which it calls now and then, and which raises `Stopped` to stop it.
+        turn: taken while it works.
+    """
+
+    def __init__(self, work: Callable[[Report], Any], turn: threading.Semaphore | None = None) -> None:
+        self._work = work
+        self._turn = turn or threading.Semaphore()
+        self._stop = threading.Event()
+        self._ended = threading.Event()
+        self._standing = Standing("working")
+        self._result: Any = None
+        self._began = self._stage_began = time.monotonic()
+        self._stage_from = 0
+        threading.Thread(target=self._run, name="candid-job", daemon=True).start()
+
+    def standing(self) -> Standing:
+        """Where it is now."""
+        return self._standing
+
+    def stop(self) -> None:
+        """Ask it to stop; it does so the next time it says how far it is."""
+        self._stop.set()
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for its end, so long at most; returns whether it has ended."""
+        return self._ended.wait(seconds)
+
+    def result(self) -> Any:
+        """What the work returned.
+
+        Raises:
+            UserError: it failed, was stopped, or is still at work.
+        """
+        if self._standing.state != "done":
+            raise UserError(self._standing.error or "This is not finished yet; wait a moment.")
+        return self._result
+
+    def _run(self) -> None:
+        with self._turn:
+            try:
+                self._report("", 0, None)
+                self._result = self._work(self._report)
+                self._end("done")
+            except Stopped:
+                self._end("stopped", "It was stopped before its end.")
+            except UserError as error:
+                self._end("failed", str(error))
+            except MemoryError:
+                self._end("failed", "The machine ran out of memory. Bring a smaller file, or fewer features.")
+            except Exception as error:  # a thread has nobody else to tell
+                self._end("failed", f"Something went wrong that should not have: {type(error).__name__}: {error}.")
+
+    def _report(self, what: str, done: int, total: int | None) -> None:
+        if self._stop.is_set():
+            raise Stopped
+        now = time.monotonic()
+        if what != self._standing.what or done < self._standing.done:
+            self._stage_began, self._stage_from = now, done
+        spent = now - self._stage_began
+        rate = (done - self._stage_from) / spent if spent > 0.2 else None
+        self._standing = Standing("working", what, done, total, rate, now - self._began)
+
+    def _end(self, state: State, error: str = "") -> None:
+        last = self._standing
+        seconds = time.monotonic() - self._began
+        self._standing = Standing(state, last.what, last.done, last.total, last.rate, seconds, error)
+        self._ended.set()
+
+
+class JobBoard:
+    """The jobs of a process, by what they make: two people who want the same share one."""
+
+    def __init__(self) -> None:
+        self._jobs: OrderedDict[str, Job] = OrderedDict()
+        self._lock = threading.Lock()
+        self._turn = threading.Semaphore(AT_ONCE)
+
+    def get(self, key: str) -> Job | None:
+        """The job of that key, where there is one."""
+        with self._lock:
+            return self._jobs.get(key)
+
+    def start(self, key: str, work: Callable[[Report], Any]) -> Job:
+        """The job of that key: the one that is there, else a new one."""
+        with self._lock:
+            job = self._jobs.get(key)
+            if job is None:
+                self._forget_old()
+                job = self._jobs[key] = Job(work, self._turn)
+            return job
+
+    def forget(self, key: str) -> None:
+        """Let go of a job, and stop it where it is still at work."""
+        with self._lock:
+            job = self._jobs.pop(key, None)
+        if job is not None:
+            job.stop()
+
+    def stop_all(self, patience: float = 2.0) -> None:
+        """Ask every job to stop, and wait so many seconds at most: half-written files are removed by then."""
+        with self._lock:
+            jobs = list(self._jobs.values())
+            self._jobs.clear()
+        for job in jobs:
+            job.stop()
+        until = time.monotonic() + patience
+        for job in jobs:
+            job.wait(max(0.0, until - time.monotonic()))
+
+    def _forget_old(self) -> None:
+        ended = [key for key, job in self._jobs.items() if job.standing().state != "working"]
+        for key in ended[: max(0, len(ended) - KEPT + 1)]:
+            del self._jobs[key]

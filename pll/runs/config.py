@@ -1,0 +1,94 @@
+"""What determines a run's result, as plain values that can be written down and read again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pll.catalog.sources import Source
+from pll.methods import METHODS, get_method
+from pll.runs.decided_sets import Lessons
+from pll.synthesis import Flip
+from pll.synthesis.label_noise import Noisy
+
+
+@dataclass(frozen=True)
+class RunConfig:
+    """Everything that determines a run's result.
+
+    Args:
+        source: the data.
+        method: a name of `METHODS`.
+        params: settings of the method that differ from its defaults.
+        flip: how candidates are made from true labels; None uses those of the data.
+        holdout: share held out to test on, or None.
+        test: data to test on, or None.
+        features: what makes features of texts, pictures and words; see `pll.analysis.protocol.prepare`.
+        seed: of split, candidates and method.
+        strict: refuse truth outside the candidates.
+        name: what to call it on a page.
+        noisy: how candidates are made from single labels that may be wrong; None where they are not.
+        lessons: what decisions of a review taught it, on top of all this; None where it was not taught.
+    """
+
+    source: Source
+    method: str = "proden"
+    params: dict[str, Any] = field(default_factory=dict)
+    flip: Flip | None = None
+    holdout: float | None = None
+    test: Source | None = None
+    features: str = "auto"
+    seed: int = 0
+    strict: bool = False
+    name: str = ""
+    noisy: Noisy | None = None
+    lessons: Lessons | None = None
+
+    @property
+    def candidates(self) -> str:
+        """Where the candidate sets come from, in a few words."""
+        made = self.flip or self.noisy
+        if made is not None:
+            return made.words
+        return f"from annotators, {self.source.rule}" if self.source.rule else "as in the data"
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values for config.json."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> RunConfig:
+        """The inverse of `to_json`.
+
+        Raises:
+            TypeError, KeyError: not what `to_json` gives.
+        """
+        flip, test, noisy = values.get("flip"), values.get("test"), values.get("noisy")
+        lessons = values.get("lessons")
+        return cls(
+            **{
+                **values,
+                "source": Source(**values["source"]),
+                "flip": None if flip is None else Flip(**flip),
+                "test": None if test is None else Source(**test),
+                "noisy": None if noisy is None else Noisy(**noisy),
+                "lessons": None if lessons is None else Lessons(**lessons),
+            }
+        )
+
+
+def in_words(config: RunConfig) -> str:
+    """The settings of a run in one line."""
+    parts = [METHODS[config.method].title if config.method in METHODS else config.method]
+    defaults = get_method(config.method)().get_params()
+    every = defaults | config.params
+    parts.append(str(every.get("model", "")))
+    if config.flip is not None:
+        parts.append(f"candidates made: {config.flip.words}")
+    elif config.noisy is not None or config.source.rule:
+        parts.append(config.candidates)
+    parts += [f"{every['epochs']} epochs", f"learning rate {every['lr']:g}"] if "epochs" in every else []
+    if config.holdout:
+        parts.append(f"{config.holdout:.0%} held out")
+    parts.append(f"seed {config.seed}")
+    return " · ".join(part for part in parts if part)

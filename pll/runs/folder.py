@@ -1,0 +1,300 @@
+"""The folder of a run: everything about it, so that it can be listed, watched, resumed and exported from disk alone.
+
+config.json      every parameter, seed, versions, fingerprint of the data
+state.json       queued, running, paused, stopped, failed or finished; final metrics
+metrics.csv      a row an epoch
+history/         label weights over epochs (pll.runs.history)
+checkpoint/      enough to go on to the same result
+labels.csv  model.safetensors  model.json        the result
+source/          a copy of the data file (up to 100 MB); source-test/ of the test file
+log.txt          what happened when, with the full trace of an error
+run.lock         held by the process that is at work on it; free again the moment that process dies
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy
+import torch
+from filelock import FileLock, Timeout
+
+import pll
+from pll.errors import UserError
+from pll.io import write_atomically, write_json, write_text
+from pll.runs.config import RunConfig
+from pll.training.metrics import METRICS
+
+State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted", "finished"]
+"""`interrupted` is never written: it is what `queued`, `running` and `paused` mean once nobody holds the lock."""
+
+GLANCE = 0.5
+"""Seconds to wait for the lock: whoever only looks whether a run is at work holds it for a moment too."""
+
+
+class RunFolder:
+    """Reads and writes one run's files.
+
+    Args:
+        path: the folder; made by `create`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = FileLock(path / "run.lock", thread_local=False)
+
+    # ---- config and state ----------------------------------------------------------------------------------------
+
+    def exists(self) -> bool:
+        """Whether there is a run here."""
+        return (self.path / "config.json").exists()
+
+    def create(self, config: RunConfig) -> RunConfig:
+        """Make the folder; returns the config with its source files kept inside.
+
+        Raises:
+            UserError: a file stands where the folder should be, the disk is full, or a source file is not there.
+        """
+        self._make()
+        try:
+            return self._create(config)
+        except OSError as error:
+            raise UserError(f"Cannot write to the run folder {self.path}: {error.strerror or error}.") from error
+
+    def _create(self, config: RunConfig) -> RunConfig:
+        kept = replace(
+            config,
+            source=config.source.kept_in(self._sources),
+            test=None if config.test is None else config.test.kept_in(self._test_sources),
+        )
+        about = {
+            "run": kept.to_json(),
+            "created": datetime.now(UTC).isoformat(timespec="microseconds"),  # the runs are listed in this order
+            "versions": {
+                "candid": pll.__version__,
+                "python": platform.python_version(),
+                "torch": torch.__version__,
+                "numpy": numpy.__version__,
+            },
+        }
+        write_json(self.path / "config.json", about)
+        self.set_state("queued")
+        return kept
+
+    def config(self) -> RunConfig:
+        """What the run was started with.
+
+        Raises:
+            UserError: the folder holds no run, or its config.json cannot be read.
+        """
+        about = self.about()
+        try:
+            config = RunConfig.from_json(about["run"])
+        except (TypeError, KeyError, AttributeError) as error:
+            raise UserError(
+                f"{self.path / 'config.json'} is not of a run of this version of Candid ({error}); start a new run."
+            ) from error
+        test = config.test
+        return replace(
+            config,
+            source=config.source.found_in(self._sources),
+            test=None if test is None else test.found_in(self._test_sources),
+        )
+
+    @property
+    def _sources(self) -> Path:
+        return self.path / "source"
+
+    @property
+    def _test_sources(self) -> Path:
+        return self.path / "source-test"
+
+    def about(self) -> dict[str, Any]:
+        """config.json as it is.
+
+        Raises:
+            UserError: the folder holds no run, or its config.json cannot be read.
+        """
+        return _read_json(self.path / "config.json", missing=f"There is no run in {self.path}.")
+
+    def _make(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"Cannot make the run folder {self.path}: {error.strerror}.") from error
+
+    def note(self, **facts: Any) -> None:
+        """Add facts that are known only once the data is read (fingerprint, sizes, all parameters) to config.json."""
+        write_json(self.path / "config.json", self.about() | facts)
+
+    def set_state(self, state: State, **facts: Any) -> None:
+        """Write down where the run stands."""
+        write_json(self.path / "state.json", {"state": state, "changed": time.time(), **facts})
+
+    def state(self) -> dict[str, Any]:
+        """Where the run stands; `interrupted` where it was at work and nobody is."""
+        missing = f"There is no run in {self.path}."
+        if self.exists() and not (self.path / "state.json").exists():  # it died between the two files
+            return {"state": "interrupted"}
+        known = _read_json(self.path / "state.json", missing)
+        if known.get("state") not in get_args(State):
+            raise UserError(f"{self.path / 'state.json'} does not say where the run stands; start a new run.")
+        if known["state"] in ("queued", "running", "paused") and not self.is_locked():
+            known["state"] = "interrupted"
+        return known
+
+    def has_begun(self) -> bool:
+        """Whether there is anything to go on from: an epoch or a checkpoint."""
+        return bool(self.metrics()) or self._checkpoint_file.exists()
+
+    # ---- one process at a time -----------------------------------------------------------------------------------
+
+    def lock(self) -> None:
+        """Claim the run for this process.
+
+        Raises:
+            UserError: another process is at work on it, or the folder cannot be made.
+        """
+        self._make()
+        try:
+            self._lock.acquire(timeout=GLANCE, poll_interval=0.01)
+        except Timeout as error:
+            raise UserError(f"The run in {self.path} is being worked on by another process.") from error
+
+    def unlock(self) -> None:
+        """Let go of the run."""
+        self._lock.release(force=True)
+
+    def is_locked(self) -> bool:
+        """Whether some process, this one included, is at work on the run."""
+        if self._lock.is_locked:
+            return True
+        probe = FileLock(self.path / "run.lock", thread_local=False)
+        try:
+            probe.acquire(timeout=0)
+        except Timeout:
+            return True
+        except OSError:  # deleted, or not ours to write to: nobody can be at work on it
+            return False
+        probe.release()
+        return False
+
+    # ---- metrics, checkpoint, log --------------------------------------------------------------------------------
+
+    @property
+    def history(self) -> Path:
+        """Where the label weights over epochs are; see `pll.runs.history`."""
+        return self.path / "history"
+
+    def append_metrics(self, row: dict[str, Any]) -> None:
+        """One more line of metrics.csv; None becomes an empty field."""
+        file = self.path / "metrics.csv"
+        lines = _csv_line(METRICS) if not file.exists() else ""
+        with file.open("a", newline="", encoding="utf-8") as stream:
+            stream.write(lines + _csv_line([row[name] for name in METRICS]))
+
+    def metrics(self) -> list[dict[str, Any]]:
+        """The rows of metrics.csv, numbers as numbers and empty fields as None.
+
+        Raises:
+            UserError: somebody has changed the file.
+        """
+        file = self.path / "metrics.csv"
+        try:
+            text = file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return []
+        lines = text[: text.rfind("\n") + 1].splitlines()  # the last line may be half-written
+        try:
+            return [_metrics_row(line) for line in lines[1:]]
+        except ValueError as error:
+            raise UserError(f"{file} is damaged ({error}); mend or delete it.") from error
+
+    def rewind_metrics(self, epoch: int) -> None:
+        """Forget the rows after `epoch`."""
+        kept = [[row[name] for name in METRICS] for row in self.metrics() if row["epoch"] <= epoch]
+        write_text(self.path / "metrics.csv", "".join(map(_csv_line, [METRICS, *kept])))
+
+    @property
+    def _checkpoint_file(self) -> Path:
+        return self.path / "checkpoint" / "checkpoint.pt"
+
+    def save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
+        """Keep what `PartialLabelEstimator.checkpoint` gave."""
+        write_atomically(self._checkpoint_file, lambda file: torch.save(checkpoint, file), durable=True)
+
+    def checkpoint(self) -> dict[str, Any] | None:
+        """The last checkpoint, or None.
+
+        Raises:
+            UserError: it cannot be read.
+        """
+        file = self._checkpoint_file
+        if not file.exists():
+            return None
+        try:
+            checkpoint = torch.load(file, map_location="cpu", weights_only=True)
+            _ = checkpoint["epoch"]
+        except Exception as error:  # torch raises all sorts, with advice that is not for our users
+            raise UserError(
+                f"The checkpoint {file} is damaged or not one of Candid's; delete it to start the run afresh."
+            ) from error
+        return checkpoint
+
+    def log(self, message: str) -> None:
+        """One more line of log.txt, with the time."""
+        stamp = datetime.now(UTC).isoformat(timespec="seconds")
+        with (self.path / "log.txt").open("a", encoding="utf-8") as stream:
+            stream.write(f"{stamp} {message}\n")
+
+
+def check_has_result(folder: RunFolder) -> None:
+    """Raises UserError where a run has no labels and no model yet, or no longer those of its label weights."""
+    state = folder.state()["state"]
+    if not (folder.path / "model.json").exists() or not (folder.history / "final.npy").exists():
+        raise UserError(f"The run in {folder.path} has no result yet ({state}); finish or stop it first.")
+
+
+def list_runs(root: Path) -> Iterable[RunFolder]:
+    """The runs under a folder, the newest first."""
+    if not root.is_dir():
+        return []
+    folders = [RunFolder(file.parent) for file in root.glob("*/config.json")]
+    return sorted(folders, key=_created, reverse=True)
+
+
+def _created(folder: RunFolder) -> str:
+    try:
+        return str(folder.about().get("created", ""))
+    except UserError:  # deleted since it was found, or damaged: whoever asks for more is told so
+        return ""
+
+
+def _read_json(file: Path, missing: str) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(missing) from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file} cannot be read ({error}); start a new run.") from error
+    if not isinstance(found, dict):
+        raise UserError(f"{file} is not one of Candid's; start a new run.")
+    return found
+
+
+def _metrics_row(line: str) -> dict[str, Any]:
+    whole = ("epoch", "changed_labels")
+    cells = zip(METRICS, line.split(","), strict=True)
+    return {name: None if cell == "" else int(cell) if name in whole else float(cell) for name, cell in cells}
+
+
+def _csv_line(values: Sequence[Any]) -> str:
+    """Names and numbers need no quotes; repr of a float reads back as the same float."""
+    return ",".join("" if value is None else str(value) for value in values) + "\n"

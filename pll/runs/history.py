@@ -1,0 +1,272 @@
+"""Label weights over epochs, on disk: written while training, readable at any moment by anyone.
+
+    history/frames/000012.npy   (nnz,) float32, the label weights of all examples after epoch 12 (0: before training)
+    history/final.npy           (nnz,) float32, those of the final model: the last frame once a run has ended
+    history/final.json          the epoch that frame belongs to
+    history/tracked.npy         (t,) int64, the examples followed through every epoch
+    history/tracked.f32         one (nnz of tracked,) float32 row an epoch, epoch 0 first, appended
+    history/confidence.f32      one (2 × 20,) float32 row an epoch: counts of right (or unknown) and wrong by confidence
+    history/entropy.f32         one (20,) float32 row an epoch: counts by normalised entropy
+    history/changes.npy         (n,) int64, how often each identified label changed; there once a run has ended
+
+A frame is one `.npy` file, put in place by renaming: a reader sees all of it or nothing, and it can be memory-mapped,
+so that one example's story costs a few bytes an epoch. When the frames outgrow their budget every other one is
+deleted and the distance doubles, so that they always cover the whole run evenly.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.io import save_array, write_json
+from pll.training.metrics import EpochRecord
+from pll.weights import Sharpness, Weights, sharpness
+
+FRAME_BUDGET = 256 * 2**20
+"""Bytes that the frames of a run may take."""
+MIN_FRAMES, MAX_FRAMES = 8, 1000
+"""However large a frame is, about eight are kept; however small, no more than a thousand files."""
+TRACKED = 400
+"""Examples followed through every epoch."""
+TRIES = 20
+"""How often a reader looks again when a frame is thinned away under its eyes."""
+BINS = 20
+"""Bins of the confidence and entropy summaries, over [0, 1]."""
+
+
+class HistoryWriter:
+    """Writes the history of one run.
+
+    Args:
+        folder: made if need be.
+        candidates: of the training examples.
+        y: (n,) truth to tell right from wrong in the confidence summary; −1 where unknown.
+        budget: bytes for all frames together.
+        tracked: how many examples to follow through every epoch.
+        first: (nnz,) label weights before training, where they are not uniform: the run goes on from another.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        candidates: CandidateSets,
+        y: npt.NDArray[np.int64] | None = None,
+        *,
+        budget: int = FRAME_BUDGET,
+        tracked: int = TRACKED,
+        first: Weights | None = None,
+    ) -> None:
+        self.folder = folder
+        self._candidates = candidates
+        self._y = y
+        self._most_frames = min(MAX_FRAMES, max(MIN_FRAMES, budget // (4 * candidates.nnz)))
+        (folder / "frames").mkdir(parents=True, exist_ok=True)
+        if not (folder / "tracked.npy").exists():
+            save_array(folder / "tracked.npy", _choose_tracked(len(candidates), tracked))
+        self._tracked_at = candidates.positions(np.load(folder / "tracked.npy"))
+        self._epochs = _frame_epochs(folder)
+        self._stride = _stride(self._epochs)
+        self._drop_between()  # a process that died may have been thinning
+        if not self._epochs:
+            weights = candidates.uniform_weights() if first is None else first
+            self._write(0, weights, sharpness(weights, candidates))
+
+    def append(self, record: EpochRecord) -> None:
+        """One epoch: a frame where one is due, the tracked examples and the summaries always."""
+        self._write(record.epoch, record.label_weights, record.sharpness)
+
+    def finish(self, epoch: int, label_weights: Weights, changes: npt.NDArray[np.int64] | None = None) -> None:
+        """The label weights of the final model become the last frame."""
+        save_array(self.folder / "final.npy", label_weights)
+        write_json(self.folder / "final.json", {"epoch": epoch})
+        if changes is not None:
+            save_array(self.folder / "changes.npy", changes)
+
+    def rewind(self, epoch: int) -> None:
+        """Forget everything after `epoch`, the final frame too: a run goes on from there."""
+        for old in self._epochs:
+            if old > epoch:
+                _frame(self.folder, old).unlink()
+        for name in ("final.json", "final.npy", "changes.npy"):  # the frame after what says that there is one
+            (self.folder / name).unlink(missing_ok=True)
+        for name, width in self._row_widths.items():
+            _cut(self.folder / name, rows=epoch + 1, width=width)
+        self._epochs = [old for old in self._epochs if old <= epoch]
+
+    def _write(self, epoch: int, weights: Weights, sharp: Sharpness) -> None:
+        self._append("tracked.f32", epoch, weights[self._tracked_at])
+        self._append("confidence.f32", epoch, confidence_counts(sharp, self._y).ravel())
+        self._append("entropy.f32", epoch, _histogram(sharp.entropy))
+        if epoch % self._stride == 0:
+            save_array(_frame(self.folder, epoch), weights)
+            self._epochs.append(epoch)
+            self._thin()
+
+    def _append(self, name: str, epoch: int, row: npt.NDArray[np.float32]) -> None:
+        with (self.folder / name).open("ab") as file:
+            if file.tell() == epoch * row.nbytes:  # a row an epoch: never twice
+                file.write(row.astype("<f4").tobytes())
+
+    @property
+    def _row_widths(self) -> dict[str, int]:
+        return {"tracked.f32": len(self._tracked_at), "confidence.f32": 2 * BINS, "entropy.f32": BINS}
+
+    def _thin(self) -> None:
+        if len(self._epochs) <= self._most_frames:
+            return
+        self._stride *= 2
+        self._drop_between()
+
+    def _drop_between(self) -> None:
+        for epoch in self._epochs:
+            if epoch % self._stride:
+                _frame(self.folder, epoch).unlink()
+        self._epochs = [epoch for epoch in self._epochs if epoch % self._stride == 0]
+
+
+class History:
+    """Reads the history of a run, finished or not. Every call sees what is there at that moment.
+
+    Args:
+        folder: what a `HistoryWriter` writes to.
+        candidates: of the training examples.
+    """
+
+    def __init__(self, folder: Path, candidates: CandidateSets) -> None:
+        self.folder = folder
+        self._candidates = candidates
+
+    def epochs(self) -> list[int]:
+        """The epochs whose label weights of all examples can be read, in order."""
+        epochs = _frame_epochs(self.folder)
+        final = self._final_epoch()
+        if final is not None and final not in epochs:
+            epochs.append(final)
+        return sorted(epochs)
+
+    def weights(self, epoch: int, rows: npt.NDArray[np.int64] | None = None) -> Weights:
+        """(nnz,) label weights after the nearest stored epoch; with `rows`, only theirs, one after the other.
+
+        Raises:
+            FileNotFoundError: nothing is stored yet.
+        """
+        frame = self._load(epoch, None if rows is None else "r")
+        return frame if rows is None else frame[self._candidates.positions(rows)]
+
+    def nearest(self, epoch: int) -> int:
+        """The stored epoch closest to `epoch`."""
+        epochs = self.epochs()
+        if not epochs:
+            raise FileNotFoundError(f"There is no history in {self.folder} yet.")
+        return min(epochs, key=lambda stored: abs(stored - epoch))
+
+    def example(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
+        """One example's story: the epochs, and its label weights in them, (epochs, |S_i|)."""
+        followed = np.flatnonzero(self.tracked == row)
+        if len(followed):
+            start = int(self._candidates.sizes[self.tracked[: followed[0]]].sum())
+            table = self._table("tracked.f32", int(self._candidates.sizes[self.tracked].sum()))
+            story = table[:, start : start + int(self._candidates.sizes[row])]
+            final = self._final_epoch()
+            if final is not None and final < len(story):  # after a stop: the model's, not the last training pass's
+                story[final] = self.weights(final, np.array([row]))
+            return list(range(len(story))), story
+        at = self._candidates.positions(np.array([row]))
+        found: dict[int, Weights] = {}
+        for epoch in self.epochs():
+            with suppress(FileNotFoundError):  # thinned away since it was listed
+                found[epoch] = np.load(self._file(epoch), mmap_mode="r")[at]
+        return list(found), np.array(list(found.values()), dtype=np.float32).reshape(len(found), len(at))
+
+    @cached_property
+    def tracked(self) -> npt.NDArray[np.int64]:
+        """(t,) the examples stored at every epoch."""
+        return np.load(self.folder / "tracked.npy")
+
+    def confidence(self) -> npt.NDArray[np.float32]:
+        """(epochs, 2, BINS): how many examples are right (or of unknown truth), and wrong, by confidence."""
+        return self._table("confidence.f32", 2 * BINS).reshape(-1, 2, BINS)
+
+    def entropy(self) -> npt.NDArray[np.float32]:
+        """(epochs, BINS): how many examples there are by normalised entropy."""
+        return self._table("entropy.f32", BINS)
+
+    def changes(self) -> npt.NDArray[np.int64] | None:
+        """(n,) how often each identified label changed; None until the run has ended."""
+        file = self.folder / "changes.npy"
+        return np.load(file) if file.exists() else None
+
+    def _final_epoch(self) -> int | None:
+        try:
+            return int(json.loads((self.folder / "final.json").read_text())["epoch"])
+        except FileNotFoundError:
+            return None
+
+    def _file(self, epoch: int) -> Path:
+        return self.folder / "final.npy" if epoch == self._final_epoch() else _frame(self.folder, epoch)
+
+    def _load(self, epoch: int, mmap_mode: Literal["r"] | None) -> Weights:
+        for _ in range(TRIES):
+            file = self._file(self.nearest(epoch))
+            try:
+                return np.load(file, mmap_mode=mmap_mode)
+            except FileNotFoundError:  # thinned away since it was looked up
+                continue
+        raise FileNotFoundError(f"The history in {self.folder} is being rewritten.")
+
+    def _table(self, name: str, width: int) -> npt.NDArray[np.float32]:
+        file = self.folder / name
+        flat = np.fromfile(file, dtype="<f4") if file.exists() else np.empty(0, dtype="<f4")
+        complete = len(flat) // width  # a row that is just being written is not counted
+        return flat[: complete * width].reshape(complete, width)
+
+
+def confidence_counts(sharp: Sharpness, y: npt.NDArray[np.int64] | None) -> npt.NDArray[np.float32]:
+    """(2, BINS): how many examples are right (or of unknown truth), and how many wrong, by confidence."""
+    wrong = np.zeros(len(sharp.identified), dtype=np.bool_)
+    if y is not None:
+        wrong = (y >= 0) & (sharp.identified != y)
+    return np.stack([_histogram(sharp.confidence[~wrong]), _histogram(sharp.confidence[wrong])])
+
+
+def _histogram(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Counts over BINS equal bins of [0, 1]."""
+    bins = np.minimum((values * BINS).astype(np.int64), BINS - 1)
+    return np.bincount(bins, minlength=BINS).astype(np.float32)
+
+
+def _cut(file: Path, rows: int, width: int) -> None:
+    """Make a table of float32 rows exactly so long; rows that a power cut took are NaN."""
+    if not file.exists():
+        return
+    complete = min(file.stat().st_size // (4 * width), rows)
+    os.truncate(file, complete * 4 * width)
+    with file.open("ab") as table:
+        table.write(np.full((rows - complete) * width, np.nan, dtype="<f4").tobytes())
+
+
+def _frame(folder: Path, epoch: int) -> Path:
+    return folder / "frames" / f"{epoch:06d}.npy"
+
+
+def _frame_epochs(folder: Path) -> list[int]:
+    return sorted(int(file.stem) for file in (folder / "frames").glob("[0-9]*.npy"))
+
+
+def _stride(epochs: list[int]) -> int:
+    return epochs[1] - epochs[0] if len(epochs) > 1 else 1
+
+
+def _choose_tracked(n: int, count: int) -> npt.NDArray[np.int64]:
+    """A fixed sample, the same for every run over as many examples."""
+    rng = np.random.default_rng(0)
+    return np.sort(rng.choice(n, size=min(count, n), replace=False)).astype(np.int64)

@@ -1,0 +1,163 @@
+"""Lanes: runs that are compared, with the same data, candidate sets, seed and, unless a lane says otherwise, settings.
+
+A lane is an ordinary run with a folder of its own. What makes it a lane is a small folder beside the runs, with one
+file `comparison.json`: a name, when it was made, the ids of the runs, and whether they are trained together or only
+laid beside each other.
+
+What this file is not about: training them (`pll.runs.comparison`) and what comes of it
+(`pll.analysis.comparison_report`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.io import write_json
+from pll.methods import METHODS, get_method
+from pll.methods.advice import advise
+from pll.methods.proden import update_interval
+from pll.runs.config import RunConfig
+from pll.runs.runner import new_estimator
+
+MOST_LANES = 5
+"""More than that no eye follows at once."""
+USUAL = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")
+"""The lanes that show what progressive identification is worth (paper, §4)."""
+FILE = "comparison.json"
+
+
+@dataclass(frozen=True)
+class LaneList:
+    """What comparison.json holds.
+
+    Attributes:
+        runs: ids of the runs, in the order of the lanes.
+        together: whether they are trained as one; else they are runs of the past, laid beside each other.
+        name: what to call it on a page.
+        created: when, as ISO 8601 in UTC.
+    """
+
+    runs: tuple[str, ...]
+    together: bool
+    name: str = ""
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="microseconds"))
+
+    def write(self, folder: Path) -> None:
+        """Put comparison.json into its folder, which is made if need be."""
+        write_json(folder / FILE, asdict(self))
+
+    @classmethod
+    def read(cls, folder: Path) -> LaneList:
+        """The inverse of `write`.
+
+        Raises:
+            UserError: there is none, or it cannot be understood.
+        """
+        try:
+            known = json.loads((folder / FILE).read_text(encoding="utf-8"))
+            runs = tuple(str(run) for run in known["runs"])
+            return cls(runs, bool(known["together"]), str(known["name"]), str(known["created"]))
+        except FileNotFoundError as error:
+            raise UserError("There is no comparison behind this link; it may have been deleted.") from error
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise UserError(f"{folder / FILE} cannot be read ({error}); start a new comparison.") from error
+
+
+def lane_configs(
+    shared: RunConfig, methods: Sequence[str], own: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[RunConfig]:
+    """One run a method: the same data, split, candidate sets and seed, and the shared settings that the method has.
+
+    Args:
+        shared: everything the lanes have in common; its `method` does not matter.
+        methods: names of `METHODS`.
+        own: method → settings in which this lane differs from the shared ones.
+
+    Raises:
+        UserError: see `check_lanes`; a setting that does not exist.
+    """
+    made = []
+    for method in methods:
+        known = get_method(method)().get_params()
+        common = {name: value for name, value in shared.params.items() if name in known}
+        made.append(replace(shared, method=method, params=common | dict((own or {}).get(method, {}))))
+    check_lanes(made)
+    return made
+
+
+def check_lanes(configs: Sequence[RunConfig]) -> None:
+    """Raises UserError unless these are two to `MOST_LANES` lanes that share all but method and settings."""
+    if not 2 <= len(configs) <= MOST_LANES:
+        raise UserError(f"{len(configs)} lanes cannot be compared; choose two to {MOST_LANES}.")
+    for config in configs:
+        new_estimator(config)
+        for name in ("source", "flip", "holdout", "test", "features", "seed", "strict", "noisy"):
+            if getattr(config, name) != getattr(configs[0], name):
+                raise UserError(f"The lanes differ in {name}; lanes share everything but method and settings.")
+
+
+def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | None = None) -> str | None:
+    """Why a method cannot be a lane on this data, in words; None where it can.
+
+    Args:
+        data: with its candidate sets.
+        params: settings; those the method does not have are passed over.
+    """
+    kind = METHODS[method]
+    if kind.needs_truth and (data.y is None or bool((data.y < 0).any())):
+        return f"{kind.title} learns from the true label of every example, which this data does not have."
+    known = kind().get_params()
+    settings = {name: value for name, value in (params or {}).items() if name in known}
+    obstacles = advise(kind(**settings), data).obstacles
+    return obstacles[0] if obstacles else None
+
+
+def lane_titles(configs: Sequence[RunConfig]) -> list[str]:
+    """What to call each lane: its method; where a method comes twice, also what sets the lane apart."""
+    titles = [METHODS[config.method].title if config.method in METHODS else config.method for config in configs]
+    made = []
+    for place, (config, title) in enumerate(zip(configs, titles, strict=True)):
+        namesakes = [other for other, same in zip(configs, titles, strict=True) if same == title]
+        apart = _told_apart(config, namesakes) if len(namesakes) > 1 else ""
+        number = f"({titles[: place + 1].count(title)})" if len(namesakes) > 1 and not apart else ""
+        made.append(" ".join(part for part in (title, apart, number) if part))
+    return [title if made.count(title) == 1 else f"{title} ({k + 1})" for k, title in enumerate(made)]
+
+
+def _told_apart(config: RunConfig, namesakes: Sequence[RunConfig]) -> str:
+    """The settings in which a run is not like all of its namesakes, in a few words."""
+    facts = [_facts(other) for other in namesakes]
+    mine = _facts(config)
+    return ", ".join(f"{k} {v}".strip() for k, v in mine.items() if any(other.get(k) != v for other in facts))
+
+
+def _facts(config: RunConfig) -> dict[str, str]:
+    every = get_method(config.method)().get_params() | config.params
+    words = {"update_every": "update every", "batch_size": "batch", "weight_decay": "weight decay"}
+    settings = {words.get(name, name): str(value) for name, value in every.items() if name not in ("seed", "threads")}
+    sets = "" if config.flip is None else config.flip.words
+    return {"": config.name or config.source.name, "sets": sets, "seed": str(config.seed)} | settings
+
+
+def rule_of(config: RunConfig) -> str:
+    """What the method of a lane does with its weights, as a clause; "" for methods that are not of one family."""
+    match config.method:
+        case "proden-naive":
+            return "all candidates weigh the same in its loss from beginning to end"
+        case "proden-sudden":
+            return "it puts all weight on its top candidate at every step"
+        case "proden-itera":
+            every = get_method(config.method)().get_params() | config.params
+            interval = update_interval(every["epochs"], every["update_every"])
+            return f"it renews its weights only every {interval} epochs"
+        case "pn-decomp":
+            return "it learns every candidate as if it were true"
+        case _:
+            return ""

@@ -1,0 +1,257 @@
+"""All runs of one process and of its folder: made here, found by their id, kept within bounds."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from pll.errors import UserError
+from pll.methods import get_method
+from pll.runs import runner
+from pll.runs.comparison import Comparison
+from pll.runs.config import RunConfig
+from pll.runs.device_queue import DeviceQueue
+from pll.runs.folder import RunFolder, list_runs
+from pll.runs.lanes import FILE as LANES_FILE
+from pll.runs.lanes import MOST_LANES, LaneList, check_lanes
+from pll.runs.run import Run
+from pll.runs.worker import Worker
+from pll.training.devices import default_threads
+
+MOST_ALIVE = 20
+"""Runs that may be waiting, training or paused at once."""
+KEPT_PARTS = 4
+"""Runs whose data stays in memory for the pages that show them."""
+
+
+class RunRegistry:
+    """All runs of this process and of its folder. One per process; see `pll.ui.session`.
+
+    Args:
+        root: where run folders are made.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._queue = DeviceQueue()
+        self._runs: dict[str, Run] = {}
+        self._comparisons: dict[str, Comparison] = {}
+        self._guard = threading.Lock()
+
+    def start(self, config: RunConfig, *, priority: int = 0, paused: bool = False) -> Run:
+        """Make a new run and start it; with `paused`, it waits before its first batch.
+
+        Raises:
+            UserError: too many runs are alive, or the method or its settings do not exist.
+        """
+        runner.new_estimator(config)  # a wrong setting is said here, not in the thread
+        with self._guard:
+            self._refuse_too_many()
+            run = self._create(config)
+        run.start(priority=priority, paused=paused)
+        return run
+
+    def _refuse_too_many(self) -> None:
+        alive = len(self._alive())
+        if alive >= MOST_ALIVE:
+            raise UserError(f"{alive} runs are already waiting or training; stop one first.")
+
+    def _create(self, config: RunConfig) -> Run:
+        """Make the folder of a new run. Called with the guard held."""
+        has_threads = "threads" in get_method(config.method)().get_params()
+        if has_threads and config.params.get("threads") is None:
+            config = replace(config, params=config.params | {"threads": default_threads()})
+        folder = RunFolder(self.root / _new_id())
+        try:
+            folder.create(config)
+        except UserError:
+            shutil.rmtree(folder.path, ignore_errors=True)
+            raise
+        run = self._runs[folder.path.name] = Run(folder, self._queue, self._shed)
+        return run
+
+    def get(self, run_id: str) -> Run:
+        """The run of that id, alive or on disk.
+
+        Raises:
+            UserError: there is none.
+        """
+        with self._guard:
+            if run_id not in self._runs:
+                if not self._is_here(run_id):
+                    raise UserError("There is no run behind this link; it may have been deleted.")
+                self._runs[run_id] = Run(RunFolder(self.root / run_id), self._queue, self._shed)
+            return self._runs[run_id]
+
+    def _is_here(self, run_id: str) -> bool:
+        return self._is_name(run_id) and RunFolder(self.root / run_id).exists()
+
+    def _is_name(self, name: str) -> bool:
+        """Whether this can be a folder directly under the root."""
+        path = self.root / name
+        try:
+            return path.name == name and path.resolve().parent == self.root.resolve() and path.exists()
+        except (OSError, ValueError):  # what cannot be the name of a file
+            return False
+
+    def all(self) -> list[Run]:
+        """Every run, the newest first."""
+        found = []
+        for folder in list_runs(self.root):
+            with suppress(UserError):  # deleted since it was listed
+                found.append(self.get(folder.path.name))
+        return found
+
+    def delete(self, run_id: str) -> None:
+        """Remove a run and its folder for good.
+
+        Raises:
+            UserError: it is at work, or its files cannot be deleted.
+        """
+        run = self.get(run_id)
+        if run.is_alive() or run.folder.is_locked():
+            raise UserError("This run is at work; stop it before deleting it.")
+        run.folder.lock()
+        try:
+            shutil.rmtree(run.folder.path)
+        except OSError as error:
+            raise UserError(f"The run could not be deleted completely: {error}.") from error
+        finally:
+            run.folder.unlock()
+        with self._guard:
+            self._runs.pop(run_id, None)
+
+    # ---- comparisons ---------------------------------------------------------------------------------------------
+
+    def compare(self, configs: Sequence[RunConfig], *, name: str = "", paused: bool = False) -> Comparison:
+        """Make a run a lane and train them together, as one in the queue.
+
+        Args:
+            configs: see `pll.runs.lanes.lane_configs`.
+            name: what to call the comparison on a page.
+
+        Raises:
+            UserError: lanes that do not belong together, settings that do not exist, too many runs are alive.
+        """
+        check_lanes(configs)
+        made: list[Run] = []
+        with self._guard:
+            self._refuse_too_many()
+            try:
+                for config in configs:
+                    made.append(self._create(config))
+                comparison = self._join(made, together=True, name=name)
+            except UserError:
+                for run in made:
+                    shutil.rmtree(run.folder.path, ignore_errors=True)
+                    del self._runs[run.id]
+                raise
+        comparison.start(paused=paused)
+        return comparison
+
+    def lay_beside(self, run_ids: Sequence[str], *, name: str = "") -> Comparison:
+        """A comparison of runs of the past. They stay what they are.
+
+        Raises:
+            UserError: fewer than two or too many, or one that has no label weights yet.
+        """
+        if not 2 <= len(set(run_ids)) == len(run_ids) <= MOST_LANES:
+            raise UserError(f"Choose two to {MOST_LANES} different runs to lay beside each other.")
+        runs = [self.get(run_id) for run_id in run_ids]
+        for run in runs:
+            if run.is_alive() or run.folder.is_locked() or not run.folder.metrics():
+                raise UserError(f"{run.config.name or run.id} has no result yet; finish or stop it first.")
+        with self._guard:
+            return self._join(runs, together=False, name=name)
+
+    def _join(self, runs: Sequence[Run], *, together: bool, name: str) -> Comparison:
+        """Write down what belongs together. Called with the guard held."""
+        folder = self.root / _new_id()
+        known = {run.id: run for run in runs}
+        try:
+            LaneList(tuple(known), together, name).write(folder)
+            if together:
+                for run in runs:
+                    run.folder.note(comparison=folder.name)
+        except OSError as error:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise UserError(f"Cannot write to {folder}: {error.strerror or error}.") from error
+        comparison = self._comparisons[folder.name] = Comparison(folder, known.__getitem__, self._queue)
+        return comparison
+
+    def comparison(self, comparison_id: str) -> Comparison:
+        """The comparison of that id, alive or on disk.
+
+        Raises:
+            UserError: there is none, or its runs are gone.
+        """
+        known = self._comparisons.get(comparison_id)
+        if known is not None and (known.is_alive() or all(run.folder.exists() for run in known.runs)):
+            return known
+        if not self._is_name(comparison_id):
+            raise UserError("There is no comparison behind this link; it may have been deleted.")
+        made = Comparison(self.root / comparison_id, self.get, self._queue)
+        with self._guard:
+            if known is None:
+                return self._comparisons.setdefault(comparison_id, made)
+            self._comparisons[comparison_id] = made
+            return made
+
+    def comparisons(self) -> list[Comparison]:
+        """Every comparison, the newest first; those whose runs are all gone are left out."""
+        found = []
+        for file in self.root.glob(f"*/{LANES_FILE}"):
+            with suppress(UserError):
+                found.append(self.comparison(file.parent.name))
+        return sorted(found, key=lambda comparison: comparison.lanes.created, reverse=True)
+
+    def delete_comparison(self, comparison_id: str) -> None:
+        """Remove a comparison for good, with its runs where it trained them.
+
+        Raises:
+            UserError: one of them is at work, or files cannot be deleted.
+        """
+        comparison = self.comparison(comparison_id)
+        if comparison.is_alive():
+            raise UserError("This comparison is at work; stop it before deleting it.")
+        if comparison.lanes.together:
+            for run in comparison.runs:
+                self.delete(run.id)
+        try:
+            shutil.rmtree(comparison.folder)
+        except OSError as error:
+            raise UserError(f"The comparison could not be deleted completely: {error}.") from error
+        with self._guard:
+            self._comparisons.pop(comparison_id, None)
+
+    # ---- all together --------------------------------------------------------------------------------------------
+
+    def stop_all(self, timeout: float = 10.0) -> None:
+        """Stop every run and wait for them together."""
+        alive = self._alive()
+        for worker in alive:
+            worker.stop()
+        deadline = time.monotonic() + timeout
+        for worker in alive:
+            worker.join(max(0.0, deadline - time.monotonic()))
+
+    def _alive(self) -> list[Worker]:
+        workers: list[Worker] = [*self._runs.values(), *self._comparisons.values()]
+        return [worker for worker in workers if worker.is_alive()]
+
+    def _shed(self) -> None:
+        """Keep in memory the data of those idle runs only that were looked at last."""
+        runs = sorted(self._runs.values(), key=lambda run: run.parts_used_at, reverse=True)
+        for run in [run for run in runs if not run.is_alive()][KEPT_PARTS:]:
+            run.forget_parts()
+
+
+def _new_id() -> str:
+    """Unguessable: whoever has the link may see the run."""
+    return secrets.token_urlsafe(12).replace("-", "a").replace("_", "b")

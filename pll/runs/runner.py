@@ -1,0 +1,279 @@
+"""One run from beginning to end: data → candidates → method → history → labels and model, all in its folder.
+
+The page's background thread and the command line both do exactly this. What this file is not about: threads and
+queues (pll.runs.run), and what a method does (pll.methods).
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+import traceback
+from collections.abc import Callable, Generator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, cast
+
+import torch
+
+from pll.analysis.protocol import Parts
+from pll.analysis.readiness import warnings_about
+from pll.errors import UserError, explain
+from pll.features import save_features
+from pll.io import remove_parts
+from pll.methods import PartialLabelEstimator, get_method
+from pll.methods.persistence import save_model
+from pll.methods.warm_start import warm_start
+from pll.runs import run_data
+from pll.runs.config import RunConfig
+from pll.runs.folder import RunFolder
+from pll.runs.history import HistoryWriter
+from pll.runs.labels_table import labels_frame, write_labels
+from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
+from pll.weights import Weights
+
+CHECKPOINT_EVERY = 10.0
+"""Seconds between checkpoints: what a power cut may cost."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run ended: `"finished"` or `"stopped"`, and the final metrics."""
+
+    state: str
+    metrics: dict[str, Any]
+
+
+Load = Callable[[], Parts]
+Prepared = Callable[[Parts, PartialLabelEstimator], None]
+Observer = Callable[[EpochRecord], None]
+
+
+def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
+    """The method of a run, not yet fitted. Missing cells of a table are filled; in arrays they are refused.
+
+    Raises:
+        UserError: no such method, or a setting it does not have.
+    """
+    method = get_method(config.method)
+    known = method().get_params()
+    for name, value in config.params.items():
+        if name not in known:
+            raise UserError(f"{method.title} has no setting called {name!r}; it has {', '.join(sorted(known))}.")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise UserError(f"{name} is {value}; it must be a finite number.")
+    own = {"seed": config.seed} | ({"missing": "mean"} if is_table else {})
+    return method(**{name: value for name, value in own.items() if name in known} | config.params)
+
+
+def run(
+    folder: RunFolder,
+    *,
+    load: Load | None = None,
+    hook: Hook | None = None,
+    on_ready: Prepared | None = None,
+    on_record: Observer | None = None,
+) -> Outcome:
+    """Do, or go on with, the run of a folder. The caller holds its lock.
+
+    Args:
+        folder: made by `RunFolder.create`; its checkpoint, if it has one, is where to start.
+        load: gives the data, where somebody may have it already; by default `rundata.load_parts`.
+        hook: called between mini-batches; may wait, may raise `StopTraining`.
+        on_ready: called with the data and the method before training starts.
+        on_record: called with every record once it is on disk.
+
+    Raises:
+        UserError: whatever is wrong, in plain words. The folder's state is `failed` and its log has the whole story.
+    """
+    return _outcome_of(rounds(folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record))
+
+
+def rounds(
+    folder: RunFolder,
+    *,
+    load: Load | None = None,
+    hook: Hook | None = None,
+    on_ready: Prepared | None = None,
+    on_record: Observer | None = None,
+) -> Generator[EpochRecord, None, Outcome]:
+    """The same as `run`, an epoch at a time: yields every record once it is on disk, returns how the run ended.
+
+    Between two records others may train; what that takes is not counted as time of this run. `StopTraining` thrown in
+    there (`throw`) ends the run as it does when a hook raises it. Arguments and errors as for `run`.
+    """
+    try:
+        return (yield from _Fitting(folder, load, hook, on_ready, on_record).rounds())
+    except Exception as error:  # not KeyboardInterrupt: that leaves an interrupted run
+        message = explain(error)
+        with suppress(OSError):  # a full disk is not to hide what came before it
+            folder.log(traceback.format_exc())
+            folder.set_state("failed", error=message)
+        if isinstance(error, UserError):
+            raise
+        raise UserError(message) from error
+
+
+def _outcome_of(going: Generator[EpochRecord, None, Outcome]) -> Outcome:
+    while True:
+        try:
+            next(going)
+        except StopIteration as end:
+            return cast(Outcome, end.value)
+
+
+class _Fitting:
+    def __init__(
+        self,
+        folder: RunFolder,
+        load: Load | None,
+        hook: Hook | None,
+        on_ready: Prepared | None,
+        on_record: Observer | None,
+    ) -> None:
+        self.folder = folder
+        self.config = folder.config()
+        self.load = load or partial(run_data.load_parts, self.config)
+        self.outer_hook = hook
+        self.on_ready = on_ready
+        self.on_record = on_record
+        self.saved_at = time.monotonic()
+
+    def rounds(self) -> Generator[EpochRecord, None, Outcome]:
+        self.parts = self.load()
+        train = self.parts.train
+        self.estimator = new_estimator(self.config, is_table=train.kind == "table")
+        self._note_facts()
+        first = self._taught()
+        checkpoint = self._rewind_to_checkpoint(first)
+        if self.on_ready is not None:
+            self.on_ready(self.parts, self.estimator)
+        self.folder.log(f"{'resumed' if checkpoint else 'started'}: {self.config.method} on {train.name}")
+        try:
+            return (yield from self._learn(checkpoint))
+        finally:
+            self.estimator.release()
+            if torch.cuda.is_available():
+                torch.cuda.empty_cache()
+
+    def _learn(self, checkpoint: dict[str, Any] | None) -> Generator[EpochRecord, None, Outcome]:
+        record: EpochRecord | None = None
+        away = 0.0
+        self.folder.set_state("running")
+        learning = self.estimator.rounds(self.parts.task(), hook=self._hook, checkpoint=checkpoint)
+        try:
+            for learnt in learning:
+                record = _without(away, learnt, len(self.parts.train))
+                self._keep(record)
+                left = time.perf_counter()
+                yield record
+                away = time.perf_counter() - left
+        except StopTraining:
+            if isinstance(learning, Generator):
+                learning.close()  # where it was stopped between two records: whatever it has set for itself is put back
+            self._save_checkpoint()
+            epoch = record.epoch if record else (checkpoint or {}).get("epoch", 0)
+            return self._end("stopped", epoch, self.estimator.finish())
+        if record is None:  # the checkpoint was that of the last epoch: only its result was still to be written
+            assert checkpoint is not None
+            return self._end("finished", checkpoint["epoch"], self.estimator.label_weights_)
+        return self._end("finished", record.epoch, record.label_weights)
+
+    def _keep(self, record: EpochRecord) -> None:
+        self.folder.append_metrics(record.metrics())
+        self.history.append(record)
+        self._checkpoint_if_due()
+        if self.on_record is not None:
+            self.on_record(record)
+
+    def _hook(self) -> None:
+        if self.outer_hook is not None:
+            self.outer_hook()
+        self._checkpoint_if_due()
+
+    def _checkpoint_if_due(self) -> None:
+        if time.monotonic() - self.saved_at > CHECKPOINT_EVERY:
+            self._save_checkpoint()
+
+    def _save_checkpoint(self) -> None:
+        self.folder.save_checkpoint(self.estimator.checkpoint())
+        self.saved_at = time.monotonic()
+
+    def _end(self, state: str, epoch: int, weights: Weights) -> Outcome:
+        train, test = self.parts.train, self.parts.test
+        predicted = None if test is None else self.estimator.predict(test.X)
+        final = Monitor(train.sets(), train.y, None if test is None else test.y).record(
+            epoch, weights, predicted_test=predicted
+        )
+        metrics = {"method": self.config.method, "epoch": epoch} | {
+            name: getattr(final, name)
+            for name in ("mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy")
+        }
+        write_labels(labels_frame(train.sets(), weights, train.row_ids, y=train.y), self.folder.path / "labels.csv")
+        save_model(
+            self.estimator,
+            self.folder.path,
+            method=self.config.method,
+            input_shape=train.input_shape,
+            feature_names=train.feature_names,
+        )
+        if self.parts.featuriser is not None:
+            save_features(self.parts.featuriser, self.folder.path)
+        self.history.finish(epoch, weights, self.estimator.label_changes())  # last: it says that there is a result
+        self.folder.log(f"{state} after epoch {epoch}: {metrics}")
+        notes = list(self.estimator.notes_)
+        self.folder.set_state("finished" if state == "finished" else "stopped", metrics=metrics, notes=notes)
+        return Outcome(state, metrics)
+
+    def _taught(self) -> Weights | None:
+        """Where decisions taught it: begin from the model of the run before, and from its label weights."""
+        lessons = self.config.lessons
+        if lessons is None or not lessons.warm:
+            return None
+        parent = self.folder.path.parent / lessons.parent
+        found = warm_start(self.estimator, parent, self.parts.train)
+        self.folder.log(f"{'continues' if found is not None else 'cannot continue'} the model of {parent.name}")
+        return found
+
+    def _rewind_to_checkpoint(self, first: Weights | None = None) -> dict[str, Any] | None:
+        checkpoint = self.folder.checkpoint()
+        remove_parts(self.folder.path)
+        if checkpoint is None:
+            shutil.rmtree(self.folder.history, ignore_errors=True)
+        epoch = 0 if checkpoint is None else checkpoint["epoch"]
+        self.folder.rewind_metrics(epoch)
+        train = self.parts.train
+        self.history = HistoryWriter(self.folder.history, train.sets(), train.y, first=first)
+        self.history.rewind(epoch)
+        return checkpoint
+
+    def _note_facts(self) -> None:
+        train, test = self.parts.train, self.parts.test
+        params = self.estimator.get_params()
+        known = self.folder.about().get("fingerprint")
+        if known is not None and known != train.fingerprint:
+            raise UserError(f"{train.name} is no longer the data this run was started with; start a new run.")
+        self.folder.note(
+            fingerprint=train.fingerprint,
+            parameters={k: v if isinstance(v, (int, float, str, type(None))) else repr(v) for k, v in params.items()},
+            data={
+                "name": train.name,
+                "examples": len(train),
+                "test_examples": 0 if test is None else len(test),
+                "input_shape": list(train.input_shape),
+                "class_names": list(train.class_names),
+                "mean_candidates": train.sets().nnz / len(train),
+                "warnings": warnings_about(train),
+            },
+            epochs=self.estimator.total_rounds(),
+        )
+
+
+def _without(away: float, record: EpochRecord, n: int) -> EpochRecord:
+    """The record of an epoch in which others had the device for `away` seconds before its first mini-batch."""
+    training = n / max(record.examples_per_second, 1e-9) - away  # such an epoch is a whole one: n examples
+    return replace(
+        record, seconds=max(record.seconds - away, 0.0), examples_per_second=n / training if training > 0 else 0.0
+    )

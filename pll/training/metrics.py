@@ -1,0 +1,166 @@
+"""What is known of a method after each epoch: one record, made the same way for every method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.weights import Sharpness, Weights, accuracy, sharpness
+
+METRICS = (
+    "epoch",
+    "loss",
+    "mean_confidence",
+    "mean_entropy",
+    "changed_labels",
+    "transductive_accuracy",
+    "test_accuracy",
+    "examples_per_second",
+    "seconds",
+)
+"""The columns of metrics.csv, in order."""
+
+
+@dataclass(frozen=True)
+class EpochRecord:
+    """One epoch of a method (one round of a method that has no epochs). Immutable: pages read it from other threads.
+
+    Attributes:
+        epoch: 1, 2, …
+        loss: mean loss over the epoch, before each step; None where the method has none.
+        mean_confidence, mean_entropy: over the training examples, in [0, 1].
+        changed_labels: how many identified labels differ from the epoch before; 0 in the first.
+        transductive_accuracy, test_accuracy: fractions; None without truth or test set.
+        examples_per_second: of the training part alone.
+        seconds: of the whole epoch, all that it cost; pauses excepted.
+        label_weights: (nnz,) float32.
+        sharpness: identified label, confidence, margin and entropy of every example.
+    """
+
+    epoch: int
+    loss: float | None
+    mean_confidence: float
+    mean_entropy: float
+    changed_labels: int
+    transductive_accuracy: float | None
+    test_accuracy: float | None
+    examples_per_second: float
+    seconds: float
+    label_weights: Weights = field(repr=False, compare=False)
+    sharpness: Sharpness = field(repr=False, compare=False)
+
+    @property
+    def identified(self) -> npt.NDArray[np.int64]:
+        """(n,) int64 identified labels."""
+        return self.sharpness.identified
+
+    def metrics(self) -> dict[str, Any]:
+        """The columns of metrics.csv, by name."""
+        return {name: getattr(self, name) for name in METRICS}
+
+
+assert {f.name for f in fields(EpochRecord)} >= set(METRICS)
+
+
+class Monitor:
+    """Turns label weights into records and remembers what changed.
+
+    Args:
+        candidates: the candidate sets of the training examples.
+        y: (n,) truth to measure against, −1 where unknown; never to learn from.
+        y_test: (n_test,) truth of the test examples.
+
+    Attributes:
+        changes: (n,) int64, how often each identified label changed after the first epoch.
+        settled: (n,) int64, the epoch of the last change (1 where there was none).
+    """
+
+    def __init__(
+        self,
+        candidates: CandidateSets,
+        y: npt.NDArray[np.int64] | None = None,
+        y_test: npt.NDArray[np.int64] | None = None,
+    ) -> None:
+        self.candidates = candidates
+        self.y = y
+        self.y_test = y_test
+        self.identified: npt.NDArray[np.int64] | None = None
+        self.changes = np.zeros(len(candidates), dtype=np.int64)
+        self.settled = np.ones(len(candidates), dtype=np.int64)
+
+    def record(
+        self,
+        epoch: int,
+        label_weights: Weights,
+        *,
+        predicted_test: npt.NDArray[np.int64] | None = None,
+        loss: float | None = None,
+        examples_per_second: float = 0.0,
+        seconds: float = 0.0,
+    ) -> EpochRecord:
+        """The record of an epoch, compared with the one before."""
+        sharp = sharpness(label_weights, self.candidates)
+        return EpochRecord(
+            epoch=epoch,
+            loss=loss,
+            mean_confidence=float(sharp.confidence.mean()),
+            mean_entropy=float(sharp.entropy.mean()),
+            changed_labels=self._note_changes(epoch, sharp.identified),
+            transductive_accuracy=accuracy(sharp.identified, self.y),
+            test_accuracy=None if predicted_test is None else accuracy(predicted_test, self.y_test),
+            examples_per_second=examples_per_second,
+            seconds=seconds,
+            label_weights=label_weights,
+            sharpness=sharp,
+        )
+
+    def _note_changes(self, epoch: int, identified: npt.NDArray[np.int64]) -> int:
+        before, self.identified = self.identified, identified
+        if before is None:
+            return 0
+        changed = identified != before
+        self.changes += changed
+        self.settled[changed] = epoch
+        return int(changed.sum())
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint needs to go on counting."""
+        return {"identified": self.identified, "changes": self.changes.copy(), "settled": self.settled.copy()}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Go on from `state()`."""
+        self.identified = state["identified"]
+        self.changes, self.settled = state["changes"].copy(), state["settled"].copy()
+
+
+Hook = Callable[[], None]
+"""Called between batches. It may wait (pause), and raises `StopTraining` to end the training there."""
+
+
+class StopTraining(Exception):
+    """Raised by a hook: stop before the next batch. Everything learnt so far is kept."""
+
+
+def no_hook() -> None:
+    """For who neither waits nor stops."""
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """Where training stands between two mini-batches; a copy that stays as it is.
+
+    Attributes:
+        epoch: epochs completed.
+        batch: mini-batches of the next epoch already used, of `batches` in all.
+        label_weights: (nnz,) float32, of the training passes so far.
+    """
+
+    epoch: int
+    batch: int
+    batches: int
+    label_weights: Weights

@@ -1,0 +1,317 @@
+"""The classifiers g(x; Θ): any of these by name, any `nn.Module`, or any function (input shape, c) → module.
+
+A name is one of `MODELS`, or `torchvision:` and the name of any of torchvision's classifiers.
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from math import prod
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from pll.errors import UserError
+
+ModelFactory = Callable[[tuple[int, ...], int], nn.Module]
+ModelSpec = str | nn.Module | ModelFactory
+
+TORCHVISION = "torchvision:"
+
+
+def linear(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
+    """One affine map, d → c (paper, §4)."""
+    return nn.Sequential(nn.Flatten(), nn.Linear(prod(input_shape), n_classes))
+
+
+def mlp(input_shape: tuple[int, ...], n_classes: int, width: int = 300) -> nn.Module:
+    """Five-layer perceptron d-300-300-300-300-c with batch normalisation and ReLU (paper, supplement)."""
+    widths = [prod(input_shape), width, width, width, width]
+    layers: list[nn.Module] = [nn.Flatten()]
+    for fan_in, fan_out in pairwise(widths):
+        layers += [nn.Linear(fan_in, fan_out), nn.BatchNorm1d(fan_out), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear(width, n_classes))
+
+
+UNPADDED_FROM = 28
+"""Smallest side on which the last convolutions of the convnet can shrink the image, as in the paper's code."""
+
+
+def convnet(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
+    """The paper's 12-layer ConvNet (supplement, after Laine & Aila 2017).
+
+        [C(3×3, 128)]×3 – max-pool – [C(3×3, 256)]×3 – max-pool – C(3×3, 512) – C(3×3, 256) – C(3×3, 128)
+        – global average pool, linear → c
+
+    As in the paper's published code, each convolution is followed by batch normalisation and leaky ReLU (slope 0.01),
+    each max-pool by dropout of whole channels (p = 0.25), and the last three convolutions are not padded. (Laine & Aila
+    themselves have 1×1 for the last two, slope 0.1, dropout 0.5 and Gaussian noise on the input.) Unlike in that code,
+    dropout is off when the network is evaluated. Images of a side below 28 would shrink to nothing: for them the last
+    three convolutions are padded, with weights of the same shapes.
+
+    Args:
+        input_shape: (C, H, W), sides of at least 4.
+        n_classes: c.
+
+    Raises:
+        UserError: examples that are not images, or too small.
+    """
+    channels, height, width = image_shape(input_shape, "convnet", least=4)
+    padding = 0 if min(height, width) >= UNPADDED_FROM else 1
+    return nn.Sequential(
+        *_convolution(channels, 128),
+        *_convolution(128, 128),
+        *_convolution(128, 128),
+        nn.MaxPool2d(2),
+        nn.Dropout2d(0.25),
+        *_convolution(128, 256),
+        *_convolution(256, 256),
+        *_convolution(256, 256),
+        nn.MaxPool2d(2),
+        nn.Dropout2d(0.25),
+        *_convolution(256, 512, padding),
+        *_convolution(512, 256, padding),
+        *_convolution(256, 128, padding),
+        nn.AdaptiveAvgPool2d(1),
+        nn.Flatten(),
+        nn.Linear(128, n_classes),
+    )
+
+
+def resnet(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
+    """The paper's 32-layer ResNet (supplement, after He et al. 2016 for CIFAR-10).
+
+        C(3×3, 16) – [C(3×3, 16), C(3×3, 16)]×5 – [C(3×3, 32), C(3×3, 32)]×5 – [C(3×3, 64), C(3×3, 64)]×5
+        – global average pool, linear → c
+
+    The first block of the second and of the third stage halves the image. Shortcuts have no parameters, as in He et al.
+    (the added channels are 0), so that the layers with weights are exactly 32; the paper's published code has two 1×1
+    convolutions more, on the two shortcuts that change shape.
+
+    Args:
+        input_shape: (C, H, W), sides of at least 4.
+        n_classes: c.
+
+    Raises:
+        UserError: examples that are not images, or too small.
+    """
+    channels, _, _ = image_shape(input_shape, "resnet", least=4)
+    layers: list[nn.Module] = [_plain_convolution(channels, 16), nn.BatchNorm2d(16), nn.ReLU()]
+    fan_in = 16
+    for stage, width in enumerate((16, 32, 64)):
+        for block in range(5):
+            layers.append(_Block(fan_in, width, stride=2 if stage and not block else 1))
+            fan_in = width
+    network = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, n_classes))
+    for layer in network.modules():
+        if isinstance(layer, nn.Conv2d):
+            nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
+    return network
+
+
+def torchvision_factory(name: str) -> Callable[[tuple[int, ...], int], nn.Module]:
+    """One of torchvision's classifiers, with random initial weights and a last layer of c outputs.
+
+    Args:
+        name: as torchvision writes it: `"resnet18"`, `"mobilenet_v3_small"`, …
+
+    Returns:
+        A function (input shape, c) → module. Images of one channel are repeated to three.
+
+    Raises:
+        UserError: torchvision is missing, or has no such classifier; the function also raises it for examples that
+            are not images of one or three channels.
+    """
+    from pll.images import torchvision  # takes seconds to import
+
+    try:
+        models = torchvision().models
+    except ImportError as error:
+        raise UserError(f"The model 'torchvision:{name}' needs the package torchvision: {error}") from error
+    known = models.list_models(module=models)
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=3)
+        hint = f" Did you mean {' or '.join(close)}?" if close else " Examples: resnet18, mobilenet_v3_small."
+        raise UserError(f"torchvision has no classifier called {name!r}.{hint}")
+    # Two have a second output in training unless told not to.
+    extra = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
+
+    def factory(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
+        channels, _, _ = image_shape(input_shape, f"torchvision:{name}", least=1)
+        if channels not in (1, 3):
+            raise UserError(f"torchvision:{name} takes images of 1 or 3 channels; these have {channels}.")
+        network: nn.Module = models.get_model(name, weights=None, num_classes=n_classes, **extra)
+        return network if channels == 3 else nn.Sequential(_GreyToColour(), network)
+
+    return factory
+
+
+def image_shape(input_shape: tuple[int, ...], model: str, *, least: int) -> tuple[int, int, int]:
+    """(C, H, W) of one example.
+
+    Raises:
+        UserError: examples that are not images, or smaller than `least` pixels a side.
+    """
+    if len(input_shape) != 3:
+        raise UserError(
+            f"The model {model!r} looks at images (channels × height × width); these examples are rows of "
+            f"{input_shape[0]} features. Use 'linear' or 'mlp'."
+        )
+    channels, height, width = input_shape
+    if min(height, width) < least:
+        raise UserError(
+            f"The model {model!r} needs images of at least {least} × {least} pixels; these have {height} × {width}. "
+            "Use 'linear' or 'mlp'."
+        )
+    return channels, height, width
+
+
+def _convolution(fan_in: int, fan_out: int, padding: int = 1) -> tuple[nn.Module, ...]:
+    return nn.Conv2d(fan_in, fan_out, 3, padding=padding), nn.BatchNorm2d(fan_out), nn.LeakyReLU(0.01)
+
+
+def _plain_convolution(fan_in: int, fan_out: int, stride: int = 1) -> nn.Conv2d:
+    return nn.Conv2d(fan_in, fan_out, 3, stride=stride, padding=1, bias=False)
+
+
+class _Block(nn.Module):
+    """Two convolutions and a shortcut around them (He et al. 2016, option A)."""
+
+    def __init__(self, fan_in: int, fan_out: int, stride: int) -> None:
+        super().__init__()
+        self.stride = stride
+        self.added_channels = fan_out - fan_in
+        self.body = nn.Sequential(
+            _plain_convolution(fan_in, fan_out, stride),
+            nn.BatchNorm2d(fan_out),
+            nn.ReLU(),
+            _plain_convolution(fan_out, fan_out),
+            nn.BatchNorm2d(fan_out),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        shortcut = x[:, :, :: self.stride, :: self.stride] if self.stride > 1 else x
+        if self.added_channels:
+            before = self.added_channels // 2
+            shortcut = pad(shortcut, (0, 0, 0, 0, before, self.added_channels - before))
+        return torch.relu(self.body(x) + shortcut)
+
+
+class _GreyToColour(nn.Module):
+    """(B, 1, H, W) → (B, 3, H, W)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x.expand(-1, 3, -1, -1)
+
+
+MODELS: dict[str, ModelFactory] = {"linear": linear, "mlp": mlp, "convnet": convnet, "resnet": resnet}
+
+
+@dataclass(frozen=True)
+class ModelInfo:
+    """What a person who has to choose should know of a model.
+
+    Attributes:
+        name: its key in `MODELS`.
+        title: its name as people write it.
+        summary: two lines: what it is, which data it fits.
+    """
+
+    name: str
+    title: str
+    summary: str
+
+    def parameters(self, input_shape: tuple[int, ...], n_classes: int) -> int:
+        """How many numbers it learns for examples of this shape and c classes.
+
+        >>> MODEL_INFO["linear"].parameters((64,), 10)
+        650
+        """
+        return count_parameters(self.name, input_shape, n_classes)
+
+    def obstacle(self, input_shape: tuple[int, ...]) -> str | None:
+        """Why it cannot be used on examples of this shape, in words; None where it can."""
+        try:
+            count_parameters(self.name, input_shape, 2)
+        except UserError as error:
+            return str(error)
+        return None
+
+
+MODEL_INFO: dict[str, ModelInfo] = {
+    info.name: info
+    for info in (
+        ModelInfo(
+            "linear",
+            "Linear",
+            "One weight for every feature and class: the quickest, and hard to overfit. "
+            "For tables, embeddings and small data; also a fair first try on small grey images.",
+        ),
+        ModelInfo(
+            "mlp",
+            "Perceptron, 5 layers",
+            "Four hidden layers of 300 units that find combinations of features. "
+            "For tables and small images, hundreds of examples or more.",
+        ),
+        ModelInfo(
+            "convnet",
+            "ConvNet, 12 layers",
+            "The paper's convolutional network after Laine & Aila: wide, and slow without a GPU (some 50 ms for an "
+            "image and an epoch on one core). For images of 28 to 64 pixels, thousands of them.",
+        ),
+        ModelInfo(
+            "resnet",
+            "ResNet, 32 layers",
+            "The paper's residual network after He et al.: deep and narrow, five times quicker than ConvNet "
+            "(some 10 ms for an image and an epoch on one core). For images of 28 to 64 pixels, thousands of them.",
+        ),
+    )
+}
+
+
+def count_parameters(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) -> int:
+    """How many numbers a model learns; nothing is allocated for it.
+
+    Raises:
+        UserError: as `build_model`.
+    """
+    with torch.device("meta"):
+        network = build_model(model, input_shape, n_classes)
+    return sum(parameter.numel() for parameter in network.parameters())
+
+
+def build_model(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
+    """A fresh network for examples of this shape.
+
+    Args:
+        model: a name of `MODELS`; `"torchvision:…"`; an `nn.Module`, which is copied; or a function (input shape, c) →
+            module.
+        input_shape: shape of one example, (d,) or (C, H, W).
+        n_classes: c, the number of logits.
+
+    Raises:
+        UserError: no model has that name, or the model does not take examples of this shape.
+    """
+    if isinstance(model, nn.Module):
+        return copy.deepcopy(model)  # fit must not train the caller's own
+    if callable(model):
+        return model(input_shape, n_classes)
+    if model.startswith(TORCHVISION):
+        return torchvision_factory(model.removeprefix(TORCHVISION))(input_shape, n_classes)
+    if model not in MODELS:
+        close = difflib.get_close_matches(model, MODELS, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UserError(
+            f"There is no model called {model!r}; use one of {', '.join(MODELS)}, or torchvision:NAME.{hint}"
+        )
+    return MODELS[model](input_shape, n_classes)
+
+
+def has_batch_norm(network: nn.Module) -> bool:
+    """Whether a batch of one example would break the network in training."""
+    return any(isinstance(layer, nn.modules.batchnorm._BatchNorm) for layer in network.modules())

@@ -1,0 +1,108 @@
+"""The transport bar of a comparison: one for all lanes. It moves them; looking back does not."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.runs.comparison import Comparison
+from pll.runs.snapshots import ComparisonSnapshot
+from pll.ui import control_widgets, session
+from pll.ui.compare.view_state import Looking, looking_at
+
+MARK = "compare-"
+"""Before the keys of its widgets."""
+QUIET = 10
+"""Epochs without any change of an identified label after which lanes are settled."""
+
+
+def bar(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
+    """The same buttons in the same places, whatever the state, so that none moves away under the pointer.
+
+    In the main script and not in the fragment that refreshes, so that they answer at once.
+    """
+    hidden = looking_at(comparison).hidden
+    if not comparison.lanes.together:
+        return
+    elsewhere = snapshot.is_active and not comparison.is_alive()
+    can_move = snapshot.state in control_widgets.MOVABLE and not elsewhere
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if "transport" not in hidden:
+            _buttons(comparison, snapshot, can_move=can_move, elsewhere=elsewhere)
+        if can_move and "speed" not in hidden:
+            control_widgets.speed(comparison, mark=MARK)
+            _settle(comparison)
+    if elsewhere:
+        said = "Another process trains these lanes. They can be watched here, but not paused or stopped."
+        st.info(said, icon=":material/visibility:")
+
+
+def _buttons(comparison: Comparison, snapshot: ComparisonSnapshot, *, can_move: bool, elsewhere: bool) -> None:
+    st.button(
+        "Begin again",
+        icon=":material/replay:",
+        key="compare-reset",
+        on_click=_again,
+        args=(comparison,),
+        disabled=elsewhere,
+        help="A new comparison with the same lanes, paused before its first epoch. This one is kept.",
+    )
+    looking, disabled = looking_at(comparison), not can_move
+    moving = snapshot.state in ("running", "queued")
+    control_widgets.play_or_pause(comparison, looking, moving=moving, disabled=disabled, mark=MARK)
+    control_widgets.steps(comparison, looking, whose=" of every lane", disabled=disabled, mark=MARK)
+    control_widgets.stop_button(comparison, disabled=elsewhere or not snapshot.is_active, mark=MARK)
+
+
+def _settle(comparison: Comparison) -> None:
+    key = f"compare-settle-{comparison.id}"
+    st.toggle(
+        "Stop when settled",
+        value=comparison.settle_after is not None,
+        key=key,
+        on_change=lambda: comparison.set_settle(QUIET if st.session_state[key] else None),
+        help=f"Stops by itself once no identified label of any lane has changed for {QUIET} epochs.",
+    )
+
+
+def _again(comparison: Comparison) -> None:
+    comparison.stop()
+
+    def begin() -> None:
+        configs = [run.config for run in comparison.runs]
+        new = session.registry().compare(configs, name=comparison.lanes.name, paused=True)
+        control_widgets.keep_pace(new, comparison)
+        before = looking_at(comparison)
+        st.session_state[f"comparing-{new.id}"] = Looking(truth=before.truth, hidden=before.hidden)
+        view(new)
+
+    control_widgets.attempt(begin)
+
+
+def view(comparison: Comparison | None) -> None:
+    """Make this the comparison in view, in this tab and in its link."""
+    if comparison is None:
+        st.session_state.pop("comparison", None)
+        st.query_params.clear()  # a share link too: it would begin once more
+        return
+    st.session_state["comparison"] = comparison.id
+    if st.query_params.get("comparison") != comparison.id:
+        st.query_params["comparison"] = comparison.id
+
+
+def in_view() -> Comparison | None:
+    """The comparison of `?comparison=…`, or the one this tab looked at last; None where there is neither.
+
+    Raises:
+        UserError: the link leads to none.
+    """
+    comparison_id = st.query_params.get("comparison") or st.session_state.get("comparison")
+    if comparison_id is None:
+        return None
+    try:
+        found = session.registry().comparison(comparison_id)
+    except UserError:
+        st.session_state.pop("comparison", None)
+        raise
+    view(found)
+    return found

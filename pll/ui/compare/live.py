@@ -1,0 +1,280 @@
+"""Lanes as they happen, or as they went: one timeline, a star plot a lane, shared axes, and a verdict in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from pll.analysis.comparison_report import Verdict, beside, figures_table, verdict
+from pll.errors import UserError
+from pll.runs.comparison import Comparison
+from pll.runs.config import in_words
+from pll.runs.lanes import lane_titles
+from pll.runs.snapshots import ComparisonSnapshot
+from pll.ui import charts, watching
+from pll.ui.compare import controls, lines, svg_lines
+from pll.ui.compare.colours import swatch
+from pll.ui.compare.picture import downloads, picture
+from pll.ui.compare.status import standing_of_lanes
+from pll.ui.compare.view_state import LaneView, Looking, lanes_in_view, looking_at
+from pll.ui.components.star import star_plot, star_sample
+from pll.ui.components.timeline import timeline
+from pll.ui.routes import link
+from pll.ui.words import count, percent
+
+REFRESH = 0.5
+"""Seconds between two looks at lanes that move."""
+STAR_HEIGHT = 250
+POINTS = 600
+"""Examples in each small star plot, a fixed sample: five at once must not keep the browser busier than a large one."""
+STAR_HELP = (
+    "Every class is a corner. An example starts in the middle of its candidates and travels to the corner of its "
+    "identified label as its label weights sharpen. A sample, the same examples in every lane."
+)
+
+
+def heading(comparison: Comparison, snapshot: ComparisonSnapshot, share: Callable[[], None]) -> None:
+    """What is compared, how it was set up, where it stands; at the right what `share` offers, and the way on."""
+    watching.heading(
+        snapshot,
+        in_common(comparison),
+        looking_at(comparison).hidden,
+        settings=partial(settings, comparison),
+        share=share,
+        onward=_another,
+    )
+
+
+def _another() -> None:
+    if st.button("New comparison", icon=":material/add:", key="compare-new"):
+        controls.view(None)
+        st.rerun()
+
+
+def in_common(comparison: Comparison) -> str:
+    """What all lanes share, in one line."""
+    if not comparison.lanes.together:
+        return "Runs of the past, laid beside each other."
+    config = comparison.runs[0].config
+    parts = [f"{count(len(comparison.runs), 'lane')} with the same examples, start and batches"]
+    parts += [f"candidates {config.candidates}"] if config.flip is None else [f"candidates made: {config.flip.words}"]
+    parts += [f"{config.holdout:.0%} held out"] if config.holdout else []
+    return " · ".join([*parts, f"seed {config.seed}"])
+
+
+def settings(comparison: Comparison) -> None:
+    """Every lane in one line."""
+    configs = [run.config for run in comparison.runs]
+    for title, config in zip(lane_titles(configs), configs, strict=True):
+        st.markdown(f"**{escaped(title)}**  \n:small[{escaped(in_words(config))}]")
+
+
+def watch(comparison: Comparison, state: str) -> None:
+    """Everything that changes, refreshed by itself while it may change."""
+    watching.refreshed(_live, comparison, state, REFRESH)
+
+
+def _live(comparison: Comparison, state_of_page: str) -> None:
+    snapshot = comparison.snapshot()
+    if snapshot.state != state_of_page:
+        st.rerun()  # the buttons above belong to another state
+    if not comparison.wait_until_ready(watching.PATIENCE):  # it waits for its turn, or reads a large file
+        st.caption(standing_of_lanes(snapshot))
+        st.progress(0.0)
+        st.container(height=900, border=False)
+        return
+    looking = looking_at(comparison)
+    try:
+        lanes = lanes_in_view(comparison, snapshot, looking)
+    except UserError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    said = what_they_show(comparison, lanes)
+    progress(comparison, snapshot, looking, lanes)
+    if "star" not in looking.hidden:
+        stars(comparison, lanes, looking)
+    if "verdict" not in looking.hidden:
+        in_words_and_figures(snapshot, said)
+    if "curves" not in looking.hidden:
+        over_epochs(comparison, snapshot, looking, lanes)
+    if "table" not in looking.hidden:
+        in_numbers(comparison, snapshot, lanes, said)
+
+
+def progress(comparison: Comparison, snapshot: ComparisonSnapshot, looking: Looking, lanes: Sequence[LaneView]) -> None:
+    """Where the lanes stand, and which epoch is in view: one timeline for all."""
+    longest = max(lanes, key=lambda lane: lane.stored[-1])
+    viewed = max(lane.epoch for lane in lanes)
+    back = "" if looking.follow else f" · **in view: {f'epoch {viewed}' if viewed else 'before training'}**"
+    st.caption(standing_of_lanes(snapshot) + back)
+    if "timeline" not in looking.hidden:
+        timeline(
+            longest.stored,
+            key=f"compare-timeline-{comparison.id}",
+            done=max(lane.snapshot.epoch for lane in lanes),
+            total=snapshot.total or 1,
+            viewed=viewed,
+            follow=looking.follow,
+            live=snapshot.is_active,
+            asked=looking.asked,
+            changed=_changed(lanes),
+            on_look=looking.look,
+        )
+    for lane in lanes:
+        if lane.figures.failure:
+            st.error(f"{lane.title}: {lane.figures.failure}", icon=":material/error:")
+
+
+def _changed(lanes: Sequence[LaneView]) -> npt.NDArray[np.float32]:
+    """(epochs,) mean share, over the lanes, of the labels that changed."""
+    most = max(len(lane.snapshot.rows) for lane in lanes)
+    shares = np.zeros((len(lanes), most), dtype=np.float32)
+    for line, lane in zip(shares, lanes, strict=True):
+        line[: len(lane.snapshot.rows)] = [row["changed_labels"] / len(lane.data) for row in lane.snapshot.rows]
+    return shares.mean(axis=0)
+
+
+def stars(comparison: Comparison, lanes: Sequence[LaneView], looking: Looking) -> None:
+    """A small star plot a lane, all alike, and its figures at the epoch in view."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown("**Where the examples are heading**", help=STAR_HELP, width="content")
+        if any(lane.truth is not None for lane in lanes):
+            key = f"compare-truth-{comparison.id}"
+            looking.truth = st.toggle(
+                "Colour by true label",
+                value=looking.truth,
+                key=key,
+                help="Otherwise by identified label. What is wrong then stands in a crowd of another colour.",
+            )
+    cells = st.grid(len(lanes), min_column_width=165, gap="small")
+    for lane in lanes:
+        sets = lane.data.sets()
+        rows = star_sample(len(sets), POINTS)
+        with cells.cell(), st.container(gap=None):
+            st.html(swatch(lane.place, lane.title))
+            right, sure = lane.row.get("transductive_accuracy"), lane.row.get("mean_confidence")
+            large, small = (percent(sure), "mean confidence") if right is None else (percent(right), "correct")
+            st.markdown(f"### {large}" if lane.row else "### –", width="content")
+            st.caption(small if right is None else f"{small} · {percent(sure, 0)} sure")
+            star_plot(
+                lane.weights[sets.positions(rows)],
+                sets.take(rows),
+                key=f"compare-star-{lane.run.id}",
+                when=f"Epoch {lane.epoch}" if lane.epoch else "Before training",
+                truth=lane.truth[rows] if looking.truth and lane.truth is not None else None,
+                examples=rows,
+                ids=lane.data.row_ids,
+                height=STAR_HEIGHT,
+            )
+            if "next" not in looking.hidden:
+                link("train", "Open", run=lane.run.id)
+
+
+def what_they_show(comparison: Comparison, lanes: Sequence[LaneView]) -> Verdict:
+    """The verdict at the epoch in view."""
+    figures = [lane.figures for lane in lanes]
+    if not comparison.shares_data():
+        return beside(figures, [lane.truth for lane in lanes])
+    return verdict(figures, lanes[0].truth, sizes=lanes[0].data.sets().sizes)
+
+
+def in_words_and_figures(snapshot: ComparisonSnapshot, said: Verdict) -> None:
+    """What it shows, in words; "so far" while it may still change.
+
+    While lanes move, without the reasons: nobody reads what changes twice a second, and longer and shorter sentences
+    would push the curves up and down.
+    """
+    moves = snapshot.state == "running"
+    with st.container(border=True, gap="xsmall"):
+        why = " · why, once they stand still" if moves else ""
+        st.caption(("What this shows so far" if snapshot.is_active else "What this shows") + why)
+        st.markdown(f"#### {escaped(said.headline)}")
+        if said.lines:
+            told = [(line.title, line.short if moves else line.text) for line in said.lines]
+            st.markdown("\n".join(f"- **{escaped(title)}**: {escaped(text)}" for title, text in told))
+        for note in said.notes:
+            st.caption(escaped(note))
+
+
+def escaped(text: str) -> str:
+    """Words for Markdown: names of data and classes are a user's, and are to be read as they are.
+
+    >>> escaped("a*b [c]")
+    'a\\\\*b \\\\[c\\\\]'
+    """
+    return "".join(f"\\{letter}" if letter in "\\*_`[]<>$#~:" and letter != ":" else letter for letter in text)
+
+
+def over_epochs(
+    comparison: Comparison, snapshot: ComparisonSnapshot, looking: Looking, lanes: Sequence[LaneView]
+) -> None:
+    """Each quantity of all lanes on the same axes; to hover over and to take away once the lanes stand still."""
+    viewed = None if looking.follow else max(lane.epoch for lane in lanes)
+    wanted = lines.quantities(lanes)
+    cells = st.grid(len(wanted), min_column_width=320, gap="medium")
+    for quantity in wanted:
+        with cells.cell():
+            if snapshot.state == "running":
+                svg_lines.live(lanes, quantity, snapshot.total, viewed, key=f"compare-live-{quantity.column}")
+                continue
+            figure, table = lines.chart(lanes, quantity, snapshot.total, viewed)
+            charts.show(figure, table, f"compare-{quantity.column}", f"{quantity.title} of every lane over the epochs")
+
+
+def in_numbers(comparison: Comparison, snapshot: ComparisonSnapshot, lanes: Sequence[LaneView], said: Verdict) -> None:
+    """The same as a table, and everything to take away."""
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.markdown("**The same in numbers**", width="content")
+        take = st.popover(
+            "Take it away", icon=":material/download:", type="tertiary", key="compare-take", on_change="rerun"
+        )
+    table = figures_table([lane.figures for lane in lanes], [lane.truth for lane in lanes])
+    st.table(readable(table), border="horizontal", hide_index=True, alt="Figures of every lane at the epoch in view")
+    if take.open:  # a closed one costs nothing
+        with take:
+            name = f"candid-comparison-epoch-{max(lane.epoch for lane in lanes)}"
+            wanted = lines.quantities(lanes)
+            downloads(picture(lanes, wanted, said, snapshot.name, snapshot.total), name, f"compare-{comparison.id}")
+            charts.csv_button(lambda: table, f"{name}.csv", key="compare-table-csv", label="This table as CSV")
+            charts.csv_button(
+                lambda: lines.table(lanes, wanted),
+                "candid-comparison-epochs.csv",
+                key="compare-epochs-csv",
+                label="Every epoch as CSV",
+            )
+            labels = f"candid-comparison-labels-epoch-{max(lane.epoch for lane in lanes)}.csv"
+            charts.csv_button(
+                lambda: lines.labels(lanes), labels, key="compare-labels-csv", label="Labels of every lane as CSV"
+            )
+
+
+SHARES = {
+    "identified_correctly": "Correct",
+    "test_accuracy": "Unseen correct",
+    "mean_confidence": "Mean confidence",
+    "at_least_90_sure": "At least 90 % sure",
+}
+
+
+def readable(table: pd.DataFrame) -> pd.DataFrame:
+    """The figures as people read them; columns of which nothing is known are left out.
+
+    A plain table and not a data grid: five rows, made anew at every refresh.
+    """
+    shown = pd.DataFrame({"Lane": table["lane"], "Epoch": table["epoch"].map("{:,}".format)})
+    for name, title in SHARES.items():
+        if table[name].notna().any():
+            shown[title] = [percent(None if pd.isna(share) else share) for share in table[name]]
+        if name == "identified_correctly" and title in shown:
+            ends = zip(table["from"], table["to"], strict=True)
+            shown["95 % interval"] = [
+                "–" if pd.isna(low) else f"{100 * low:.1f} to {100 * high:.1f} %" for low, high in ends
+            ]
+    if table["sure_and_wrong"].notna().any():
+        shown["Sure and wrong"] = ["–" if pd.isna(many) else f"{many:,.0f}" for many in table["sure_and_wrong"]]
+    return shown

@@ -1,0 +1,142 @@
+"""What of a comparison is in view: one epoch for all lanes, and the label weights of each there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from pll.analysis.comparison_report import LaneFigures
+from pll.analysis.protocol import Parts
+from pll.dataset import PartialLabelDataset
+from pll.methods import METHODS
+from pll.runs.comparison import Comparison
+from pll.runs.history import History
+from pll.runs.lanes import lane_titles, rule_of
+from pll.runs.run import Run
+from pll.runs.snapshots import ComparisonSnapshot, Snapshot
+from pll.ui.view_state import stored_frame, untold
+from pll.weights import Weights
+
+EARLY = 0.1
+"""Share of the epochs after which the verdict looks what became of early mistakes."""
+
+
+@dataclass
+class Looking:
+    """What a person looks at, in one tab and of one comparison. `asked` as in `pll.ui.components.timeline`.
+
+    Attributes:
+        hidden: what a lesson puts away: names of `pll.share.LANE_CONTROLS`.
+    """
+
+    follow: bool = True
+    epoch: int = 0
+    asked: int = 0
+    truth: bool = False
+    hidden: frozenset[str] = frozenset()
+
+    def told(self, parts: Parts) -> Parts:
+        """The data of a lane as this lesson shows it: without true labels where they are hidden."""
+        return Parts(parts.train.without_truth) if "truth" in self.hidden else parts
+
+    def look(self, epoch: int, follow: bool, asked: int) -> None:
+        """Look at this epoch, or at whatever is the latest."""
+        self.epoch, self.follow, self.asked = epoch, follow, asked
+
+
+def looking_at(comparison: Comparison) -> Looking:
+    """What this tab looks at; remembered while the tab is open."""
+    return st.session_state.setdefault(f"comparing-{comparison.id}", Looking())
+
+
+@dataclass(frozen=True, eq=False)
+class LaneView:
+    """One lane at the epoch in view.
+
+    Attributes:
+        place: 0, 1, …: its colour.
+        stored: the epochs that can be looked at.
+        epoch: the one in view, at most that of `Looking`.
+        row: the line of metrics.csv of that epoch; empty before the first.
+        figures: what the verdict reads.
+    """
+
+    place: int
+    run: Run
+    snapshot: Snapshot
+    parts: Parts
+    stored: list[int]
+    epoch: int
+    weights: Weights
+    row: dict[str, Any]
+    figures: LaneFigures
+
+    @property
+    def title(self) -> str:
+        return self.figures.title
+
+    @property
+    def data(self) -> PartialLabelDataset:
+        return self.parts.train
+
+    @property
+    def truth(self) -> npt.NDArray[np.int64] | None:
+        """(n,) true labels, −1 where unknown; None where none is known."""
+        y = self.data.y
+        return None if y is None or not (y >= 0).any() else y
+
+
+def lanes_in_view(comparison: Comparison, snapshot: ComparisonSnapshot, looking: Looking) -> list[LaneView]:
+    """Every lane at the epoch in view.
+
+    Raises:
+        UserError: the data of a run cannot be read.
+    """
+    titles = lane_titles([run.config for run in comparison.runs])
+    early = max(1, round(EARLY * (snapshot.total or 1)))
+    shown = [untold(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
+    return [
+        _lane(place, run, lane, looking.told(comparison.parts(place)), titles[place], looking, early)
+        for place, (run, lane) in enumerate(zip(comparison.runs, shown, strict=True))
+    ]
+
+
+def _lane(place: int, run: Run, snapshot: Snapshot, parts: Parts, title: str, looking: Looking, early: int) -> LaneView:
+    sets = parts.train.sets()
+    history = History(run.folder.history, sets)
+    stored = history.epochs() or [0]
+    record = snapshot.record
+    if looking.follow and record is not None and record.epoch >= stored[-1]:
+        epoch, weights, sharp = record.epoch, record.label_weights, record.sharpness
+    else:
+        frame = stored_frame(history, stored[-1] if looking.follow else looking.epoch, sets)
+        epoch, weights, sharp = frame.epoch, frame.weights, frame.sharp
+    row = snapshot.rows[epoch - 1] if 0 < epoch <= len(snapshot.rows) else {}
+    if snapshot.metrics and epoch == snapshot.metrics.get("epoch"):
+        row = row | snapshot.metrics  # those of the final model, as in labels.csv
+    before = None if epoch <= early else stored_frame(history, early, sets)
+    figures = LaneFigures(
+        title,
+        sharp.identified,
+        sharp.confidence,
+        epoch,
+        rule=rule_of(run.config),
+        given_truth=run.config.method in METHODS and METHODS[run.config.method].needs_truth,
+        early=None if before is None or not 0 < before.epoch < epoch else (before.epoch, before.sharp.identified),
+        test=_test_counts(row.get("test_accuracy"), parts),
+        failure=snapshot.error if snapshot.state == "failed" else None,
+    )
+    return LaneView(place, run, snapshot, parts, stored, epoch, weights, row, figures)
+
+
+def _test_counts(accuracy: float | None, parts: Parts) -> tuple[int, int] | None:
+    """How many test examples are right, of how many whose truth is known."""
+    y = None if parts.test is None else parts.test.y
+    if accuracy is None or y is None:
+        return None
+    known = int((y >= 0).sum())
+    return round(accuracy * known), known

@@ -1,0 +1,1 @@
+"""Components of the pages: star plot, heatmap, timeline, gallery."""

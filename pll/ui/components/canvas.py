@@ -1,0 +1,96 @@
+"""Canvas components: pictures in which motion carries the meaning, drawn in the browser.
+
+A component is a JavaScript file beside this one, put behind what all of them share (`svgpen.js`, `canvas.js`,
+`canvas.css`).
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from pll.ui.components.component import Component, Payload, register
+
+HERE = Path(__file__).parent
+SHARED = (HERE / "svgpen.js", HERE / "canvas.js")
+"""Scripts that all pictures have in common."""
+HTML = """
+<div class="plot">
+  <div class="head">
+    <span class="when"></span><span class="note"></span>
+    <button class="save" type="button" title="Save this picture" aria-label="Save this picture"></button>
+  </div>
+  <canvas tabindex="0" role="application" aria-describedby="keys"></canvas>
+  <div class="tip" hidden></div>
+  <div class="spoken" id="keys">Arrow keys move, Page Up and Page Down go further, Enter selects, Escape leaves.</div>
+  <div class="spoken now" role="status" aria-live="polite"></div>
+</div>
+"""
+
+
+def canvas_component(name: str) -> Component:
+    """Registers `<name>.js`, and returns the command that mounts it."""
+    return register(name, HTML, scripts=[*SHARED, HERE / f"{name}.js"], styles=[HERE / "canvas.css"])
+
+
+def mount(
+    component: Component,
+    payload: Payload,
+    key: str,
+    known: range | npt.NDArray[np.integer[Any]],
+    on_select: Callable[[int], None] | None,
+) -> int | None:
+    """Mounts or updates the component called `key`; returns the example selected in it just now, else None.
+
+    What the browser says is believed only if it names one of the `known` examples.
+    """
+
+    def checked(example: object) -> int | None:
+        return example if isinstance(example, int) and example in known else None
+
+    def selected() -> None:
+        example = checked(st.session_state[key].get("selected"))
+        if on_select is not None and example is not None:
+            on_select(example)
+
+    return checked(component(key=key, data=payload, on_selected_change=selected).get("selected"))
+
+
+def encoded(array: npt.NDArray[Any]) -> str:
+    """The array's bytes as base64, little-endian, for `bytes()` and `numbers()` of canvas.js.
+
+    >>> encoded(np.array([1, 2, 255], dtype=np.uint8))
+    'AQL/'
+    """
+    return base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode("ascii")
+
+
+def chosen_ids(ids: Sequence[str] | npt.NDArray[np.str_] | None, examples: npt.NDArray[np.int64]) -> Payload:
+    """The ids of some examples as a part of a payload; nothing where they merely repeat the examples' numbers."""
+    if ids is None:
+        return {}
+    names = [str(ids[int(example)]) for example in examples]
+    if names == [str(example) for example in examples]:
+        return {}
+    return {"ids": names}
+
+
+def in_words(counts: Mapping[str, int], most: int = 12) -> str:
+    """Counts in words, the largest first: "3 cat, 2 dog and 5 more in 4 other classes".
+
+    >>> in_words({"cat": 1, "dog": 3, "fox": 0})
+    '3 dog, 1 cat'
+    """
+    present = sorted(((n, name) for name, n in counts.items() if n), key=lambda pair: -pair[0])
+    said = ", ".join(f"{n:,} {name}" for n, name in present[:most])
+    rest = present[most:]
+    if not rest:
+        return said
+    others = "1 other class" if len(rest) == 1 else f"{len(rest):,} other classes"
+    return f"{said} and {sum(n for n, _ in rest):,} more in {others}"

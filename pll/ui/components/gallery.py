@@ -1,0 +1,155 @@
+"""Examples as cards: the picture, the candidates, and how the label weights stand, as bars that glide.
+
+The browser keeps the cards (`gallery.js`): an update moves the bars of those that stay and fades in those that come.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import io
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+from PIL import Image
+
+from pll.dataset import PartialLabelDataset
+from pll.ui.components.canvas import HERE
+from pll.ui.components.component import Payload, register
+from pll.ui.palette import class_colours
+from pll.weights import Sharpness, Weights
+
+MOST_BARS = 6
+"""Candidates drawn for an example; the rest are counted."""
+THUMBNAIL = 96
+"""Pixels of a picture's longer side, at most: a dozen of them go with every update."""
+SMALL = 64
+"""Pictures up to so many pixels go as they are, in PNG; larger ones as JPEG."""
+
+
+_gallery = register(
+    "gallery",
+    '<div class="gallery" role="list"></div>',
+    scripts=[HERE / "gallery.js"],
+    styles=[HERE / "gallery.css"],
+)
+
+
+def gallery(
+    data: PartialLabelDataset,
+    rows: npt.NDArray[np.int64],
+    weights: Weights | None = None,
+    *,
+    key: str = "gallery",
+    selected: int | None = None,
+    on_select: Callable[[int], None] | None = None,
+) -> None:
+    """Shows some examples with their candidates; with bars where label weights are given.
+
+    Args:
+        data: with candidate sets.
+        rows: (m,) the examples to show.
+        weights: (nnz,) label weights of all examples of `data`.
+        key: its name on the page; the same key in every run keeps the cards alive.
+        selected: the example to mark.
+        on_select: called with the example whose card is pressed, before the page runs; None makes cards that are
+            only looked at.
+    """
+    known = [int(row) for row in rows]
+
+    def chosen() -> None:
+        example = st.session_state[key].get("selected")
+        if on_select is not None and isinstance(example, int) and example in known:
+            on_select(example)
+
+    payload = gallery_payload(data, rows, weights, selected=selected, choosable=on_select is not None)
+    _gallery(key=key, data=payload, on_selected_change=chosen)
+
+
+def gallery_payload(
+    data: PartialLabelDataset,
+    rows: npt.NDArray[np.int64],
+    weights: Weights | None = None,
+    *,
+    selected: int | None = None,
+    choosable: bool = False,
+) -> Payload:
+    """What `gallery` sends to the browser, as `gallery.js` reads it."""
+    sets = data.sets()
+    colours = class_colours(sets.n_classes)
+    cards = [_card(data, int(row), weights) for row in rows]
+    used = sorted({label for card in cards for label, _ in card["bars"]})
+    return {
+        "cards": cards,
+        "names": {str(label): sets.class_names[label] for label in used},
+        "colours": {str(label): colours[label] for label in used},
+        "bars": min(MOST_BARS, int(sets.sizes.max(initial=1))),
+        "weighed": weights is not None,
+        "selected": selected,
+        "choosable": choosable,
+    }
+
+
+def least_certain(sharp: Sharpness, many: int) -> npt.NDArray[np.int64]:
+    """(many,) the examples of the lowest confidence, the lowest first."""
+    return np.argsort(sharp.confidence, kind="stable")[:many]
+
+
+def confidently_wrong(sharp: Sharpness, y: npt.NDArray[np.int64], many: int) -> npt.NDArray[np.int64]:
+    """(≤ many,) the examples identified wrongly with the highest confidence."""
+    wrong = np.flatnonzero((y >= 0) & (sharp.identified != y))
+    return wrong[np.argsort(-sharp.confidence[wrong], kind="stable")][:many]
+
+
+def fixed_sample(n: int, many: int) -> npt.NDArray[np.int64]:
+    """(≤ many,) the same examples every time."""
+    return np.sort(np.random.default_rng(0).choice(n, min(many, n), replace=False))
+
+
+def _card(data: PartialLabelDataset, row: int, weights: Weights | None) -> dict[str, Any]:
+    """One example: `bars` are (label, weight in thousandths), the largest first."""
+    sets = data.sets()
+    labels = sets[row]
+    shares = np.zeros(len(labels)) if weights is None else weights[sets.indptr[row] : sets.indptr[row + 1]]
+    top = np.argsort(-shares, kind="stable")[:MOST_BARS]
+    return {
+        "example": row,
+        "id": str(data.row_ids[row]),
+        "picture": picture_uri(data, row),
+        "bars": [(int(labels[k]), round(float(shares[k]) * 1000)) for k in top],
+        "more": len(labels) - len(top),
+        "truth": None if data.y is None or data.y[row] < 0 else int(data.y[row]),
+    }
+
+
+def picture_uri(data: PartialLabelDataset, row: int, largest: int = THUMBNAIL) -> str | None:
+    """The picture of an example as a data URI, made smaller where it is large; None where it has none."""
+    picture = data.picture(row)
+    return None if picture is None else _uri(picture.tobytes(), picture.shape, largest)
+
+
+def show_picture(data: PartialLabelDataset, row: int, width: int) -> bool:
+    """The picture of one example, small ones with their pixels as they are; False where it has none."""
+    uri = picture_uri(data, row, 2 * width)
+    if uri is None:
+        return False
+    sharp = "image-rendering:pixelated;" if uri.startswith("data:image/png") else ""
+    alt = html.escape(f"example {data.row_ids[row]}", quote=True)
+    st.html(f'<img src="{uri}" alt="{alt}" style="width:{width}px;border-radius:6px;{sharp}">', width="content")
+    return True
+
+
+@lru_cache(maxsize=4096)
+def _uri(content: bytes, shape: tuple[int, ...], largest: int) -> str:
+    image = Image.fromarray(np.frombuffer(content, dtype=np.uint8).reshape(shape))
+    small = max(image.size) <= SMALL
+    if max(image.size) > largest:
+        image.thumbnail((largest, largest))
+    buffer = io.BytesIO()
+    image.save(buffer, format="PNG" if small else "JPEG", quality=80)
+    kind = "png" if small else "jpeg"
+    return f"data:image/{kind};base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

@@ -1,0 +1,222 @@
+"""The heatmap of label weights: a row an example, a column a class, from pale (0) to deep (1).
+
+Classes that are no candidate of an example are left blank. Rows are sorted from sure to unsure at every epoch, or keep
+an order that was frozen at one of them, so that a single example can be followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, mount
+from pll.ui.components.component import Payload
+from pll.ui.palette import class_colours
+from pll.weights import Weights, sharpness
+
+MOST_ROWS = 300
+MOST_COLUMNS = 60
+"""Beyond these a cell is too small to be seen; how many are shown of how many is always said."""
+
+_heatmap = canvas_component("heatmap")
+By = Literal["confidence", "label"]
+
+
+def weight_heatmap(
+    weights: Weights,
+    candidates: CandidateSets,
+    *,
+    key: str,
+    order: npt.NDArray[np.integer[Any]] | None = None,
+    when: str = "",
+    selected: int | None = None,
+    examples: npt.NDArray[np.integer[Any]] | None = None,
+    ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
+    ends: tuple[str, str] = ("sure", "unsure"),
+    height: int = 480,
+    on_select: Callable[[int], None] | None = None,
+) -> int | None:
+    """Shows the heatmap, or cross-fades the one called `key` to new weights.
+
+    Args:
+        weights: (nnz,) float32 label weights at the viewed epoch.
+        candidates: the n candidate sets the weights belong to.
+        key: the heatmap's name on the page; the same key in every run keeps the picture alive.
+        order: (m,) rows of `candidates` from top to bottom, as `heatmap_order` gave them: now, or at the epoch where
+            the order was frozen. By default `heatmap_order(weights, candidates)`.
+        when, selected, examples, ids, on_select: as in `star_plot`.
+        ends: what the first and the last row are, in a word each; ("", "") for an order without ends.
+        height: pixels.
+
+    Returns:
+        The example selected by click or Enter since the last run, else None.
+
+    Raises:
+        UserError: weights that do not fit the candidates, a row in `order` that does not exist.
+    """
+    rows = heatmap_order(weights, candidates) if order is None else np.asarray(order, dtype=np.int64)
+    payload = heatmap_payload(
+        weights,
+        candidates,
+        order=rows,
+        when=when,
+        selected=selected,
+        examples=examples,
+        ids=ids,
+        ends=ends,
+        height=height,
+    )
+    known = rows if examples is None else np.asarray(examples, dtype=np.int64)[rows]
+    return mount(_heatmap, payload, key, known, on_select)
+
+
+def heatmap_order(
+    weights: Weights,
+    candidates: CandidateSets,
+    *,
+    cap: int = MOST_ROWS,
+    by: By = "confidence",
+    including: Sequence[int] = (),
+) -> npt.NDArray[np.int64]:
+    """(min(n, cap),) rows from sure to unsure; of more than `cap` those at evenly spaced quantiles of confidence.
+
+    So the share of rows above a confidence is the share of examples above it, to 1/cap. With `by="label"` the same
+    rows stand in blocks of their identified labels, sure to unsure within each. A row of `including` takes the place of
+    the one at the nearest quantile; of several there the last one does.
+
+    >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0]], n_classes=3)
+    >>> heatmap_order(np.array([0.4, 0.6, 0.1, 0.9, 1.0], dtype=np.float32), sets).tolist()
+    [2, 1, 0]
+    """
+    sharp = sharpness(weights, candidates)
+    order = _falling(sharp.confidence)
+    if len(order) > cap:
+        ranks = ((np.arange(cap) + 0.5) * len(order) / cap).astype(np.int64)
+        for row in including:
+            rank = np.flatnonzero(order == row)[0]
+            ranks[np.abs(ranks - rank).argmin()] = rank
+        order = order[ranks]
+    if by == "label":
+        order = order[np.argsort(sharp.identified[order], kind="stable")]
+    return order
+
+
+def _falling(confidence: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+    """(n,) rows from the largest to the smallest, equal ones in their order: a stable argsort, in a third of its time.
+
+    The bits of floats that are not negative rise as the floats do; with the row behind them they sort as one number.
+    """
+    rows = np.arange(len(confidence), dtype=np.uint64)
+    both = (~confidence.view(np.uint32)).astype(np.uint64) << np.uint64(32) | rows
+    both.sort()
+    return (both & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+
+def heatmap_columns(candidates: CandidateSets, cap: int = MOST_COLUMNS) -> npt.NDArray[np.int64]:
+    """(min(c, cap),) sorted classes: all, or those that are a candidate most often, whatever the weights."""
+    c = candidates.n_classes
+    if c <= cap:
+        return np.arange(c, dtype=np.int64)
+    often = np.bincount(candidates.indices, minlength=c)
+    return np.sort(np.argsort(-often, kind="stable")[:cap]).astype(np.int64)
+
+
+def heatmap_cells(
+    weights: Weights,
+    candidates: CandidateSets,
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint8]]:
+    """Which cells there are, and their weights.
+
+    Returns:
+        (m, k) bool, True where column's class is a candidate of the row; and one uint8 for each of these in row-major
+        order, 0 … 255 for weights 0 … 1.
+
+    >>> sets = CandidateSets.from_lists([[0, 1]], n_classes=3)
+    >>> mask, values = heatmap_cells(np.array([0.0, 1.0], dtype=np.float32), sets, np.array([0]), np.arange(3))
+    >>> mask.tolist(), values.tolist()
+    ([[True, True, False]], [0, 255])
+    """
+    at = candidates.positions(rows)
+    column_of = np.full(candidates.n_classes, -1, dtype=np.int64)
+    column_of[columns] = np.arange(len(columns))
+    column = column_of[candidates.indices[at]]
+    row = np.repeat(np.arange(len(rows)), candidates.sizes[rows])
+    shown = column >= 0
+    mask = np.zeros((len(rows), len(columns)), dtype=np.bool_)
+    mask[row[shown], column[shown]] = True
+    return mask, np.rint(weights[at][shown] * 255).astype(np.uint8)  # CandidateSets is in row-major order already
+
+
+def heatmap_payload(
+    weights: Weights,
+    candidates: CandidateSets,
+    *,
+    order: npt.NDArray[np.integer[Any]],
+    when: str = "",
+    selected: int | None = None,
+    examples: npt.NDArray[np.integer[Any]] | None = None,
+    ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
+    ends: tuple[str, str] = ("sure", "unsure"),
+    height: int = 480,
+) -> Payload:
+    """What `weight_heatmap` sends to the browser: a bit a cell, a byte a candidate, two or four a row; and words."""
+    rows = _checked(weights, candidates, np.asarray(order, dtype=np.int64))
+    columns = heatmap_columns(candidates)
+    numbers = rows if examples is None else np.asarray(examples, dtype=np.int64)[rows]
+    wide = np.uint16 if numbers.max(initial=0) < 2**16 else np.uint32
+    colours = class_colours(candidates.n_classes)
+    mask, values = heatmap_cells(weights, candidates, rows, columns)
+    return {
+        "when": when,
+        "note": _note(candidates, len(rows), len(columns)),
+        "description": _description(weights, candidates, rows, columns, when),
+        "first": ends[0],
+        "last": ends[1],
+        "height": height,
+        "names": [candidates.class_names[j] for j in columns],
+        "colours": [colours[j] for j in columns],
+        "mask": encoded(np.packbits(mask)),
+        "values": encoded(values),
+        "examples": encoded(numbers.astype(wide)),
+        "exampleSize": np.dtype(wide).itemsize,
+        "selected": selected,
+    } | chosen_ids(ids, numbers)
+
+
+def _checked(weights: Weights, candidates: CandidateSets, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    if len(weights) != candidates.nnz:
+        raise UserError(f"The heatmap's weights have {len(weights):,} entries where {candidates.nnz:,} are needed.")
+    if len(rows) and (rows.min() < 0 or rows.max() >= len(candidates)):
+        raise UserError(f"The heatmap's order names rows that do not exist; there are {len(candidates):,}.")
+    return rows
+
+
+def _note(candidates: CandidateSets, rows: int, columns: int) -> str:
+    n, c = len(candidates), candidates.n_classes
+    parts = [f"{rows:,} of {n:,} examples" if rows < n else f"{n:,} examples"]
+    if columns < c:
+        parts.append(f"the {columns} most frequent of {c:,} classes")
+    return ", ".join(parts)
+
+
+def _description(
+    weights: Weights,
+    candidates: CandidateSets,
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    when: str,
+) -> str:
+    confidence = sharpness(weights[candidates.positions(rows)], candidates.take(rows)).confidence
+    levels = ", ".join(f"{int((confidence >= level).sum()):,} at least {level:.0%}" for level in (0.9, 0.7, 0.5))
+    what = f"Heatmap of label weights{', ' + when if when else ''}"
+    return (
+        f"{what}: {_note(candidates, len(rows), len(columns))}; a row an example, a column a class, blank where the "
+        f"class is no candidate. Largest weight of a row: {levels}."
+    )

@@ -1,0 +1,29 @@
+"""Buttons that save a Plotly chart as PNG and as SVG: its own toolbar can offer one of them only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pll.ui.components.component import register
+
+STYLES = Path(__file__).with_name("saving.css")
+"""They make a button look like Streamlit's own for a CSV."""
+HTML = """
+<div class="saving">
+  <button type="button" data-kind="png">Picture as PNG</button>
+  <button type="button" data-kind="svg">Picture as SVG</button>
+</div>
+"""
+
+
+def picture_buttons(chart: str, file_name: str) -> None:
+    """Both buttons.
+
+    Args:
+        chart: the key of an `st.plotly_chart` on this page.
+        file_name: without an ending.
+    """
+    _buttons(key=f"{chart}-picture", data={"chart": chart, "name": file_name})
+
+
+_buttons = register("saving", HTML, scripts=[STYLES.with_name("saving.js")], styles=[STYLES])

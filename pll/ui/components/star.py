@@ -1,0 +1,225 @@
+"""The star plot: every class an anchor on a circle, every example at Σ_j w_ij · anchor_j.
+
+An example that may still be anything stands in the middle; as its label weights sharpen it travels out to the anchor
+of its identified label. The browser draws and animates (`star.js`); this module says what is where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, in_words, mount
+from pll.ui.components.component import Payload
+from pll.ui.palette import class_colours
+from pll.weights import Sharpness, Weights, sharpness
+
+MOST_POINTS = 2000
+"""More than this a browser cannot keep moving smoothly, nor an eye follow."""
+
+SETTLED = 0.9
+"""Confidence from which on an example counts as settled in the text alternative (and spreads out in `star.js`)."""
+
+Outline = Literal["circle", "polygon"]
+_UNKNOWN = 0xFFFF  # the colour of an unknown truth, in star.js
+_star = canvas_component("star")
+
+
+def star_plot(
+    weights: Weights,
+    candidates: CandidateSets,
+    *,
+    key: str,
+    when: str = "",
+    truth: npt.NDArray[np.int64] | None = None,
+    changed: npt.NDArray[np.bool_] | None = None,
+    selected: int | None = None,
+    pins: Sequence[int] = (),
+    examples: npt.NDArray[np.integer[Any]] | None = None,
+    ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
+    height: int = 480,
+    colours: Sequence[str] | None = None,
+    outline: Outline = "circle",
+    on_select: Callable[[int], None] | None = None,
+) -> int | None:
+    """Shows the star plot, or moves the one called `key` to new weights.
+
+    Points glide to their new places. Settled examples stand in a small disc around their anchor (its radius at most 3 %
+    of the height), since they would otherwise hide one another. Of more than `MOST_POINTS` examples a fixed random
+    sample is shown.
+
+    Args:
+        weights: (nnz,) float32 label weights at the viewed epoch.
+        candidates: the n candidate sets the weights belong to; its class names label the anchors.
+        key: the plot's name on the page; the same key in every run keeps the picture alive.
+        when: a few words above the plot, such as "Epoch 12".
+        truth: (n,) labels to colour by, −1 where unknown; without it points have the colour of their identified label,
+            and that of the unknown where no label is ahead.
+        changed: (n,) bool, whose identified label changed in this epoch: they wear a faint ring.
+        selected: the example to mark, with lines to its candidates; whoever changed it last, page or viewer, wins.
+        pins: examples to keep an eye on: each wears a diamond, with its id where they are few.
+        examples: (m,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's;
+            by default row i is example i. `selected`, `pins` and the result speak of these numbers; `truth` and
+            `changed` are aligned with the rows.
+        ids: what to call the examples, indexed by example number; without it "example 12".
+        height: at most so many pixels; less on a narrow screen.
+        colours: c colours where the anchors are not classes of the data; by default those of the classes.
+        outline: what joins the anchors: a circle around them, or the sides of their polygon.
+        on_select: called with the example that a viewer selected, before the page runs (a Streamlit callback).
+
+    Returns:
+        The example selected by click or Enter since the last run, else None.
+
+    Raises:
+        UserError: arrays whose lengths do not fit.
+    """
+    payload = star_payload(
+        weights,
+        candidates,
+        when=when,
+        truth=truth,
+        changed=changed,
+        selected=selected,
+        pins=pins,
+        examples=examples,
+        ids=ids,
+        height=height,
+        colours=colours,
+        outline=outline,
+    )
+    known = range(len(candidates)) if examples is None else examples
+    return mount(_star, payload, key, known, on_select)
+
+
+def star_payload(
+    weights: Weights,
+    candidates: CandidateSets,
+    *,
+    when: str = "",
+    truth: npt.NDArray[np.int64] | None = None,
+    changed: npt.NDArray[np.bool_] | None = None,
+    selected: int | None = None,
+    pins: Sequence[int] = (),
+    examples: npt.NDArray[np.integer[Any]] | None = None,
+    ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
+    height: int = 480,
+    colours: Sequence[str] | None = None,
+    outline: Outline = "circle",
+) -> Payload:
+    """What `star_plot` sends to the browser, as `star.js` reads it: 5 bytes an example (before base64), and words."""
+    n, c = len(candidates), candidates.n_classes
+    _check_length("weights", weights, candidates.nnz)
+    for name, array in (("examples", examples), ("truth", truth), ("changed", changed)):
+        if array is not None:
+            _check_length(name, array, n)
+    every = np.arange(n) if examples is None else np.asarray(examples, dtype=np.int64)
+    looked_at = np.flatnonzero(np.isin(every, [*pins, *([] if selected is None else [selected])]))
+    rows = np.union1d(star_sample(n), looked_at)  # what a person looks at is shown, whatever the sample
+    if len(rows) < n:
+        weights, candidates = weights[candidates.positions(rows)], candidates.take(rows)
+    numbers = every[rows]
+    sharp = sharpness(weights, candidates)
+    label_type = np.uint8 if c <= 256 else np.uint16
+    shades = np.rint(sharp.confidence * 127).astype(np.uint8)
+    if changed is not None:
+        shades |= changed[rows].astype(np.uint8) << 7
+    shown = np.flatnonzero(np.isin(numbers, pins)).tolist()
+    note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else f"{n:,} examples"
+    payload: Payload = {
+        "when": when,
+        "note": note,
+        "description": _description(when, note, sharp, candidates) + (f" {len(shown)} pinned." if shown else ""),
+        "height": height,
+        "count": len(rows),
+        "names": list(candidates.class_names),
+        "colours": list(colours or class_colours(c)),
+        "outline": outline,
+        "places": encoded(packed(star_positions(weights, candidates))),
+        "labels": encoded(sharp.identified.astype(label_type)),
+        "labelSize": np.dtype(label_type).itemsize,
+        "shades": encoded(shades),
+        "selected": selected,
+        "pins": shown,
+        "spokes": _spokes(weights, candidates, np.flatnonzero(numbers == selected)),
+    }
+    if truth is not None:
+        payload["hues"] = encoded(np.where(truth >= 0, truth, _UNKNOWN)[rows].astype(np.uint16))
+    elif not sharp.margin.all():  # no label is ahead, as before training: argmax would name the first of equals
+        payload["hues"] = encoded(np.where(sharp.margin > 0, sharp.identified, _UNKNOWN).astype(np.uint16))
+    payload["truth"] = truth is not None
+    if not np.array_equal(numbers, np.arange(len(rows))):
+        payload["examples"] = encoded(numbers.astype(np.uint32))
+    return payload | chosen_ids(ids, numbers)
+
+
+def anchors(n_classes: int) -> npt.NDArray[np.float32]:
+    """(c, 2) float32 on the unit circle: class 0 at the top, the others clockwise. x to the right, y *down*.
+
+    >>> anchors(4).round().tolist()
+    [[0.0, -1.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]
+    """
+    angles = 2 * np.pi * np.arange(n_classes) / n_classes - np.pi / 2
+    return np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32)
+
+
+def star_positions(weights: Weights, candidates: CandidateSets) -> npt.NDArray[np.float32]:
+    """(n, 2) float32: Σ_j w_ij · anchor_j of every example, within the unit circle.
+
+    >>> sets = CandidateSets.from_lists([[0, 2], [1]], n_classes=4)
+    >>> star_positions(np.array([0.5, 0.5, 1.0], dtype=np.float32), sets).round(6).tolist()
+    [[0.0, 0.0], [1.0, 0.0]]
+    """
+    pulls = weights[:, None] * anchors(candidates.n_classes)[candidates.indices]  # (nnz, 2)
+    return np.add.reduceat(pulls, candidates.indptr[:-1], axis=0)
+
+
+def star_sample(n: int, cap: int = MOST_POINTS, seed: int = 0) -> npt.NDArray[np.int64]:
+    """(min(n, cap),) sorted row numbers: all, or a random sample that is the same in every call.
+
+    >>> star_sample(3).tolist(), len(star_sample(60_000))
+    ([0, 1, 2], 2000)
+    """
+    if n <= cap:
+        return np.arange(n, dtype=np.int64)
+    return np.sort(np.random.default_rng(seed).choice(n, size=cap, replace=False)).astype(np.int64)
+
+
+def packed(positions: npt.NDArray[np.float32]) -> npt.NDArray[np.uint8]:
+    """(n, 3) uint8: x and y in [−1, 1] as 12 bits each, 0.15 pixels of a circle of 300 pixels' radius.
+
+    >>> packed(np.array([[-1.0, 1.0]], dtype=np.float32)).tolist()
+    [[0, 15, 254]]
+    """
+    steps = np.clip(np.rint((positions + 1) * 2047), 0, 4094).astype(np.uint16)
+    x, y = steps[:, 0], steps[:, 1]
+    return np.stack([x >> 4, (x & 15) << 4 | y >> 8, y & 255], axis=1).astype(np.uint8)
+
+
+def _spokes(weights: Weights, candidates: CandidateSets, row: npt.NDArray[np.intp]) -> list[tuple[int, float]]:
+    """(class, weight) of every candidate of the selected row; nothing where that row is not shown."""
+    if len(row) == 0:
+        return []
+    at = candidates.positions(row)
+    return [(int(j), round(float(w), 3)) for j, w in zip(candidates.indices[at], weights[at], strict=True)]
+
+
+def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSets) -> str:
+    """The picture in words, for those who do not see it."""
+    counts = np.bincount(sharp.identified, minlength=candidates.n_classes)
+    said = in_words({name: int(n) for name, n in zip(candidates.class_names, counts, strict=True)})
+    settled = int((sharp.confidence >= SETTLED).sum())
+    return (
+        f"Star plot{', ' + when if when else ''}: {note}, {candidates.n_classes:,} classes around a circle; an example "
+        f"stands the nearer to a class the larger its label weight. {settled:,} are settled (at least {SETTLED:.0%} "
+        f"sure). Identified labels: {said}."
+    )
+
+
+def _check_length(name: str, array: npt.NDArray[Any], wanted: int) -> None:
+    if len(array) != wanted:
+        raise UserError(f"The star plot's {name} have {len(array):,} entries where {wanted:,} are needed.")

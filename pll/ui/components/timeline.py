@@ -1,0 +1,119 @@
+"""The timeline: how far a run is, and which of its epochs is in view. One strip for progress and for going back.
+
+It is drawn by the browser (`timeline.js`), so that dragging is smooth whatever the server does: the handle follows the
+pointer at once, and the next epoch is asked for when the one before has arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from pll.ui.components.canvas import HERE, encoded
+from pll.ui.components.component import Payload, register
+
+MOST_COLUMNS = 300
+"""Columns of the small chart behind the handle."""
+HTML = """
+<div class="timeline">
+  <button class="replay" type="button" title="Play the epochs back"></button>
+  <div class="track" role="slider" tabindex="0" aria-label="Epoch in view" aria-valuemin="0">
+    <svg viewBox="0 0 1000 100" preserveAspectRatio="none" aria-hidden="true"><path></path></svg>
+    <div class="rail"><div class="done"></div></div>
+    <div class="thumb"></div>
+  </div>
+  <button class="live" type="button" aria-pressed="true" title="Follow the latest epoch"><i></i>Live</button>
+</div>
+"""
+
+
+_timeline = register("timeline", HTML, scripts=[HERE / "timeline.js"], styles=[HERE / "timeline.css"])
+
+
+def timeline(
+    stored: Sequence[int],
+    *,
+    key: str,
+    done: int,
+    total: int,
+    viewed: int,
+    follow: bool,
+    live: bool,
+    asked: int,
+    changed: npt.NDArray[np.floating[Any]],
+    on_look: Callable[[int, bool, int], None],
+) -> None:
+    """Shows the timeline, or moves the one called `key`.
+
+    Args:
+        stored: the epochs that can be looked at, in order.
+        key: its name on the page.
+        done: epochs complete.
+        total: epochs in all.
+        viewed: the epoch in view.
+        follow: whether the latest epoch is in view, whichever that is.
+        live: whether there may be later epochs: the run has not ended.
+        asked: the number of the request that `viewed` and `follow` answer.
+        changed: (epochs,) share of the identified labels that changed in epoch 1, 2, …; drawn behind the handle.
+        on_look: called with epoch, follow and the number of the request, before the page runs.
+    """
+    payload = timeline_payload(stored, done, total, viewed, follow, live, asked, changed)
+
+    def looked() -> None:
+        look = checked(st.session_state[key].get("look"), total)
+        if look is not None:
+            on_look(*look)
+
+    _timeline(key=key, data=payload, on_look_change=looked)
+
+
+def timeline_payload(
+    stored: Sequence[int],
+    done: int,
+    total: int,
+    viewed: int,
+    follow: bool,
+    live: bool,
+    asked: int,
+    changed: npt.NDArray[np.floating[Any]],
+) -> Payload:
+    """What `timeline` sends to the browser, as `timeline.js` reads it."""
+    return {
+        "stored": encoded(np.asarray(stored, dtype=np.uint32)),
+        "done": done,
+        "total": max(total, done, 1),
+        "viewed": viewed,
+        "follow": follow,
+        "live": live,
+        "asked": asked,
+        "spark": spark(changed),
+    }
+
+
+def spark(changed: npt.NDArray[np.floating[Any]], most: int = MOST_COLUMNS) -> list[list[int]]:
+    """Heights of the small chart: (epoch, 0 … 100) of at most so many epochs, the highest of each stretch.
+
+    Roots of the shares: late changes are few and are what one looks for.
+
+    >>> spark(np.array([1.0, 0.25, 0.0]))
+    [[1, 100], [2, 50], [3, 0]]
+    """
+    if not len(changed):
+        return []
+    heights = np.rint(np.sqrt(changed / max(float(changed.max()), 1e-9)) * 100).astype(int)
+    width = -(-len(heights) // most)
+    starts = np.arange(0, len(heights), width)
+    tops = np.maximum.reduceat(heights, starts)
+    return [[int(start) + 1, int(top)] for start, top in zip(starts, tops, strict=True)]
+
+
+def checked(look: object, total: int) -> tuple[int, bool, int] | None:
+    """What the browser asks for, if it can be meant: [epoch, follow, number]."""
+    match look:
+        case [int(epoch), bool(follow), int(asked)] if 0 <= epoch <= total:
+            return epoch, follow, asked
+    return None

@@ -1,0 +1,171 @@
+"""The buttons that move what trains, one run or several lanes together, and what they do.
+
+Widgets are told apart by `mark`, which stands before their keys.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Protocol, TypeVar
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.runs.worker import Worker
+from pll.ui.words import count
+
+T = TypeVar("T")
+FULL_SPEED = math.inf
+SPEEDS = (FULL_SPEED, 8.0, 3.0, 1.0)
+"""Epochs a second."""
+PATIENCE = 0.4
+"""Seconds that a press waits for its effect, so that the page that follows shows it."""
+STEPS = (1, 5, 25)
+"""Epochs a step."""
+MOVABLE = ("running", "queued", "paused", "stopped", "interrupted")
+"""States in which training can go on."""
+
+
+class Follower(Protocol):
+    """What is looked at, and whether that is the latest epoch."""
+
+    follow: bool
+
+
+def play_or_pause(worker: Worker, looking: Follower, *, moving: bool, disabled: bool, mark: str = "") -> None:
+    """One button in one place and of one width, whichever it is: its neighbours must not move under the pointer."""
+    name, icon = ("Pause", "pause") if moving else ("Go on", "play_arrow")
+    st.button(
+        name,
+        icon=f":material/{icon}:",
+        key=f"{mark}{icon}",
+        on_click=pause if moving else play,
+        args=(worker,) if moving else (worker, looking),
+        shortcut="p",
+        type="secondary" if moving or disabled else "primary",
+        disabled=disabled,
+        width=125,
+    )
+
+
+def steps(worker: Worker, looking: Follower, *, whose: str, disabled: bool, mark: str = "") -> None:
+    """So many epochs, and then a pause.
+
+    Args:
+        whose: " of every lane", say.
+    """
+    for epochs in STEPS:
+        st.button(
+            "+1 epoch" if epochs == 1 else f"+{epochs}",
+            key=f"{mark}step-{epochs}",
+            on_click=step,
+            args=(worker, looking, epochs),
+            shortcut="e" if epochs == 1 else None,
+            help=f"{count(epochs, 'epoch')}{whose}, then a pause.",
+            disabled=disabled,
+        )
+
+
+def stop_button(worker: Worker, *, disabled: bool, mark: str = "") -> None:
+    """Ends training."""
+    st.button(
+        "Stop training", icon=":material/stop:", key=f"{mark}stop", on_click=stop, args=(worker,), disabled=disabled
+    )
+
+
+def speed(worker: Worker, mark: str = "") -> None:
+    """How fast it goes."""
+    now = worker.pace or FULL_SPEED
+    setting(
+        "Speed",
+        sorted({*SPEEDS, now}, reverse=True),
+        now,
+        key=f"{mark}speed-{worker.id}",
+        in_words=speed_in_words,
+        change=lambda pace: worker.set_pace(None if pace == FULL_SPEED else pace),
+        width=185,
+    )
+
+
+def setting(
+    title: str,
+    values: Sequence[T],
+    now: T,
+    *,
+    key: str,
+    in_words: Callable[[T], str],
+    change: Callable[[T], None],
+    width: int,
+    help: str | None = None,
+) -> None:
+    """A choice that says by itself what it is about, and takes effect at once.
+
+    Args:
+        values: what there is; `now` among them, which a link may have brought.
+    """
+    st.selectbox(
+        title,
+        values,
+        index=values.index(now),
+        format_func=in_words,
+        key=key,
+        on_change=lambda: change(st.session_state[key]),
+        help=help,
+        label_visibility="collapsed",
+        width=width,
+    )
+
+
+def speed_in_words(epochs_a_second: float) -> str:
+    """A speed.
+
+    >>> speed_in_words(FULL_SPEED), speed_in_words(1.0), speed_in_words(2.5)
+    ('Full speed', '1 epoch a second', '2.5 epochs a second')
+    """
+    if epochs_a_second == FULL_SPEED:
+        return "Full speed"
+    return f"{epochs_a_second:g} epoch{'s' * (epochs_a_second != 1)} a second"
+
+
+# ---- what the buttons do -------------------------------------------------------------------------------------------
+
+
+def pause(worker: Worker) -> None:
+    """Stand still before the next mini-batch."""
+    worker.pause()
+    worker.wait_until_paused(PATIENCE)
+
+
+def play(worker: Worker, looking: Follower) -> None:
+    """Go on, and look at what comes."""
+    looking.follow = True
+    attempt(worker.resume)
+
+
+def step(worker: Worker, looking: Follower, epochs: int | None = None, batches: int | None = None) -> None:
+    """Go on for so long, and look at what comes."""
+    looking.follow = True
+    attempt(lambda: worker.step(epochs=epochs, batches=batches))
+    worker.wait_until_paused(PATIENCE)
+
+
+def stop(worker: Worker) -> None:
+    """End here; what was learnt is kept."""
+    worker.stop()
+    worker.join(PATIENCE)
+
+
+def keep_pace(new: Worker, old: Worker) -> None:
+    """What begins again goes as fast, and ends by itself alike."""
+    new.set_pace(old.pace)
+    new.set_settle(old.settle_after)
+    new.wait_until_paused(PATIENCE)
+
+
+def attempt(action: Callable[[], None]) -> None:
+    """Do it, or say why not."""
+    try:
+        action()
+    except UserError as error:
+        st.toast(str(error), icon=":material/error:")

@@ -1,0 +1,107 @@
+"""Candidates that the data brings: its own, or those a rule makes of what several people said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from pll.annotations import Annotations, rule_table
+from pll.annotations.agreement import Agreement, agreement
+from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
+from pll.ui.data.candidates import Offer
+from pll.ui.session import Choice, data_key
+
+OWN = ""
+RULE_TITLES = {
+    OWN: "As the data has them",
+    "union": "Every label somebody gave",
+    "votes": "Labels that several people gave",
+    "reliability": "Labels that are likely, given whom one can rely on",
+}
+TABLE_WORDS = {
+    "meaning": "a label is a candidate where",
+    "rows": "examples",
+    "mean_candidates": "candidates each",
+    "fallback": "no label meets it",
+    "truth_inside": "truth inside",
+}
+
+
+def as_they_are(source: Source, data: PartialLabelDataset) -> Offer:
+    """The data's own sets; from several annotators by a rule."""
+    said = data.annotations
+    if said is None:
+        return Offer(Choice(source))
+    names = [name for name in RULE_TITLES if _is_possible(name, data, said)]
+    left, right = st.columns([2, 1], gap="medium")
+    with left:
+        how = st.selectbox(
+            "Candidates are",
+            names,
+            format_func=RULE_TITLES.__getitem__,
+            key=f"rule_how-{source.name}",
+            persist_state="session",
+        )
+    with right:
+        rule = _rule_with_value(how)
+    _disagreement(data_key(source), said, data.y)
+    return Offer(Choice(replace(source, rule=rule)))
+
+
+def _is_possible(rule: str, data: PartialLabelDataset, said: Annotations) -> bool:
+    if rule == OWN:  # where its sets are just what everybody said, the union is the same
+        given = np.diff(said.votes.indptr)
+        return data.candidates is not None and not np.array_equal(given, data.candidates.sizes)
+    return rule != "reliability" or not said.anonymous
+
+
+def _rule_with_value(how: str) -> str:
+    if how == "votes":
+        return f"votes:{st.number_input('At least so many votes', 1, 1000, 2, key='rule_votes')}"
+    if how == "reliability":
+        return f"reliability:{st.slider('Probability at least', 0.01, 0.5, 0.05, 0.01, key='rule_probability')}"
+    return how
+
+
+def _disagreement(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) -> None:
+    """How far people agree, and what each rule would leave."""
+    with st.spinner("Comparing what people said…"):
+        found, table = _agreement(key, said), _rules(key, said, y)
+    figures = {
+        "Agreement of two people": (found.percent, "{:.1%}", "How often two people give an example the same label."),
+        "Fleiss' kappa": (found.kappa, "{:.2f}", "Agreement beyond chance: 1 is full, 0 is none."),
+        "Krippendorff's alpha": (found.alpha, "{:.2f}", "The same for answers of several labels (MASI distance)."),
+    }
+    with st.container(horizontal=True):
+        for label, (figure, form, hint) in figures.items():
+            value = "–" if figure.value is None else form.format(figure.value).replace("%", " %")
+            st.metric(label, value, help=f"{hint} {figure.reason or ''}".strip(), width=220)
+    st.markdown("**What each rule leaves**")
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="rules",
+        column_config={
+            "candidates each": st.column_config.NumberColumn(format="%.2f"),
+            "truth inside": st.column_config.NumberColumn(format="percent"),
+        },
+        alt="For each rule: examples, candidates each, and examples by number of candidates",
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _agreement(key: str, _said: Annotations) -> Agreement:
+    return agreement(_said)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _rules(key: str, _said: Annotations, _y: npt.NDArray[np.int64] | None) -> pd.DataFrame:
+    """`rule_table` with columns as a person reads them: examples by how many candidates they have."""
+    table = rule_table(_said, y=_y).drop(columns="rule").rename(columns=TABLE_WORDS)
+    sizes = {name: f"{name} candidate{'s' * (name != '1')}" for name in map(str, table) if name[0].isdigit()}
+    return table.rename(columns=sizes)

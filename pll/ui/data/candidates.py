@@ -1,0 +1,109 @@
+"""Step 2 of the data page: where candidate sets come from, and what is learnt from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pll.analysis.protocol import single_labels
+from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
+from pll.features import CHOICES, contents, featuriser, fitting_choices, suggested
+from pll.synthesis.ambiguity import ambiguity_degree
+from pll.ui.session import Choice
+from pll.ui.words import percent
+
+AS_THEY_ARE, SYNTHESISE = "As in the data", "Make them from the true labels"
+DOUBT = "Doubt the labels: some are wrong"
+ONLY = {
+    AS_THEY_ARE: "Taken as they are in the data.",
+    SYNTHESISE: "This data has true labels only. Wrong ones are added here, for the method to tell apart.",
+}
+FEATURE_TITLES = {
+    "": "Pictures as they are",
+    "none": "The numbers as they are",
+    "table": "Columns of words",
+    "tfidf": "Words of the texts",
+    "pixels": "Pixels of the pictures",
+    "backbone": "Pictures as a network trained on photographs sees them",
+}
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A choice that is being made, and where on the page what comes of it is said and drawn.
+
+    Attributes:
+        chart_drawn: whether the chart is there already: it depends on the settings alone.
+    """
+
+    choice: Choice
+    words: DeltaGenerator | None = None
+    chart: DeltaGenerator | None = None
+    chart_drawn: bool = False
+
+
+def ways(data: PartialLabelDataset) -> list[str]:
+    """What can be done with this data; nothing where it has neither candidates nor truth."""
+    doubtful = single_labels(data) is not None
+    return [AS_THEY_ARE] * (data.candidates is not None) + [SYNTHESISE] * (data.y is not None) + [DOUBT] * doubtful
+
+
+def choose_way(ways: Sequence[str], source: Source) -> str:
+    """Which of the ways; not asked where there is one. Another dataset starts with its own first way."""
+    if len(ways) == 1:
+        st.caption(ONLY[ways[0]])
+        return ways[0]
+    key = f"candidates_way-{source.name}" + "-own" * (AS_THEY_ARE in ways)
+    return st.radio("Candidates", ways, key=key, label_visibility="collapsed", horizontal=True, persist_state="session")
+
+
+def in_words(made: PartialLabelDataset) -> str:
+    """What came of it: how many candidates, and how ambiguous they are where the truth is known."""
+    sets = made.sets()
+    parts = [f"{sets.nnz / len(sets):.2f} candidates on average"]
+    if made.y is not None and (made.y >= 0).any():
+        parts.append(f"γ = {percent(ambiguity_degree(sets, made.y))} (exact)")
+        outside = len(made.truth_outside())
+        if outside:
+            parts.append(f"the truth inside for {percent(1 - outside / int((made.y >= 0).sum()), 2)}")
+    return f"**These sets:** {', '.join(parts)}."
+
+
+def feature_title(spec: str) -> str:
+    """The features of a specification, in words.
+
+    >>> feature_title("tfidf"), feature_title("table+tfidf:100")
+    ('Words of the texts (tfidf)', 'Columns of words + Words of the texts (table+tfidf:100)')
+    >>> feature_title("")
+    'Pictures as they are'
+    """
+    parts = [FEATURE_TITLES.get(part.split(":")[0].strip(), part) for part in spec.split("+")]
+    return " + ".join(parts) + (f" ({spec})" if spec else "")
+
+
+def with_features(choice: Choice, data: PartialLabelDataset) -> Choice:
+    """How texts, pictures and words become features, where the data has some.
+
+    Raises:
+        UserError: what was typed is no kind of features, or cannot be made of this data; the remedy is named.
+    """
+    usual = suggested(data)
+    if not usual and "pictures" not in contents(data):
+        return choice
+    ready = ["none"] if usual and "numbers" in contents(data) else []
+    spec = st.selectbox(
+        "What is learnt from",
+        list(dict.fromkeys([usual, *ready, *fitting_choices(data)])),
+        format_func=feature_title,
+        help="The one for this data is chosen. You can type another, such as tfidf:500; several are joined by +.",
+        key=f"features-{choice.source.sha256 or choice.source.name}-{usual}",  # none is kept from other data
+        accept_new_options=True,
+        persist_state="session",
+    )
+    if spec and spec not in (*CHOICES, "none"):
+        featuriser(spec)  # typed: says at once what is wrong with it
+    return replace(choice, features=spec or "auto")

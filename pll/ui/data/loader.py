@@ -1,0 +1,101 @@
+"""Data on its way to the page: small files at once, large ones in the background, after a look at their first rows."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from pll import catalog
+from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
+from pll.features import contents, suggested
+from pll.formats.words import readable
+from pll.ui import background, session
+from pll.ui.session import Choice
+
+LARGE = 30 * 2**20
+"""Bytes from which a file is read in the background: below, it takes about a second."""
+HUGE = 250 * 2**20
+"""Bytes from which it is read only when asked: until then its first rows are shown."""
+QUICK = 500_000
+"""Numbers (examples × features) that a classifier or a featuriser goes through while one waits."""
+QUICK_EXAMPLES, QUICK_PICTURES = 5_000, 500
+
+
+def size_of(source: Source) -> int:
+    """Bytes of a file; of a dataset of the catalogue, 0 where it is made in a moment."""
+    if source.path is not None:
+        path = Path(source.path)
+        return path.stat().st_size if path.is_file() else 0
+    entry = catalog.find(source.name)
+    if entry.embedded:
+        return 0
+    return LARGE if entry.name in SLOW_ENTRIES or entry.n * entry.d > 2e7 else 0
+
+
+SLOW_ENTRIES = ("20newsgroups",)
+"""Datasets that take long to make of small files."""
+
+
+def read(source: Source) -> PartialLabelDataset | None:
+    """The data of a source, or None while it is not read; what there is to wait for is on the page then.
+
+    Raises:
+        UserError: a small file cannot be read. Of a large one the page says so.
+    """
+    size = size_of(source)
+    if size < LARGE:
+        with st.spinner("Reading…"):
+            return session.dataset(source)
+    data = session.dataset_if_read(source)
+    key = f"read {session.data_key(source)}"
+    if data is not None:
+        return data
+    if size >= HUGE and background.board().get(key) is None and not _asked(key, size):
+        return None
+    found = background.result_of(key, f"Reading {source.name}", source.load, slot="reading")
+    return None if found is None else session.keep_dataset(source, found)
+
+
+def _asked(key: str, size: int) -> bool:
+    place = st.empty()
+    with place.container():
+        st.caption(f"This is a large file ({readable(size)}). Look at its columns first; then have all of it read.")
+        asked = st.button("Read all of it", type="primary", icon=":material/menu_book:", key=f"ask-{key}")
+    if asked:
+        place.empty()
+    return asked
+
+
+def prepared(choice: Choice, data: PartialLabelDataset) -> PartialLabelDataset | None:
+    """The data with features and candidate sets, or None while they are being made.
+
+    Raises:
+        UserError: what is made at once cannot be made. Of the rest the page says so.
+    """
+    if not is_slow(choice, data):
+        return session.dataset_with_candidates(choice)
+    made = session.prepared_if_made(choice)
+    if made is not None:
+        return made
+    work = partial(session.with_candidates_made, choice, data)
+    found = background.result_of(
+        f"prepare {session.choice_key(choice)}", "Getting the data ready", work, slot="preparing"
+    )
+    return None if found is None else session.keep_prepared(choice, found)
+
+
+def is_slow(choice: Choice, data: PartialLabelDataset) -> bool:
+    """Whether making features and sets takes longer than one likes to wait."""
+    spec = suggested(data) if choice.features == "auto" else choice.features
+    if "backbone" in spec:
+        return True
+    most = QUICK_PICTURES if "pictures" in contents(data) else QUICK_EXAMPLES
+    if spec not in ("", "none") and len(data) > most:
+        return True
+    judged = (choice.flip is not None and choice.flip.how == "instance") or (
+        choice.noisy is not None and choice.noisy.needs_classifier
+    )
+    return judged and data.X.size > QUICK

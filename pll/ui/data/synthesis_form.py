@@ -1,0 +1,158 @@
+"""Candidate sets that are made: of true labels, or of single labels that may be wrong; drawn before they are used."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from pll.analysis.protocol import Flip, single_labels
+from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.synthesis import FLIPS, flip_matrix_of
+from pll.synthesis.label_noise import Noisy, estimated_confusion
+from pll.synthesis.transitions import Matrix, truth_given_label
+from pll.ui.data import matrices
+from pll.ui.data.candidates import Offer, in_words
+from pll.ui.session import Choice, choice_key
+
+Q_HELP = "How likely a wrong label becomes a candidate. 0: hardly anything is ambiguous; 1: as ambiguous as can be."
+WHO_JOINS = {"title": "Who joins whom", "across": "label", "down": "true label"}
+NOISY_TITLES = {
+    "topk": "What a classifier finds likeliest joins",
+    "confusion": "What the label is often confused with joins",
+}
+
+
+def synthesised(source: Source, data: PartialLabelDataset) -> Offer | None:
+    """Sets made from true labels; None while a matrix is missing."""
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        how = st.selectbox(
+            "How wrong labels enter",
+            list(FLIPS),
+            format_func=lambda name: FLIPS[name].title,
+            key="flip_how",
+            persist_state="session",
+        )
+        settings = _settings(how, data)
+        seed = st.number_input(
+            "Seed",
+            0,
+            2**31 - 1,
+            0,
+            key="flip_seed",
+            help="The same seed makes the same candidates; another one, others.",
+            persist_state="session",
+        )
+        if how == "matrix":
+            matrix = matrices.transitions(data, int(seed))
+            if matrix is None:
+                return None
+            settings = {"matrix": tuple(tuple(row) for row in matrix.tolist())}
+        flip = Flip(how, **settings)
+        words = st.container()
+    if how != "instance":  # that one looks at the features, which are not made yet
+        with right:
+            drawn = flip_matrix_of(flip, data.n_classes, data.class_names)
+            matrices.draw(drawn, data.class_names, key="transitions", **WHO_JOINS)
+    return Offer(Choice(source, flip, int(seed)), words, right, chart_drawn=how != "instance")
+
+
+def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
+    if how in ("binomial", "pair"):
+        q = st.slider("Flipping probability q", 0.0, 1.0, 0.7, 0.05, key="flip_q", help=Q_HELP, persist_state="session")
+        return {"q": q}
+    if how == "uniform":
+        size = st.number_input("Candidates an example (0: any number)", 0, data.n_classes, 0, key="flip_size")
+        return {"size": int(size)} if size else {}
+    if how == "instance":
+        rate = st.slider(
+            "Mean flipping probability (0: as the classifier has it)", 0.0, 0.9, 0.4, 0.05, key="flip_rate"
+        )
+        return {"q": rate} if rate else {}
+    return {}
+
+
+def doubted(source: Source, data: PartialLabelDataset) -> Offer | None:
+    """Sets made of single labels that may be wrong; None while a confusion matrix is missing."""
+    left, right = st.columns([2, 3], gap="large")
+    with left:
+        st.caption(
+            "The label that was given always stays. More candidates hold more of the truth, and say less."
+            + " Doubted labels are no truth: nothing is measured against them." * (data.candidates is None)
+        )
+        how = st.selectbox("What joins it", list(NOISY_TITLES), format_func=NOISY_TITLES.__getitem__, key="noisy_how")
+        noisy = _top_k(data) if how == "topk" else _confusion(data)
+        words = st.container()
+    if noisy is None:
+        return None
+    matrix = noisy.matrix(data.class_names)
+    if matrix is not None:
+        with right:
+            _draw_doubt(truth_given_label(matrix, data.class_names, rows=noisy.rows), data)
+    return Offer(Choice(source, noisy=noisy), words, right, chart_drawn=matrix is not None)
+
+
+def _top_k(data: PartialLabelDataset) -> Noisy:
+    most = max(1, min(10, data.n_classes - 1))
+    help_ = "A classifier that has not seen the label judges each example; so many of its likeliest labels join."
+    k = st.number_input("Likeliest labels that join", 1, most, min(2, most), key=f"noisy_k-{most}", help=help_)
+    return Noisy("topk", int(k))
+
+
+def _confusion(data: PartialLabelDataset) -> Noisy | None:
+    least = st.slider("Joins where it is the truth with probability at least", 0.01, 0.5, 0.05, 0.01, key="noisy_least")
+    origin = st.selectbox("The confusion matrix is", [matrices.CLASSIFIER, matrices.FILE], key="noisy_origin")
+    if origin == matrices.CLASSIFIER:
+        return Noisy("confusion", least)
+    rows = st.radio(
+        "Its rows are", ["true", "given"], format_func="{} labels".format, horizontal=True, key="noisy_rows"
+    )
+    help_ = "How often each true label was given which label, as counts or shares."
+    matrix = matrices.uploaded("Confusion matrix", data.class_names, "noisy-file", help_)
+    if matrix is None:
+        return None
+    try:
+        truth_given_label(matrix, data.class_names, rows=rows)
+    except UserError as error:
+        st.error(str(error), icon=":material/error:")
+        return None
+    return Noisy("confusion", least, tuple(tuple(row) for row in matrix.tolist()), rows)
+
+
+def show_result(offer: Offer, raw: PartialLabelDataset, made: PartialLabelDataset) -> None:
+    """What came of the settings, in words; and the chart where it had to wait for a classifier."""
+    if offer.words is not None:
+        offer.words.markdown(in_words(made))
+    if offer.chart is None or offer.chart_drawn:
+        return
+    choice = offer.choice
+    with offer.chart:
+        if choice.flip is not None:
+            matrix = _mean_flips(choice_key(choice), choice, made)
+            matrices.draw(matrix, made.class_names, key="transitions", **WHO_JOINS)
+            st.caption("The mean over the examples of each class: every example has probabilities of its own.")
+        elif choice.noisy is not None:
+            _draw_doubt(_estimated(choice_key(replace(choice, noisy=None)), choice, raw, made), made)
+
+
+def _draw_doubt(matrix: Matrix, data: PartialLabelDataset) -> None:
+    words = {"title": "What a given label may truly be", "across": "true label", "down": "given label"}
+    matrices.draw(matrix, data.class_names, key="doubt", **words)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _mean_flips(key: str, _choice: Choice, _made: PartialLabelDataset) -> Matrix:
+    assert _choice.flip is not None
+    return flip_matrix_of(_choice.flip, _made.n_classes, _made.class_names, y=_made.y, X=_made.X, seed=_choice.seed)
+
+
+@st.cache_data(max_entries=8, show_spinner=False)
+def _estimated(key: str, _choice: Choice, _raw: PartialLabelDataset, _made: PartialLabelDataset) -> Matrix:
+    """Pr(label j | given i) as the classifier has it; the examples without a label are gone from `_made`."""
+    labels = single_labels(_raw)
+    assert labels is not None
+    return estimated_confusion(_made.X, labels[labels >= 0], _made.n_classes, seed=_choice.seed)

@@ -1,0 +1,185 @@
+"""Step 1 of the data page: what may be brought, and the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from pll.catalog import Entry, available, data_folder, load, server_files
+from pll.catalog.files import folder_of
+from pll.catalog.sources import Source
+from pll.errors import UserError
+from pll.formats import Format
+from pll.ui import background, session
+from pll.ui.words import count, shape_words
+
+UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
+SAMPLES = Path(__file__).resolve().parents[3] / "assets" / "samples"
+
+
+def begin_with(way: str) -> None:
+    """Open the data page on this way of bringing data."""
+    st.session_state["way"] = way
+
+
+def upload(formats: Mapping[str, Format]) -> Source | None:
+    """A file of the user's, this time's or the last one of this tab."""
+    uploaded = st.file_uploader(
+        "A table, an array, an export of an annotation tool, pictures in a ZIP, or a research file",
+        help="Read as: " + ", ".join(form.label for form in formats.values()),
+        key="uploader",
+        on_change=_forget_if_taken_away,
+    )
+    explain_formats()
+    last = session.last_upload()
+    if uploaded is not None:
+        if last is None or st.session_state.get("upload_id") != uploaded.file_id:  # hashing 200 MB takes a while
+            last = session.remember_upload(uploaded.name, uploaded.getvalue())
+            st.session_state["upload_id"] = uploaded.file_id
+        return last
+    if last is None:
+        st.info("Bring a file or choose a dataset to go on.", icon=":material/arrow_upward:")
+    else:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f":material/draft: **{last.name}**, the file you brought before", width="content")
+            st.button("Take away", icon=":material/close:", type="tertiary", on_click=session.forget_upload)
+    return last
+
+
+def _forget_if_taken_away() -> None:
+    """The cross beside a file means that it shall go; the uploader empty after a change of page does not."""
+    if st.session_state.get("uploader") is None:
+        session.forget_upload()
+
+
+def explain_formats() -> None:
+    """What a file may look like, with a sample of each to start from."""
+    with st.popover("What a file may look like", icon=":material/help:", type="tertiary"):
+        st.markdown(
+            "**Table** (CSV, TSV): a row an example; a column `candidates` with labels joined by `|`, such as "
+            "`cat|dog`; optional `id`, `true_label` and `split` (train or test). Every other column is a feature. "
+            "Files without a header, or with spaces between columns, are read too: say below what each column is.\n\n"
+            "**Array** (npz): `X`, `candidates` as 0/1 (examples × classes); optional `y`, `class_names`, `ids`.\n\n"
+            "**Research file** (mat): `data`, `partial_target`, `target`."
+        )
+        for sample in sorted(SAMPLES.iterdir()):
+            st.download_button(
+                f"Sample: {sample.name}",
+                data=sample.read_bytes(),
+                file_name=sample.name,
+                key=f"sample-{sample.name}",
+                on_click="ignore",
+                type="tertiary",
+                icon=":material/download:",
+            )
+
+
+def choose_dataset(entries: Mapping[str, Entry]) -> Source | None:
+    """Pick a dataset; one that is not on this machine yet is downloaded when asked."""
+    name = st.selectbox(
+        "Dataset", list(entries), format_func=lambda n: entries[n].title, key="dataset", persist_state="session"
+    )
+    entry = entries[name]
+    st.caption(
+        f"{entry.about} {count(entry.n, 'example')} of {_shape(entry.shape)}, {count(entry.c, 'class', 'classes')}. "
+        f"Licence: {entry.licence}. [Source]({entry.page})"
+    )
+    if is_here(entry) and not _is_arriving(entry):
+        return Source(name)
+    offer_download(entry)
+    return None
+
+
+def _download_key(entry: Entry) -> str:
+    return f"download {entry.name}"
+
+
+def _is_arriving(entry: Entry) -> bool:
+    """Whether a download of it is at work, or its result still to be taken; one that failed no longer matters."""
+    job = background.board().get(_download_key(entry))
+    if job is not None and job.standing().state in ("failed", "stopped"):
+        background.board().forget(_download_key(entry))
+        return False
+    return job is not None
+
+
+def offer_download(entry: Entry) -> None:
+    """Say that a dataset is missing, and download it in the background when asked."""
+    key = _download_key(entry)
+    if background.board().get(key) is None:
+        place = st.empty()
+        with place.container():
+            st.info(
+                f"{entry.title} is not on this machine yet. Download it once to go on.",
+                icon=":material/cloud_download:",
+            )
+            label = f"Download {entry.title} ({entry.size_mb:,.0f} MB)"
+            asked = st.button(
+                label, type="primary", icon=":material/download:", key=key, disabled=not entry.downloadable
+            )
+        if not asked:
+            _by_hand(entry)
+            return
+        place.empty()
+    found = background.result_of(
+        key, f"Downloading {entry.title}", lambda report: load(entry.name, progress=partial(report, "bytes"))
+    )
+    _by_hand(entry)
+    if found is not None:
+        session.keep_dataset(Source(entry.name), found)
+        st.rerun()
+
+
+def _by_hand(entry: Entry) -> None:
+    """Where to put the files where there is no network."""
+    with st.expander("No network here? Put the files in place by hand", icon=":material/folder_open:"):
+        for file in entry.files:
+            link = file.urls[0] if file.urls else file.page
+            link = f"[{link}](<{link}>)" if link.startswith("http") else link
+            st.markdown(f"- `{file.name}` from {link} into `{folder_of(file)}`")
+        st.caption("They are checked and used from there. Any folder of `PLL_DATA_PATH` will do as well.")
+
+
+def from_server() -> Source | None:
+    """A file in an allowed folder of the server, by its path: the way for files too large to upload."""
+    allowed = server_files.allowed_folders()
+    if not allowed:
+        st.info(
+            f"No folder of this server is open to this page. Whoever runs it names some in `PLL_DATA_PATH`, or makes "
+            f"`{data_folder()}`.",
+            icon=":material/folder_off:",
+        )
+        return None
+    path = st.selectbox(
+        "Path on the server",
+        server_files.offered(),
+        index=None,
+        placeholder="Choose a file, or type its path",
+        accept_new_options=True,
+        key="server_path",
+        persist_state="session",
+    )
+    st.caption(f"Files are read from {' and '.join(f'`{folder}`' for folder in allowed)}, and from nowhere else.")
+    return server_files.on_server(path) if path else None
+
+
+def _shape(shape: Sequence[int]) -> str:
+    """What one example consists of, in words.
+
+    >>> _shape((108,)), _shape((1, 28, 28)), _shape((3, 32, 32))
+    ('108 features', '28 × 28 pixels, grey', '32 × 32 pixels, in colour')
+    """
+    if len(shape) == 3:
+        return shape_words(shape)
+    return f"{shape_words(shape)} feature{'s' * (shape != (1,))}"
+
+
+def is_here(entry: Entry) -> bool:
+    """Whether a dataset of the catalogue is on this machine."""
+    try:
+        return entry.embedded or bool(available(entry))
+    except UserError:  # a file is there but it is not the right one: loading says so, in words
+        return True

@@ -1,0 +1,138 @@
+"""What each column of a table is: our guess on its first rows, for a person to correct."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from pll import formats
+from pll.catalog.sources import Source
+from pll.formats.roles import ROLES, Column
+from pll.formats.words import listing
+from pll.ui.data import loader
+
+ROW, ROWS_SHOWN = 35, 14
+"""Pixels of a row of a table, and how many columns show without scrolling."""
+MOST_COLUMNS = 300
+"""A person does not go through more; the guess stands then."""
+
+TITLES = {
+    "id": "Name of the example",
+    "text": "Text",
+    "image": "Picture",
+    "feature": "Feature: a number",
+    "category": "Feature: words",
+    "candidates": "Candidate labels",
+    "true_label": "True label",
+    "split": "Train or test",
+    "annotator": "One annotator's labels",
+    "class": "A class: 1 where it is a candidate",
+    "task": "Example a line is about",
+    "worker": "Who annotated",
+    "vote": "Label that was given",
+    "keep": "Keep, do not learn from it",
+    "ignore": "Leave out",
+}
+assert set(TITLES) == set(ROLES)
+
+
+def columns_as_told(source: Source) -> Source:
+    """The source with what a person said of its columns; shows the guess and takes corrections.
+
+    Raises:
+        UserError: the file cannot be read at all.
+    """
+    if source.path is None or not _is_quick(source):
+        return source
+    found = formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
+    if not found or len(found) > MOST_COLUMNS:
+        return source
+    unsure = any(column.guessed for column in found) or loader.size_of(source) >= loader.HUGE
+    with st.expander("What each column is", icon=":material/view_column:", expanded=unsure):
+        st.caption(
+            "Guessed from names and first cells. Double-click what is wrong under *is*; everything below follows."
+        )
+        said = _edited(found, _roles_shown(source, found), _key(source))
+    told = {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
+    st.session_state[_told_key(source)] = told
+    for sentence in what_is_not_learnt(found, said):
+        st.caption(f":material/info: {sentence}")
+    return replace(source, options={**source.options, "columns": told}) if told else source
+
+
+def _key(source: Source) -> str:
+    return f"columns-{source.sha256 or source.path}"
+
+
+def _told_key(source: Source) -> str:
+    return f"told-{_key(source)}"
+
+
+def _roles_shown(source: Source, found: Sequence[Column]) -> list[str]:
+    """The roles the table of this visit begins with: the guess, and what was corrected before the page was left.
+
+    They stay for as long as the table is on the page, since an editor that is given other rows forgets its edits.
+    """
+    start = f"start-{_key(source)}"
+    if _key(source) not in st.session_state or start not in st.session_state:
+        st.session_state[start] = dict(st.session_state.get(_told_key(source), {}))
+    before = st.session_state[start]
+    return [before.get(column.name, column.role) for column in found]
+
+
+def _is_quick(source: Source) -> bool:
+    """Whether columns show without reading the whole file, or it is small: fields of JSON are known at its end."""
+    assert source.path is not None
+    if loader.size_of(source) < loader.LARGE:
+        return True
+    with Path(source.path).open("rb") as file:
+        return file.read(64).lstrip()[:1] not in (b"{", b"[")
+
+
+def what_is_not_learnt(found: Sequence[Column], roles: Sequence[str]) -> list[str]:
+    """Which columns are left out or only kept, and how many, in words; nothing where there are none.
+
+    >>> columns = [Column(0, "width", "feature", "width"), Column(1, "note", "keep", "note")]
+    >>> what_is_not_learnt(columns, ["feature", "ignore"]), what_is_not_learnt(columns, ["feature", "feature"])
+    (['1 of 2 columns is left out: note.'], [])
+    """
+    sentences = []
+    for role, words in (("ignore", "left out"), ("keep", "kept, and not learnt from")):
+        names = [column.name for column, said in zip(found, roles, strict=True) if said == role]
+        if names:
+            be = "is" if len(names) == 1 else "are"
+            columns = f"{len(found)} column{'s' * (len(found) != 1)}"
+            sentences.append(f"{len(names)} of {columns} {be} {words}: {listing(names)}.")
+    return sentences
+
+
+def _edited(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
+    """The role of each column, as a person corrected it."""
+    table = pd.DataFrame(
+        {
+            "column": [column.name for column in found],
+            "is": [TITLES[role] for role in roles],
+            "first cells": [_beginning(column.first) for column in found],
+        }
+    )
+    edited = st.data_editor(
+        table,
+        hide_index=True,
+        disabled=["column", "first cells"],
+        column_config={
+            "is": st.column_config.SelectboxColumn("is", width="medium", options=list(TITLES.values()), required=True)
+        },
+        height=ROW * (min(len(found), ROWS_SHOWN) + 1) + 2,
+        key=key,
+    )
+    role_of = {title: role for role, title in TITLES.items()}
+    return [role_of[title] for title in edited["is"]]
+
+
+def _beginning(cells: Sequence[str | None]) -> str:
+    shown = [(cell or "")[:40] for cell in cells]
+    return " · ".join(cell or "–" for cell in shown) if any(shown) else "(empty)"

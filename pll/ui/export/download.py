@@ -1,0 +1,142 @@
+"""The labels of a run on their way out: back into the file they came from, or into another format."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import streamlit as st
+
+from pll.export import ExportSource
+from pll.export.convert import Conversion, format_of, of_run, results_of
+from pll.formats import FORMATS
+from pll.runs.folder import RunFolder
+from pll.runs.run import Run
+from pll.ui import session
+from pll.ui.words import method_title
+
+LABELLED = "-labelled"
+"""What the name of a file says once it has the labels of a run."""
+
+MIME = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json", ".xml": "application/xml",
+        ".zip": "application/zip", ".npz": "application/zip"}  # fmt: skip
+
+
+def runs_with_result() -> list[Run]:
+    """The runs that have something to take away, the newest first."""
+    return [run for run in session.registry().all() if (run.folder.path / "model.json").exists()]
+
+
+def choose_run(in_view: Run | None, runs: Sequence[Run]) -> None:
+    """A choice among the runs, which becomes the run in view."""
+    known = {run.id: run for run in ([in_view] if in_view is not None else []) + list(runs)}
+    if len(known) < 2 and in_view is not None:
+        return
+    key = f"export-run-{in_view.id if in_view else ''}"
+
+    def show() -> None:
+        if st.session_state[key]:
+            session.view(known[st.session_state[key]])
+
+    st.selectbox(
+        "Run",
+        list(known),
+        index=None if in_view is None else 0,
+        format_func=lambda run_id: _title(known[run_id]),
+        placeholder="Choose a run",
+        key=key,
+        on_change=show,
+        label_visibility="collapsed" if in_view else "visible",
+    )
+
+
+def _title(run: Run) -> str:
+    begun = str(run.folder.about().get("created", ""))[:16].replace("T", " ")
+    return f"{run.config.name or run.config.source.name} · {method_title(run.config.method)} · {begun}"
+
+
+def back(run: Run, source: ExportSource) -> str | None:
+    """Offer the labels where they came from; the name of that format, None where they came from no file."""
+    name = format_of(run.config.source)
+    if name is None:
+        return None
+    form, file = FORMATS[name], Path(run.config.source.name)
+    st.subheader(f"Back into {form.tool}")
+    st.caption(f"*{file.name}* as it is, with the labels in it. {form.adds} {form.queue}")
+    _offer(_plan(run, source, name), f"{file.stem}{LABELLED}{file.suffix or form.suffixes[0]}", primary=True)
+    return name
+
+
+def into_another(run: Run, source: ExportSource, known: str | None) -> None:
+    """Offer the labels in any format but the one they came from."""
+    names = [name for name in FORMATS if name != known]
+    st.subheader("Into another format" if known else "Into a tool or a table")
+    to = st.selectbox(
+        "Format",
+        names,
+        index=names.index("csv") if "csv" in names else 0,
+        format_func=lambda name: FORMATS[name].label,
+        key="export-format",
+        label_visibility="collapsed",
+    )
+    form = FORMATS[to]
+    st.caption(f"The examples, their candidates and their labels in a new file. {form.queue}")
+    _offer(_plan(run, source, to), f"{Path(run.config.source.name).stem}{LABELLED}{form.suffixes[0]}")
+
+
+def _offer(plan: Conversion, name: str, *, primary: bool = False) -> None:
+    """A file: first what it will not hold, then the button."""
+    obstacle = plan.obstacle
+    if obstacle is not None:
+        st.info(obstacle, icon=":material/block:")
+        return
+    if plan.lost:
+        st.warning("Not in this file:\n" + "".join(f"\n- {sentence}" for sentence in plan.lost))
+    for sentence in plan.unlabelled():
+        st.caption(f":material/info: {sentence}")
+    doubtful_first = bool(FORMATS[plan.to].queue) and st.toggle(
+        "Least certain first", value=True, key=f"first-{plan.to}", help="Else in the order of the data."
+    )
+    with st.container(horizontal=True):
+        st.download_button(
+            f"Download {name}",
+            data=partial(file_content, plan, doubtful_first),
+            file_name=name,
+            mime=MIME.get(Path(name).suffix, "application/octet-stream"),
+            type="primary" if primary else "secondary",
+            icon=":material/download:",
+            key=f"take-{plan.to}",
+            on_click="ignore",
+        )
+        for end, text in plan.beside.items():
+            st.download_button(
+                "Its labelling configuration",
+                data=text,
+                file_name=Path(name).stem + end,
+                mime=MIME[".xml"],
+                type="tertiary",
+                icon=":material/settings:",
+                key=f"take-{plan.to}{end}",
+                help="For a new project: paste it into the project's labelling interface. An old one keeps its own.",
+                on_click="ignore",
+            )
+
+
+def file_content(plan: Conversion, uncertain_first: bool) -> bytes:
+    """The file, made now: for a download button that asks when it is pressed."""
+    with tempfile.TemporaryDirectory() as folder:
+        return plan.write(Path(folder) / "file", uncertain_first=uncertain_first).files[0].read_bytes()
+
+
+def _plan(run: Run, source: ExportSource, to: str) -> Conversion:
+    labels = run.folder.path / "labels.csv"
+    made = labels.stat().st_mtime_ns if labels.exists() else 0
+    return _planned(run.id, to, (made, repr(source.decisions)), run.folder, source)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Looking at what this format can hold…")  # each may hold a copy
+def _planned(run_id: str, to: str, state: tuple[int, str], _folder: RunFolder, _source: ExportSource) -> Conversion:
+    """What a conversion would do: found once for a run as it stands, since large data takes a while to look through."""
+    return of_run(_folder, to, results=results_of(_folder, _source), load=session.dataset)

@@ -1,0 +1,150 @@
+"""A run as it happens, or as it went: timeline, figures, star plot, heatmap, and one view of what lies behind them."""
+
+from __future__ import annotations
+
+import numpy as np
+import streamlit as st
+
+from pll.errors import UserError
+from pll.runs.run import Run
+from pll.runs.snapshots import Snapshot
+from pll.share import slug
+from pll.ui import watching
+from pll.ui.components.star import SETTLED
+from pll.ui.components.timeline import timeline
+from pll.ui.train import pictures
+from pll.ui.train.views import VIEWS
+from pll.ui.view_state import Scene, scene
+from pll.ui.words import duration, percent, standing
+
+REFRESH = 0.4
+"""Seconds between two looks at a run that moves."""
+
+
+def watch(run: Run, state: str) -> None:
+    """Everything about a run that changes, refreshed by itself while it may change.
+
+    Args:
+        run: the run.
+        state: the one that the rest of the page was made for; once it is another one, all of the page is made anew.
+    """
+    watching.refreshed(_live, run, state, REFRESH)
+
+
+def _live(run: Run, state_of_page: str) -> None:
+    snapshot = run.snapshot()
+    if snapshot.state != state_of_page:
+        st.rerun()  # the buttons above belong to another state
+    if not run.wait_until_ready(
+        watching.PATIENCE
+    ):  # it waits for its turn, or reads a large file: not a second time, here
+        getting_ready(snapshot)
+        return
+    try:
+        now = scene(run, snapshot)
+    except UserError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    hidden = now.looking.hidden
+    if now.looking.lost:
+        st.caption(f":material/info: The link names examples that are not here: {', '.join(now.looking.lost[:5])}.")
+    progress(now)
+    if "figures" not in hidden:
+        figures(now)
+    pictures.draw(now)
+    with st.container():  # at the usual distances
+        views(now)
+
+
+def getting_ready(snapshot: Snapshot) -> None:
+    """Nothing is to be seen yet; the page is as high as it will be."""
+    st.caption(standing(snapshot))
+    st.progress(0.0)
+    st.container(height=pictures.HEIGHT + 300, border=False)
+
+
+def progress(now: Scene) -> None:
+    """Where the run stands, and which epoch is in view."""
+    snapshot, n = now.snapshot, max(len(now.data), 1)
+    back = "" if now.is_latest else f" · **in view: {now.frame.when.lower()}**"
+    st.caption(standing(snapshot) + back)
+    if "timeline" in now.looking.hidden:
+        return
+    timeline(
+        now.epochs,
+        key=f"timeline-{now.run.id}",
+        done=snapshot.epoch,
+        total=snapshot.total or 1,
+        viewed=now.frame.epoch,
+        follow=now.looking.follow,
+        live=snapshot.is_active,
+        asked=now.looking.asked,
+        changed=np.array([row["changed_labels"] / n for row in snapshot.rows], dtype=np.float32),
+        on_look=now.looking.look,
+    )
+
+
+def figures(now: Scene) -> None:
+    """The strip of five figures, at the epoch in view."""
+    snapshot, row = now.snapshot, now.row
+    spent = sum(r["seconds"] for r in snapshot.rows)
+    settled = float((now.frame.sharp.confidence >= SETTLED).mean()) if now.frame.epoch else None
+    accuracy, test = row.get("transductive_accuracy"), row.get("test_accuracy")
+    strip = [
+        ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…", "The epoch in view."),
+        ("Identified", percent(accuracy), "correct labels" if test is None else f"{percent(test)} on unseen", _I)
+        if now.data.y is not None
+        else ("Settled", percent(settled), f"at least {SETTLED:.0%} sure", "Examples that are as good as decided."),
+        ("Changed", f"{row.get('changed_labels', 0):,}", f"of {len(now.data):,} labels", _C),
+        (
+            "Mean confidence",
+            percent(row.get("mean_confidence")),
+            "not begun" if settled is None else f"{percent(settled)} settled",
+            _M,
+        ),
+        ("Time left", duration(snapshot.seconds_left), f"{duration(spent)} so far", "Estimated from the last epochs.")
+        if snapshot.is_active
+        else ("Time", duration(spent), "for all epochs", "What the epochs cost, without pauses."),
+    ]
+    cells = st.grid(5, min_column_width=140, gap="small")
+    for label, value, below, help_ in strip:
+        with cells.cell(), st.container(gap=None):
+            st.metric(label, value, help=help_)
+            st.caption(below)
+
+
+_I = (
+    "Share of the training examples whose identified label is the true one; and, where examples were held out, the "
+    "share of those predicted correctly."
+)
+_C = "Identified labels that changed in this epoch."
+_M = f"The largest label weight of an example, on average; and the share of examples where it is {SETTLED:.0%} or more."
+
+
+def views(now: Scene) -> None:
+    """What lies behind the pictures: one view at a time; the others cost nothing."""
+    looking = now.looking
+    names = [
+        name
+        for name, view in VIEWS.items()
+        if (now.data.y is not None or not view.needs_truth) and f"view-{slug(name)}" not in looking.hidden
+    ]
+    if not names:
+        return
+    if looking.view not in names:  # put away, or of no use without the truth
+        looking.view = names[0]
+
+    def choose() -> None:
+        looking.view = st.session_state[looking.view_key] or looking.view
+
+    st.segmented_control(
+        "View",
+        names,
+        default=looking.view,
+        required=True,
+        key=looking.view_key,
+        on_change=choose,
+        label_visibility="collapsed",
+    )
+    st.markdown(f"##### {VIEWS[looking.view].question}")
+    VIEWS[looking.view].draw(now)

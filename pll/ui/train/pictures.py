@@ -1,0 +1,171 @@
+"""The two pictures that are always there: the star plot and the heatmap, with the few things to set about them."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.elements.lib.mutable_popover_container import PopoverContainer
+
+from pll.runs.labels_table import labels_frame
+from pll.ui.charts import csv_button
+from pll.ui.components.heatmap import By, heatmap_order, weight_heatmap
+from pll.ui.components.star import star_plot
+from pll.ui.view_state import Scene
+
+HEIGHT = 430
+"""Pixels of the two pictures."""
+ORDERS = {"confidence": "surest on top", "label": "by label"}
+STAR_HELP = (
+    "Every class is a corner. An example starts in the middle of its candidates and travels to the corner of its "
+    "identified label as its label weights sharpen. Rings mark labels that changed. Click an example to see its story."
+)
+HEATMAP_HELP = (
+    "A row an example, a column a class: the darker, the larger the label weight; blank where the class is no "
+    "candidate. Click a row to see its story."
+)
+
+
+def draw(now: Scene) -> None:
+    """The star plot left, the heatmap right."""
+    drawn = [draw_one for name, draw_one in (("star", star), ("heatmap", heatmap)) if name not in now.looking.hidden]
+    if not drawn:
+        return
+    for place, draw_one in zip(st.columns(len(drawn), gap="medium"), drawn, strict=True):
+        with place, st.container(gap=None):
+            draw_one(now)
+
+
+def star(now: Scene) -> None:
+    """Where each example is heading."""
+    looking = now.looking
+    with _head():
+        st.markdown("**Where each example is heading**", help=STAR_HELP, width="content")
+        options = _options(f"star-options-{now.run.id}")
+    star_plot(
+        now.frame.weights,
+        now.sets,
+        key=f"star-{now.run.id}",
+        when=now.frame.when,
+        truth=now.truth if looking.truth else None,
+        changed=now.changed(),
+        selected=looking.selected,
+        pins=looking.pins,
+        ids=now.data.row_ids,
+        height=HEIGHT,
+        on_select=looking.open_story,
+    )
+    if options.open:  # closed ones cost nothing
+        with options:
+            star_options(now)
+
+
+def star_options(now: Scene) -> None:
+    """What the colours mean."""
+    key = f"star-truth-{now.run.id}"
+
+    def colour() -> None:
+        now.looking.truth = st.session_state[key]
+
+    st.toggle(
+        "Colour by true label",
+        value=now.looking.truth,
+        key=key,
+        on_change=colour,
+        disabled=now.data.y is None,
+        help="Otherwise by identified label. What is wrong then stands in a crowd of another colour.",
+    )
+    csv_button(
+        lambda: labels_frame(now.sets, now.frame.weights, now.data.row_ids, y=now.data.y),
+        f"candid-labels-epoch-{now.frame.epoch}.csv",
+        key=f"labels-csv-{now.run.id}",
+        label="Labels at this epoch as CSV",
+    )
+
+
+def heatmap(now: Scene) -> None:
+    """How sure each label is."""
+    looking = now.looking
+    order = looking.frozen
+    if order is None:
+        looked_at = [*looking.pins, *([] if looking.selected is None else [looking.selected])]
+        by: By = "label" if looking.order == "label" else "confidence"
+        order = heatmap_order(now.frame.weights, now.sets, by=by, including=looked_at)
+    with _head():
+        held = "order held" if looking.frozen is not None else ORDERS[looking.order]
+        st.markdown(f"**Label weights, {held}**", help=HEATMAP_HELP, width="content")
+        options = _options(f"heatmap-options-{now.run.id}")
+    by_confidence = looking.frozen is None and looking.order == "confidence"
+    weight_heatmap(
+        now.frame.weights,
+        now.sets,
+        key=f"heatmap-{now.run.id}",
+        order=order,
+        when=now.frame.when,
+        selected=looking.selected,
+        ids=now.data.row_ids,
+        ends=("sure", "unsure") if by_confidence else ("", ""),
+        height=HEIGHT,
+        on_select=looking.open_story,
+    )
+    if options.open:
+        with options:
+            heatmap_options(now, order)
+
+
+def heatmap_options(now: Scene, order: npt.NDArray[np.int64]) -> None:
+    """How the rows stand."""
+    looking = now.looking
+    order_key, hold_key = f"order-{now.run.id}", f"hold-{now.run.id}"
+
+    def sort() -> None:
+        looking.order, looking.frozen = st.session_state[order_key] or looking.order, None
+        st.session_state[hold_key] = False
+
+    def hold() -> None:
+        looking.frozen = order if st.session_state[hold_key] else None
+
+    st.segmented_control(
+        "Rows",
+        list(ORDERS),
+        default=looking.order,
+        required=True,
+        format_func=lambda name: ORDERS[name].capitalize(),
+        key=order_key,
+        on_change=sort,
+    )
+    st.toggle(
+        "Hold this order",
+        value=looking.frozen is not None,
+        key=hold_key,
+        on_change=hold,
+        help="Rows stay where they are now, so that one can be followed over the epochs.",
+    )
+    csv_button(
+        lambda: weights_frame(now),
+        f"candid-label-weights-epoch-{now.frame.epoch}.csv",
+        key=f"weights-csv-{now.run.id}",
+        label="Label weights at this epoch as CSV",
+    )
+
+
+def weights_frame(now: Scene) -> pd.DataFrame:
+    """Every label weight of the epoch in view: id, candidate, label_weight."""
+    names = np.array(now.sets.class_names, dtype=object)
+    return pd.DataFrame(
+        {
+            "id": now.data.row_ids[now.sets.rows],
+            "candidate": names[now.sets.indices],
+            "label_weight": now.frame.weights,
+        }
+    )
+
+
+def _head() -> DeltaGenerator:
+    return st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
+
+
+def _options(key: str) -> PopoverContainer:
+    return st.popover("Options", icon=":material/tune:", type="tertiary", key=key, on_change="rerun")

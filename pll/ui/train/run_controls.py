@@ -1,0 +1,138 @@
+"""The transport bar: begin again, step, play, pause, how fast, and stop. It moves the run; looking back does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Literal
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.runs.config import in_words
+from pll.runs.run import Run
+from pll.runs.snapshots import Snapshot
+from pll.ui import control_widgets, session, watching
+from pll.ui.compare.status import trained_elsewhere
+from pll.ui.routes import go
+from pll.ui.train import setup
+from pll.ui.view_state import Viewing, viewing
+from pll.ui.words import count
+
+NEVER = 0
+QUIETS = (NEVER, 5, 10, 25, 50)
+"""Epochs without any change of an identified label after which a run is settled, and stops."""
+
+
+def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
+    """Which run, how it was set up, where it stands; at the right, what `share` offers, and where to go from it."""
+    watching.heading(
+        snapshot,
+        in_words(run.config),
+        viewing(run).hidden,
+        settings=partial(setup.overview, run.config),
+        share=share,
+        onward=partial(what_next, run, snapshot.state),
+    )
+
+
+def what_next(run: Run, state: str) -> None:
+    """Take the labels away, or begin something else."""
+    labels = {"finished": "Export labels and model", "stopped": "Export what there is"}
+    if state in labels:
+        if st.button("Review the unsure ones", icon=":material/rate_review:", key="review"):
+            go("review", run=run.id)
+        kind: Literal["primary", "secondary"] = "primary" if state == "finished" else "secondary"
+        if st.button(labels[state], type=kind, icon=":material/download:", key="export"):
+            go("export", run=run.id)
+    if st.button("New run", icon=":material/add:", key="new"):
+        session.view(None)
+        st.rerun()
+
+
+def bar(run: Run, state: str) -> None:
+    """The buttons of a run: always the same ones in the same places, so that none moves away under the pointer.
+
+    In the main script and not in the fragment that refreshes, so that they answer at once.
+    """
+    elsewhere = run.is_elsewhere()
+    can_move = state in control_widgets.MOVABLE and not elsewhere
+    hidden = viewing(run).hidden
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if "transport" not in hidden:
+            move(run, state, can_move=can_move)
+        if can_move and "speed" not in hidden:
+            control_widgets.speed(run)
+            settle(run)
+    if elsewhere:
+        trained_elsewhere(run)
+
+
+def move(run: Run, state: str, *, can_move: bool) -> None:
+    """Begin again, play or pause, step, stop."""
+    looking, disabled = viewing(run), not can_move
+    st.button(
+        "Begin again",
+        icon=":material/replay:",
+        key="reset",
+        on_click=reset,
+        args=(run,),
+        help="A new run with the same settings, paused before its first epoch. This one is kept.",
+    )
+    control_widgets.play_or_pause(run, looking, moving=state in ("running", "queued"), disabled=disabled)
+    control_widgets.steps(run, looking, whose="", disabled=disabled)
+    st.button(
+        "+ mini-batch",
+        key="step-batch",
+        on_click=control_widgets.step,
+        args=(run, looking, None, 1),
+        shortcut="b",
+        help="One mini-batch, then a pause.",
+        disabled=disabled,
+    )
+    control_widgets.stop_button(run, disabled=disabled or state not in ("running", "queued", "paused"))
+
+
+def settle(run: Run) -> None:
+    """Whether it ends by itself."""
+    now = run.settle_after or NEVER
+    control_widgets.setting(
+        "Stop when settled",
+        sorted({*QUIETS, now}),
+        now,
+        key=f"settle-{run.id}",
+        in_words=settle_in_words,
+        change=lambda quiet: run.set_settle(quiet or None),
+        width=245,
+        help="Settled: no identified label has changed for so many epochs. It can go on later.",
+    )
+
+
+def settle_in_words(epochs: int) -> str:
+    """When a run stops by itself.
+
+    >>> settle_in_words(NEVER), settle_in_words(10)
+    ('Go to the end', 'Stop when settled: 10 epochs')
+    """
+    return f"Stop when settled: {count(epochs, 'epoch')}" if epochs else "Go to the end"
+
+
+def reset(run: Run) -> None:
+    """A new run with the same settings, paused before its first batch; the example in view stays in view."""
+    run.stop()
+    try:
+        new = session.registry().start(run.config, paused=True)
+    except UserError as error:
+        st.toast(str(error), icon=":material/error:")
+        return
+    control_widgets.keep_pace(new, run)
+    before = viewing(run)
+    st.session_state[f"viewing-{new.id}"] = Viewing(
+        new.id,
+        selected=before.selected,
+        truth=before.truth,
+        order=before.order,
+        pins=list(before.pins),
+        hidden=before.hidden,
+    )
+    session.view(new)

@@ -1,0 +1,173 @@
+"""The settings of a new run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.methods import METHODS, get_method
+from pll.methods.advice import advise
+from pll.runs.config import RunConfig
+from pll.runs.runner import new_estimator
+from pll.training.augment import AUGMENTATIONS
+from pll.training.devices import default_threads
+from pll.training.losses import LOSSES
+from pll.training.models import MODEL_INFO
+from pll.ui.session import Choice
+from pll.ui.words import duration
+
+HELP = {
+    "epochs": "How often the method goes through all examples.",
+    "lr": "How far each step goes. Too large and training diverges, too small and it crawls.",
+    "batch_size": "Examples a step.",
+    "weight_decay": "Pulls the parameters towards zero; more of it for few examples and many features.",
+    "momentum": "How much of the last steps goes into the next one.",
+    "update_every": "Epochs between two updates of the weights; 0 takes a fifth of all epochs.",
+    "loss": "What a label costs. Cross-entropy unless you know why not.",
+    "holdout": "Examples kept apart, to test the model on what it has not seen. Needs true labels.",
+    "seed": "The same seed gives the same result, to the last digit.",
+    "augment": "crop shifts each image by up to 4 pixels at random, flip mirrors half of them. Helps large networks.",
+    "device": "Where to compute.",
+}
+LABELS = {
+    "epochs": "Epochs",
+    "lr": "Learning rate",
+    "batch_size": "Batch size",
+    "weight_decay": "Weight decay",
+    "momentum": "Momentum",
+}
+TORCHVISION_MODELS = ("torchvision:resnet18", "torchvision:mobilenet_v3_small")
+"""Some of torchvision's, to choose from; any other can be typed."""
+_RANGES: dict[str, dict[str, Any]] = {
+    "epochs": {"min_value": 1, "max_value": 100_000, "step": 10},
+    "lr": {"min_value": 0.0, "max_value": 100.0, "step": 0.01, "format": "%g"},
+    "batch_size": {"min_value": 1, "max_value": 65_536, "step": 32},
+    "weight_decay": {"min_value": 0.0, "max_value": 10.0, "step": 0.0001, "format": "%g"},
+    "momentum": {"min_value": 0.0, "max_value": 0.999, "step": 0.05, "format": "%g"},
+}
+
+
+def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
+    """Widgets for everything that determines a run; the method and its model first, the rest folded away."""
+    has_truth = data.y is not None
+    names = [name for name, method in METHODS.items() if has_truth or not method.needs_truth]
+    left, right = st.columns(2, gap="large")
+    with left:
+        method = st.selectbox(
+            "Method",
+            names,
+            format_func=lambda name: METHODS[name].title,
+            key="setup_method",
+            persist_state="session",
+        )
+        st.caption(METHODS[method].summary)
+    known = get_method(method)().get_params()
+    params: dict[str, Any] = {}
+    with right:
+        if "model" in known:
+            params["model"] = st.selectbox(
+                "Model",
+                [*MODEL_INFO, *(TORCHVISION_MODELS if data.is_image else ())],
+                format_func=model_title,
+                help="Or type the name of any classifier of torchvision, such as torchvision:resnet50.",
+                accept_new_options=data.is_image,
+                key=f"setup_model_{data.is_image}",
+                persist_state="session",
+            )
+            known_model = MODEL_INFO.get(params["model"])
+            st.caption(
+                known_model.summary if known_model else "A classifier of torchvision, its weights not yet learnt."
+            )
+    with st.expander("Settings", icon=":material/tune:"):
+        columns = st.columns(3, gap="large")
+        for place, name in enumerate(name for name in LABELS if name in known):
+            with columns[place % 3]:
+                params[name] = st.number_input(
+                    LABELS[name],
+                    value=known[name],
+                    help=HELP[name],
+                    key=f"setup_{name}_{method}",  # every method has defaults of its own
+                    persist_state="session",
+                    **_RANGES[name],
+                )
+        if "loss" in known:
+            with columns[2]:
+                params["loss"] = st.selectbox("Loss", list(LOSSES), help=HELP["loss"], key="setup_loss")
+        if "augment" in known and data.is_image:
+            with columns[2]:
+                params["augment"] = st.selectbox(
+                    "Vary images while training", list(AUGMENTATIONS), help=HELP["augment"], key="setup_augment"
+                )
+        if "update_every" in known:
+            with columns[0]:
+                every = st.number_input("Update weights every", 0, 10_000, 0, help=HELP["update_every"])
+                params["update_every"] = every or None
+        with columns[0]:
+            seed = st.number_input("Seed", 0, 2**31 - 1, choice.seed, help=HELP["seed"], key="setup_seed")
+        with columns[1]:
+            threads = st.number_input(
+                "CPU threads",
+                1,
+                64,
+                default_threads(),
+                help="One less than there are cores keeps these pages quick.",
+                key="setup_threads",
+            )
+            if "threads" in known:
+                params["threads"] = threads
+        holdout = None
+        if has_truth and (data.is_test is None or not data.is_test.any()):
+            with columns[2]:
+                share = st.slider("Held out to test on, %", 0, 50, 20, 5, help=HELP["holdout"], key="setup_holdout")
+                holdout = share / 100 or None
+    return RunConfig(
+        source=choice.source,
+        method=method,
+        params={name: value for name, value in params.items() if value != known[name]},
+        flip=choice.flip,
+        noisy=choice.noisy,
+        features=choice.features,
+        holdout=holdout,
+        seed=int(seed),
+        name=data.name,
+    )
+
+
+def model_title(name: str) -> str:
+    """What a model is called; one of torchvision's by its own name."""
+    return MODEL_INFO[name].title if name in MODEL_INFO else name
+
+
+def advice(config: RunConfig, data: PartialLabelDataset) -> bool:
+    """Say what the run will cost and what does not fit; returns whether it can start."""
+    try:
+        advised = advise(new_estimator(config), data)
+    except UserError as error:
+        st.error(str(error), icon=":material/error:")
+        return False
+    for obstacle in advised.obstacles:
+        st.error(obstacle, icon=":material/error:")
+    for note in advised.notes:
+        st.warning(note, icon=":material/info:")
+    if not advised.obstacles and advised.seconds:
+        st.caption(f"About {duration(max(1.0, advised.seconds))} and {advised.memory_bytes / 1e6:,.0f} MB of memory.")
+    return not advised.obstacles
+
+
+def overview(config: RunConfig) -> None:
+    """Every setting of a run, with its value."""
+    source = config.source.name + (f" ({config.source.format})" if config.source.format else "")
+    every = get_method(config.method)().get_params() | config.params
+    facts = {
+        "data": source,
+        "candidates": config.candidates,
+        "held out": f"{config.holdout:.0%}" if config.holdout else "nothing",
+        "method": config.method,
+        "seed": config.seed,
+    } | {name: value for name, value in every.items() if name != "seed"}
+    table = pd.DataFrame({"setting": list(facts), "value": [str(value) for value in facts.values()]})
+    st.dataframe(table, hide_index=True, height="content", key="overview", alt="Settings of this run")

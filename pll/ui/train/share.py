@@ -1,0 +1,126 @@
+"""Share links on the train page: the popover that makes one, and what happens when one is opened.
+
+Whoever opens a link gets a run of their own. Its id joins the link in the address bar, so that a reload finds it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.replay import replay_html
+from pll.runs.run import Run
+from pll.runs.snapshots import Snapshot
+from pll.share import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link
+from pll.ui import links, session
+from pll.ui.train.views import VIEWS
+from pll.ui.view_state import Viewing, viewing
+
+SLUGS = {slug(title): title for title in VIEWS}
+
+
+# ---- a link that is opened -------------------------------------------------------------------------------------------
+
+
+def opened() -> Run | None:
+    """The run of the link in the address: set up and begun when it is opened, found again ever after.
+
+    None where something has to be given first; the page says what.
+
+    Raises:
+        UserError: a link that cannot be meant; its part is named.
+    """
+    query = links.in_address()
+    share = from_query(query, views=SLUGS)
+    run = links.became("run", query, session.registry().get, lambda: _begin(share))
+    if run is None:
+        return None
+    if f"viewing-{run.id}" not in st.session_state:
+        _look(viewing(run), share.look)
+    session.view(run)
+    return run
+
+
+def _begin(share: Share) -> Run | None:
+    """Start what the link describes, if all that it needs is here; else ask for it."""
+    complete = links.at_hand((share,), "run")
+    if complete is None:
+        return None
+    ready, notes = on_this_machine(complete[0])
+    run = session.registry().start(ready.config, paused=ready.look.paused)
+    links.set_out(run, ready, notes)
+    return run
+
+
+def _look(looking: Viewing, look: Look) -> None:
+    """What the link says is in view."""
+    if look.epoch is not None:
+        looking.epoch, looking.follow = look.epoch, False
+    looking.view = SLUGS.get(look.view, looking.view)
+    looking.truth, looking.order = look.truth, look.order
+    looking.hidden = frozenset(look.hidden)
+    looking.sought = (look.example, look.pins)
+
+
+# ---- a link to be given away -----------------------------------------------------------------------------------------
+
+
+def popover(run: Run, snapshot: Snapshot) -> None:
+    """The link to this run as it is looked at now, what a lesson hides, and the run as a page of its own."""
+    box = st.popover("Share", icon=":material/share:", key="share", on_change="rerun")
+    if not box.open:  # a closed one costs nothing
+        return
+    with box:
+        try:
+            _offer(run, snapshot)
+        except UserError as error:
+            st.info(str(error), icon=":material/link_off:")
+        st.divider()
+        _offer_replay(run, snapshot)
+
+
+def _offer(run: Run, snapshot: Snapshot) -> None:
+    st.markdown("**A link that sets this up again.** Whoever opens it gets a run of their own, with the same figures.")
+    place = st.empty()
+    look = links.look_to_share(
+        _looked_at(run, viewing(run)), run, in_view=_WHAT_IS_IN_VIEW, controls=CONTROLS, key="share-controls"
+    )
+    views = st.pills(
+        "Views to hide", list(SLUGS), format_func=SLUGS.__getitem__, selection_mode="multi", key="share-views"
+    )
+    look = replace(look, hidden=(*look.hidden, *(f"view-{view}" for view in views)))
+    place.code(to_link(links.address("train"), Share(run.config, look)), language=None, wrap_lines=True)
+    for note in links.caveats(run.config.source, snapshot, look, whose=("This run was", "the link's goes")):
+        st.caption(f":material/info: {note}")
+
+
+_WHAT_IS_IN_VIEW = "The epoch (unless you follow the latest), the view, the example, and the pinned examples."
+
+
+def _looked_at(run: Run, looking: Viewing) -> Look:
+    ids = run.parts().train.row_ids
+    return Look(
+        epoch=None if looking.follow else looking.epoch,
+        view=slug(looking.view),
+        example=None if looking.selected is None else str(ids[looking.selected]),
+        pins=tuple(str(ids[row]) for row in looking.pins),
+        truth=looking.truth,
+        order=looking.order,
+    )
+
+
+def _offer_replay(run: Run, snapshot: Snapshot) -> None:
+    st.markdown("**A replay to keep.** One HTML file to scrub through in any browser, without Candid or a network.")
+    folder = run.folder
+    st.download_button(
+        "Replay as a web page",
+        data=lambda: replay_html(folder, run.parts().train),
+        file_name="candid-replay.html",
+        mime="text/html",
+        icon=":material/slideshow:",
+        key="replay-html",
+        on_click="ignore",
+        disabled=not snapshot.rows,
+    )

@@ -1,0 +1,185 @@
+"""How did this one come to its label? One example: what it is, and its label weights over the epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import plotly.graph_objects as go
+import streamlit as st
+
+from pll.dataset import PartialLabelDataset
+from pll.ui import charts
+from pll.ui.components.gallery import show_picture
+from pll.ui.palette import class_colours
+from pll.ui.view_state import Scene
+from pll.ui.words import count, percent
+
+MOST_FEATURES = 200
+PICTURE = 96
+"""Pixels of the picture's width."""
+
+
+def draw(scene: Scene) -> None:
+    choice, story = st.columns([2, 5], gap="large")
+    with choice:
+        choose(scene)
+    with story:
+        tell(scene, scene.looking.selected if scene.looking.selected is not None else int(scene.history.tracked[0]))
+
+
+def choose(scene: Scene) -> None:
+    """A table to choose from: the examples that are followed through every epoch; any other by its id."""
+    tracked = scene.history.tracked
+    key = f"choose-{scene.run.id}"
+
+    def chosen() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows:
+            scene.looking.select(int(tracked[rows[0]]))
+
+    st.dataframe(
+        choices(scene.data, tracked),
+        hide_index=True,
+        height=300,
+        key=key,
+        on_select=chosen,
+        selection_mode="single-row",
+        alt="Examples to choose from",
+    )
+    wanted = st.text_input("Or its id", key=f"{key}-id", placeholder="id of any example")
+    if wanted and wanted != st.session_state.get(f"{key}-found"):
+        found = np.flatnonzero(scene.data.row_ids == wanted.strip())
+        if len(found):
+            st.session_state[f"{key}-found"] = wanted
+            scene.looking.select(int(found[0]))
+            st.rerun(scope="fragment")
+        st.caption(f"No training example has the id {wanted.strip()!r}.")
+
+
+def choices(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> pd.DataFrame:
+    """What is known of some examples before training; it stays as it is, so that a selection does, too."""
+    sets = data.sets()
+    table = pd.DataFrame({"id": data.row_ids[rows], "candidates": [", ".join(sets.names(int(row))) for row in rows]})
+    if data.y is not None:
+        table["true label"] = [data.class_names[y] if y >= 0 else "" for y in data.y[rows]]
+    return table
+
+
+def tell(scene: Scene, row: int) -> None:
+    """The example, in a picture, in words and over time."""
+    sets = scene.sets
+    epochs, weights = scene.story(row)
+    labels = sets[row]
+    names = [sets.class_names[label] for label in labels]
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        has_picture = show_picture(scene.data, row, PICTURE)
+        with st.container():
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(f"**{scene.data.row_ids[row]}** — {', '.join(in_words(scene, row))}", width="content")
+                pin_button(scene, row)
+            st.caption(" ".join(life(epochs, weights, names, is_whole=len(epochs) == epochs[-1] + 1)))
+    figure, table = story_chart(
+        epochs, weights, labels, names, scene.snapshot.total, None if scene.is_latest else scene.frame.epoch
+    )
+    charts.show(figure, table, "story", f"Label weights of example {scene.data.row_ids[row]} over the epochs")
+    if not has_picture:
+        features(scene.data, row)
+
+
+def pin_button(scene: Scene, row: int) -> None:
+    """Keep the example at hand among *Examples*, and in a share link."""
+    is_pinned = row in scene.looking.pins
+    st.button(
+        "Unpin" if is_pinned else "Pin",
+        icon=":material/keep_off:" if is_pinned else ":material/keep:",
+        type="tertiary",
+        key=f"pin-{scene.run.id}",
+        on_click=scene.looking.pin,
+        args=(row,),
+        help="Pinned examples stand first among the examples, and a share link remembers them.",
+    )
+
+
+def in_words(scene: Scene, row: int) -> list[str]:
+    """What it is at the epoch in view."""
+    sharp, names = scene.frame.sharp, scene.sets.class_names
+    label = int(sharp.identified[row])
+    said = [f"{scene.frame.when.lower()}: {names[label]}, {percent(float(sharp.confidence[row]), 0)} sure"]
+    if scene.data.y is not None and scene.data.y[row] >= 0:
+        truth = int(scene.data.y[row])
+        outside = "" if truth in scene.sets[row] else " — which is not among its candidates"
+        said.append("and that is its true label" if truth == label else f"but truly {names[truth]}{outside}")
+    return said
+
+
+def life(epochs: Sequence[int], weights: npt.NDArray[np.float32], names: Sequence[str], *, is_whole: bool) -> list[str]:
+    """When it settled, and how often it changed its mind; epoch 0, before training, has no mind yet.
+
+    >>> weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], dtype=np.float32)
+    >>> life([0, 1, 2, 3], weights, ["cat", "dog"], is_whole=True)
+    ['Settled on dog at epoch 2.', 'It changed its mind once.']
+    """
+    if len(names) == 1:
+        return ["It has one candidate: there is nothing to find out."]
+    if len(epochs) < 2:
+        return ["Not trained yet."]
+    top = weights[1:].argmax(axis=1)
+    moves = np.flatnonzero(np.diff(top))
+    settled = epochs[1 + (int(moves[-1]) + 1 if len(moves) else 0)]
+    times = {0: "never", 1: "once", 2: "twice"}.get(len(moves), f"{len(moves)} times")
+    mind = f"It {'never changed' if times == 'never' else 'changed'} its mind{'' if times == 'never' else ' ' + times}"
+    stored = "" if is_whole else f", as far as the {count(len(epochs), 'stored epoch')} tell"
+    return [f"Settled on {names[top[-1]]} at epoch {settled}.", f"{mind}{stored}."]
+
+
+def story_chart(
+    epochs: Sequence[int],
+    weights: npt.NDArray[np.float32],
+    labels: npt.NDArray[np.int32],
+    names: Sequence[str],
+    total: int | None = None,
+    viewed: int | None = None,
+) -> tuple[go.Figure, pd.DataFrame]:
+    """The label weights of one example as areas on top of one another, the final label at the bottom.
+
+    Args:
+        epochs: (e,) the epochs.
+        weights: (e, k) label weights of its candidates.
+        labels, names: the k candidates.
+        total: epochs in all.
+        viewed: the epoch to mark.
+    """
+    colours = class_colours(int(labels.max()) + 1)
+    figure = go.Figure()
+    at = np.asarray(epochs, dtype=np.int32)
+    drawn = charts.thinned(len(at))
+    for k in np.argsort(-weights[-1], kind="stable"):
+        figure.add_scatter(
+            x=at[drawn],
+            y=weights[drawn, k] * 100,
+            name=names[k],
+            mode="lines",
+            stackgroup="weights",
+            line={"color": colours[labels[k]], "width": 0.5},
+            fillcolor=colours[labels[k]],
+            hovertemplate="%{y:.1f} %",
+        )
+    charts.dress(figure, "Its label weights", "epoch", "label weight, %")
+    figure.update_yaxes(range=[0, 100])
+    charts.over_epochs(figure, total, viewed)
+    table = pd.DataFrame(weights, columns=list(names))
+    table.insert(0, "epoch", at)
+    return figure, table
+
+
+def features(data: PartialLabelDataset, row: int) -> None:
+    """The row of an example that has no picture."""
+    values = data.X[row].ravel()
+    names = data.feature_names or tuple(f"feature {k}" for k in range(len(values)))
+    table = pd.DataFrame({"feature": names[:MOST_FEATURES], "value": values[:MOST_FEATURES]})
+    st.dataframe(table, hide_index=True, height=220, key="features", alt="Its features")
+    if len(values) > MOST_FEATURES:
+        st.caption(f"The first {MOST_FEATURES} of {len(values):,} features.")

@@ -1,0 +1,67 @@
+"""Which examples are clear, open, or wrong? A gallery of a dozen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from pll.ui.components.gallery import confidently_wrong, fixed_sample, gallery, least_certain
+from pll.ui.view_state import Scene
+
+KEY = "gallery-list"
+SHOWN = 12
+"""Cards at once: two to three rows on a wide screen."""
+
+Rows = npt.NDArray[np.int64]
+LISTS: dict[str, tuple[Callable[[Scene], Rows], str]] = {
+    "A fixed sample": (
+        lambda scene: fixed_sample(len(scene.data), SHOWN),
+        "The same examples at every epoch, chosen at random.",
+    ),
+    "Least certain": (
+        lambda scene: least_certain(scene.frame.sharp, SHOWN),
+        "The examples whose largest label weight is the smallest.",
+    ),
+    "Pinned": (
+        lambda scene: np.array(scene.looking.pins, dtype=np.int64),
+        "The examples you pinned; unpin one in its story.",
+    ),
+    "Changed last": (
+        lambda scene: scene.lately_changed(SHOWN),
+        "The examples whose identified label changed most recently.",
+    ),
+    "Confidently wrong": (
+        lambda scene: confidently_wrong(scene.frame.sharp, scene.truth, SHOWN),
+        "The examples that are wrong with the largest label weight.",
+    ),
+}
+
+
+def draw(scene: Scene) -> None:
+    unfit = {"Confidently wrong"} if scene.data.y is None else set()
+    unfit |= set() if scene.looking.pins else {"Pinned"}
+    lists = [name for name in LISTS if name not in unfit]
+    looking = scene.looking
+    # While it trains, cards that stay are calmer than cards that come and go.
+    suits = "Pinned" if looking.pins else "A fixed sample" if scene.snapshot.is_active else "Least certain"
+    shown = looking.listed if looking.listed in lists else suits
+    st.session_state[KEY] = shown  # a default that changes would move the picture of the widget, and not its value
+
+    def choose_list() -> None:
+        looking.listed = st.session_state[KEY]
+
+    st.segmented_control("Examples", lists, required=True, key=KEY, label_visibility="collapsed", on_change=choose_list)
+    choose, meaning = LISTS[shown]
+    rows = choose(scene)
+    st.caption(f"{meaning} Press one to see its story." if len(rows) else f"{meaning} There are none at this epoch.")
+    gallery(
+        scene.data,
+        rows,
+        scene.frame.weights,
+        key=f"gallery-{scene.run.id}",
+        selected=looking.selected,
+        on_select=looking.open_story,
+    )

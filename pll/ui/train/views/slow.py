@@ -1,0 +1,215 @@
+"""What does one mini-batch do, exactly? Algorithm 1 in four steps, lit one after the other, with real numbers.
+
+The numbers are those of `pll.analysis.trace`: what the next mini-batch will do, seen from one of its examples.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pll.analysis.trace import SlowStep, slow_step
+from pll.errors import UserError
+from pll.methods import PartialLabelEstimator
+from pll.methods.deep import DeepEstimator
+from pll.runs.run import Run
+from pll.ui import control_widgets
+from pll.ui.components.gallery import show_picture
+from pll.ui.train import run_controls
+from pll.ui.view_state import Scene, viewing
+from pll.ui.words import count
+
+PHASES = ("Forward", "Loss", "Gradient", "New weights")
+MOST_TERMS = 4
+"""Terms of a sum written out."""
+
+
+def draw(scene: Scene) -> None:
+    state = scene.snapshot.state
+    if state != "paused":
+        invite(scene.run, state)
+        return
+    try:
+        step = next_step(scene)
+    except UserError as error:
+        st.info(str(error), icon=":material/info:")
+        return
+    if step is None:  # it went on just now
+        return
+    phase = scene.looking.phase
+    head(scene, step)
+    cells = st.grid(4, min_column_width=230, gap="small")
+    for k, (name, said) in enumerate(zip(PHASES, explained(step, scene.sets.class_names), strict=True)):
+        with cells.cell(), st.container(border=True, height=190):
+            lit = k <= phase
+            st.markdown(f"**{k + 1} · {name}**" if lit else f":gray[{k + 1} · {name}]")
+            st.markdown(said[0] if lit else f":gray[{said[1]}]")
+    st.dataframe(
+        worksheet(step, scene.sets.class_names, phase),
+        hide_index=True,
+        key="worksheet",
+        height=38 + 35 * min(len(step.labels), 10),
+        column_config={name: st.column_config.NumberColumn(format="%.3f") for name in COLUMNS},
+        alt="The numbers of this example, candidate by candidate",
+    )
+    move_on(scene, phase)
+
+
+def invite(run: Run, state: str) -> None:
+    """Slow motion needs a run that stands still between two mini-batches."""
+    if state in ("running", "queued"):
+        st.info("Pause to look inside the next mini-batch.", icon=":material/pause:")
+        if st.button("Pause here", key="slow-pause"):
+            control_widgets.pause(run)
+            st.rerun()
+        return
+    if state in ("stopped", "interrupted"):
+        st.info("This run stands still, but not in memory. Take it up again to look inside.", icon=":material/info:")
+        if st.button("Go on for one mini-batch", key="slow-resume"):
+            control_widgets.step(run, viewing(run), batches=1)
+            st.rerun()
+        return
+    st.info("This run has ended. Begin it again, paused, to go through it slowly.", icon=":material/replay:")
+    if st.button("Begin again", key="slow-reset"):
+        run_controls.reset(run)
+        st.rerun()
+
+
+def next_step(scene: Scene) -> SlowStep | None:
+    """The numbers of the next mini-batch; made once, since they stay the same until it is taken."""
+    looking, moment = scene.looking, scene.snapshot.moment
+    now = (scene.run.id, None if moment is None else (moment.epoch, moment.batch), looking.selected)
+    if looking.slow is None or looking.slow[0] != now:
+
+        def look(estimator: PartialLabelEstimator) -> SlowStep:
+            trainer = estimator.trainer if isinstance(estimator, DeepEstimator) else None
+            if trainer is None:
+                raise UserError(f"{estimator.title} does not learn in mini-batches; there is nothing to slow down.")
+            return slow_step(trainer, scene.sets, looking.selected)
+
+        step = scene.run.while_paused(look)
+        if step is None:
+            return None
+        if looking.slow is None or looking.slow[0][1] != now[1]:
+            looking.phase = 0
+        looking.slow = (now, step)
+    return looking.slow[1]
+
+
+def head(scene: Scene, step: SlowStep) -> None:
+    """Which mini-batch, and which of its examples."""
+    moment = scene.snapshot.moment
+    number = f"Mini-batch {moment.batch + 1} of {moment.batches}" if moment else "The next mini-batch"
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        show_picture(scene.data, step.example, 56)
+        with st.container():
+            st.markdown(
+                f"{number} of epoch {step.epoch + 1}: {count(len(step.rows), 'example')}, among them "
+                f"**{scene.data.row_ids[step.example]}**"
+            )
+            if scene.looking.selected is not None and scene.looking.selected != step.example:
+                st.caption("The example you chose is not in this mini-batch; this is its least certain one.")
+            else:
+                st.caption("Its numbers are those of the step that comes next.")
+        choose(scene, step)
+
+
+def choose(scene: Scene, step: SlowStep) -> None:
+    """Another example of the same mini-batch."""
+    key = f"slow-example-{scene.run.id}"
+    rows = np.sort(step.rows)
+    st.session_state[key] = step.example  # it may have been chosen elsewhere
+    st.selectbox(
+        "Example of this mini-batch",
+        rows.tolist(),
+        format_func=lambda row: str(scene.data.row_ids[row]),
+        key=key,
+        on_change=lambda: scene.looking.select(int(st.session_state[key])),
+        width=220,
+    )
+
+
+def move_on(scene: Scene, phase: int) -> None:
+    """Back and forth through the four steps; at the end, take the step for real."""
+    looking = scene.looking
+
+    def to(new: int) -> None:
+        looking.phase = new
+
+    with st.container(horizontal=True):
+        st.button(
+            "Back", key="slow-back", icon=":material/arrow_back:", disabled=phase == 0, on_click=to, args=(phase - 1,)
+        )
+        if phase < len(PHASES) - 1:
+            st.button(
+                f"Next: {PHASES[phase + 1].lower()}",
+                key="slow-next",
+                icon=":material/arrow_forward:",
+                type="primary",
+                on_click=to,
+                args=(phase + 1,),
+            )
+        elif st.button("Take this step", key="slow-take", icon=":material/check:", type="primary"):
+            control_widgets.step(scene.run, scene.looking, batches=1)
+            st.rerun()
+
+
+# ---- the words and numbers -----------------------------------------------------------------------------------------
+
+COLUMNS = (
+    "logit z", "probability g", "old weight w", "loss ℓ", "w · ℓ", "gradient ∂z", "new weight", "g after the step"
+)  # fmt: skip
+_LIT_FROM = (0, 0, 1, 1, 1, 2, 3, 3)
+
+
+def worksheet(step: SlowStep, class_names: tuple[str, ...], phase: int = len(PHASES) - 1) -> pd.DataFrame:
+    """The numbers of an example, a row a candidate; columns of steps still to come are empty."""
+    values = (
+        step.logits,
+        step.scores,
+        step.old_weights,
+        step.losses,
+        step.old_weights * step.losses,
+        step.gradient,
+        step.label_weights,
+        step.scores_after,
+    )
+    table = pd.DataFrame({"candidate": [class_names[label] for label in step.labels]})
+    for name, lit, column in zip(COLUMNS, _LIT_FROM, values, strict=True):
+        table[name] = column if lit <= phase else np.nan
+    return table
+
+
+def explained(step: SlowStep, class_names: tuple[str, ...]) -> list[tuple[str, str]]:
+    """For each of the four steps: what it does with this example's numbers, and in general."""
+    names = [class_names[label] for label in step.labels]
+    top = int(np.argmax(step.scores))
+    terms = [f"{w:.2f} · {cost:.2f}" for w, cost in zip(step.old_weights, step.losses, strict=True)]
+    dots = [" + …"] if len(terms) > MOST_TERMS else []
+    gain = int(np.argmax(step.label_weights - step.old_weights))
+    inside = float(step.scores.sum())
+    return [
+        (
+            f"One pass through the model. It finds **{names[top]}** the likeliest candidate, with "
+            f"g = {step.scores[top]:.2f}. All {len(names)} candidates together have {inside:.2f}.",
+            "g = softmax(z): one pass through the model.",
+        ),
+        (
+            f"With the *old* weights: {' + '.join(terms[:MOST_TERMS])}{''.join(dots)} = **{step.loss:.3f}**. "
+            f"The mini-batch's mean is {step.batch_loss:.3f}.",
+            "L = Σ w · ℓ, with the *old* weights.",
+        ),
+        (
+            f"Backwards: {step.parameters:,} parameters, slope {step.gradient_norm:.3f}. The logit of "
+            f"**{names[int(np.argmin(step.gradient))]}** is pushed up the most, by "
+            f"{-float(step.gradient.min()):.3f}.",
+            "∂L/∂z = g − w: up where w is larger than g.",
+        ),
+        (
+            f"From the *same* pass: g over the candidates' sum, {step.scores[gain]:.2f} / {inside:.2f} = "
+            f"**{step.label_weights[gain]:.2f}** for {names[gain]} (was {step.old_weights[gain]:.2f}). Then the "
+            f"parameters move by {step.move:.4f}.",
+            "w = g / Σ g over the candidates, from the *same* pass; then the parameters move.",
+        ),
+    ]

@@ -1,0 +1,285 @@
+"""What of a run is in view: the epoch, which is apart from training, the example, and the label weights there.
+
+Looking back never touches the run: it goes on, waits or has ended, and the page reads its history meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.runs.history import History
+from pll.runs.run import Run
+from pll.runs.snapshots import Snapshot
+from pll.weights import Sharpness, Weights, identified_labels, sharpness
+
+FOLLOWING = ("One example", "Triangle", "Slow motion")
+"""Views that show the chosen example by themselves."""
+KEPT_FRAMES = 12
+"""Epochs whose label weights stay in memory: those just looked at are looked at again, in a comparison two of each
+lane."""
+
+
+@dataclass
+class Viewing:
+    """What a person looks at, in one tab and of one run.
+
+    Attributes:
+        run_id: the run.
+        follow: whether the latest epoch is in view, whichever that is.
+        epoch: the epoch in view otherwise.
+        asked: counts what the timeline has asked for, so that it knows when it was answered.
+        selected: the example in view.
+        truth: colour the star plot by true labels.
+        order: how the heatmap's rows stand.
+        frozen: that order as it was when it was frozen; None where it is made anew at every epoch.
+        view: the view shown, a key of `VIEWS`; the widget is only its picture, since it may lag behind.
+        listed: the examples that the gallery was told to show; None for those that suit best.
+        phase: how many of the four steps of slow motion are lit, less one.
+        slow: the mini-batch in slow motion, behind what it was made for.
+        story: one example's label weights by epoch, behind whose they are.
+        pins: examples to keep at hand, in the order in which they were pinned.
+        hidden: what a lesson puts away: names of `pll.share.CONTROLS`, or `view-…`.
+        sought: ids that a link asks for, of the example in view and of those to be pinned, until the data is there.
+        lost: those of them that the data does not have.
+    """
+
+    run_id: str
+    follow: bool = True
+    epoch: int = 0
+    asked: int = 0
+    selected: int | None = None
+    truth: bool = False
+    order: str = "confidence"
+    frozen: npt.NDArray[np.int64] | None = field(default=None, repr=False)
+    view: str = "Examples"
+    listed: str | None = None
+    phase: int = 0
+    slow: tuple[tuple[Any, ...], Any] | None = field(default=None, repr=False)
+    story: tuple[tuple[Any, ...], dict[int, Weights]] | None = field(default=None, repr=False)
+    pins: list[int] = field(default_factory=list)
+    hidden: frozenset[str] = frozenset()
+    sought: tuple[str | None, tuple[str, ...]] | None = None
+    lost: tuple[str, ...] = ()
+
+    @property
+    def view_key(self) -> str:
+        """The widget that says which view is shown."""
+        return f"view-{self.run_id}"
+
+    def select(self, example: int) -> None:
+        """Look at this example, until another one is chosen."""
+        self.selected = example
+
+    def open_story(self, example: int) -> None:
+        """Look at this example, and at its story, unless it is looked at in another way already."""
+        self.select(example)
+        if self.view not in FOLLOWING:
+            self.view = st.session_state[self.view_key] = "One example"
+
+    def pin(self, example: int) -> None:
+        """Keep this example at hand, or no longer."""
+        if example in self.pins:
+            self.pins.remove(example)
+        else:
+            self.pins.append(example)
+
+    def seek(self, data: PartialLabelDataset) -> None:
+        """Find the examples that a link asks for by their ids."""
+        if self.sought is None:
+            return
+        example, pins = self.sought
+        place = {str(name): row for row, name in enumerate(data.row_ids)}
+        wanted = [*pins, *([] if example is None else [example])]
+        self.lost = tuple(dict.fromkeys(name for name in wanted if name not in place))
+        self.pins = [place[name] for name in pins if name in place]
+        self.selected = self.selected if example is None else place.get(example)
+        self.sought = None
+
+    def told(self, data: PartialLabelDataset) -> PartialLabelDataset:
+        """The data as this lesson shows it: without true labels where they are hidden."""
+        return data.without_truth if "truth" in self.hidden else data
+
+    def look(self, epoch: int, follow: bool, asked: int) -> None:
+        """Look at this epoch, or at whatever is the latest."""
+        self.epoch, self.follow, self.asked = epoch, follow, asked
+
+
+def viewing(run: Run) -> Viewing:
+    """What this tab looks at in a run; remembered while the tab is open."""
+    return st.session_state.setdefault(f"viewing-{run.id}", Viewing(run.id))
+
+
+def hides_navigation() -> bool:
+    """Whether the lesson in this tab puts the navigation between pages away."""
+    query = st.query_params
+    if "lanes" in query or "comparison" in query:
+        looking = st.session_state.get(f"comparing-{query.get('comparison')}")
+    else:
+        looking = st.session_state.get(f"viewing-{query.get('run') or st.session_state.get('run')}")
+    if looking is None:  # a link that is just being opened
+        return "link" in query and "navigation" in query.get("hide", "").split(",")
+    return "navigation" in looking.hidden
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """The label weights at one moment, and what is read off them.
+
+    Attributes:
+        epoch: epochs complete.
+        weights: (nnz,) label weights.
+        sharp: identified label, confidence, margin and entropy of every example.
+        batch: mini-batches of the next epoch that are in `weights` already, and how many it has; None between epochs.
+    """
+
+    epoch: int
+    weights: Weights
+    sharp: Sharpness
+    batch: tuple[int, int] | None = None
+
+    @property
+    def when(self) -> str:
+        """The moment in a few words."""
+        if self.batch is not None:
+            return f"Epoch {self.epoch} and {self.batch[0]} of {self.batch[1]} mini-batches"
+        return f"Epoch {self.epoch}" if self.epoch else "Before training"
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything a view needs: the run, its data, and the moment in view.
+
+    Attributes:
+        epochs: the stored epochs, in order.
+        frame: the label weights in view.
+        row: the line of metrics.csv of that epoch; empty before the first.
+    """
+
+    run: Run
+    snapshot: Snapshot
+    data: PartialLabelDataset
+    history: History
+    epochs: list[int]
+    looking: Viewing
+    frame: Frame
+    row: dict[str, Any]
+
+    @property
+    def sets(self) -> CandidateSets:
+        return self.data.sets()
+
+    @property
+    def truth(self) -> npt.NDArray[np.int64]:
+        """(n,) true labels, −1 where unknown."""
+        y = self.data.y
+        return np.full(len(self.data), -1, dtype=np.int64) if y is None else y
+
+    @property
+    def is_latest(self) -> bool:
+        """Whether nothing later is known."""
+        return self.frame.epoch >= max(self.epochs[-1], self.snapshot.epoch)
+
+    def changed(self) -> npt.NDArray[np.bool_]:
+        """(n,) whose identified label is another one than at the stored epoch before."""
+        before = [epoch for epoch in self.epochs if epoch < self.frame.epoch or self.frame.batch is not None]
+        if not before or (before[-1] == 0 and self.frame.batch is None):
+            return np.zeros(len(self.data), dtype=np.bool_)  # before training nothing was identified
+        earlier = stored_frame(self.history, before[-1], self.sets)
+        return earlier.sharp.identified != self.frame.sharp.identified
+
+    def story(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
+        """One example's label weights over the epochs, as `History.example`; what was read once is kept."""
+        if row in self.history.tracked:
+            return self.history.example(row)
+        key = (row, _final_stamp(self.history))
+        if self.looking.story is None or self.looking.story[0] != key:
+            self.looking.story = (key, {})
+        known, rows = self.looking.story[1], np.array([row])
+        for epoch in self.epochs:
+            if epoch not in known:
+                known[epoch] = self.history.weights(epoch, rows)
+        return self.epochs, np.stack([known[epoch] for epoch in self.epochs])
+
+    def lately_changed(self, many: int, back: int = 30) -> npt.NDArray[np.int64]:
+        """(≤ many,) the examples that changed their mind last, the latest first, over so many stored epochs."""
+        found: dict[int, None] = {}  # a set that keeps its order
+        later = self.frame.sharp.identified
+        for epoch in [epoch for epoch in self.epochs if 0 < epoch < self.frame.epoch][::-1][:back]:
+            earlier = identified_labels(self.history.weights(epoch), self.sets)
+            changed = np.flatnonzero(earlier != later)
+            later = earlier
+            unsure = changed[np.argsort(self.frame.sharp.confidence[changed], kind="stable")]
+            found |= dict.fromkeys(unsure.tolist())
+            if len(found) >= many:
+                break
+        return np.array(list(found)[:many], dtype=np.int64)
+
+
+def scene(run: Run, snapshot: Snapshot) -> Scene:
+    """What is to be seen now.
+
+    Raises:
+        UserError: the data of the run cannot be read.
+    """
+    looking, data = viewing(run), run.parts().train
+    looking.seek(data)
+    data = looking.told(data)
+    if "truth" in looking.hidden:
+        snapshot = untold(snapshot)
+    sets = data.sets()
+    history = History(run.folder.history, sets)
+    epochs = history.epochs() or [0]
+    frame = _frame(snapshot, history, epochs, looking, sets)
+    row = snapshot.rows[frame.epoch - 1] if 0 < frame.epoch <= len(snapshot.rows) else {}
+    if snapshot.metrics and frame.epoch == snapshot.metrics.get("epoch"):
+        row = row | snapshot.metrics  # those of the final model, as in labels.csv
+    return Scene(run, snapshot, data, history, epochs, looking, frame, row)
+
+
+def untold(snapshot: Snapshot) -> Snapshot:
+    """The same without anything that true labels would tell."""
+    nothing = {"transductive_accuracy": None, "test_accuracy": None}
+    metrics = None if snapshot.metrics is None else snapshot.metrics | nothing
+    return replace(snapshot, rows=tuple(row | nothing for row in snapshot.rows), metrics=metrics)
+
+
+def _frame(snapshot: Snapshot, history: History, epochs: list[int], looking: Viewing, sets: CandidateSets) -> Frame:
+    if not looking.follow:
+        return stored_frame(history, looking.epoch, sets)
+    moment, record = snapshot.moment, snapshot.record
+    if moment is not None and moment.batch:
+        at = (moment.batch, moment.batches)
+        return Frame(moment.epoch, moment.label_weights, sharpness(moment.label_weights, sets), at)
+    if record is not None and record.epoch >= epochs[-1]:
+        return Frame(record.epoch, record.label_weights, record.sharpness)
+    return stored_frame(history, epochs[-1], sets)
+
+
+def stored_frame(history: History, epoch: int, sets: CandidateSets) -> Frame:
+    """The label weights of the stored epoch nearest to `epoch`; uniform where nothing is stored yet."""
+    for _ in range(2):  # a frame may be thinned out just when it is wanted; another one is the nearest then
+        try:
+            return _cached(str(history.folder), _final_stamp(history), history.nearest(epoch), history, sets)
+        except FileNotFoundError:
+            continue
+    uniform = sets.uniform_weights()
+    return Frame(0, uniform, sharpness(uniform, sets))
+
+
+def _final_stamp(history: History) -> int:
+    """When the final label weights were written: with them the last epoch's frame becomes another one."""
+    file = history.folder / "final.npy"
+    return file.stat().st_mtime_ns if file.exists() else 0
+
+
+@st.cache_resource(max_entries=KEPT_FRAMES, show_spinner=False)
+def _cached(folder: str, stamp: int, epoch: int, _history: History, _sets: CandidateSets) -> Frame:
+    weights = _history.weights(epoch)
+    return Frame(epoch, weights, sharpness(weights, _sets))

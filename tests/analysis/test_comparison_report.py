@@ -1,0 +1,176 @@
+"""A verdict says what its figures carry, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pll.analysis.comparison_report import (
+    LaneFigures,
+    Verdict,
+    beside,
+    figures_table,
+    verdict,
+)
+
+N = 400
+Y = np.arange(N) % 4
+SIZES = np.full(N, 2)
+
+
+def lane(title: str, wrong: range | list[int] | int, confidence: float = 0.8, **more: Any) -> LaneFigures:
+    """A lane that is wrong on some of the examples (on the first so many)."""
+    identified = Y.copy()
+    at = list(range(wrong) if isinstance(wrong, int) else wrong)
+    identified[at] = (identified[at] + 1) % 4
+    return LaneFigures(title, identified, np.full(N, confidence, dtype=np.float32), more.pop("epoch", 100), **more)
+
+
+def said(found: Verdict) -> dict[str, str]:
+    return {line.title: line.text for line in found.lines}
+
+
+def judged(*lanes: LaneFigures) -> Verdict:
+    return verdict(lanes, Y, sizes=SIZES)
+
+
+def wrong_at(count: int) -> np.ndarray:
+    return lane("x", count).identified
+
+
+# ---- the order and the differences -----------------------------------------------------------------------------------
+
+
+def test_the_best_without_the_truth_is_the_headline() -> None:
+    found = judged(lane("naive", 100), lane("proden", 20), lane("oracle", 2, given_truth=True))
+    assert found.headline.startswith("proden identified 95.0 %")
+    assert "of 400 labels correctly" in found.headline and "told apart" not in found.headline
+    assert said(found)["oracle"].startswith("99.5 %, 4.5 points more than proden")
+    assert "alone was given the true labels" in said(found)["oracle"]
+    assert said(found)["naive"].startswith("75.0 %, 20.0 points less than proden")
+    assert [line.title for line in found.lines] == ["oracle", "naive"]  # the best first
+
+
+def test_what_is_short_leaves_the_reasons_out_and_nothing_else() -> None:
+    naive = lane("naive", 100, rule="all weigh the same")
+    found = judged(naive, lane("proden", 20), lane("oracle", 2, given_truth=True), lane("twin", 21))
+    for line in found.lines:
+        assert line.text.startswith(line.short.removesuffix(".")) and line.text != line.short
+        assert "proden" in line.short and line.short.count(". ") == 0
+    assert {line.title: line.short for line in found.lines}["twin"] == "94.8 %: a tie with proden."
+
+
+def test_a_tie_is_called_a_tie() -> None:
+    found = judged(lane("a", range(20)), lane("b", range(10, 32)))
+    assert "b cannot be told apart from it" in found.headline
+    assert "a tie with a" in said(found)["b"]
+    assert "points" not in said(found)["b"]
+    assert "On 22 examples" in said(found)["b"]
+
+
+def test_the_same_accuracy_on_the_same_examples_is_a_tie() -> None:
+    found = judged(lane("a", 20), lane("b", 20))
+    assert "On 0 examples" in said(found)["b"]
+
+
+def test_few_examples_that_differ_all_one_way_are_no_tie() -> None:
+    found = judged(lane("a", 20), lane("b", 30))  # ten examples, all in favour of a: p = 2 / 1024
+    assert "2.5 points less than a" in said(found)["b"]
+
+
+def test_only_known_truth_counts() -> None:
+    y = Y.copy()
+    y[:100] = -1
+    found = verdict([lane("a", 120), lane("b", 200)], y, sizes=SIZES)
+    assert "93.3 %" in found.headline and "of 300 labels" in found.headline
+
+
+def test_before_training_there_is_nothing_to_say() -> None:
+    found = judged(lane("a", 20, epoch=0), lane("b", 30, epoch=0))
+    assert "Nothing has been learnt yet" in found.headline and not found.lines
+
+
+def test_unseen_examples_are_told_with_their_number() -> None:
+    found = judged(lane("a", 20, test=(45, 50)), lane("b", 200))
+    assert said(found)["a"].startswith("90.0 % (78.6 to 95.7) of 50 unseen")
+
+
+def test_uncertainty_and_its_limits_are_stated() -> None:
+    (note,) = judged(lane("a", 20), lane("b", 200)).notes
+    assert "95 % intervals over these 400 examples" in note and "One seed" in note
+
+
+# ---- reasons ---------------------------------------------------------------------------------------------------------
+
+
+def test_flat_weights_are_named_only_where_they_are_flat() -> None:
+    best = lane("best", 20, 0.9)
+    assert "stay flat, mean confidence 30.0 % against 90.0 %" in said(judged(best, lane("b", 100, 0.3)))["b"]
+    assert "flat" not in said(judged(best, lane("b", 100, 0.85)))["b"]
+
+
+def test_early_mistakes_that_stay() -> None:
+    best = lane("best", 20, early=(10, wrong_at(200)))
+    stuck = lane("b", 180, early=(10, wrong_at(200)))
+    text = said(judged(best, stuck))["b"]
+    assert "of the 200 labels it had wrong after epoch 10, 90 % are still wrong (best: 10 % of 200)" in text
+    mending = lane("b", 40, early=(10, wrong_at(300)))
+    assert "still wrong" not in said(judged(best, mending))["b"]
+
+
+def test_sure_and_wrong() -> None:
+    text = said(judged(lane("best", 20, 0.5), lane("b", 200, 0.95)))["b"]
+    assert "200 of its 200 wrong labels carry a weight of at least 90 %" in text
+    assert "surer" not in text
+    softer = said(judged(lane("best", 20, 0.7), lane("b", 200, 0.7)))["b"]
+    assert "it is surer than it is right, mean confidence 70.0 %" in softer
+
+
+def test_the_rule_of_a_method_is_said_where_it_is_worse() -> None:
+    text = said(judged(lane("best", 20), lane("b", 100, rule="it puts all weight on one")))["b"]
+    assert ": it puts all weight on one" in text
+
+
+def test_no_reason_is_made_up() -> None:
+    text = said(judged(lane("best", 20, 0.8), lane("b", 60, 0.8)))["b"]
+    assert text.endswith(").")  # the difference and its interval, nothing else
+
+
+# ---- without truth ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("y", [None, np.full(N, -1)])
+def test_without_truth_nobody_is_called_right(y: Any) -> None:
+    found = verdict([lane("a", 0, 0.9), lane("b", 40, 0.5), lane("c", 100, 0.95)], y, sizes=SIZES)
+    assert found.headline.startswith("All 3 lanes name the same label for 75.0 %")
+    lines = said(found)
+    assert lines["Closest"] == "a and b agree on 90.0 %."
+    assert lines["Farthest"] == "a and c agree on 75.0 %."
+    assert lines["c"] == "Mean confidence 95.0 %; 100.0 % of the labels are at least 90 % sure."
+    text = " ".join([found.headline, *lines.values()])
+    assert "correct" not in text and "right" not in text
+    assert "at random among the candidates would agree on 50.0 %" in found.notes[0]
+
+
+def test_one_lane_without_truth_is_nothing_to_compare() -> None:
+    assert "nothing can be compared" in verdict([lane("a", 0)], None, sizes=SIZES).headline
+
+
+def test_runs_of_different_data_are_not_compared() -> None:
+    found = beside([lane("a", 40), lane("b", 100, 0.25)], [Y, None])
+    assert "cannot be compared" in found.headline
+    assert said(found)["a"].startswith("90.0 %") and "mean confidence 25.0 %" in said(found)["b"]
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_says_the_same_as_the_words() -> None:
+    lanes = [lane("a", 20, 0.95, test=(9, 10)), lane("b", 100, 0.5)]
+    table = figures_table(lanes, [Y, Y])
+    assert table["identified_correctly"].tolist() == [0.95, 0.75]
+    assert table["sure_and_wrong"].tolist() == [20, 0]
+    assert table.loc[0, "test_accuracy"] == 0.9 and np.isnan(table.loc[1, "test_accuracy"])
+    assert figures_table(lanes, [None, None])["identified_correctly"].isna().all()

@@ -1,0 +1,200 @@
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll.analysis.protocol import Flip, Parts, aligned, folds, held_out, prepare, with_candidates
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+
+
+def labelled(n: int = 40, c: int = 4, **more: object) -> PartialLabelDataset:
+    """Every example has its own number as its only feature."""
+    X = np.arange(n, dtype=np.float32)[:, None]
+    return PartialLabelDataset(X, y=np.arange(n) % c, class_names=tuple("abcdefgh"[:c]), **more)  # type: ignore[arg-type]
+
+
+def numbers(data: PartialLabelDataset | None) -> list[int]:
+    assert data is not None
+    return data.X[:, 0].astype(int).tolist()
+
+
+BINOMIAL = Flip("binomial", 0.5)
+
+
+# ---- holding out -----------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(2, 200), st.floats(0.01, 0.99), st.integers(0, 100))
+def test_a_share_is_held_out_at_random_or_refused(n: int, share: float, seed: int) -> None:
+    count = round(share * n)
+    if count in (0, n):
+        with pytest.raises(UserError, match="one side empty"):
+            held_out(n, share, seed)
+        return
+    held = held_out(n, share, seed)
+    assert held.sum() == count
+    np.testing.assert_array_equal(held, held_out(n, share, seed))
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, -0.2, 1.5, 20, float("nan")])
+def test_a_share_is_a_fraction(share: float) -> None:
+    with pytest.raises(UserError, match="between 0 and 1"):
+        held_out(100, share, 0)
+
+
+def test_seeds_make_other_parts_and_other_sets_but_always_the_same() -> None:
+    parts = [prepare(labelled(), flip_with=BINOMIAL, holdout=0.25, seed=seed) for seed in (0, 0, 1)]
+    assert numbers(parts[0].test) == numbers(parts[1].test) != numbers(parts[2].test)
+    assert parts[0].train.sets() == parts[1].train.sets() != parts[2].train.sets()
+    with pytest.raises(UserError, match="seed is -1"):
+        prepare(labelled(), flip_with=BINOMIAL, holdout=0.25, seed=-1)
+
+
+def test_every_example_is_on_one_side_and_only_the_training_side_is_made_ambiguous() -> None:
+    parts = prepare(labelled(), flip_with=BINOMIAL, holdout=0.25)
+    assert sorted(numbers(parts.train) + numbers(parts.test)) == list(range(40))
+    assert len(numbers(parts.test)) == 10
+    assert parts.train.sets().contains(parts.train.y).all()
+    assert (parts.train.sets().sizes >= 2).all()
+    assert parts.test is not None and parts.test.candidates is None
+
+
+def test_its_own_sets_are_used_where_none_are_to_be_made() -> None:
+    sets = CandidateSets.from_mask(np.ones((40, 4), dtype=bool))
+    parts = prepare(labelled(candidates=sets), holdout=0.25)
+    assert parts.train.sets().sizes.tolist() == [4] * 30
+    made = prepare(labelled(candidates=sets), flip_with=Flip("pair", 0.0), holdout=0.25)
+    assert made.train.sets().sizes.tolist() == [1] * 30
+
+
+# ---- a test part of its own ------------------------------------------------------------------------------------------
+
+
+def test_a_marked_test_part_is_the_test_part_unless_another_is_wanted() -> None:
+    marks = np.arange(40) >= 30
+    data = labelled(is_test=marks)
+    assert numbers(prepare(data, flip_with=BINOMIAL).test) == list(range(30, 40))
+    assert len(numbers(prepare(data, flip_with=BINOMIAL, holdout=0.5).test)) == 20
+    own = prepare(data, flip_with=BINOMIAL, test=labelled(8))
+    assert numbers(own.test) == list(range(8))
+    assert numbers(own.train) == list(range(30))  # what is marked is not learnt from all the same
+    assert prepare(labelled(is_test=~marks & marks), flip_with=BINOMIAL).test is None
+
+
+def test_without_anything_to_test_on_there_is_no_test_part() -> None:
+    parts = prepare(labelled(), flip_with=BINOMIAL)
+    assert parts.test is None
+    assert len(parts.train) == 40
+    task = parts.task()
+    assert (task.X_test, task.y_test) == (None, None)
+
+
+def test_a_share_and_a_file_exclude_each_other() -> None:
+    with pytest.raises(UserError, match="not both"):
+        prepare(labelled(), flip_with=BINOMIAL, holdout=0.2, test=labelled(8))
+
+
+@pytest.mark.parametrize("marked", [False, True])
+def test_a_test_file_without_truth_is_refused(marked: bool) -> None:
+    data = labelled(is_test=np.arange(40) >= 30) if marked else labelled()
+    unlabelled = PartialLabelDataset(np.zeros((3, 1)), name="new.csv")
+    with pytest.raises(UserError, match=r"new\.csv has no true labels"):
+        prepare(data, flip_with=BINOMIAL, test=unlabelled)
+
+
+def test_a_held_out_part_without_truth_is_refused_and_a_marked_one_left_aside() -> None:
+    sets = CandidateSets.from_mask(np.ones((40, 4), dtype=bool))
+    unknown = PartialLabelDataset(np.zeros((40, 1)), sets, np.full(40, -1))
+    with pytest.raises(UserError, match="no true labels"):
+        prepare(unknown, holdout=0.2)
+    marked = PartialLabelDataset(np.zeros((40, 1)), sets, is_test=np.arange(40) >= 30)
+    parts = prepare(marked)
+    assert parts.test is None
+    assert len(parts.train) == 30
+
+
+def test_test_labels_are_numbered_as_the_training_labels_are() -> None:
+    y = np.array([0, 1, 2, -1])
+    other = PartialLabelDataset(np.zeros((4, 1)), y=y, class_names=("c", "a", "x"), name="other")
+    with pytest.raises(UserError, match="other, row 2: the true label 'x' is not one of the 4 classes"):
+        aligned(other, tuple("abcd"))
+    fitting_ones = other.take([0, 1, 3])
+    assert aligned(fitting_ones, tuple("abcd")).y.tolist() == [2, 0, -1]  # type: ignore[union-attr]
+    assert aligned(fitting_ones, tuple("abcd")).class_names == tuple("abcd")
+    parts = prepare(labelled(), flip_with=BINOMIAL, test=fitting_ones)
+    assert parts.task().y_test.tolist() == [2, 0, -1]  # type: ignore[union-attr]
+
+
+# ---- folds -----------------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(4, 60), st.integers(2, 8), st.integers(0, 50))
+def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> None:
+    data = labelled(n, c=2)
+    if k > n:
+        with pytest.raises(UserError, match="cannot be made"):
+            next(folds(data, k, flip_with=BINOMIAL, seed=seed))
+        return
+    parts = list(folds(data, k, flip_with=BINOMIAL, seed=seed))
+    tested = [numbers(part.test) for part in parts]
+    assert len(parts) == k
+    assert sorted(itertools.chain(*tested)) == list(range(n))
+    assert {len(part) for part in tested} <= {n // k, n // k + 1}
+    for part in parts:
+        assert sorted(numbers(part.train) + numbers(part.test)) == list(range(n))
+        assert part.train.sets().contains(part.train.y).all()
+    again = list(folds(data, k, flip_with=BINOMIAL, seed=seed))
+    assert [numbers(part.test) for part in again] == tested
+    assert [part.train.sets() for part in again] == [part.train.sets() for part in parts]
+
+
+@pytest.mark.parametrize("k", [-1, 0, 1, 41])
+def test_a_number_of_folds_that_cannot_be_is_said(k: int) -> None:
+    with pytest.raises(UserError, match="use 2 to 40"):
+        next(folds(labelled(), k, flip_with=BINOMIAL))
+
+
+def test_folds_need_truth_to_test_against() -> None:
+    sets = CandidateSets.from_mask(np.ones((6, 3), dtype=bool))
+    for y in (None, np.full(6, -1)):
+        with pytest.raises(UserError, match="no true labels to test against"):
+            next(folds(PartialLabelDataset(np.zeros((6, 1)), sets, y), 3))
+
+
+# ---- what nothing can be learnt from ---------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_learnt_from_is_said() -> None:
+    with pytest.raises(UserError, match="no candidate sets"):
+        prepare(labelled())
+    with pytest.raises(UserError, match="no true labels"):
+        with_candidates(PartialLabelDataset(np.zeros((3, 1))), BINOMIAL, 0)
+    with pytest.raises(UserError, match="at least 2 are needed"):
+        prepare(labelled(2, c=2), flip_with=BINOMIAL, holdout=0.5)
+    for how, q in (("binomial", 1.5), ("binomial", float("nan")), ("cubic", 0.5)):
+        with pytest.raises(UserError, match=r"q is|cubic"):
+            prepare(labelled(), flip_with=Flip(how, q))
+
+
+def test_truth_outside_the_set_is_refused_only_where_it_has_to_be() -> None:
+    data = labelled(candidates=CandidateSets.from_labels((np.arange(40) + 1) % 4, 4, tuple("abcd")))
+    assert len(prepare(data).train.truth_outside()) == 40
+    with pytest.raises(UserError, match="not among its candidates"):
+        prepare(data, strict=True)
+
+
+def test_a_method_is_given_all_that_is_known() -> None:
+    parts = prepare(labelled(), flip_with=BINOMIAL, holdout=0.25)
+    assert isinstance(parts, Parts)
+    task = parts.task()
+    assert task.candidates is parts.train.sets()
+    assert task.X[:, 0].astype(int).tolist() == numbers(parts.train)
+    assert task.y is not None and task.y_test is not None
+    np.testing.assert_array_equal(task.y, np.array(numbers(parts.train)) % 4)
+    np.testing.assert_array_equal(task.y_test, np.array(numbers(parts.test)) % 4)

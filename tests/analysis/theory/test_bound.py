@@ -1,0 +1,125 @@
+"""The error bound: each symbol against a computation of its own, and what it refuses to say."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pll.analysis.theory.bound import (
+    NotComputable,
+    feature_radius,
+    largest_row_norm,
+    linear_bound,
+    loss_constants,
+)
+from pll.errors import UserError
+from pll.training.losses import LOSSES, get_loss
+from pll.training.scaling import fit_scaling
+
+EVERY_LOSS = pytest.mark.parametrize("loss", list(LOSSES))
+
+
+def test_the_theorem_by_hand() -> None:
+    n, c, radius, norm, delta = 5000, 4, 3.0, 0.5, 0.1
+    found = linear_bound(n=n, n_classes=c, radius=radius, norm=norm, delta=delta, loss="ce")
+    reach = norm * radius
+    most = math.log(1 + (c - 1) * math.exp(2 * reach))
+    lipschitz = math.sqrt(2) * (1 - math.exp(-most))
+    first = 4 * math.sqrt(2) * c * lipschitz * (c * norm * radius / math.sqrt(n))
+    second = 2 * most * math.sqrt(math.log(2 / delta) / (2 * n))
+    assert (found.first, found.second, found.value) == pytest.approx((first, second, first + second))
+    assert found.constants.most == pytest.approx(most)
+
+
+@EVERY_LOSS
+@settings(max_examples=30, deadline=None)
+@given(reach=st.floats(0.01, 20), c=st.integers(2, 12), seed=st.integers(0, 1000))
+def test_no_logits_within_reach_break_the_constants(loss: str, reach: float, c: int, seed: int) -> None:
+    """Supremum, infimum and Lipschitz constant, against losses and autograd gradients at corners and inside."""
+    known = loss_constants(loss, c, reach)
+    generator = np.random.default_rng(seed)
+    inside = generator.uniform(-reach, reach, size=(64, c))
+    corners = reach * generator.choice([-1.0, 1.0], size=(64, c))
+    logits = torch.from_numpy(np.concatenate([inside, corners])).requires_grad_()
+    values = get_loss(loss)(logits)
+    assert float(values.detach().max()) <= known.most + 1e-9
+    assert float(values.detach().min()) >= known.least - 1e-9
+    (slope,) = torch.autograd.grad(values[:, 0].sum(), logits)
+    assert float(slope.norm(dim=1).max()) <= known.lipschitz + 1e-9
+
+
+def test_the_constants_of_cross_entropy_are_reached() -> None:
+    """They are no larger than they must be: M at a corner, L in the limit of large logits."""
+    logits = torch.tensor([[-8.0, 8.0, 8.0]], dtype=torch.float64)
+    known = loss_constants("ce", 3, 8.0)
+    assert float(get_loss("ce")(logits)[0, 0]) == pytest.approx(known.most)
+    far = torch.tensor([[-8.0, 8.0, -8.0]], dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(get_loss("ce")(far)[0, 0], far)
+    assert float(slope.norm()) == pytest.approx(known.lipschitz, rel=1e-3)
+
+
+def test_the_complexity_is_an_upper_bound_of_a_measured_one() -> None:
+    """𝔑_n of norm-bounded linear functions is Λ/n · E‖Σ σ_i x_i‖; that can be drawn."""
+    generator = np.random.default_rng(0)
+    X = generator.normal(size=(200, 5)).astype(np.float32)
+    scaling = fit_scaling(X)
+    rows = np.hstack([scaling(torch.from_numpy(X)).numpy(), np.ones((200, 1))])
+    signs = generator.choice([-1.0, 1.0], size=(400, 200))
+    measured = 0.7 * np.linalg.norm(signs @ rows, axis=1).mean() / 200
+    found = linear_bound(n=200, n_classes=3, radius=feature_radius(X, scaling), norm=0.7)
+    assert measured <= found.complexity <= 5 * measured
+
+
+def test_the_radius_is_of_scaled_features_and_counts_the_bias() -> None:
+    X = np.array([[3.0, 4.0], [0.0, 0.0]], dtype=np.float32)
+    assert feature_radius(X, fit_scaling(X, "none")) == pytest.approx(math.sqrt(26))
+    assert feature_radius(X, fit_scaling(X)) == pytest.approx(math.sqrt(3))  # z-scores are ±1
+    pictures = np.zeros((5000, 1, 2, 2), dtype=np.float32)
+    pictures[4999] = 2.0
+    assert feature_radius(pictures, fit_scaling(pictures, "none")) == pytest.approx(math.sqrt(17))
+    assert largest_row_norm(np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([2.0, 1.0])) == pytest.approx(3.0)
+
+
+def test_it_scales_as_the_page_says() -> None:
+    found = linear_bound(n=1000, n_classes=3, radius=2.0, norm=1.0)
+    assert found.at(100_000).value == pytest.approx(found.value / 10)
+    wider = linear_bound(n=1000, n_classes=6, radius=2.0, norm=1.0, loss="mse")
+    narrow = linear_bound(n=1000, n_classes=3, radius=2.0, norm=1.0, loss="mse")
+    assert wider.first == pytest.approx(4 * narrow.first)
+
+
+@EVERY_LOSS
+def test_from_the_examples_needed_on_it_says_something(loss: str) -> None:
+    found = linear_bound(n=100, n_classes=10, radius=9.0, norm=1.0, loss=loss)
+    assert found.is_vacuous
+    need = int(found.examples_needed)
+    assert not found.at(need + 1).is_vacuous and found.at(need - 2).is_vacuous
+    assert found.trivial == pytest.approx(found.constants.most - found.constants.least)
+
+
+@pytest.mark.parametrize("model", ["mlp", "convnet", "resnet", "torchvision:resnet18", object()])
+def test_other_models_are_not_computable(model: object) -> None:
+    with pytest.raises(NotComputable, match="Not computable for the model"):
+        linear_bound(n=100, n_classes=3, radius=1.0, norm=1.0, model=model)
+
+
+def test_unknown_losses_and_endless_features_are_not_computable() -> None:
+    with pytest.raises(NotComputable, match="a loss of your own"):
+        linear_bound(n=100, n_classes=3, radius=1.0, norm=1.0, loss=lambda logits: logits)
+    with pytest.raises(NotComputable, match="'hinge' are not known"):
+        linear_bound(n=100, n_classes=3, radius=1.0, norm=1.0, loss="hinge")
+    with pytest.raises(NotComputable, match="no largest norm"):
+        linear_bound(n=100, n_classes=3, radius=math.nan, norm=1.0)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"n": 0}, {"n_classes": 1}, {"norm": 0.0}, {"delta": 0.0}, {"delta": 1.0}, {"norm": math.nan}]
+)
+def test_numbers_out_of_range_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(UserError, match="must be"):
+        linear_bound(**({"n": 10, "n_classes": 3, "radius": 1.0, "norm": 1.0} | wrong))  # type: ignore[arg-type]

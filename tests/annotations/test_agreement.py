@@ -1,0 +1,201 @@
+from __future__ import annotations
+
+import itertools
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll.annotations import Annotations
+from pll.annotations import agreement as module
+from pll.annotations.agreement import SIMILARITIES, Agreement, agreement
+from pll.errors import UserError
+
+NO = None
+
+# Fleiss 1971 as statsmodels and Wikipedia have it: 14 answers in each of 10 rows.
+WIKIPEDIA = [
+    [0, 0, 0, 0, 14],
+    [0, 2, 6, 4, 2],
+    [0, 0, 3, 5, 6],
+    [0, 3, 9, 2, 0],
+    [2, 2, 8, 1, 1],
+    [7, 7, 0, 0, 0],
+    [3, 2, 6, 3, 0],
+    [2, 5, 3, 2, 2],
+    [6, 5, 2, 1, 0],
+    [0, 2, 2, 3, 7],
+]
+# Krippendorff's own example (nominal alpha .743), also cac.raw4raters of irrCAC (Fleiss .76117, percent .81818).
+FOUR_RATERS = {
+    "1": [1, 2, 3, 3, 2, 1, 4, 1, 2, NO, NO, NO],
+    "2": [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NO, 3],
+    "3": [NO, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NO],
+    "4": [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NO],
+}
+# From the documentation of the package krippendorff: nominal alpha .691358.
+THREE_RATERS = {
+    "1": [NO, NO, NO, NO, NO, 3, 4, 1, 2, 1, 1, 3, 3, NO, 3],
+    "2": [1, NO, 2, 1, 3, 3, 4, 3, NO, NO, NO, NO, NO, NO, NO],
+    "3": [NO, NO, 2, 1, 3, 4, 4, NO, 2, 1, 1, 3, 3, NO, 4],
+}
+
+
+def values(found: Agreement) -> tuple[float, float, float]:
+    figures = (found.percent.value, found.kappa.value, found.alpha.value)
+    assert None not in figures
+    return figures  # type: ignore[return-value]
+
+
+def test_published_examples() -> None:
+    percent, kappa, _ = values(agreement(Annotations.from_counts(WIKIPEDIA)))
+    assert (round(percent, 3), round(kappa, 3)) == (0.378, 0.210)
+    percent, kappa, alpha = values(agreement(Annotations.from_wide(FOUR_RATERS)))
+    assert (round(percent, 7), round(kappa, 5), round(alpha, 3)) == (0.8181818, 0.76117, 0.743)
+    _, _, alpha = values(agreement(Annotations.from_wide(THREE_RATERS)))
+    assert round(alpha, 6) == 0.691358
+
+
+def test_what_nltk_gives_for_sets() -> None:
+    """Computed once with NLTK 3.10.4: AnnotationTask(…, distance=masi_distance or jaccard_distance).alpha()."""
+    table = {"a": ["x", "x|y", "z", "y", NO], "b": ["x|y", "y", "z", "x|y|z", "x"], "c": ["x", "x|y", NO, "y", "x"]}
+    said = Annotations.from_wide(table, split=lambda cell: cell.split("|"))
+    assert agreement(said, "masi").alpha.value == pytest.approx(0.5365853658536586, abs=1e-7)
+    assert agreement(said, "jaccard").alpha.value == pytest.approx(0.595959595959596, abs=1e-7)
+    assert agreement(said, "nominal").alpha.value == pytest.approx(0.4461538461538461, abs=1e-7)
+
+
+answers = st.lists(
+    st.lists(st.none() | st.sets(st.integers(0, 3), min_size=1), min_size=3, max_size=3), min_size=1, max_size=7
+)
+
+
+def said_of(table: list[list[set[int] | None]]) -> Annotations:
+    found = [(i, k, j) for i, row in enumerate(table) for k, answer in enumerate(row) if answer for j in sorted(answer)]
+    rows, who, labels = np.array(found, dtype=np.int64).reshape(-1, 3).T
+    return Annotations(rows, who, labels, len(table), ("a", "b", "c", "d"), ("p", "q", "r"))
+
+
+def test_nltk_agrees_on_random_answers() -> None:
+    nltk = pytest.importorskip("nltk.metrics", reason="NLTK is not installed; it is in requirements-dev.txt")
+    distances = {"masi": nltk.masi_distance, "jaccard": nltk.jaccard_distance, "nominal": nltk.binary_distance}
+    rng = np.random.default_rng(0)
+    for trial in range(60):
+        n, c = int(rng.integers(2, 12)), int(rng.integers(2, 5))
+        mask = rng.random((n, 3, c)) < rng.uniform(0.2, 0.7)
+        rows, who, labels = np.nonzero(mask)
+        said = Annotations(rows, who, labels, n, tuple("abcd"[:c]), ("p", "q", "r"))
+        data = [
+            (k, i, frozenset(np.flatnonzero(mask[i, k]).tolist()))
+            for i, k in itertools.product(range(n), range(3))
+            if mask[i, k].any()
+        ]
+        for name, distance in distances.items():
+            ours = agreement(said, name).alpha
+            if ours.value is not None:
+                theirs = nltk.AnnotationTask(data, distance=distance).alpha()
+                assert ours.value == pytest.approx(theirs, abs=1e-6), (trial, name)
+
+
+@given(answers, st.sampled_from(list(SIMILARITIES)))
+def test_alpha_and_percent_equal_going_through_all_pairs(table: list[list[set[int] | None]], name: str) -> None:
+    found = agreement(said_of(table), name)
+    rows = [[frozenset(answer) for answer in row if answer] for row in table]
+    rows = [row for row in rows if len(row) >= 2]
+    if not rows:
+        assert found.alpha.value is None and "No row has the answers of two" in found.alpha.reason
+        return
+
+    def distance(a: frozenset[int], b: frozenset[int]) -> float:
+        both = len(a & b)
+        thirds = 3 if a == b else 2 if both == min(len(a), len(b)) else 1
+        return (
+            1 - {"nominal": float(a == b), "jaccard": both / len(a | b), "masi": both / len(a | b) * thirds / 3}[name]
+        )
+
+    pooled = [answer for row in rows for answer in row]
+    n = len(pooled)
+    observed = sum(sum(distance(a, b) for a, b in itertools.permutations(row, 2)) / (len(row) - 1) for row in rows) / n
+    expected = sum(distance(a, b) for a, b in itertools.permutations(pooled, 2)) / (n * (n - 1))
+    if expected == 0:
+        assert found.alpha.value is None and "Every answer is the same" in found.alpha.reason
+    else:
+        assert found.alpha.value == pytest.approx(1 - observed / expected, abs=1e-5)
+    pairs = [[a == b for a, b in itertools.combinations(row, 2)] for row in rows]
+    assert found.percent.value == pytest.approx(np.mean([np.mean(row) for row in pairs]))
+    assert (found.rows, found.answers) == (len(rows), n)
+
+
+@given(answers)
+def test_figures_stay_within_their_bounds(table: list[list[set[int] | None]]) -> None:
+    found = agreement(said_of(table))
+    for figure in (found.percent, found.kappa, found.alpha):
+        assert (figure.value is None) == bool(figure.reason)
+        assert figure.value is None or figure.value <= 1 + 1e-6
+
+
+def test_perfect_agreement_is_1() -> None:
+    assert values(agreement(Annotations.from_wide({"p": ["a", "b"], "q": ["a", "b"]}))) == pytest.approx((1, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        ({"p": ["a", "b"]}, "There is one annotator"),
+        ({"p": ["a", NO], "q": [NO, "b"]}, "No row has the answers of two annotators"),
+    ],
+)
+def test_where_there_is_none_the_reason_is_given(table: dict, reason: str) -> None:
+    found = agreement(Annotations.from_wide(table))
+    for figure in (found.percent, found.kappa, found.alpha):
+        assert figure.value is None and reason in figure.reason
+
+
+def test_without_any_difference_there_is_no_agreement_beyond_chance() -> None:
+    found = agreement(Annotations.from_wide({"p": ["a", "a"], "q": ["a", "a"]}))
+    assert found.percent.value == 1
+    assert found.kappa.value is None and found.alpha.value is None
+
+
+def test_near_misses_count_for_alpha_with_sets() -> None:
+    said = Annotations.from_wide({"p": ["a|b", "c"], "q": ["a", "c|d"]}, split=lambda cell: cell.split("|"))
+    nominal, jaccard, masi = (agreement(said, name).alpha.value for name in ("nominal", "jaccard", "masi"))
+    assert nominal is not None and jaccard is not None and masi is not None
+    assert nominal < masi < jaccard
+
+
+def test_too_many_different_answers_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_DIFFERENT", 2)
+    found = agreement(Annotations.from_wide({"p": ["a", "b", "c"], "q": ["a", "b", "b"]}))
+    assert found.alpha.value is None and "There are 3 different answers; at most 2" in found.alpha.reason
+    assert found.kappa.value is not None
+
+
+def test_working_piece_by_piece_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    rows, who, labels = np.nonzero(rng.random((200, 4, 6)) < 0.3)
+    said = Annotations(rows, who, labels, 200, tuple("abcdef"), tuple("pqrs"))
+    whole = values(agreement(said))
+    monkeypatch.setattr(module, "AT_ONCE", 100)
+    assert values(agreement(said)) == pytest.approx(whole)
+
+
+def test_an_unknown_distance_is_refused() -> None:
+    with pytest.raises(UserError, match="'hamming'; use one of masi, jaccard, nominal"):
+        agreement(Annotations.from_wide({"p": ["a"], "q": ["a"]}), "hamming")
+
+
+def test_half_a_million_real_votes_take_seconds(shared_data: Path) -> None:
+    with np.load(shared_data / "cifar10" / "human_labels.npz") as votes:
+        counts = votes["cifar10h_counts"]
+    started = time.perf_counter()
+    percent, kappa, alpha = values(agreement(Annotations.from_counts(counts)))
+    assert time.perf_counter() - started < 20
+    # By hand from the counts; every row has about 51 votes, and with so many answers both coefficients nearly agree.
+    each = counts.sum(axis=1)
+    expected = ((counts.astype(float) ** 2).sum(axis=1) - each) / (each * (each - 1))
+    assert percent == pytest.approx(expected.mean())
+    assert kappa == pytest.approx(alpha, abs=1e-3)

@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+import gc
+import hashlib
+import weakref
+from pathlib import Path
+
+import pytest
+
+from pll.catalog import sources
+from pll.catalog.sources import Source, file_hash, source_of
+from pll.errors import UserError
+from tests.run_helpers import write_data
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return write_data(tmp_path / "small.npz")
+
+
+def test_a_word_is_a_file_or_else_a_name_of_the_catalogue(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert source_of(str(file)) == Source("small.npz", str(file))
+    assert source_of("digits") == Source("digits")
+    assert source_of("Digits") == Source("digits")
+    monkeypatch.chdir(file.parent)
+    Path("digits").mkdir()
+    assert source_of("digits") == Source("digits")  # a folder is no data
+    Path("digits").rmdir()
+    file.rename("digits")
+    assert source_of("digits").path == "digits"
+
+
+@pytest.mark.parametrize(
+    ("word", "said"),
+    [
+        ("missing.npz", "There is no file missing.npz"),
+        ("some/where", "There is no file some/where"),
+        ("digitz", "did you mean digits"),
+        (".", "folder"),
+    ],
+)
+def test_what_is_neither_is_said(word: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=said):
+        source_of(word)
+
+
+def test_it_reads_under_the_name_that_its_owner_knows(file: Path) -> None:
+    data = Source("annotations of May.npz", str(file)).load()
+    assert (len(data), data.name) == (120, "annotations of May.npz")
+    assert len(Source("digits").load()) == 1797
+
+
+def test_options_of_the_reader_are_kept(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("id,u,candidates\n1,0.5,a/b\n2,0.1,b\n")
+    source = Source("t.csv", str(tmp_path / "t.csv"), options={"separator": "/"})
+    kept = source.kept_in(tmp_path / "run")
+    assert kept.options == {"separator": "/"}
+    assert kept.load().sets().class_names == ("a", "b")
+
+
+def test_a_small_file_is_copied_and_the_copy_is_what_counts(file: Path, tmp_path: Path) -> None:
+    kept = Source("small.npz", str(file)).kept_in(tmp_path / "run" / "source")
+    assert kept.path == str(tmp_path / "run" / "source" / "small.npz")
+    assert kept.sha256 == hashlib.sha256(file.read_bytes()).hexdigest() == file_hash(file)
+    file.unlink()
+    assert len(kept.load()) == 120
+    assert kept.kept_in(tmp_path / "run" / "source") == kept  # again changes nothing
+
+
+def test_a_large_file_stays_where_it_is(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "COPY_UP_TO", 10)
+    kept = Source("small.npz", str(file)).kept_in(tmp_path / "run")
+    assert kept.path == str(file)
+    assert not (tmp_path / "run").exists()
+    assert len(kept.load()) == 120
+    write_data(file, n=60)
+    with pytest.raises(UserError, match=r"small\.npz at .* has changed since the run was made"):
+        kept.load()
+    file.unlink()
+    with pytest.raises(UserError, match=r"small\.npz is no longer at"):
+        kept.load()
+
+
+def test_the_catalogue_needs_no_copy(tmp_path: Path) -> None:
+    assert Source("digits").kept_in(tmp_path / "run") == Source("digits")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("name", ["gone.npz", ""])
+def test_what_is_not_a_file_cannot_be_kept(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="There is no file"):
+        Source("x", str(tmp_path / name)).kept_in(tmp_path / "run")
+
+
+def test_a_copy_is_found_again_where_the_run_was_moved_to(file: Path, tmp_path: Path) -> None:
+    kept = Source("small.npz", str(file)).kept_in(tmp_path / "old")
+    (tmp_path / "old").rename(tmp_path / "new")
+    assert kept.found_in(tmp_path / "new").path == str(tmp_path / "new" / "small.npz")
+    assert kept.found_in(tmp_path / "elsewhere") == kept
+    assert Source("digits").found_in(tmp_path) == Source("digits")
+
+
+def test_data_that_somebody_holds_is_not_read_again(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "COPY_UP_TO", 1)  # as with a large file, a run reads the very file of the page
+    held = Source("small.npz", str(file)).load()
+    kept = Source("small.npz", str(file)).kept_in(file.parent / "source")
+    assert kept.sha256 and kept.load() is held
+    assert Source("other name", str(file)).load() is not held
+    assert Source("small.npz", str(file), options={"max_bytes": 2**20}).load() is not held
+    write_data(file)  # the file is another one now
+    changed = Source("small.npz", str(file)).load()
+    assert changed is not held
+    with pytest.raises(UserError, match="has changed since"):
+        Source("small.npz", str(file), sha256="0").load()
+
+
+def test_data_that_nobody_holds_leaves_the_memory(file: Path) -> None:
+    reference = weakref.ref(Source("small.npz", str(file)).load())
+    gc.collect()
+    assert reference() is None

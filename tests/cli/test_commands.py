@@ -1,0 +1,738 @@
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.io
+
+from pll import formats
+from pll.catalog import CATALOG
+from pll.cli import commands
+from pll.cli.main import main, parser
+from pll.io import write_atomically
+from pll.methods.persistence import load_model
+from pll.runs.folder import RunFolder
+from pll.runs.run_data import load_parts
+from pll.training.metrics import METRICS
+from tests.run_helpers import N, result_of, wait_for, write_data
+
+ROOT = Path(__file__).parents[2]
+SMALL = ("--epochs", "3", "--batch-size", "16", "--threads", "1")
+FLIP = ("--flip", "binomial", "--q", "0.4")
+
+Run = Callable[..., "Said"]
+
+
+class Said:
+    """What a command answered."""
+
+    def __init__(self, status: int, out: str, err: str) -> None:
+        self.status, self.out, self.err = status, out, err
+
+    @property
+    def json(self) -> dict[str, object]:
+        return json.loads(self.out.splitlines()[-1])
+
+    def refuses(self, *words: str) -> None:
+        """Exit status 2, one message on stderr that holds these words, nothing on stdout."""
+        assert (self.status, self.out) == (2, "")
+        assert "Traceback" not in self.err
+        message = self.err.strip().splitlines()[-1]
+        for word in words:
+            assert word in message
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    def call(*arguments: object) -> Said:
+        try:
+            status = main([str(argument) for argument in arguments])
+        except SystemExit as exit:  # argparse
+            status = int(exit.code or 0)
+        return Said(status, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data(tmp_path_factory.mktemp("data") / "small.npz")
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two columns, of which `width` alone tells the classes apart."""
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    frame = pd.DataFrame(
+        {
+            "id": [f"n{i}" for i in range(40)],
+            "width": 3.0 * y + rng.normal(size=40),
+            "height": rng.normal(size=40),
+            "candidates": ["cat|dog" if i % 3 else ["cat", "dog"][i % 2] for i in range(40)],
+            "true_label": [["cat", "dog"][label] for label in y],
+        }
+    )
+    file = tmp_path_factory.mktemp("data") / "animals.csv"
+    frame.to_csv(file, index=False)
+    return file
+
+
+@pytest.fixture(scope="module")
+def finished(table: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("runs") / "run"
+    assert main(["fit", str(table), "--epochs", "20", "--threads", "1", "--out", str(out)]) == 0
+    return out
+
+
+# ---- malformed input -------------------------------------------------------------------------------------------------
+
+
+def npz(path: Path, **arrays: object) -> Path:
+    return write_data(path / "bad.npz", **arrays)
+
+
+def mat(path: Path, cut: int | None) -> Path:
+    scipy.io.savemat(
+        path / "bad.mat", {"data": np.eye(30), "partial_target": np.ones((3, 30)), "target": np.eye(3, 30)}
+    )
+    content = (path / "bad.mat").read_bytes()
+    (path / "bad.mat").write_bytes(content[:cut])
+    return path / "bad.mat"
+
+
+def text(path: Path, content: str) -> Path:
+    (path / "bad.csv").write_text(content)
+    return path / "bad.csv"
+
+
+MASK = np.ones((N, 4), dtype=bool)
+EMPTY_SET = MASK & (np.arange(N) != 7)[:, None]
+MALFORMED: dict[str, tuple[Callable[[Path], Path], tuple[str, ...]]] = {
+    "empty file": (lambda path: text(path, ""), ("bad.csv", "empty")),
+    "empty set": (lambda path: npz(path, candidates=EMPTY_SET), ("bad.npz", "Row 7", "empty candidate set")),
+    "empty cell": (lambda path: text(path, "x,candidates\n1,a\n2,\n"), ("bad.csv", "Row 3", "candidates")),
+    "unknown label": (lambda path: npz(path, y=np.full(N, 9)), ("bad.npz", "Row 0", "label 9")),
+    "ragged rows": (lambda path: text(path, "x,y,candidates\n1,2,a\n1,b\n"), ("bad.csv", "3")),
+    "NaN": (lambda path: npz(path, X=np.full((N, 2), np.nan)), ("bad.npz", "Row 0", "nan")),
+    "words for numbers": (lambda path: npz(path, X=np.full((N, 2), "a")), ("bad.npz", "X", "text")),
+    "objects": (lambda path: npz(path, X=np.full((N, 2), None)), ("bad.npz", "X", "Python objects")),
+    "truncated mat": (lambda path: mat(path, 700), ("bad.mat",)),
+    "cut in the header": (lambda path: mat(path, 60), ("bad.mat",)),
+    "no example": (lambda path: text(path, "x,candidates\n"), ("bad.csv", "row")),
+    "one example": (lambda path: text(path, "x,candidates\n1,a|b\n"), ("1 example", "at least 2")),
+    "one class": (lambda path: text(path, "x,candidates\n1,a\n2,a\n"), ("one class (a)", "two classes")),
+    "a folder": (lambda path: path, ("folder",)),
+    "nothing": (lambda path: path / "missing.csv", ("missing.csv",)),
+}
+
+
+@pytest.mark.parametrize("command", ["fit", "evaluate", "synthesize", "predict"])
+@pytest.mark.parametrize("case", MALFORMED)
+def test_malformed_input_is_refused_in_words(run: Run, case: str, command: str, tmp_path: Path, finished: Path) -> None:
+    make, words = MALFORMED[case]
+    bad = make(tmp_path)
+    candidates = () if case in ("empty set", "empty cell", "one example", "one class", "no example") else FLIP
+    arguments: dict[str, tuple[object, ...]] = {
+        "fit": ("fit", bad, *candidates, *SMALL, "--out", tmp_path / "run"),
+        "evaluate": ("evaluate", bad, *candidates, "--holdout", "0.2", "--out", tmp_path / "out.csv"),
+        "synthesize": ("synthesize", bad, *FLIP, "--out", tmp_path / "out.npz"),
+        "predict": ("predict", finished, bad, "--out", tmp_path / "out.csv"),
+    }
+    said = run(*arguments[command])
+    if case in ("one example", "one class") and command != "fit":
+        assert said.status == 2  # each has its own reason: a part that is left empty, truth or columns that are missing
+        assert "Traceback" not in said.err
+    else:
+        said.refuses(*words)
+    assert not list(tmp_path.glob("out.*"))
+
+
+@pytest.mark.parametrize("word", ["digitz", "unknown"])
+def test_a_name_that_nothing_has_is_said(run: Run, word: str, tmp_path: Path) -> None:
+    run("fit", word, "--out", tmp_path / "run").refuses(word, "catalogue")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (("--q", "1.5", "--flip", "pair"), ("q is 1.5",)),
+        (("--q", "nan", "--flip", "pair"), ("--q", "finite")),
+        (("--q", "0.5"), ("--q needs --flip",)),
+        (("--flip", "pair"), ("--flip pair needs --q",)),
+        (("--seed", "-1", *FLIP), ("--seed",)),
+        (("--lr", "inf", *FLIP), ("--lr", "finite")),
+        (("--lr", "-1", *FLIP), ("lr is -1",)),
+        (("--epochs", "0", *FLIP), ("epochs is 0",)),
+        (("--batch-size", "0", *FLIP), ("batch_size is 0",)),
+        (("--threads", "0", *FLIP), ("threads is 0",)),
+        (("--holdout", "1.5", *FLIP), ("1.5", "between 0 and 1")),
+        (("--holdout", "0.0001", *FLIP), ("one side empty",)),
+        (("--model", "lineaer", *FLIP), ("lineaer",)),
+        (("--loss", "cee", *FLIP), ("cee",)),
+        (("--method", "prodne", *FLIP), ("prodne", "proden")),
+        (("--device", "toaster", *FLIP), ("toaster",)),
+        (("--test", "missing.csv", *FLIP), ("missing.csv",)),
+        (("--test", "digits", "--holdout", "0.2", *FLIP), ("--test", "--holdout")),
+        ((), ("no candidate sets", "synthesise")),
+    ],
+)
+def test_a_wrong_option_is_named(
+    run: Run, data: Path, tmp_path: Path, option: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    run("fit", data, *option, "--out", tmp_path / "run").refuses(*words)
+
+
+def test_what_failed_at_once_is_in_nobodys_way(run: Run, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    run("fit", data, *FLIP, *SMALL, "--lr", "-1", "--out", out).refuses("lr is -1")
+    assert run("fit", data, *FLIP, *SMALL, "--lr", "1", "--out", out).status == 0
+    other = tmp_path / "other"
+    run("fit", data, *FLIP, *SMALL, "--model", "lineaer", "--out", other).refuses("lineaer")
+    assert run("fit", data, *FLIP, *SMALL, "--out", other, "--resume").status == 0
+
+
+def test_where_nothing_can_be_written_is_said(run: Run, data: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    run("fit", data, *FLIP, "--out", tmp_path / "file").refuses("Cannot make the run folder", "file")
+    run("fit", data, *FLIP, "--out", tmp_path / "file" / "run").refuses("Cannot make the run folder")
+    run("synthesize", data, *FLIP, "--out", tmp_path / "file" / "d.npz").refuses("d.npz")
+    run("evaluate", data, *FLIP, *SMALL, "--holdout", "0.2", "--out", tmp_path / "file" / "r.csv").refuses("file")
+
+
+def test_help_and_mistakes_in_the_command_itself(run: Run) -> None:
+    said = run("--help")
+    assert said.status == 0
+    for command in ("datasets", "synthesize", "fit", "evaluate", "predict", "export"):
+        assert command in said.out
+        assert run(command, "--help").status == 0
+    assert run().status == run("dance").status == run("fit").status == 2
+
+
+# ---- datasets, synthesize --------------------------------------------------------------------------------------------
+
+
+def test_the_catalogue_is_listed_with_where_each_comes_from(run: Run) -> None:
+    said = run("datasets")
+    assert said.status == 0
+    lines = said.out.splitlines()
+    assert [line.split()[0] for line in lines] == list(CATALOG)
+    digits = next(line for line in lines if line.startswith("digits"))
+    assert "1,797" in digits and "10 classes" in digits and "embedded" in digits
+
+
+def test_synthesised_sets_come_back_from_the_file(run: Run, data: Path, tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        said = run("synthesize", data, *FLIP, "--seed", seed, "--out", tmp_path / f"{name}.npz")
+        assert said.status == 0
+        assert f"{N} examples" in said.out
+    a, b, c = (formats.read(tmp_path / f"{name}.npz") for name in "abc")
+    assert a.sets() == b.sets() != c.sets()
+    assert a.y is not None and a.sets().contains(a.y).all()
+    assert a.class_names == ("ant", "bee", "cat", "dog")
+    said = run("fit", tmp_path / "a.npz", *SMALL, "--out", tmp_path / "run")
+    assert said.status == 0
+    assert load_parts(RunFolder(tmp_path / "run").config()).train.sets() == a.sets()
+
+
+def test_synthesis_writes_any_format_by_its_ending(run: Run, data: Path, tmp_path: Path) -> None:
+    for ending in ("npz", "csv", "mat"):
+        assert run("synthesize", data, "--flip", "pair", "--q", "1", "--out", tmp_path / f"d.{ending}").status == 0
+        assert (formats.read(tmp_path / f"d.{ending}").sets().sizes == 2).all()
+    run("synthesize", data, *FLIP, "--out", tmp_path / "d.xyz").refuses("d.xyz", ".npz")
+
+
+def test_sets_of_what_several_people_said(run: Run, tmp_path: Path) -> None:
+    reviews = ROOT / "assets" / "samples" / "reviews.csv"
+    said = run("synthesize", reviews, "--rule", "votes:2", "--out", tmp_path / "sets.csv")
+    assert said.status == 0 and "12 examples, 1.42 candidates on average" in said.out
+    back = formats.read(tmp_path / "sets.csv")
+    assert back.annotations is None and (back.sets().sizes == 1).sum() == 7  # in 5 no label is named twice
+    run("synthesize", reviews, "--out", tmp_path / "none.csv").refuses("--rule votes:2")
+
+
+# ---- what columns are ------------------------------------------------------------------------------------------------
+
+
+def test_columns_are_what_one_says_from_fit_to_predict(run: Run, tmp_path: Path) -> None:
+    table, other = tmp_path / "plain.data", tmp_path / "other.data"
+    rows = [f"name{k}  {k % 3}.{k}  {(k * 7) % 5}.25  {'ant' if k % 3 else 'bee'}" for k in range(30)]
+    table.write_text("\n".join(rows))
+    other.write_text("\n".join(row.rpartition(" ")[0] for row in rows))  # no labels here
+    told = ("--column", "column 4=true_label", "--column", "column 1=ignore")
+    flip = ("--flip", "pair", "--q", "0.5")
+    said = run("fit", table, *SMALL, *flip, *told, "--test", table, "--out", tmp_path / "run")
+    assert said.status == 0 and said.json["test_accuracy"] is not None
+    assert load_parts(RunFolder(tmp_path / "run").config()).train.feature_names == ("column 2", "column 3")
+    assert run("predict", tmp_path / "run", other, "--out", tmp_path / "p.csv").status == 0
+    assert len(pd.read_csv(tmp_path / "p.csv")) == 30
+    again = ("fit", table, *SMALL, *flip, "--test", table, "--out", tmp_path / "run", "--resume")
+    run(*again).refuses("--column")
+    assert run(*again, *told).status == 0
+    assert run("evaluate", table, *SMALL, *flip, *told, "--holdout", "0.2").status == 0
+    assert run("synthesize", table, *flip, *told, "--out", tmp_path / "d.npz").status == 0
+    assert formats.read(tmp_path / "d.npz").X.shape == (30, 2)
+    run("fit", "iris", *told, *flip, "--out", tmp_path / "no").refuses("--column is for files")
+    run("predict", tmp_path / "run", "iris", *told, "--out", tmp_path / "no").refuses("--column is for files")
+    for given, said_of_it in (("iris", told), (tmp_path / "run", told), (tmp_path / "run", ("--combine", "largest"))):
+        run("convert", given, *said_of_it, "--to", "csv", "--out", tmp_path / "no").refuses("--column", str(given))
+    run("fit", table, "--column", "nothing=id", "--out", tmp_path / "no").refuses("There is no column 'nothing'")
+
+
+# ---- fit -------------------------------------------------------------------------------------------------------------
+
+
+def test_fit_ends_with_one_line_of_json_and_a_complete_folder(run: Run, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    said = run("fit", data, *FLIP, *SMALL, "--holdout", "0.25", "--seed", 4, "--out", out)
+    assert said.status == 0
+    assert len(said.out.splitlines()) == 1
+    assert set(said.json) == {
+        *("method", "epoch", "mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy"),
+    }
+    assert (said.json["method"], said.json["epoch"]) == ("proden", 3)
+    for name in ("config.json", "metrics.csv", "labels.csv", "model.safetensors", "model.json", "log.txt", "history"):
+        assert (out / name).exists(), name
+    metrics = pd.read_csv(out / "metrics.csv")
+    assert tuple(metrics.columns) == METRICS
+    assert metrics["epoch"].tolist() == [1, 2, 3]
+    config = RunFolder(out).config()
+    assert (config.seed, config.holdout, config.params["threads"]) == (4, 0.25, 1)
+    assert "3/3" in said.err and "epoch/s" in said.err  # the bar, with its rate
+
+
+def test_options_that_are_not_given_are_the_methods_own(run: Run, data: Path, tmp_path: Path) -> None:
+    run("fit", data, *FLIP, "--epochs", 1, "--out", tmp_path / "run")
+    assert set(RunFolder(tmp_path / "run").config().params) == {"epochs", "threads"}
+
+
+def test_an_option_that_the_method_lacks_is_refused(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = _method_without("momentum", monkeypatch)
+    said = run("fit", data, *FLIP, "--method", lacking, "--momentum", 0.5, "--out", tmp_path / "run")
+    said.refuses("no setting called 'momentum'")
+    assert not (tmp_path / "run").exists()
+
+
+def _method_without(setting: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    base = commands.get_method("proden")
+
+    class Lacking(base):  # type: ignore[misc, valid-type]
+        def __init__(self, *, epochs: int = 2, batch_size: int = 16, seed: int = 0) -> None:
+            super().__init__(epochs=epochs, batch_size=batch_size, seed=seed)
+
+    assert setting not in Lacking().get_params()
+    monkeypatch.setitem(commands.get_method.__globals__["METHODS"], "lacking", Lacking)
+    return "lacking"
+
+
+def test_a_test_file_is_tested_on(run: Run, data: Path, tmp_path: Path) -> None:
+    test = write_data(tmp_path / "test.npz", n=40)
+    said = run("fit", data, *FLIP, *SMALL, "--test", test, "--out", tmp_path / "run")
+    assert said.json["test_accuracy"] is not None
+    own = formats.read(test)
+    predicted = load_model(tmp_path / "run").predict(own.X)
+    assert said.json["test_accuracy"] == (predicted == own.y).mean()
+
+
+def test_truth_outside_the_sets_is_noted_and_refused_when_strict(run: Run, tmp_path: Path) -> None:
+    odd = tmp_path / "odd.csv"
+    odd.write_text("id,x,candidates,true_label\n1,0.1,a|b,c\n2,0.5,b,b\n3,0.7,a,a\n4,0.9,a|b,b\n")
+    said = run("fit", odd, *SMALL, "--out", tmp_path / "run")
+    assert said.status == 0
+    assert "note: 1 of 4 true labels are not among their candidates" in said.err
+    run("fit", odd, *SMALL, "--strict", "--out", tmp_path / "strict").refuses("row 0 (id 1)")
+
+
+# ---- fit --resume ----------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_with_a_run_is_not_overwritten(run: Run, data: Path, tmp_path: Path) -> None:
+    fit = ("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run")
+    run(*fit)
+    before = result_of(RunFolder(tmp_path / "run"))
+    run(*fit).refuses("holds a run already", "--resume")
+    assert result_of(RunFolder(tmp_path / "run")) == before
+
+
+def test_resuming_a_finished_run_prints_its_metrics_and_does_nothing(run: Run, data: Path, tmp_path: Path) -> None:
+    fit = ("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run")
+    first = run(*fit)
+    log = (tmp_path / "run" / "log.txt").read_bytes()
+    again = run(*fit, "--resume")
+    assert (again.status, again.json) == (0, first.json)
+    assert (tmp_path / "run" / "log.txt").read_bytes() == log
+
+
+def test_resuming_nothing_starts_afresh(run: Run, data: Path, tmp_path: Path) -> None:
+    fit = ("fit", data, *FLIP, *SMALL, "--out")
+    assert run(*fit, tmp_path / "a", "--resume").status == run(*fit, tmp_path / "b").status == 0
+    assert result_of(RunFolder(tmp_path / "a")) == result_of(RunFolder(tmp_path / "b"))
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        (("--lr", "0.1"), ("without --lr", "now it is with --lr 0.1")),
+        (("--epochs", "4"), ("with --epochs 3", "with --epochs 4")),
+        (("--q", "0.5"), ("with --q 0.4", "with --q 0.5")),
+        (("--flip", "pair"), ("with --flip binomial", "with --flip pair")),
+        (("--seed", "1"), ("with --seed 0", "with --seed 1")),
+        (("--holdout", "0.5"), ("without --holdout", "with --holdout 0.5")),
+        (("--method", "proden-naive"), ("with --method proden", "with --method proden-naive")),
+        (("--batch-size", "32"), ("with --batch-size 16", "with --batch-size 32")),
+        (("--threads", "2"), ("with --threads 1", "with --threads 2")),
+        (("--strict",), ("without --strict", "with --strict")),
+    ],
+)
+def test_resuming_with_another_option_is_refused_and_the_option_named(
+    run: Run, data: Path, tmp_path: Path, option: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    fit = ("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run")
+    run(*fit)
+    before = result_of(RunFolder(tmp_path / "run"))
+    run(*fit, "--resume", *option).refuses(*words, "same options")
+    assert result_of(RunFolder(tmp_path / "run")) == before
+
+
+def test_resuming_with_other_data_is_refused(run: Run, data: Path, tmp_path: Path) -> None:
+    own, other = (Path(shutil.copy(data, tmp_path / name)) for name in ("own.npz", "other.npz"))
+    fit = (*FLIP, *SMALL, "--out", tmp_path / "run")
+    run("fit", own, *fit)
+    run("fit", other, *fit, "--resume").refuses("with DATA own.npz", "with DATA other.npz")
+    write_data(own, n=60)
+    run("fit", own, *fit, "--resume").refuses("own.npz", "changed since")
+    elsewhere = tmp_path / "elsewhere" / "own.npz"
+    elsewhere.parent.mkdir()
+    shutil.copy(data, elsewhere)
+    assert run("fit", elsewhere, *fit, "--resume").status == 0  # the same data in another place
+
+
+def test_a_default_number_of_threads_is_not_a_changed_option(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = ("fit", data, *FLIP, "--epochs", "2", "--out", tmp_path / "run")
+    run(*fit)
+    monkeypatch.setattr(fit, "default_threads", lambda: 63)  # a run that was carried to another machine
+    assert run(*fit, "--resume").status == 0
+
+
+def test_a_run_that_somebody_works_on_is_left_alone(run: Run, data: Path, tmp_path: Path) -> None:
+    fit = ("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run")
+    run(*fit)
+    other = RunFolder(tmp_path / "run")
+    other.lock()
+    run(*fit, "--resume").refuses("another process")
+    other.unlock()
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_stops_with_a_checkpoint_and_status_130(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fit = ("fit", data, *FLIP, "--epochs", "8", "--batch-size", "16", "--threads", "1", "--out")
+    assert run(*fit, tmp_path / "straight").status == 0
+    append = RunFolder.append_metrics
+
+    def press(folder: RunFolder, row: dict[str, object]) -> None:
+        append(folder, row)
+        if row["epoch"] == 3:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "append_metrics", press)
+        stopped = run(*fit, tmp_path / "stopped")
+    assert stopped.status == 130
+    assert "--resume" in stopped.err
+    assert stopped.json["epoch"] == 3
+    assert RunFolder(tmp_path / "stopped").state()["state"] == "stopped"
+    assert (tmp_path / "stopped" / "labels.csv").exists()
+    resumed = run(*fit, tmp_path / "stopped", "--resume")
+    assert resumed.status == 0
+    assert result_of(RunFolder(tmp_path / "stopped")) == result_of(RunFolder(tmp_path / "straight"))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_twice_interrupts_at_once(run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def press(folder: RunFolder, row: dict[str, object]) -> None:
+        for _ in range(2):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunFolder, "append_metrics", press)
+        said = run("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run")
+    assert (said.status, said.out) == (130, "")
+    assert "interrupted" in said.err
+    assert RunFolder(tmp_path / "run").state()["state"] == "interrupted"
+    assert run("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run", "--resume").status == 0
+
+
+# ---- evaluate --------------------------------------------------------------------------------------------------------
+
+
+def test_evaluate_writes_a_row_a_fit_and_prints_a_table(run: Run, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results.csv"
+    said = run(
+        *("evaluate", data, *FLIP, *SMALL, "--methods", "proden,pn-oracle", "--folds", 3, "--seeds", "0,1"),
+        *("--out", out),
+    )
+    assert said.status == 0
+    results = pd.read_csv(out)
+    assert ",".join(results.columns) == "dataset,method,model,seed,fold,test_accuracy,transductive_accuracy,seconds"
+    assert len(results) == 2 * 3 * 2
+    assert results.groupby("method").size().to_dict() == {"proden": 6, "pn-oracle": 6}
+    assert set(results["model"]) == {"linear"}
+    assert results[["test_accuracy", "transductive_accuracy"]].stack().between(0, 1).all()
+    lines = said.out.splitlines()
+    assert lines[0].split() == ["method", "test", "accuracy", "%", "transductive", "%", "seconds"]
+    assert [line.split()[0] for line in lines[1:]] == ["proden", "pn-oracle"]
+    mean = results.loc[results["method"] == "proden", "test_accuracy"].mean() * 100
+    deviation = results.loc[results["method"] == "proden", "test_accuracy"].std(ddof=1) * 100
+    assert f"{mean:.2f} ± {deviation:.2f}" in lines[1]
+
+
+def test_evaluate_says_which_methods_differ_from_which(run: Run, data: Path) -> None:
+    options = ("--epochs", 20, "--batch-size", 16, "--threads", 1, "--flip", "binomial", "--q", 0.8, "--folds", 5)
+    said = run("evaluate", data, *options, "--methods", "pn-oracle,pn-decomp")
+    assert said.out.splitlines()[2].endswith("significantly worse than pn-oracle")
+    assert "significantly" not in said.out.splitlines()[1]
+
+
+def test_one_seed_gives_every_method_the_same_sets(run: Run, data: Path, tmp_path: Path) -> None:
+    def results(methods: str) -> pd.DataFrame:
+        out = tmp_path / "results.csv"
+        run("evaluate", data, *FLIP, *SMALL, "--methods", methods, "--holdout", 0.25, "--seeds", "0,1", "--out", out)
+        table = pd.read_csv(out).drop(columns="seconds")
+        return table[table["method"] == "proden"].reset_index(drop=True)
+
+    pd.testing.assert_frame_equal(results("proden"), results("proden-naive,proden,pn-oracle"))
+
+
+def test_methods_without_an_option_run_without_it_and_that_is_said(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lacking = _method_without("momentum", monkeypatch)
+    said = run(
+        *("evaluate", data, *FLIP, *SMALL, "--methods", f"proden,{lacking}", "--momentum", 0.5, "--lr", 0.1),
+        *("--holdout", 0.2),
+    )
+    assert said.status == 0
+    assert f"note: {lacking} has no lr, momentum; it runs without." in said.err
+
+
+def test_an_interrupted_evaluation_keeps_what_it_has(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+
+    def write(path: Path, writer: Callable[[Path], object]) -> None:
+        write_atomically(path, writer)
+        written.append(path)
+        if len(written) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(commands, "write_atomically", write)
+    out = tmp_path / "results.csv"
+    said = run("evaluate", data, *FLIP, *SMALL, "--folds", 4, "--out", out)
+    assert said.status == 130
+    assert len(pd.read_csv(out)) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((*FLIP,), ("--folds 5", "--holdout", "--test")),
+        ((*FLIP, "--folds", "3", "--holdout", "0.2"), ("exclude each other",)),
+        ((*FLIP, "--folds", "0"), ("0 folds",)),
+        ((*FLIP, "--folds", "1"), ("1 folds",)),
+        ((*FLIP, "--folds", "121"), ("121 folds of 120",)),
+        ((*FLIP, "--folds", "3", "--seeds", "0,x"), ("--seeds", "'x'")),
+        ((*FLIP, "--folds", "3", "--seeds", "-1"), ("--seeds", "'-1'")),
+        ((*FLIP, "--folds", "3", "--seeds", "1,1"), ("--seeds names 1 twice",)),
+        ((*FLIP, "--folds", "3", "--seeds", ","), ("--seeds is empty",)),
+        ((*FLIP, "--folds", "3", "--methods", "proden,prodne"), ("prodne",)),
+        ((*FLIP, "--folds", "3", "--methods", "proden, proden"), ("--methods names proden twice",)),
+        ((*FLIP, "--folds", "3", "--methods", ""), ("--methods is empty",)),
+        ((*FLIP, "--folds", "3", "--epochs", "0"), ("epochs is 0",)),
+        ((*FLIP, "--folds", "3", "--threads", "0"), ("threads is 0",)),
+        (("--folds", "3"), ("no candidate sets",)),
+    ],
+)
+def test_an_evaluation_that_cannot_be_is_said(
+    run: Run, data: Path, options: tuple[str, ...], words: tuple[str, ...]
+) -> None:
+    run("evaluate", data, *options).refuses(*words)
+
+
+def test_without_truth_nothing_can_be_evaluated(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "u.csv"
+    file.write_text("x,candidates\n" + "".join(f"{i},a|b\n" for i in range(8)))
+    for split in (("--folds", 2), ("--holdout", 0.5)):
+        run("evaluate", file, *split, *SMALL).refuses("no true labels")
+
+
+# ---- predict, export -------------------------------------------------------------------------------------------------
+
+
+def test_predictions_have_ids_names_and_confidence(run: Run, table: Path, finished: Path, tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "predictions.csv"
+    said = run("predict", finished, table, "--out", out)
+    assert (said.status, said.out) == (0, f"{out}: 40 predictions\n")
+    found = pd.read_csv(out)
+    assert found.columns.tolist() == ["id", "predicted_label", "confidence"]
+    data, model = formats.read(table), load_model(finished)
+    scores = model.predict_proba(data.X)
+    assert found["id"].tolist() == data.row_ids.tolist()
+    assert found["predicted_label"].tolist() == [["cat", "dog"][k] for k in scores.argmax(axis=1)]
+    np.testing.assert_allclose(found["confidence"], scores.max(axis=1), rtol=1e-6)
+
+
+def test_columns_are_found_by_their_names(run: Run, table: Path, finished: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(table)
+    variants = {
+        "as it was": frame,
+        "other order": frame[["height", "candidates", "width", "id"]],
+        "more columns": frame.assign(depth=1.5)[["depth", "width", "height", "id"]],
+        "unlabelled": frame[["id", "height", "width"]],
+    }
+    found = {}
+    for name, variant in variants.items():
+        variant.to_csv(tmp_path / "new.csv", index=False)
+        assert run("predict", finished, tmp_path / "new.csv", "--out", tmp_path / "p.csv").status == 0, name
+        found[name] = (tmp_path / "p.csv").read_text()
+    assert len(set(found.values())) == 1
+    frame.drop(columns="width").to_csv(tmp_path / "new.csv", index=False)
+    run("predict", finished, tmp_path / "new.csv", "--out", tmp_path / "q.csv").refuses("new.csv", "no column 'width'")
+    assert not (tmp_path / "q.csv").exists()
+
+
+def test_a_hole_in_a_table_is_filled_as_in_training(run: Run, table: Path, finished: Path, tmp_path: Path) -> None:
+    frame = pd.read_csv(table)
+    frame.loc[3, "height"] = None
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    assert run("predict", finished, tmp_path / "new.csv", "--out", tmp_path / "p.csv").status == 0
+    assert pd.read_csv(tmp_path / "p.csv")["confidence"].notna().all()
+
+
+def test_features_of_another_shape_are_refused(run: Run, data: Path, finished: Path, tmp_path: Path) -> None:
+    run("predict", finished, data, "--out", tmp_path / "p.csv").refuses("small.npz", "(5,)", "(2,)")
+
+
+def test_without_a_result_there_is_nothing_to_predict_with_or_to_export(
+    run: Run, table: Path, finished: Path, tmp_path: Path
+) -> None:
+    nothing = tmp_path / "nothing"
+    run("predict", nothing, table, "--out", tmp_path / "p.csv").refuses("nothing", "model.json")
+    run("export", nothing, "--out", tmp_path / "out").refuses("There is no run in", "nothing")
+    folder = RunFolder(tmp_path / "begun")
+    folder.create(RunFolder(finished).config())
+    for command in (("predict", folder.path, table), ("export", folder.path)):
+        run(*command, "--out", tmp_path / "out").refuses("no result yet (interrupted)")
+    assert not (tmp_path / "out").exists()
+
+
+def test_export_lists_the_files_and_the_archive(run: Run, finished: Path, tmp_path: Path) -> None:
+    said = run("export", finished, "--out", tmp_path / "out")
+    assert said.status == 0
+    files = [Path(line) for line in said.out.splitlines()]
+    assert all(file.exists() for file in files)
+    assert {file.name for file in files} >= {"labels.csv", "model.safetensors"}
+    assert files[-1].suffix == ".zip"
+
+
+def test_an_exported_model_predicts_too(run: Run, table: Path, finished: Path, tmp_path: Path) -> None:
+    model = tmp_path / "model"
+    model.mkdir()
+    for name in ("model.json", "model.safetensors"):
+        shutil.copy(finished / name, model / name)
+    assert run("predict", model, table, "--out", tmp_path / "a.csv").status == 0
+    run("predict", finished, table, "--out", tmp_path / "b.csv")
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+
+# ---- as a process ----------------------------------------------------------------------------------------------------
+
+
+def shell(*arguments: object, **options: object) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "pll", *(str(argument) for argument in arguments)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+def test_in_a_shell_errors_go_to_stderr_with_status_2(tmp_path: Path) -> None:
+    process = shell("fit", text(tmp_path, ""), "--out", tmp_path / "run")
+    out, err = process.communicate(timeout=120)
+    Said(process.returncode, out, err).refuses("bad.csv", "empty")
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_in_a_shell_ctrl_c_stops_with_status_130(data: Path, tmp_path: Path) -> None:
+    process = shell("fit", data, *FLIP, "--epochs", 1_000_000, "--out", tmp_path / "run")
+    folder = RunFolder(tmp_path / "run")
+    try:
+        wait_for(lambda: len(folder.metrics()) > 2 or process.poll() is not None, "two epochs", 120)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 130
+    assert json.loads(out)["epoch"] == folder.metrics()[-1]["epoch"]
+    assert "Traceback" not in err
+    assert folder.state()["state"] == "stopped"
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
+    read, write = os.pipe()
+    os.close(read)  # `… | head -0`
+    process = subprocess.run(
+        [sys.executable, "-m", "pll", "datasets"],
+        cwd=ROOT,
+        stdout=write,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+    )
+    os.close(write)
+    assert (process.returncode, process.stderr) == (0, "")
+
+
+def test_every_option_of_the_contract_is_there() -> None:
+    fit = parser().parse_args(
+        shlex.split(
+            "fit d --method proden --model linear --epochs 100 --batch-size 256 --lr 0.05 --weight-decay 1e-3 "
+            "--momentum 0.9 --loss ce --device auto --threads 2 --scale zscore --flip pair --q 0.7 --holdout 0.2 "
+            "--seed 0 --out r --resume --strict"
+        )
+    )
+    assert (fit.lr, fit.weight_decay, fit.resume, fit.strict) == (0.05, 1e-3, True, True)
+    evaluate = parser().parse_args(shlex.split("evaluate d --methods proden,ipal --folds 5 --out r.csv --lr 1"))
+    assert (evaluate.folds, evaluate.methods) == (5, "proden,ipal")
+
+
+def test_every_option_says_what_it_is_for() -> None:
+    (commands_,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
+    assert len(commands_.choices) == 7
+    for name, command in commands_.choices.items():
+        silent = [action.dest for action in command._actions if not action.help]
+        assert silent == [], name
+        command.format_help()  # a stray % in a help text would only show when somebody asks for it

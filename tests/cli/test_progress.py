@@ -1,0 +1,91 @@
+"""Reading and downloads on the command line: a bar on stderr, and Ctrl-C that leaves nothing behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pll.catalog.sources import Source
+from pll.cli import progress
+from pll.cli.main import main
+from pll.cli.progress import bar, load
+from pll.runs import run_data
+from pll.runs.folder import RunFolder
+from tests.catalog.helpers import TOY, Server, toy_in_catalogue
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Server]:
+    with toy_in_catalogue(monkeypatch, tmp_path / "data") as running:
+        running.answers["/toy.data"] = TOY
+        yield running
+
+
+def test_each_kind_of_thing_has_a_bar_with_rate_and_time_left(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", 0)
+    with bar() as show:
+        for done in (0, 500_000, 1_000_000):
+            show("bytes", done, 1_000_000)
+        show("rows", 10, 20)
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "/1.00M" in said.err and "B/s" in said.err, "bytes, and how fast"
+    assert "/20.0" in said.err and "rows/s" in said.err
+
+
+def test_what_is_quick_shows_no_bar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "a.csv"
+    file.write_text("x,candidates\n1,a|b\n2,b\n")
+    assert len(load(Source("a.csv", str(file)))) == 2
+    assert capsys.readouterr().err.strip() == ""
+
+
+def test_a_dataset_is_downloaded_when_it_is_used(server: Server, tmp_path: Path) -> None:
+    out = tmp_path / "a.npz"
+    assert main(["synthesize", "toy", "--flip", "pair", "--q", "1", "--out", str(out)]) == 0
+    assert out.exists() and (tmp_path / "data" / "toy" / "toy.data").read_bytes() == TOY
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_stops_a_download_and_leaves_nothing(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Interrupted:
+        n = 0
+
+        def __init__(self, **_: Any) -> None: ...
+
+        def update(self, done: int) -> None:
+            os.kill(os.getpid(), signal.SIGINT)
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr(progress, "tqdm", Interrupted)
+    assert main(["synthesize", "toy", "--flip", "pair", "--q", "1", "--out", str(tmp_path / "a.npz")]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.usefixtures("ctrl_c")
+def test_ctrl_c_stops_a_run_that_is_still_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = run_data.load_parts
+
+    def interrupted(config: Any, progress: Any) -> Any:
+        os.kill(os.getpid(), signal.SIGINT)
+        progress("rows", 1, 2)
+        pytest.fail("it went on reading")
+
+    monkeypatch.setattr(run_data, "load_parts", interrupted)
+    words = ["fit", "iris", "--noisy", "topk:1", "--epochs", "2", "--threads", "1", "--out", str(tmp_path / "run")]
+    assert main(words) == 130
+    assert RunFolder(tmp_path / "run").state()["state"] == "interrupted"
+    monkeypatch.setattr(run_data, "load_parts", read)
+    assert main([*words, "--resume"]) == 0
+    assert RunFolder(tmp_path / "run").state()["state"] == "finished"

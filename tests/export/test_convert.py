@@ -1,0 +1,372 @@
+"""From one format to another, and a run's labels back into the format they came from."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import scipy.io
+
+from pll import formats
+from pll.candidates import CandidateSets
+from pll.cli.main import main
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.export.convert import convert, of_run, results_of
+from pll.export.run_export import export_source
+from pll.formats import FORMATS, ReadOptions
+from pll.images import encode
+from pll.runs.folder import RunFolder
+from pll.runs.labels_table import Decision
+from tests.formats.strategies import check_same, named_sets
+
+SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
+SMALL = ("--epochs", "2", "--batch-size", "8", "--threads", "1")
+
+
+def fit(data: Path | str, folder: Path, *more: str) -> Path:
+    assert main(["fit", str(data), *SMALL, "--out", str(folder), *more]) == 0
+    return folder
+
+
+def labels(run: Path) -> dict[str, str]:
+    """By id, what the run identified."""
+    with (run / "labels.csv").open(encoding="utf-8", newline="") as file:
+        return {row["id"]: row["identified_label"] for row in csv.DictReader(file)}
+
+
+def converted(given: Path | str, to: str, out: Path, **options: Any) -> list[str]:
+    """Convert; what was told."""
+    told: list[str] = []
+    done = convert(str(given), to, out, tell=told.extend, **options)
+    assert done.files[0] == out and out.exists()
+    return told
+
+
+@pytest.mark.parametrize("to", [name for name in FORMATS if name not in ("imagezip", "plcifar", "cleanlab", "mat")])
+@pytest.mark.parametrize("sample", ["flowers.csv", "reviews.labelstudio.json"])
+def test_every_format_to_every_other(tmp_path: Path, sample: str, to: str) -> None:
+    out = tmp_path / f"out{FORMATS[to].suffixes[0]}"
+    told = converted(SAMPLES / sample, to, out)
+    back = formats.read(out, format=to)
+    if not told:
+        check_same(back, formats.read(SAMPLES / sample))
+    assert named_sets(back) == named_sets(formats.read(SAMPLES / sample))
+
+
+def test_what_is_lost_is_said_before_it_is_written(tmp_path: Path) -> None:
+    told = converted(SAMPLES / "reviews.labelstudio.json", "plcifar", tmp_path / "out.json")
+    assert told == ["plcifar cannot hold: The texts.", "plcifar cannot hold: The names of the annotators."]
+    told.clear()
+    with pytest.raises(UserError, match=r"out\.mat: There are no features"):
+        convert(str(SAMPLES / "reviews.csv"), "mat", tmp_path / "out.mat", tell=told.extend)
+    assert "mat cannot hold: The texts." in told and not (tmp_path / "out.mat").exists()
+
+
+def test_a_catalogue_entry(tmp_path: Path) -> None:
+    converted("iris", "csv", tmp_path / "iris.csv")
+    assert len(formats.read(tmp_path / "iris.csv")) == 150
+
+
+@pytest.mark.parametrize(
+    ("given", "to", "out", "words"),
+    [
+        ("nowhere.csv", "csv", "out.csv", "no file nowhere.csv"),
+        (SAMPLES / "flowers.csv", "word", "out.csv", "no format called 'word'"),
+        (SAMPLES / "flowers.csv", "csv", SAMPLES / "flowers.csv", "is the file to convert"),
+        (SAMPLES / "flowers.csv", "csv", "no/such/folder/out.csv", "there is no folder"),
+    ],
+)
+def test_what_cannot_be_converted(tmp_path: Path, given: Path | str, to: str, out: Path | str, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        convert(str(given), to, tmp_path / out, tell=lambda told: None)
+
+
+class TestRuns:
+    def test_label_studio_gets_predictions_and_keeps_everything(self, tmp_path: Path) -> None:
+        source = SAMPLES / "reviews.labelstudio.json"
+        run = fit(source, tmp_path / "run")
+        assert converted(run, "labelstudio", tmp_path / "out.json") == []
+        before = json.loads(source.read_text(encoding="utf-8"))
+        after = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+        predictions = [task.pop("predictions") for task in after]
+        assert after == before
+        found = {
+            str(task["id"]): one[0]["result"][0]["value"]["choices"][0]
+            for task, one in zip(after, predictions, strict=True)
+        }
+        assert found == labels(run) and len(found) == 12
+        assert {one[0]["model_version"] for one in predictions} == {"proden-run"}
+        assert all(0 < one[0]["score"] <= 1 for one in predictions)
+
+    def test_a_table_gets_columns_and_keeps_every_cell(self, tmp_path: Path) -> None:
+        text = "id;width;height;source;candidates;mark\na;1.0;2;web;x|y;007\nb;2.5;1;;y;1e3\nc;0.5;7;web;x;\n"
+        (tmp_path / "t.csv").write_text(text)
+        run = fit(tmp_path / "t.csv", tmp_path / "run")
+        told = converted(run, "csv", tmp_path / "out.csv")
+        assert told == ["The run's source: the file has columns of these names, which stay."]
+        with (tmp_path / "out.csv").open(newline="") as file:
+            rows = list(csv.reader(file, delimiter=";"))
+        assert [row[:6] for row in rows] == [line.split(";") for line in text.splitlines()]
+        assert rows[0][6:] == ["identified_label", "confidence", "margin", "entropy", "reviewer", "decided_at"]
+        assert {row[0]: row[6] for row in rows[1:]} == labels(run)
+        assert named_sets(formats.read(tmp_path / "out.csv")) == named_sets(formats.read(tmp_path / "t.csv"))
+        # Again: the results of an earlier run make way for the new ones.
+        again = fit(tmp_path / "out.csv", tmp_path / "again")
+        converted(again, "csv", tmp_path / "third.csv")
+        assert (tmp_path / "third.csv").read_text() == (tmp_path / "out.csv").read_text()
+
+    @pytest.mark.parametrize("sample", ["flowers.tsv", "flowers.jsonl", "flowers.parquet", "flowers.npz"])
+    def test_other_tables(self, tmp_path: Path, sample: str) -> None:
+        run = fit(SAMPLES / sample, tmp_path / "run")
+        out = tmp_path / f"out{Path(sample).suffix}"
+        told = converted(run, FORMATS[out.suffix[1:]].name, out)
+        assert told == ["6 of 30 examples have no label: the run held them out."]  # their test part
+        check_same(formats.read(out), formats.read(SAMPLES / sample))
+        if out.suffix == ".jsonl":
+            lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
+            found = {line["id"]: line.get("identified_label", "") for line in lines}
+            assert all(0 < line.get("confidence", 1) <= 1 for line in lines)
+        elif out.suffix == ".parquet":
+            table = pq.read_table(out)
+            found = dict(zip(table["id"].to_pylist(), table["identified_label"].to_pylist(), strict=True))
+        elif out.suffix == ".npz":
+            with np.load(out) as file:
+                found = dict(zip(file["ids"].tolist(), file["identified_label"].tolist(), strict=True))
+        else:
+            with out.open(newline="") as file:
+                found = {row["id"]: row["identified_label"] for row in csv.DictReader(file, delimiter="\t")}
+        assert {example: label for example, label in found.items() if label} == labels(run)
+
+    def test_pictures_stay_as_they_are(self, tmp_path: Path) -> None:
+        with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+            for k in range(6):
+                folder = ("cat;dog", "cat", "dog")[k % 3]
+                archive.writestr(f"{folder}/{k}.png", encode(np.full((4, 4), 40 * k, dtype=np.uint8)))
+            archive.writestr("README.md", "notes")
+        run = fit(tmp_path / "in.zip", tmp_path / "run")
+        converted(run, "imagezip", tmp_path / "out.zip")
+        with zipfile.ZipFile(tmp_path / "in.zip") as before, zipfile.ZipFile(tmp_path / "out.zip") as after:
+            assert set(after.namelist()) == {*before.namelist(), "table.csv"}
+            assert all(after.read(name) == before.read(name) for name in before.namelist())
+            table = after.read("table.csv").decode().splitlines()
+        found = {row["image"]: row["identified_label"] for row in csv.DictReader(table)}
+        assert found == labels(run)
+
+    def test_arrays_and_matrices_that_nobody_reads_stay(self, tmp_path: Path) -> None:
+        X, sets = np.arange(24.0).reshape(6, 4), np.tile([[True, True, False], [False, True, True]], (3, 1))
+        np.savez(tmp_path / "in.npz", X=X, candidates=sets, margin=np.eye(2), note=np.array("mine"))
+        scipy.io.savemat(tmp_path / "in.mat", {"data": X, "partial_target": sets.T, "extra": {"a": "words"}})
+        npz, mat = fit(tmp_path / "in.npz", tmp_path / "npz"), fit(tmp_path / "in.mat", tmp_path / "mat")
+        assert converted(npz, "npz", tmp_path / "out.npz") == [
+            "The run's margin: the file has columns of these names, which stay."
+        ]
+        with np.load(tmp_path / "in.npz") as before, np.load(tmp_path / "out.npz") as after:
+            assert set(after) == {
+                *before,
+                "identified_label",
+                "confidence",
+                "entropy",
+                "source",
+                "reviewer",
+                "decided_at",
+            }
+            assert all(
+                np.array_equal(after[name], before[name]) and after[name].dtype == before[name].dtype for name in before
+            )
+            assert after["identified_label"].tolist() == list(labels(npz).values())
+        assert converted(mat, "mat", tmp_path / "out.mat") == []
+        assert (tmp_path / "out.mat").read_bytes().startswith((tmp_path / "in.mat").read_bytes())
+        found = scipy.io.loadmat(tmp_path / "out.mat")
+        assert found["identified_target"].toarray().argmax(axis=0).astype(str).tolist() == list(labels(mat).values())
+        assert found["extra"]["a"][0, 0][0] == "words" and found["confidence"].shape == (1, 6)
+        # Once more: what an earlier run added makes way.
+        again = fit(tmp_path / "out.mat", tmp_path / "again")
+        converted(again, "mat", tmp_path / "third.mat")
+        assert (tmp_path / "third.mat").read_bytes() == (tmp_path / "out.mat").read_bytes()
+
+    @pytest.mark.parametrize("sample", ["labelstudio.json", "prodigy.jsonl", "doccano.jsonl", "argilla.json"])
+    def test_the_least_certain_come_first_where_people_go_through_a_file(self, tmp_path: Path, sample: str) -> None:
+        run = fit(SAMPLES / f"reviews.{sample}", tmp_path / "run")
+        with (run / "labels.csv").open(encoding="utf-8", newline="") as file:
+            sure = {row["id"]: float(row["confidence"]) for row in csv.DictReader(file)}
+        form = sample.partition(".")[0]
+        for to in (form, "argilla" if form == "doccano" else "doccano"):  # given back, and anew
+            converted(run, to, tmp_path / "plain", uncertain_first=False)
+            converted(run, to, tmp_path / "sorted", uncertain_first=True)
+            plain, ordered = (formats.read(tmp_path / name, format=to).row_ids.tolist() for name in ("plain", "sorted"))
+            assert plain == list(sure) and ordered == sorted(sure, key=sure.__getitem__)
+            records = [
+                sorted((tmp_path / name).read_text().replace(",\n", "\n").split("\n")) for name in ("plain", "sorted")
+            ]
+            assert records[0] == records[1]  # only the order differs
+
+    def test_what_a_person_decided_is_sure_and_goes_along(self, tmp_path: Path) -> None:
+        run = RunFolder(fit(SAMPLES / "reviews.labelstudio.json", tmp_path / "run"))
+        source = export_source(run)
+        decided = {2: Decision("neutral", "Ada", datetime(2026, 11, 21, tzinfo=UTC))}
+        results = results_of(run, replace(source, decisions=decided))
+        plan = of_run(run, "labelstudio", results=results)
+        plan.write(tmp_path / "out.json", uncertain_first=True)
+        tasks = {task["id"]: task["predictions"][0] for task in json.loads((tmp_path / "out.json").read_text())}
+        assert tasks[103]["score"] == 1.0 and tasks[103]["result"][0]["value"]["choices"] == ["neutral"]
+        assert results_of(run, source).columns["source"] == ["model"] * 12
+        none = {5: Decision(None, "Ada", datetime(2026, 11, 21, tzinfo=UTC))}
+        refused = of_run(run, "labelstudio", results=results_of(run, replace(source, decisions=none)))
+        assert refused.notes == ["1 of 12 examples have no label: people found no candidate right."]
+        refused.write(tmp_path / "none.json")
+        left = [task["id"] for task in json.loads((tmp_path / "none.json").read_text()) if "predictions" not in task]
+        assert left == [106] and refused.labelled == 11
+        other = {5: Decision("a new class", "Ada", datetime(2026, 11, 21, tzinfo=UTC))}
+        widened = of_run(run, "labelstudio", results=results_of(run, replace(source, decisions=other)))
+        assert '<Choice value="a new class"/>' in widened.beside[".config.xml"]
+        assert min(tasks, key=lambda task: tasks[task]["score"]) == next(iter(tasks))
+        assert sum(one["score"] < 1 for one in tasks.values()) >= 1
+
+    @pytest.mark.parametrize(
+        "sample",
+        [
+            *("flowers.csv", "flowers.npz", "flowers.mat", "flowers.parquet", "flowers.jsonl"),
+            *("flowers.huggingface.parquet", "digits.imagezip.zip", "reviews.labelstudio.json", "reviews.argilla.json"),
+            *("reviews.prodigy.jsonl", "reviews.doccano.jsonl", "reviews.plcifar.json", "reviews.cleanlab.csv"),
+        ],
+    )
+    def test_a_class_that_a_reviewer_added_is_in_the_file_or_said(self, tmp_path: Path, sample: str) -> None:
+        source = SAMPLES / sample
+        if sample.endswith(("plcifar.json", "cleanlab.csv")):  # nothing to learn from in them
+            data = formats.read(source)
+            X = np.arange(len(data), dtype=np.float32)[:, None]
+            source = formats.write(replace(data, X=X, annotations=None), tmp_path / "in.npz")[0]
+        run = RunFolder(fit(source, tmp_path / "run"))
+        decided = {row: Decision("añadido", "Ada", datetime(2026, 11, 21, tzinfo=UTC)) for row in (1, 2)}
+        results = results_of(run, replace(export_source(run), decisions=decided))
+        own = sample.split(".")[-2] if sample.count(".") == 2 else sample.split(".")[-1]
+        for to in {own, "mat"} if sample == "flowers.csv" else {own}:
+            plan = of_run(run, to, results=results)
+            done = plan.write(tmp_path / f"out-{to}")
+            out = done.files[0]
+            known = sum(results.label(name) is not None for name in results.ids)
+            assert done.labelled == known - 2 * (to == "mat")  # only what is really in the file
+            said = [sentence for sentence in plan.lost if "(añadido)" in sentence]
+            assert bool(said) == (to in ("mat", "cleanlab", "argilla", "labelstudio"))
+            assert all("2 examples, whose label is no class of the data" in sentence for sentence in said)
+            if to == "mat":
+                assert (scipy.io.loadmat(out)["identified_target"].sum(axis=0)[:, 1:3] == 0).all()
+            elif to == "npz":
+                assert np.load(out, allow_pickle=False)["identified_label"][1:3].tolist() == ["añadido"] * 2
+            elif to == "prodigy":
+                lines = [json.loads(line) for line in out.read_text().splitlines()]
+                chosen = [line for line in lines if line["accept"] == ["añadido"]]
+                assert len(chosen) == 2 and all(line["options"][-1]["id"] == "añadido" for line in chosen)
+            elif to == "imagezip":
+                with zipfile.ZipFile(out) as archive:
+                    table = next(name for name in archive.namelist() if name.endswith(".csv"))
+                    assert archive.read(table).decode().count('"añadido"') == 2
+            elif "parquet" in to or to == "huggingface":
+                assert pq.read_table(out)["identified_label"].to_pylist()[1:3] == ["añadido"] * 2
+            else:
+                assert out.read_text(encoding="utf-8").replace("\\u00f1", "ñ").count("añadido") >= 2
+
+    def test_a_format_that_cannot_hold_it_says_so_before(self, tmp_path: Path) -> None:
+        run = RunFolder(fit(SAMPLES / "reviews.labelstudio.json", tmp_path / "run"))
+        assert "no features" in str(of_run(run, "mat").obstacle)
+        assert "no pictures" in str(of_run(run, "imagezip").obstacle)
+        assert [of_run(run, to).obstacle for to in ("labelstudio", "csv", "argilla")] == [None] * 3
+        assert list(of_run(run, "labelstudio").beside) == [".config.xml"] and of_run(run, "csv").beside == {}
+
+    @pytest.mark.parametrize(
+        "to", ["csv", "tsv", "parquet", "jsonl", "npz", "labelstudio", "doccano", "prodigy", "argilla"]
+    )
+    def test_class_names_that_look_like_something_else_come_out_as_they_went_in(self, tmp_path: Path, to: str) -> None:
+        odd = ["NA", "None", "1", "日本語", "a|b"]
+        sets = [[0, 1], [1, 2], [2, 3], [3, 4], [4, 0], [0], [1], [2], [3], [4]]
+        data = PartialLabelDataset(
+            np.random.default_rng(0).normal(size=(10, 3)),
+            CandidateSets.from_lists(sets, 5, odd),
+            ids=np.array([f"é{k}" for k in range(10)]),
+            texts=np.array([f"word{k % 3} of {k % 2}" for k in range(10)], dtype=object) if to == "doccano" else None,
+        )
+        source = formats.write(data, tmp_path / f"in{FORMATS[to].suffixes[0]}", to)[0]
+        run = fit(source, tmp_path / "run")
+        found = labels(run)
+        assert [found[f"é{k}"] for k in range(5, 10)] == odd  # of one candidate there is no doubt
+        for out in (to, "csv"):
+            converted(run, out, tmp_path / f"out{FORMATS[out].suffixes[0]}")
+            back = formats.read(tmp_path / f"out{FORMATS[out].suffixes[0]}", format=out)
+            assert named_sets(back) == named_sets(data) and set(back.class_names) == set(odd)
+        with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+            assert {row["id"]: row["identified_label"] for row in csv.DictReader(file)} == found
+
+    def test_long_form_keeps_its_lines(self, tmp_path: Path) -> None:
+        run = fit(SAMPLES / "reviews-long.csv", tmp_path / "run")
+        converted(run, "csv", tmp_path / "out.csv")
+        with (tmp_path / "out.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert len(rows) == 24 and {row["task"]: row["identified_label"] for row in rows} == labels(run)
+
+    def test_sets_that_the_run_made_go_along(self, tmp_path: Path) -> None:
+        run = fit("iris", tmp_path / "run", "--flip", "pair", "--q", "0.5", "--holdout", "0.2")
+        converted(run, "csv", tmp_path / "out.csv")
+        back = formats.read(tmp_path / "out.csv")
+        with (run / "labels.csv").open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert back.row_ids.tolist() == [row["id"] for row in rows] and len(back) == 120
+        assert named_sets(back) == [set(row["candidates"].split("|")) for row in rows]
+
+    def test_what_was_held_out_is_said(self, tmp_path: Path) -> None:
+        run = fit(SAMPLES / "flowers.csv", tmp_path / "run", "--holdout", "0.2")
+        told = converted(run, "csv", tmp_path / "out.csv")
+        assert told == ["6 of 30 examples have no label: the run held them out."]
+        told = converted(run, "labelstudio", tmp_path / "out.json")
+        assert told[-1] == "6 of 30 examples have no label: the run held them out."
+        tasks = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
+        assert sum("predictions" in task for task in tasks) == 24 and len(tasks) == 30
+
+    def test_columns_are_read_as_they_were_for_the_run(self, tmp_path: Path) -> None:
+        (tmp_path / "t.csv").write_text("a,b,c\n1,x,0.5\n2,y,0.1\n3,x,0.7\n4,y,0.2\n")
+        options = ReadOptions(columns={"a": "id", "b": "candidates"})
+        assert converted(tmp_path / "t.csv", "jsonl", tmp_path / "t.jsonl", options=options) == []
+        assert formats.read(tmp_path / "t.jsonl").row_ids.tolist() == ["1", "2", "3", "4"]
+
+    def test_a_run_without_labels(self, tmp_path: Path) -> None:
+        run = fit(SAMPLES / "flowers.csv", tmp_path / "run")
+        (run / "labels.csv").unlink()
+        with pytest.raises(UserError, match="has no labels yet"):
+            convert(str(run), "csv", tmp_path / "out.csv", tell=lambda told: None)
+
+    def test_a_source_that_has_changed(self, tmp_path: Path) -> None:
+        run = fit(SAMPLES / "flowers.csv", tmp_path / "run")
+        (run / "source" / "flowers.csv").write_text("x,candidates\n1,a\n")
+        with pytest.raises(UserError, match="has changed since the run was made"):
+            convert(str(run), "csv", tmp_path / "out.csv", tell=lambda told: None)
+
+
+class TestCommand:
+    def test_it_says_what_it_wrote(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        out = tmp_path / "out.json"
+        assert main(["convert", str(SAMPLES / "flowers.csv"), "--to", "labelstudio", "--out", str(out)]) == 0
+        said = capsys.readouterr()
+        assert said.out.splitlines() == [str(out), str(tmp_path / "out.config.xml"), "30 examples"]
+        assert said.err == ""
+
+    def test_columns_formats_and_ways_to_combine(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        (tmp_path / "t.csv").write_text("n,p,q\na,0,1\nb,1,\n")
+        out = str(tmp_path / "out.csv")
+        assert main(["convert", str(tmp_path / "t.csv"), "--from", "cleanlab", "--to", "csv", "--out", out]) == 0
+        assert named_sets(formats.read(out)) == [{"0", "1"}, {"1"}]
+        told = ("--column", "p=annotator", "--column", "q=annotator", "--column", "n=id", "--combine", "largest")
+        assert main(["convert", str(tmp_path / "t.csv"), "--to", "csv", "--out", out, *told]) == 0
+        assert named_sets(formats.read(out)) == [{"0"}, {"1"}]
+        capsys.readouterr()
+        for bad, words in (("p", "write NAME=ROLE"), ("z=id", "no column 'z'"), ("p=thing", "cannot be 'thing'")):
+            assert main(["convert", str(tmp_path / "t.csv"), "--to", "csv", "--out", out, "--column", bad]) == 2
+            said = capsys.readouterr()
+            assert words in said.err and said.out == "" and "Traceback" not in said.err

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pll.cli.main import main
+from pll.errors import UserError
+from pll.export.run_export import export_run, export_source
+from pll.methods.persistence import load_model
+from pll.runs import run_data, runner
+from pll.runs.folder import RunFolder
+from pll.training.metrics import StopTraining
+from tests.run_helpers import config, write_data
+
+SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    root = tmp_path_factory.mktemp("run")
+    folder = RunFolder(root / "run")
+    folder.create(config(write_data(root / "small.npz"), name="my labels"))
+    runner.run(folder)
+    return folder
+
+
+def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
+    source = export_source(folder)
+    parts = run_data.load_parts(folder.config())
+    assert source.name == "my labels"
+    assert source.candidates == parts.train.sets()
+    assert source.ids.tolist() == parts.train.row_ids.tolist()
+    np.testing.assert_array_equal(source.label_weights, np.load(folder.history / "final.npy"))
+    np.testing.assert_array_equal(
+        source.estimator.predict(parts.train.X), load_model(folder.path).predict(parts.train.X)
+    )
+    assert source.metrics == folder.state()["metrics"]
+
+
+def test_the_data_need_not_be_read_again(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = run_data.load_parts(folder.config())
+    monkeypatch.setattr("pll.runs.run_data.load_parts", lambda _: pytest.fail("read again"))
+    assert export_source(folder, parts).candidates is parts.train.sets()
+
+
+def test_data_that_is_read_otherwise_now_is_refused_in_words(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(config(write_data(tmp_path / "small.npz"), name="my labels"))
+    runner.run(folder)
+    known = folder.about()["data"]
+    folder.note(data=known | {"input_shape": [99], "class_names": ["others"]})
+    with pytest.raises(UserError, match=r"read otherwise than .* \(input shape, class names\)"):
+        export_source(folder)
+    folder.note(data=known)
+    assert export_source(folder).input_shape == tuple(known["input_shape"])
+
+
+def test_everything_is_exported_loose_and_in_one_archive(folder: RunFolder, tmp_path: Path) -> None:
+    done: list[tuple[int, int]] = []
+    result = export_run(folder, tmp_path / "out", progress=lambda at, total, label: done.append((at, total)))
+    names = {file.name for file in result.files}
+    assert names >= {"labels.csv", "labels.parquet", "labels.jsonl", "model.safetensors", "model.json"}
+    assert all(file.exists() for file in result.files)
+    assert done[-1][0] == done[-1][1]
+    exported = next(file for file in result.files if file.name == "labels.csv")
+    own = pd.read_csv(folder.path / "labels.csv", dtype=str, keep_default_na=False)
+    pd.testing.assert_frame_equal(pd.read_csv(exported, dtype=str, keep_default_na=False), own)
+    with zipfile.ZipFile(result.zip_path) as archive:
+        assert {Path(name).name for name in archive.namelist()} == names
+
+
+def test_a_run_without_a_result_is_said(folder: RunFolder, tmp_path: Path) -> None:
+    empty = RunFolder(tmp_path / "run")
+    with pytest.raises(UserError, match="no run in"):
+        export_source(empty)
+    empty.create(folder.config())
+    with pytest.raises(UserError, match=r"no result yet \(interrupted\)"):
+        export_source(empty)
+
+
+def test_a_stopped_run_has_a_result_until_it_goes_on(folder: RunFolder, tmp_path: Path) -> None:
+    stopped = RunFolder(tmp_path / "run")
+    stopped.create(folder.config())
+    count = iter(range(100))
+
+    def hook() -> None:
+        if next(count) == 9:
+            raise StopTraining
+
+    runner.run(stopped, hook=hook)
+    assert export_source(stopped).metrics["epoch"] == 1
+
+    def look() -> None:  # the labels on the disk are no longer those of the model that is being trained
+        with pytest.raises(UserError, match="no result yet"):
+            export_source(stopped)
+        raise StopTraining
+
+    runner.run(stopped, hook=look)
+
+
+@pytest.mark.parametrize(
+    ("sample", "reads"), [("reviews.csv", "texts"), ("flowers.csv", ""), ("digits.imagezip.zip", "pictures")]
+)
+def test_an_exported_folder_predicts_as_the_run_does(tmp_path: Path, sample: str, reads: str) -> None:
+    given, run, out = str(SAMPLES / sample), str(tmp_path / "run"), tmp_path / "out"
+    assert main(["fit", given, "--epochs", "2", "--batch-size", "8", "--threads", "1", "--out", run]) == 0
+    out.mkdir()
+    (out / "features.json").write_text("of an earlier export, of another model")
+    result = export_run(RunFolder(Path(run)), out)
+    names = [file.name for file in result.files]
+    assert not result.notes and ("features.json" in names) == bool(reads) == (out / "features.json").exists()
+    for model, predictions in ((run, "a.csv"), (str(out), "b.csv")):
+        assert main(["predict", model, given, "--out", str(tmp_path / predictions)]) == 0
+    assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+    told = (out / "README.md").read_text(encoding="utf-8")
+    assert ("python -m pll predict" in told) == bool(reads)
+    assert told.count(f"features as features.json makes them of {reads} (see there)") == (3 if reads else 0)
+    with zipfile.ZipFile(result.zip_path) as archive:
+        assert archive.namelist() == names

@@ -1,0 +1,277 @@
+"""A model that was saved predicts as before; a file that is not a model says so."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import safetensors.numpy
+import torch
+from sklearn.base import clone
+from torch import nn
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.methods import METHODS, PartialLabelEstimator
+from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, load_model, model_weights, read_card, save_model
+from pll.synthesis import flip_binomial
+
+NAMES = ("NA", "日本語", "a|b")
+
+
+def data(shape: tuple[int, ...] = (4,), n: int = 40) -> tuple[np.ndarray, CandidateSets, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, *shape)).astype(np.float32) + y.reshape(-1, *(1 for _ in shape))
+    return X.astype(np.float32), flip_binomial(y, 3, 0.3, class_names=NAMES), y
+
+
+def quick(method: str, **params: Any) -> PartialLabelEstimator:
+    """The method with as little training as it takes."""
+    known = METHODS[method]().get_params()
+    few = {name: 2 for name in ("epochs", "max_rounds") if name in known}
+    return METHODS[method](**(few | params))
+
+
+def fitted(method: str, shape: tuple[int, ...] = (4,), **params: Any) -> PartialLabelEstimator:
+    X, candidates, y = data(shape)
+    estimator = quick(method, **params)
+    return estimator.fit(X, candidates, y=y) if estimator.needs_truth else estimator.fit(X, candidates)
+
+
+def saved(
+    folder: Path, estimator: PartialLabelEstimator, method: str = "proden", shape: tuple[int, ...] = (4,)
+) -> None:
+    save_model(estimator, folder, method=method, input_shape=shape)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("shape", [(4,), (1, 3, 4)], ids=["table", "image"])
+def test_every_method_predicts_as_before(method: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+    X, _, _ = data(shape)
+    before = fitted(method, shape)
+    saved(tmp_path, before, method, shape)
+    after = load_model(tmp_path)
+    assert type(after) is type(before)
+    assert after.get_params() == before.get_params()
+    assert after.class_names_ == NAMES
+    np.testing.assert_array_equal(after.predict_scores(X), before.predict_scores(X))
+    np.testing.assert_array_equal(after.predict(X), before.predict(X))
+    np.testing.assert_array_equal(after.predict_proba(X), before.predict_proba(X))
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp"])
+def test_missing_values_are_filled_as_before(model: str, tmp_path: Path) -> None:
+    X, candidates, _ = data()
+    X[::3, 1] = np.nan
+    before = quick("proden", model=model, missing="mean").fit(X, candidates)
+    saved(tmp_path, before)
+    np.testing.assert_array_equal(load_model(tmp_path).predict_proba(X), before.predict_proba(X))
+
+
+def test_a_loaded_model_can_be_saved_again_to_the_same_bytes(tmp_path: Path) -> None:
+    saved(tmp_path / "one", fitted("proden", model="mlp"))
+    saved(tmp_path / "two", load_model(tmp_path / "one"))
+    for name in (CARD_FILE, WEIGHTS_FILE):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+
+
+def test_the_card_says_everything(tmp_path: Path) -> None:
+    estimator = fitted("proden-itera", update_every=1)
+    names = ["w", "x", "y", "z"]
+    save_model(
+        estimator, tmp_path, method="proden-itera", input_shape=(4,), feature_names=names, extra={"kind": "table"}
+    )
+    card = read_card(tmp_path)
+    assert card.method == "proden-itera"
+    assert card.params == estimator.get_params()
+    assert card.custom == {}
+    assert card.input_shape == (4,)
+    assert card.class_names == NAMES
+    assert card.feature_names == tuple(names)
+    assert card.extra == {"kind": "table"}
+    assert set(card.versions) == {"candid", "torch", "numpy"}
+    assert json.loads((tmp_path / CARD_FILE).read_text(encoding="utf-8"))["format_version"] == 1
+
+
+def test_the_weights_are_a_safetensors_file_like_any_other(tmp_path: Path) -> None:
+    estimator = fitted("proden", model="mlp")
+    saved(tmp_path, estimator)
+    arrays = safetensors.numpy.load_file(tmp_path / WEIGHTS_FILE)
+    wanted = estimator.fitted_arrays()
+    assert arrays.keys() == wanted.keys()
+    for name, array in wanted.items():
+        assert arrays[name].shape == array.shape  # counters of batch norm have no dimension
+        assert arrays[name].dtype == array.dtype
+        np.testing.assert_array_equal(arrays[name], array)
+
+
+def test_arrays_are_saved_as_they_read_and_not_as_they_lie() -> None:
+    class Turned:
+        def fitted_arrays(self) -> dict[str, np.ndarray]:
+            return {"turned": np.arange(6, dtype=np.float64).reshape(2, 3).T, "stride": np.arange(6)[::2]}
+
+    arrays = safetensors.numpy.load(model_weights(Turned()))  # type: ignore[arg-type]
+    np.testing.assert_array_equal(arrays["turned"], [[0, 3], [1, 4], [2, 5]])
+    np.testing.assert_array_equal(arrays["stride"], [0, 2, 4])
+
+
+def test_no_temporary_file_is_left(tmp_path: Path) -> None:
+    saved(tmp_path, fitted("proden"))
+    assert {path.name for path in tmp_path.iterdir()} == {CARD_FILE, WEIGHTS_FILE}
+
+
+# ---- objects of the user's own ----------------------------------------------------------------------------------
+
+
+def own_factory(shape: tuple[int, ...], c: int) -> nn.Module:
+    return nn.Linear(math.prod(shape), c, bias=False)
+
+
+def own_loss(logits: torch.Tensor) -> torch.Tensor:
+    return -torch.log_softmax(logits, dim=1)
+
+
+@pytest.mark.parametrize(
+    ("own", "described"),
+    [
+        ({"model": nn.Linear(4, 3)}, "the torch module torch.nn.modules.linear.Linear"),
+        ({"model": own_factory}, f"the function {__name__}.own_factory"),
+        ({"loss": own_loss}, f"the function {__name__}.own_loss"),
+    ],
+    ids=["module", "factory", "loss"],
+)
+def test_custom_objects_are_named_and_asked_for(own: dict[str, Any], described: str, tmp_path: Path) -> None:
+    before = fitted("proden", **own)
+    saved(tmp_path, before)
+    (name,) = own
+    assert read_card(tmp_path).custom == {name: described}
+    with pytest.raises(UserError, match=rf"fitted with {name} = {described}.*load_model\(.*, {name}=…\)"):
+        load_model(tmp_path)
+    X, _, _ = data()
+    after = load_model(tmp_path, **own)
+    assert after.get_params()[name] is own[name]
+    np.testing.assert_array_equal(after.predict_proba(X), before.predict_proba(X))
+
+
+def test_a_different_network_than_it_was_fitted_with_is_refused(tmp_path: Path) -> None:
+    saved(tmp_path, fitted("proden", model=own_factory))
+    with pytest.raises(UserError, match=r"model\.json: the model cannot be rebuilt .*what you passed"):
+        load_model(tmp_path, model=nn.Linear(5, 3))
+
+
+def test_what_is_saved_cannot_be_replaced(tmp_path: Path) -> None:
+    saved(tmp_path, fitted("proden"))
+    with pytest.raises(UserError, match="'model' is saved with the model"):
+        load_model(tmp_path, model=nn.Linear(4, 3))
+
+
+def test_numpy_numbers_and_numbers_json_does_not_have(tmp_path: Path) -> None:
+    estimator = clone(fitted("proden")).set_params(lr=np.float32(0.5), epochs=np.int64(1))
+    X, candidates, _ = data()
+    saved(tmp_path, estimator.fit(X, candidates))
+    assert read_card(tmp_path).params["lr"] == 0.5
+    estimator.set_params(lr=math.inf)
+    saved(tmp_path, estimator)
+    assert read_card(tmp_path).custom == {"lr": "the number inf"}
+
+
+# ---- what cannot be loaded --------------------------------------------------------------------------------------
+
+
+def edited(path: Path, **changes: Any) -> None:
+    values = json.loads(path.read_text(encoding="utf-8")) | changes
+    path.write_text(json.dumps({name: value for name, value in values.items() if value is not ...}), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": "other"}, "is not a model of Candid's"),
+        ({"format_version": 2}, "has format version 2.*Update Candid"),
+        ({"method": "magic"}, "the method 'magic', which this Candid does not have"),
+        ({"method": 5}, "the field 'method' is missing or damaged"),
+        ({"params": ...}, "the field 'params' is missing"),
+        ({"params": {"colour": "red"}}, "cannot be rebuilt.*colour.*saved by Candid"),
+        ({"params": {"model": "huge"}}, "no model called 'huge'"),
+        ({"input_shape": [0]}, "the field 'input_shape'"),
+        ({"input_shape": [True]}, "the field 'input_shape'"),
+        ({"input_shape": [5]}, "cannot be rebuilt"),
+        ({"class_names": []}, "the field 'class_names'"),
+        ({"class_names": ["a", 1, "b"]}, "the field 'class_names'"),
+        ({"class_names": ["a", "b"]}, "cannot be rebuilt"),
+        ({"weights_sha256": "0" * 64}, "does not belong to the model.json beside it"),
+        ({"feature_names": "abc"}, "the field 'feature_names'"),
+    ],
+)
+def test_a_damaged_card_is_named(changes: dict[str, Any], message: str, tmp_path: Path) -> None:
+    saved(tmp_path, fitted("proden"))
+    edited(tmp_path / CARD_FILE, **changes)
+    with pytest.raises(UserError, match=message):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[]", b"[" * 100_000, b"null", b'"candid-model"'])
+def test_a_card_that_is_not_one(content: bytes, tmp_path: Path) -> None:
+    saved(tmp_path, fitted("proden"))
+    (tmp_path / CARD_FILE).write_bytes(content)
+    with pytest.raises(UserError, match=r"model\.json is (damaged|not a model)"):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize("missing", [CARD_FILE, WEIGHTS_FILE])
+def test_a_missing_file_is_named(missing: str, tmp_path: Path) -> None:
+    saved(tmp_path, fitted("proden"))
+    (tmp_path / missing).unlink()
+    with pytest.raises(UserError, match=f"{missing} is missing"):
+        load_model(tmp_path)
+
+
+def test_truncated_weights_are_noticed(tmp_path: Path) -> None:
+    saved(tmp_path, fitted("proden"))
+    path = tmp_path / WEIGHTS_FILE
+    path.write_bytes(path.read_bytes()[:-1])
+    with pytest.raises(UserError, match=r"model\.safetensors is damaged"):
+        load_model(tmp_path)
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage" * 20, b"\x80\x04N.", b"\xff" * 64])
+def test_weights_that_are_not_safetensors(content: bytes, tmp_path: Path) -> None:
+    saved(tmp_path, fitted("proden"))
+    (tmp_path / WEIGHTS_FILE).write_bytes(content)
+    edited(tmp_path / CARD_FILE, weights_sha256=hashlib.sha256(content).hexdigest())
+    with pytest.raises(UserError, match=r"model\.safetensors is not a safetensors file"):
+        load_model(tmp_path)
+
+
+def test_the_files_of_two_models_are_not_mixed(tmp_path: Path) -> None:
+    saved(tmp_path / "one", fitted("proden", seed=0))
+    saved(tmp_path / "two", fitted("proden", seed=1))
+    (tmp_path / "two" / WEIGHTS_FILE).replace(tmp_path / "one" / WEIGHTS_FILE)
+    with pytest.raises(UserError, match="does not belong"):
+        load_model(tmp_path / "one")
+
+
+def test_the_method_must_be_the_estimators(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="cannot be saved as method 'pn-oracle'; it is 'proden'"):
+        saved(tmp_path, fitted("proden"), "pn-oracle")
+
+
+def test_a_class_outside_the_registry_is_refused(tmp_path: Path) -> None:
+    class Own(METHODS["proden"]):  # type: ignore[misc]
+        pass
+
+    X, candidates, _ = data()
+    with pytest.raises(UserError, match="only methods in"):
+        saved(tmp_path, Own(epochs=1).fit(X, candidates))
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UserError, match="cannot be written"):
+        saved(tmp_path / "file", fitted("proden"))

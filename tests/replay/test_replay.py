@@ -1,0 +1,220 @@
+"""The replay of a run: what is in the file is what happened, and nothing else is needed to show it."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from PIL import Image
+
+from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.replay import replay_html
+from pll.replay.film import MOST_EXAMPLES, SCALE, film, fitted, packed, quantised, sample, thinned, unpacked
+from pll.replay.page import script
+from pll.replay.pictures import looks
+from pll.runs import run_data, runner
+from pll.runs.config import RunConfig
+from pll.runs.folder import RunFolder
+from pll.runs.history import History
+from pll.synthesis import Flip
+from pll.weights import identified_labels, normalise
+from tests.run_helpers import config, write_data
+
+NASTY = ("</script><script>alert(1)</script>", "{{film}}", "<!--", "a & b", "日本")
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """Six epochs on four classes with names that break pages."""
+    root = tmp_path_factory.mktemp("replay")
+    folder = RunFolder(root / "run")
+    folder.create(config(write_data(root / "small.npz", class_names=np.array(NASTY[:4])), name=NASTY[0]))
+    runner.run(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(run: RunFolder) -> PartialLabelDataset:
+    return run_data.load_parts(run.config()).train
+
+
+class Reader(HTMLParser):
+    """The scripts of a page, and everything that a tag of it refers to."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.scripts: list[tuple[dict[str, str | None], str]] = []
+        self.refers: list[str] = []
+        self._in_script = False
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self._in_script = tag == "script"
+        if self._in_script:
+            self.scripts.append((dict(attrs), ""))
+        self.refers += [
+            f"{name}={value}" for name, value in attrs if name in ("src", "href", "srcset", "action", "data")
+        ]
+        self.refers += [tag] if tag in ("link", "iframe", "object", "embed", "base", "form") else []
+
+    def handle_data(self, data: str) -> None:
+        if self._in_script:
+            self.scripts[-1] = (self.scripts[-1][0], self.scripts[-1][1] + data)
+
+    def handle_endtag(self, tag: str) -> None:
+        self._in_script = False
+
+
+# ---- what is in it ---------------------------------------------------------------------------------------------------
+
+
+def test_what_is_in_it_is_what_happened(run: RunFolder, data: PartialLabelDataset) -> None:
+    told, sets = film(run, data), data.sets()
+    history = History(run.history, sets)
+    frames = unpacked(base64.b64decode(told["frames"]), len(told["epochs"]))
+    assert told["epochs"] == [0, 1, 2, 3, 4, 5, 6]
+    for epoch, frame in zip(told["epochs"], frames, strict=True):
+        weights = history.weights(epoch)
+        assert np.abs(frame / SCALE - weights).max() <= 1.5 / SCALE
+        assert identified_labels(frame.astype(np.float32), sets).tolist() == identified_labels(weights, sets).tolist()
+    rows = run.metrics()
+    assert told["metrics"]["loss"] == [None, *(round(row["loss"], 5) for row in rows)]
+    assert told["metrics"]["changed_labels"] == [None, *(row["changed_labels"] for row in rows)]
+    final = run.state()["metrics"]
+    assert told["metrics"]["transductive_accuracy"][-1] == round(final["transductive_accuracy"], 5)
+    assert told["ids"] == data.row_ids.tolist()
+    assert np.frombuffer(base64.b64decode(told["labels"]), "<u4").tolist() == sets.indices.tolist()
+    assert np.frombuffer(base64.b64decode(told["sizes"]), "<u4").tolist() == sets.sizes.tolist()
+    assert data.y is not None
+    assert np.frombuffer(base64.b64decode(told["truth"]), "<u2").tolist() == data.y.tolist()
+
+
+def test_unknown_truth_is_not_told(run: RunFolder, data: PartialLabelDataset) -> None:
+    assert film(run, replace(data, y=None))["truth"] is None
+    assert data.y is not None
+    partly = np.where(np.arange(len(data)) < 3, -1, data.y)
+    told = np.frombuffer(base64.b64decode(film(run, replace(data, y=partly))["truth"]), "<u2")
+    assert told[:3].tolist() == [0xFFFF] * 3 and told[3:].tolist() == data.y[3:].tolist()
+
+
+def test_there_is_nothing_to_replay_before_the_first_epoch(tmp_path: Path, data: PartialLabelDataset) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(config(write_data(tmp_path / "small.npz")))
+    with pytest.raises(UserError, match="nothing to replay yet"):
+        film(folder, data)
+
+
+@given(some.lists(some.lists(some.floats(0, 1, width=32), min_size=1, max_size=6), min_size=1, max_size=20))
+def test_thousandths_keep_the_identified_label(rows: list[list[float]]) -> None:
+    sets = CandidateSets.from_lists([list(range(len(row))) for row in rows], n_classes=6)
+    weights = normalise(np.array([value for row in rows for value in row], dtype=np.float32), sets)
+    whole = quantised(weights, sets)
+    assert np.abs(whole.astype(float) / SCALE - weights).max() <= 1.5 / SCALE
+    assert identified_labels(whole.astype(np.float32), sets).tolist() == identified_labels(weights, sets).tolist()
+
+
+@given(some.integers(1, 6), some.integers(1, 30), some.integers(0, 2**32 - 1))
+def test_packing_loses_nothing(count: int, wide: int, seed: int) -> None:
+    frames = np.random.default_rng(seed).integers(0, SCALE + 1, (count, wide)).astype(np.uint16)
+    assert unpacked(packed(frames), count).tolist() == frames.tolist()
+
+
+def test_what_does_not_fit_loses_frames_evenly_and_keeps_both_ends() -> None:
+    frames = np.random.default_rng(0).integers(0, SCALE + 1, (200, 500)).astype(np.uint16)  # noise: the worst case
+    epochs, content = fitted(list(range(0, 400, 2)), frames, most_bytes=40_000)
+    assert len(content) <= 40_000
+    assert epochs[0] == 0 and epochs[-1] == 398
+    steps = np.diff(epochs)
+    assert steps.max() - steps.min() <= 2
+    assert unpacked(content, len(epochs)).tolist() == frames[np.array(epochs) // 2].tolist()
+
+
+def test_of_many_examples_and_epochs_some_are_shown() -> None:
+    rows = sample(60_000)
+    assert (
+        len(set(rows.tolist())) == MOST_EXAMPLES and rows.tolist() == sorted(rows.tolist()) == sample(60_000).tolist()
+    )
+    assert thinned(list(range(1001)), 11) == list(range(0, 1001, 100))
+
+
+# ---- pictures and texts ----------------------------------------------------------------------------------------------
+
+
+def dataset(**more: Any) -> PartialLabelDataset:
+    n = 60
+    return PartialLabelDataset(
+        np.zeros((n, 2), dtype=np.float32), y=np.zeros(n, dtype=int), class_names=("a", "b"), **more
+    )
+
+
+def test_pictures_stand_where_they_are_looked_for() -> None:
+    images = np.zeros((60, 8, 8), dtype=np.uint8)
+    images[:] = np.arange(60, dtype=np.uint8)[:, None, None] * 4
+    sheet = looks(dataset(images=images), np.array([2, 50, 59]))["pictures"]
+    assert sheet["uri"].startswith("data:image/png;base64,")
+    picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(sheet["uri"].split(",")[1]))))
+    side = sheet["side"]
+    assert side == 8
+    assert [int(picture[0, k * side]) for k in range(3)] == [8, 200, 236]
+
+
+def test_large_pictures_become_smaller_until_all_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    images = np.random.default_rng(0).integers(0, 256, (60, 64, 64, 3)).astype(np.uint8)
+    assert looks(dataset(images=images), np.arange(60))["pictures"]["side"] == 48
+    monkeypatch.setattr("pll.replay.pictures.MOST_BYTES", 40_000)
+    assert looks(dataset(images=images), np.arange(60))["pictures"]["side"] < 48
+    monkeypatch.setattr("pll.replay.pictures.MOST_BYTES", 100)
+    assert looks(dataset(images=images), np.arange(60))["pictures"] is None
+
+
+def test_texts_are_cut() -> None:
+    told = looks(dataset(texts=np.array(["short", "x" * 5000] * 30, dtype=object)), np.arange(2))
+    assert told["pictures"] is None
+    assert told["texts"] == ["short", "x" * 399 + "…"]
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_needs_nothing_and_runs_nothing_of_the_data(run: RunFolder, data: PartialLabelDataset) -> None:
+    page = replay_html(run, data)
+    reader = Reader(page)
+    assert reader.refers == []
+    assert not re.findall(r"https?://(?!www\.w3\.org)", page)  # w3.org: names of SVG, never fetched
+    kinds = [attributes.get("type") for attributes, _ in reader.scripts]
+    assert kinds == ["application/json", "module"]
+    assert json.loads(reader.scripts[0][1]) == film(run, data)
+    assert reader.scripts[1][1].strip() == script().strip()
+    assert "default-src 'none'" in page
+    assert "{{" not in page.replace(NASTY[1], "")
+
+
+def test_the_pictures_are_drawn_by_the_scripts_of_the_app() -> None:
+    text = script()
+    for name in ("canvas", "star", "heatmap"):
+        own = (Path(__file__).parents[2] / "pll" / "ui" / "components" / f"{name}.js").read_text("utf-8")
+        assert own.split("export default")[0] in text
+    assert "export default" not in text and "import " not in re.sub(r"//.*|/\*\*.*", "", text)
+
+
+@pytest.mark.slow
+def test_a_hundred_epochs_of_digits_are_less_than_3_mb(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params={"threads": 1}))
+    runner.run(folder)
+    page = replay_html(folder, run_data.load_parts(folder.config()).train)
+    assert len(page.encode()) < 3_000_000
+    assert len(json.loads(Reader(page).scripts[0][1])["epochs"]) == 101  # none was left out

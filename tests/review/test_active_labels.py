@@ -1,0 +1,60 @@
+"""Which labels a round judges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from pll.errors import UserError
+from pll.review.active_labels import LabelsInForce, in_force, unjudged
+from pll.review.label_snapshot import Subject
+from pll.review.relabel_store import relabelled
+from pll.review.rounds import Promise, new_round
+from pll.store.records import RoundRecord
+from pll.store.store import now
+from tests.review_helpers import subject
+
+FIRST, TAUGHT = subject(), subject(run="taught", seed=1)
+PROPOSED = relabelled(FIRST, np.roll(FIRST.weights, 1))
+
+
+def rounds_of(*subjects: Subject) -> list[RoundRecord]:
+    promise = Promise(share=0.2, max_error=0.3)
+    return [new_round(place + 1, judged, promise, now(), seed=0) for place, judged in enumerate(subjects)]
+
+
+def labels() -> LabelsInForce:
+    """Of a review that begins with the first run; only what the rounds ask for is read."""
+    return LabelsInForce(FIRST, {"taught": TAUGHT}.__getitem__, lambda own, key: {PROPOSED.fingerprint: PROPOSED}[key])
+
+
+@pytest.mark.parametrize(
+    ("judged", "now_in_force", "before"),
+    [
+        ((FIRST,), FIRST, None),
+        ((FIRST, FIRST), FIRST, None),  # something else was promised
+        ((FIRST, PROPOSED), PROPOSED, FIRST),
+        ((FIRST, TAUGHT), TAUGHT, FIRST),
+        ((FIRST, PROPOSED, TAUGHT, TAUGHT), TAUGHT, PROPOSED),
+    ],
+)
+def test_the_last_round_says_which(judged: tuple[Subject, ...], now_in_force: Subject, before: Subject | None) -> None:
+    found = labels().under(rounds_of(*judged))
+    assert found is now_in_force
+    assert labels().before(rounds_of(*judged), found) is before
+
+
+def test_a_run_that_went_on_judges_its_own_labels() -> None:
+    gone_on = replace(FIRST, weights=np.roll(FIRST.weights, 2))
+    assert unjudged(gone_on, rounds_of(FIRST, TAUGHT)) and not unjudged(FIRST, rounds_of(FIRST, TAUGHT))
+    assert in_force(gone_on, rounds_of(FIRST), labels().kept) is gone_on
+
+
+def test_what_cannot_be_read_or_is_of_other_examples_is_refused() -> None:
+    rounds = rounds_of(FIRST, TAUGHT)
+    with pytest.raises(UserError, match="gone on to the run taught, which cannot be read"):
+        LabelsInForce(FIRST).under(rounds)
+    with pytest.raises(UserError, match="The run taught has other examples"):
+        LabelsInForce(FIRST, lambda run: subject(30, run=run)).under(rounds)

@@ -1,0 +1,78 @@
+"""The review as a whole: several processes, what people said, what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pll.errors import UserError
+from pll.review.decided import OUTSIDE
+from pll.review.rounds import Promise
+from pll.review.session import Reviewing
+from tests.review_helpers import answer, close, given, open_with, subject
+
+
+def test_other_examples_are_refused(url: str) -> None:
+    review = open_with(url)
+    with pytest.raises(UserError, match="are of 40 examples, but it has 30"):
+        open_with(url, subject(30))
+    close(review)
+
+
+def test_what_one_process_writes_the_other_takes_in(url: str) -> None:
+    review, other = open_with(url), open_with(url)
+    desk = review.desk("Ann")
+    for _ in range(3):
+        answer(desk, given(desk), right=True)
+    desk.undo()
+    other.refresh()
+    assert other.decisions() == review.decisions() and len(other.decisions()) == 2
+    other.configure(mix=0.5, overlap=2)
+    assert review.record.mix == 0.0
+    review.refresh()
+    assert (review.record.mix, review.record.overlap, set(review.asked.tolist())) == (0.5, 2, {2})
+    close(review, other)
+
+
+def test_decisions_as_the_orders_see_them(url: str) -> None:
+    review = open_with(url)
+    desk = review.desk("Ann")
+    sets = review.root.candidates
+    rows = [row for row in range(40) if sets.sizes[row] == 3][:4]
+    picked, none, other, struck = (desk.show(row) for row in rows)
+    desk.decide(picked, "pick", picked.choices[1].label)
+    desk.decide(none, "none")
+    desk.decide(other, "other", "lynx")
+    desk.decide(struck, "eliminate", struck.choices[0].label)
+    found = review.decided()
+    label = sets.class_names.index(picked.choices[1].label)
+    assert dict(zip(found.rows.tolist(), found.labels.tolist(), strict=True)) == {
+        picked.row: label,
+        none.row: OUTSIDE,
+        other.row: OUTSIDE,
+    }
+    closed = sets.class_names.index(struck.choices[0].label)
+    marked = np.flatnonzero(~found.open)
+    assert [(int(sets.rows[at]), int(sets.indices[at])) for at in marked] == [(struck.row, closed)]
+    close(review)
+
+
+def test_an_order_of_other_rows_is_refused(url: str) -> None:
+    review: Reviewing = open_with(url)
+    with pytest.raises(UserError, match="rows outside 0 … 39"):
+        review.set_order("far", [40])
+    close(review)
+
+
+def test_the_next_write_notices_what_another_process_changed(url: str) -> None:
+    review, other = open_with(url), open_with(url)
+    desk = review.desk("Ann")
+    one = given(desk)
+    other.configure(mix=1.0)
+    other.new_promise(Promise(share=0.5, max_error=0.2))
+    step = desk.decide(one, "unsure")
+    assert step.next is not None and not step.next.is_control  # noticed while it was being stored
+    step = desk.decide(step.next, "unsure")
+    assert step.next is not None and step.next.is_control
+    assert step.event is not None and (step.event.round, review.round.number) == (2, 2)
+    close(review, other)

@@ -1,0 +1,126 @@
+"""Work in the background: watched, stopped, shared, and never in anybody's way."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from pll.errors import UserError
+from pll.runs import background
+from pll.runs.background import Job, JobBoard, Report, Standing
+
+
+def test_a_job_says_how_far_it_is_and_gives_its_result() -> None:
+    half, go_on = threading.Event(), threading.Event()
+
+    def work(report: Report) -> str:
+        report("rows", 5, 10)
+        half.set()
+        assert go_on.wait(10)
+        report("rows", 10, 10)
+        return "read"
+
+    job = Job(work)
+    assert half.wait(10)
+    standing = job.standing()
+    assert (standing.state, standing.what, standing.done, standing.total, standing.share) == (
+        "working", "rows", 5, 10, 0.5,
+    )  # fmt: skip
+    with pytest.raises(UserError, match="not finished"):
+        job.result()
+    go_on.set()
+    assert job.wait(10) and job.result() == "read" and job.standing().state == "done"
+
+
+def test_a_job_stops_at_its_next_report_and_leaves_no_result() -> None:
+    began, stopped = threading.Event(), threading.Event()
+    done: list[int] = []
+
+    def work(report: Report) -> None:
+        began.set()
+        assert stopped.wait(10)
+        for k in range(3):
+            report("rows", k, None)
+            done.append(k)
+
+    job = Job(work)
+    assert began.wait(10)
+    job.stop()
+    stopped.set()
+    assert job.wait(10) and job.standing().state == "stopped" and not done
+    with pytest.raises(UserError, match="stopped"):
+        job.result()
+
+
+@pytest.mark.parametrize(
+    ("raised", "said"),
+    [
+        (UserError("Row 3 is bad."), "Row 3 is bad."),
+        (MemoryError(), "out of memory"),
+        (ValueError("odd"), "ValueError: odd"),
+    ],
+)
+def test_what_goes_wrong_is_said_in_words(raised: Exception, said: str) -> None:
+    def work(report: Report) -> None:
+        raise raised
+
+    job = Job(work)
+    assert job.wait(10) and job.standing().state == "failed" and said in job.standing().error
+    with pytest.raises(UserError, match=said):
+        job.result()
+
+
+def test_rate_and_time_left_are_of_what_is_counted_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(background.time, "monotonic", lambda: clock[0])
+    seen: list[Standing] = []
+
+    def work(report: Report) -> None:
+        for at, what, done in ((0.0, "bytes", 0), (2.0, "bytes", 100), (3.0, "rows", 10), (5.0, "rows", 30)):
+            clock[0] = at
+            report(what, done, 90)
+            seen.append(job.standing())
+
+    ready = threading.Event()
+    job = Job(lambda report: ready.wait(10) and work(report))
+    ready.set()
+    assert job.wait(10)
+    assert [(s.rate, s.seconds_left) for s in seen] == [(None, None), (50.0, 0.0), (None, None), (10.0, 6.0)]
+
+
+def test_who_wants_the_same_shares_one_job_and_results_do_not_pile_up() -> None:
+    board, began = JobBoard(), []
+
+    def work(report: Report) -> int:
+        began.append(1)
+        return len(began)
+
+    first = board.start("a", work)
+    assert board.start("a", work) is first and first.wait(10) and len(began) == 1
+    board.forget("a")
+    assert board.get("a") is None
+    for k in range(3 * background.KEPT):
+        assert board.start(f"job {k}", work).wait(10)
+    assert sum(board.get(f"job {k}") is not None for k in range(3 * background.KEPT)) <= background.KEPT + 1
+
+
+def test_no_more_than_a_few_work_at_once() -> None:
+    board, go_on = JobBoard(), threading.Event()
+    at_work, most, lock = 0, 0, threading.Lock()
+
+    def work(report: Report) -> None:
+        nonlocal at_work, most
+        with lock:
+            at_work += 1
+            most = max(most, at_work)
+        assert go_on.wait(10)
+        with lock:
+            at_work -= 1
+
+    several: list[Any] = [board.start(str(k), work) for k in range(background.AT_ONCE + 2)]
+    go_on.set()
+    assert all(job.wait(10) for job in several) and 1 <= most <= background.AT_ONCE
+    board.stop_all()
+    assert board.get("0") is None

@@ -1,0 +1,339 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.errors import UserError
+from pll.runs.config import RunConfig
+from pll.runs.folder import RunFolder, list_runs
+from pll.training.metrics import METRICS
+from tests.run_helpers import config, write_data
+
+HOLD = (
+    "import sys; from pathlib import Path; from pll.runs.folder import RunFolder\n"
+    "folder = RunFolder(Path(sys.argv[1])); folder.lock(); print('held', flush=True); sys.stdin.read()"
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> RunFolder:
+    folder = RunFolder(tmp_path / "run")
+    folder.create(config(write_data(tmp_path / "small.npz")))
+    return folder
+
+
+def row(epoch: int, **values: object) -> dict[str, object]:
+    return dict.fromkeys(METRICS) | {"epoch": epoch, "changed_labels": 0, "seconds": 0.1} | values
+
+
+# ---- config ----------------------------------------------------------------------------------------------------------
+
+SOURCES = st.builds(
+    Source, st.text(min_size=1), st.none(), st.sampled_from([None, "csv"]), st.none(), st.just({"separator": ";"})
+)
+CONFIGS = st.builds(
+    RunConfig,
+    source=SOURCES,
+    method=st.sampled_from(["proden", "pn-oracle"]),
+    params=st.dictionaries(st.sampled_from(["lr", "epochs", "model"]), st.integers() | st.text()),
+    flip=st.none() | st.builds(Flip, st.sampled_from(["pair", "binomial"]), st.floats(0, 1)),
+    holdout=st.none() | st.floats(0, 1),
+    test=st.none() | SOURCES,
+    seed=st.integers(0, 2**31),
+    strict=st.booleans(),
+    name=st.text(),
+)
+
+
+@given(CONFIGS)
+def test_a_config_comes_back_from_json_as_it_was(what: RunConfig) -> None:
+    assert RunConfig.from_json(json.loads(json.dumps(what.to_json()))) == what
+
+
+def test_the_data_is_copied_into_the_folder_and_hashed(folder: RunFolder, tmp_path: Path) -> None:
+    source = folder.config().source
+    assert source.path == str(folder.path / "source" / "small.npz")
+    assert source.sha256 is not None
+    (tmp_path / "small.npz").unlink()
+    assert len(source.load()) == 120
+
+
+def test_a_file_called_like_our_own_folders_is_kept_too(tmp_path: Path) -> None:
+    train, test = write_data(tmp_path / "test"), tmp_path / "b" / "test"
+    test.parent.mkdir()
+    (tmp_path / "test.npz").rename(train)  # np.savez adds the ending
+    test.write_bytes(train.read_bytes())
+    folder = RunFolder(tmp_path / "run")
+    folder.create(RunConfig(Source("test", str(train)), test=Source("test", str(test))))
+    kept = folder.config()
+    assert kept.test is not None
+    assert kept.source.path != kept.test.path
+    assert len(kept.source.load()) == len(kept.test.load()) == 120
+
+
+def test_facts_are_added_to_what_is_there(folder: RunFolder) -> None:
+    before = folder.about()
+    folder.note(fingerprint="abc", data={"examples": 3})
+    assert folder.about() == before | {"fingerprint": "abc", "data": {"examples": 3}}
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"run": 3}', '{"run": {"source": {"name": "a"}, "new": 1}}', "{}"])
+def test_a_config_that_is_not_ours_is_said(folder: RunFolder, content: str) -> None:
+    (folder.path / "config.json").write_text(content)
+    with pytest.raises(UserError, match=r"config\.json"):
+        folder.config()
+
+
+def test_where_there_is_no_run_there_is_none(tmp_path: Path) -> None:
+    folder = RunFolder(tmp_path / "none")
+    assert not folder.exists()
+    for look in (folder.config, folder.about, folder.state):
+        with pytest.raises(UserError, match="no run in"):
+            look()
+    assert (folder.metrics(), folder.checkpoint(), folder.has_begun()) == ([], None, False)
+
+
+def test_a_file_in_the_way_is_named(tmp_path: Path) -> None:
+    (tmp_path / "run").touch()
+    for begin in (lambda folder: folder.create(RunConfig(Source("digits"))), lambda folder: folder.lock()):
+        with pytest.raises(UserError, match=r"Cannot make the run folder .*run"):
+            begin(RunFolder(tmp_path / "run"))
+
+
+# ---- state and lock --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("state", ["queued", "running", "paused"])
+def test_at_work_without_anybody_at_work_is_interrupted(folder: RunFolder, state: str) -> None:
+    folder.set_state(state)  # type: ignore[arg-type]
+    assert folder.state()["state"] == "interrupted"
+    folder.lock()
+    assert folder.state()["state"] == RunFolder(folder.path).state()["state"] == state
+    folder.unlock()
+    assert folder.state()["state"] == "interrupted"
+
+
+@pytest.mark.parametrize("state", ["stopped", "failed", "finished"])
+def test_ended_is_ended(folder: RunFolder, state: str) -> None:
+    folder.set_state(state, error="x")  # type: ignore[arg-type]
+    assert (folder.state()["state"], folder.state()["error"]) == (state, "x")
+
+
+def test_a_run_that_died_between_its_two_first_files_is_interrupted(folder: RunFolder) -> None:
+    (folder.path / "state.json").unlink()
+    assert folder.state()["state"] == "interrupted"
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"state": "dancing"}', "{}"])
+def test_a_state_that_is_not_ours_is_said(folder: RunFolder, content: str) -> None:
+    (folder.path / "state.json").write_text(content)
+    with pytest.raises(UserError, match=r"state\.json"):
+        folder.state()
+
+
+def test_one_at_a_time(folder: RunFolder) -> None:
+    folder.lock()
+    other = RunFolder(folder.path)
+    with pytest.raises(UserError, match="another process"):
+        other.lock()
+    assert other.is_locked()
+    folder.unlock()
+    other.lock()
+    assert folder.is_locked()
+    other.unlock()
+    assert not folder.is_locked()
+
+
+def test_the_lock_of_a_process_that_was_killed_is_free(folder: RunFolder) -> None:
+    folder.set_state("running")
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder.path)],
+        cwd=Path(__file__).parents[2],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        assert folder.is_locked()
+        assert folder.state()["state"] == "running"
+        with pytest.raises(UserError, match="another process"):
+            folder.lock()
+    finally:
+        process.kill()
+        process.communicate()
+    assert folder.state()["state"] == "interrupted"
+    folder.lock()
+    folder.unlock()
+
+
+def test_looking_whether_it_is_locked_never_keeps_anybody_from_starting(folder: RunFolder) -> None:
+    is_over = threading.Event()
+
+    def look() -> None:
+        while not is_over.is_set():
+            RunFolder(folder.path).is_locked()
+
+    lookers = [threading.Thread(target=look) for _ in range(3)]
+    for thread in lookers:
+        thread.start()
+    try:
+        for _ in range(50):
+            folder.lock()
+            folder.unlock()
+    finally:
+        is_over.set()
+        for thread in lookers:
+            thread.join()
+    assert not folder.is_locked()
+
+
+def test_a_deleted_folder_is_not_locked(tmp_path: Path) -> None:
+    assert not RunFolder(tmp_path / "gone").is_locked()
+
+
+# ---- metrics ---------------------------------------------------------------------------------------------------------
+
+ROWS = st.fixed_dictionaries(
+    {name: st.none() | st.floats(allow_nan=False, allow_infinity=False) for name in METRICS}
+    | {"changed_labels": st.integers(0, 10**9)}
+)
+
+
+@given(st.lists(ROWS, min_size=1, max_size=5))
+def test_metrics_come_back_to_the_last_digit(
+    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, object]]
+) -> None:
+    folder = RunFolder(tmp_path_factory.mktemp("run"))
+    numbered = [values | {"epoch": epoch} for epoch, values in enumerate(rows, start=1)]
+    for values in numbered:
+        folder.append_metrics(values)
+    assert folder.metrics() == numbered
+    header = (folder.path / "metrics.csv").read_text().splitlines()[0]
+    assert header == ",".join(METRICS)
+
+
+def test_metrics_are_read_by_pandas_too(folder: RunFolder) -> None:
+    pandas = pytest.importorskip("pandas")
+    folder.append_metrics(row(1, loss=0.1 + 0.2))
+    table = pandas.read_csv(folder.path / "metrics.csv", float_precision="round_trip")
+    assert tuple(table.columns) == METRICS
+    assert table["loss"][0] == 0.1 + 0.2
+    assert table["test_accuracy"].isna()[0]
+
+
+@pytest.mark.parametrize("torn", ["3", "3,0.5,0.9", "3,,,,0,,,,0.1", "3,,,,0,,,,1e-", "3,,,,0,,,,"])
+def test_a_line_that_is_half_written_does_not_count(folder: RunFolder, torn: str) -> None:
+    for epoch in (1, 2):
+        folder.append_metrics(row(epoch))
+    with (folder.path / "metrics.csv").open("a") as file:
+        file.write(torn)
+    assert [values["epoch"] for values in folder.metrics()] == [1, 2]
+    folder.rewind_metrics(2)
+    folder.append_metrics(row(3))
+    assert [values["epoch"] for values in folder.metrics()] == [1, 2, 3]
+
+
+def test_half_a_header_is_no_metrics(folder: RunFolder) -> None:
+    (folder.path / "metrics.csv").write_text("epoch,lo")
+    assert folder.metrics() == []
+    folder.rewind_metrics(0)
+    folder.append_metrics(row(1))
+    assert len(folder.metrics()) == 1
+
+
+def test_going_back_forgets_what_comes_after(folder: RunFolder) -> None:
+    for epoch in range(1, 6):
+        folder.append_metrics(row(epoch, loss=1 / epoch))
+    before = folder.metrics()
+    folder.rewind_metrics(3)
+    assert folder.metrics() == before[:3]
+    folder.rewind_metrics(0)
+    assert folder.metrics() == []
+    assert not folder.has_begun()
+
+
+def test_going_back_is_all_or_nothing(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    for epoch in range(1, 6):
+        folder.append_metrics(row(epoch))
+    before = folder.metrics()
+    monkeypatch.setattr(Path, "write_text", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        folder.rewind_metrics(3)
+    assert folder.metrics() == before
+
+
+@pytest.mark.parametrize("line", ["1,2", "x,,,,0,,,,0.1", "1,a,,,0,,,,0.1"])
+def test_metrics_that_somebody_changed_are_said(folder: RunFolder, line: str) -> None:
+    folder.append_metrics(row(1))
+    with (folder.path / "metrics.csv").open("a") as file:
+        file.write(line + "\n")
+    with pytest.raises(UserError, match=r"metrics\.csv is damaged"):
+        folder.metrics()
+
+
+def test_reading_five_hundred_rows_is_quick(folder: RunFolder) -> None:
+    folder.rewind_metrics(0)
+    for epoch in range(1, 501):
+        folder.append_metrics(dict.fromkeys(METRICS, 0.123456789012345) | {"epoch": epoch, "changed_labels": 7})
+
+    def seconds() -> float:
+        started = time.perf_counter()
+        assert len(folder.metrics()) == 500
+        return time.perf_counter() - started
+
+    assert min(seconds() for _ in range(10)) < 0.005
+
+
+# ---- checkpoint, log, list -------------------------------------------------------------------------------------------
+
+
+def test_a_checkpoint_comes_back(folder: RunFolder) -> None:
+    assert folder.checkpoint() is None
+    folder.save_checkpoint({"epoch": 3, "x": torch.arange(3), "deep": {"y": [1, None, "z"]}})
+    found = folder.checkpoint()
+    assert found is not None
+    assert (found["epoch"], found["x"].tolist(), found["deep"]) == (3, [0, 1, 2], {"y": [1, None, "z"]})
+    assert folder.has_begun()
+    assert [file.name for file in (folder.path / "checkpoint").iterdir()] == ["checkpoint.pt"]
+
+
+def test_a_checkpoint_that_fails_leaves_the_one_before(folder: RunFolder) -> None:
+    folder.save_checkpoint({"epoch": 1})
+    with pytest.raises(Exception, match=r"pickle|local"):
+        folder.save_checkpoint({"epoch": 2, "no": lambda: None})
+    found = folder.checkpoint()
+    assert found is not None and found["epoch"] == 1
+
+
+def test_the_log_has_the_time_of_every_line(folder: RunFolder) -> None:
+    folder.log("first")
+    folder.log("zweite Zeile: ä")
+    lines = (folder.path / "log.txt").read_text(encoding="utf-8").splitlines()
+    assert [line.split(" ", 1)[1] for line in lines] == ["first", "zweite Zeile: ä"]
+    assert all(line.split(" ")[0].endswith("+00:00") for line in lines)
+
+
+def test_runs_are_listed_the_newest_first_whatever_happens_to_them_later(tmp_path: Path) -> None:
+    names = ["b", "c", "a"]
+    for name in names:
+        RunFolder(tmp_path / name).create(RunConfig(Source("digits")))
+    RunFolder(tmp_path / "b").set_state("finished")
+    (tmp_path / "not a run").mkdir()
+    (tmp_path / "a file").touch()
+    assert [folder.path.name for folder in list_runs(tmp_path)] == names[::-1]
+    (tmp_path / "a" / "config.json").write_text("{")  # damaged: listed all the same, so that it can be seen
+    assert {folder.path.name for folder in list_runs(tmp_path)} == set(names)
+    assert list(list_runs(tmp_path / "none")) == []

@@ -1,0 +1,492 @@
+"""Lanes: the same start for all, turns by epoch, and for each the result it would have had alone."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pll.analysis.protocol import Parts
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.export.run_export import export_source
+from pll.methods import METHODS
+from pll.runs import run_data
+from pll.runs.comparison import Comparison
+from pll.runs.config import RunConfig
+from pll.runs.lanes import MOST_LANES, USUAL, lane_configs, why_not
+from pll.runs.registry import RunRegistry
+from pll.runs.run import Run
+from pll.synthesis import flip_binomial
+from pll.training.trainer import Trainer
+from tests.run_helpers import BATCHES, config, registry_in, result_of, wait_for, write_data
+
+ROOT = Path(__file__).parents[2]
+LONG = {"epochs": 100_000}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data(tmp_path_factory.mktemp("data") / "small.npz")
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Iterator[RunRegistry]:
+    with registry_in(tmp_path / "runs") as registry:
+        yield registry
+
+
+def usual(data: Path, **options: Any) -> list[RunConfig]:
+    return lane_configs(config(data, **options), USUAL)
+
+
+def ended(worker: Comparison | Run) -> Any:
+    worker.join(60)
+    assert not worker.is_alive()
+    return worker
+
+
+def still(comparison: Comparison) -> list[int]:
+    """The epochs of the lanes, once it stands still."""
+    comparison.wait_until_paused(30)
+    return [lane.epoch for lane in comparison.snapshot().lanes]
+
+
+class Spy:
+    """What every trainer started from, and every mini-batch in order."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.starts: list[dict[str, Any]] = []
+        self.batches: dict[int, list[list[int]]] = {}
+        self.turns: list[tuple[int, int]] = []
+        initialise, step = Trainer.__init__, Trainer.step
+
+        def begun(trainer: Trainer, network: Any, X: Any, candidates: Any, *rest: Any) -> None:
+            parameters = {name: value.clone() for name, value in network.state_dict().items()}
+            self.starts.append({"parameters": parameters, "X": X, "candidates": candidates})
+            initialise(trainer, network, X, candidates, *rest)
+            trainer.number = len(self.starts) - 1  # type: ignore[attr-defined]
+
+        def stepped(trainer: Any, units: torch.Tensor) -> Any:
+            self.batches.setdefault(trainer.number, []).append(units.tolist())
+            self.turns.append((trainer.number, trainer.epoch))
+            return step(trainer, units)
+
+        monkeypatch.setattr(Trainer, "__init__", begun)
+        monkeypatch.setattr(Trainer, "step", stepped)
+
+
+# ---- the same for all ------------------------------------------------------------------------------------------------
+
+
+def test_lanes_start_alike_and_see_the_same_batches(
+    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[Parts] = []
+    load = run_data.load_parts
+
+    def counted(*args: Any, **options: Any) -> Parts:
+        loaded.append(load(*args, **options))
+        return loaded[-1]
+
+    monkeypatch.setattr(run_data, "load_parts", counted)
+    spy = Spy(monkeypatch)
+    ended(registry.compare(usual(data, params={"model": "mlp", "epochs": 3})))
+    assert len(loaded) == 1  # read and drawn once
+    assert len(spy.starts) == len(USUAL)
+    first = spy.starts[0]
+    for other in spy.starts[1:]:
+        assert other["candidates"] is first["candidates"]
+        assert torch.equal(other["X"], first["X"])
+        assert all(torch.equal(value, other["parameters"][name]) for name, value in first["parameters"].items())
+    assert len(spy.batches[0]) == 3 * BATCHES
+    assert all(batches == spy.batches[0] for batches in spy.batches.values())
+
+
+def test_lanes_take_turns_by_epoch(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    spy = Spy(monkeypatch)
+    ended(registry.compare(usual(data, params={"epochs": 4})))
+    expected = [(lane, epoch) for epoch in range(4) for lane in range(len(USUAL)) for _ in range(BATCHES)]
+    assert spy.turns == expected
+
+
+EVERY = [
+    ("proden", "proden-naive", "proden-sudden", "proden-itera", "pn-oracle"),
+    ("pn-decomp", "d2cnn", "ga", "sure", "clpl"),
+    ("ecoc", "plsvm", "plknn", "ipal", "proden"),
+]
+
+
+def test_every_method_is_tried_below() -> None:
+    assert {method for lanes in EVERY for method in lanes} == set(METHODS)
+
+
+@pytest.mark.parametrize("methods", EVERY, ids=["paper", "deep", "classical"])
+def test_a_lane_is_to_the_bit_what_the_method_is_alone(
+    methods: tuple[str, ...], registry: RunRegistry, data: Path
+) -> None:
+    configs = lane_configs(config(data, params={"epochs": 5}), methods)
+    comparison = ended(registry.compare(configs))
+    for run, what in zip(comparison.runs, configs, strict=True):
+        alone = ended(registry.start(what))
+        assert alone.snapshot().state == "finished"
+        assert result_of(run.folder) == result_of(alone.folder), what.method
+
+
+def test_what_lanes_draw_at_random_does_not_mix(registry: RunRegistry, tmp_path: Path) -> None:
+    images = write_data(tmp_path / "images.npz", images=True)
+    configs = lane_configs(config(images, params={"augment": "crop-flip", "epochs": 3}), ["proden", "d2cnn"])
+    comparison = ended(registry.compare(configs))
+    for run, what in zip(comparison.runs, configs, strict=True):
+        assert result_of(run.folder) == result_of(ended(registry.start(what)).folder)
+
+
+def test_settings_of_ones_own(data: Path) -> None:
+    shared = config(data, params={"lr": 0.1})
+    made = lane_configs(shared, ["proden", "plknn", "proden-naive"], {"proden-naive": {"lr": 0.5}})
+    assert [what.params.get("lr") for what in made] == [0.1, None, 0.5]
+    assert [what.params.get("epochs") for what in made] == [6, None, 6]
+    with pytest.raises(UserError, match="deepness"):
+        lane_configs(shared, ["proden", "sure"], {"sure": {"deepness": 3}})
+
+
+# ---- under a person's hand -------------------------------------------------------------------------------------------
+
+
+def test_steps_are_of_all_lanes_and_change_nothing(registry: RunRegistry, data: Path) -> None:
+    through = ended(registry.compare(usual(data)))
+    stepped = registry.compare(usual(data), paused=True)
+    assert still(stepped) == [0] * 5
+    assert stepped.snapshot().state == "paused"
+    for epochs, expected in ((1, 1), (2, 3), (25, 6)):
+        stepped.step(epochs=epochs)
+        assert still(stepped) == [expected] * 5
+    assert stepped.snapshot().state == "finished"
+    assert [result_of(run.folder) for run in stepped.runs] == [result_of(run.folder) for run in through.runs]
+
+
+def test_pauses_and_stops_change_nothing(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    what = usual(data, params={"epochs": 20})
+    undisturbed = [result_of(run.folder) for run in ended(registry.compare(what)).runs]
+    spy = Spy(monkeypatch)
+    comparison = registry.compare(what)
+    for disturb in ("pause", "stop", "pause", "stop"):
+        before = len(spy.turns)
+        wait_for(lambda: len(spy.turns) > before + 37, "37 batches")  # noqa: B023
+        getattr(comparison, disturb)()
+        wait_for(lambda: comparison.snapshot().state in ("paused", "stopped"), disturb)
+        stood = len(spy.turns)
+        states = {run.snapshot().state for run in comparison.runs}
+        assert states == {"paused" if disturb == "pause" else "stopped"}  # each lane says so by itself
+        assert len(spy.turns) == stood
+        comparison.resume()
+    ended(comparison)
+    assert [result_of(run.folder) for run in comparison.runs] == undisturbed
+
+
+def test_a_stop_leaves_a_result_in_every_lane(registry: RunRegistry, data: Path) -> None:
+    comparison = registry.compare(usual(data, params=LONG))
+    wait_for(lambda: comparison.snapshot().epoch >= 2, "two rounds")
+    comparison.stop()
+    ended(comparison)
+    snapshot = comparison.snapshot()
+    assert snapshot.state == "stopped"
+    epochs = [lane.epoch for lane in snapshot.lanes]
+    assert max(epochs) - min(epochs) <= 1
+    for run, lane in zip(comparison.runs, snapshot.lanes, strict=True):
+        assert lane.metrics is not None and lane.metrics["epoch"] == lane.epoch
+        assert (run.folder.path / "labels.csv").exists() and (run.folder.path / "model.json").exists()
+        assert not run.folder.is_locked()
+
+
+def test_stop_before_it_begins(registry: RunRegistry, data: Path) -> None:
+    comparison = registry.compare(usual(data), paused=True)
+    comparison.wait_until_paused(30)
+    comparison.stop()
+    ended(comparison)
+    assert {lane.state for lane in comparison.snapshot().lanes} == {"stopped"}
+    comparison.resume()
+    ended(comparison)
+    assert comparison.snapshot().state == "finished"
+
+
+def test_it_stops_once_all_have_settled(registry: RunRegistry, data: Path) -> None:
+    comparison = registry.compare(usual(data, params={"epochs": 400, "lr": 1e-9}), paused=True)
+    comparison.set_settle(4)
+    comparison.resume()
+    ended(comparison)
+    snapshot = comparison.snapshot()
+    assert snapshot.state == "stopped"
+    for lane in snapshot.lanes:
+        assert not any(row["changed_labels"] for row in lane.rows[-4:])
+
+
+def test_lanes_of_different_lengths(registry: RunRegistry, data: Path) -> None:
+    own = {"proden-sudden": {"epochs": 1}, "proden": {"epochs": 3}, "proden-naive": {"epochs": 6}}
+    configs = lane_configs(config(data), list(own), own)
+    comparison = registry.compare(configs, paused=True)
+    comparison.step(epochs=4)
+    assert still(comparison) == [1, 3, 4]
+    snapshot = comparison.snapshot()
+    assert [lane.state for lane in snapshot.lanes] == ["finished", "finished", "paused"]
+    assert (snapshot.epoch, snapshot.total) == (4, 6)
+    comparison.resume()
+    ended(comparison)
+    assert [lane.epoch for lane in comparison.snapshot().lanes] == [1, 3, 6]
+
+
+def test_the_time_of_an_epoch_is_that_of_the_lane(
+    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = Trainer.step
+
+    def slow(trainer: Trainer, units: torch.Tensor) -> Any:
+        if type(trainer.objective).__name__ == "_Supervised":  # the oracle's
+            threading.Event().wait(0.02)
+        return step(trainer, units)
+
+    monkeypatch.setattr(Trainer, "step", slow)
+    comparison = ended(registry.compare(usual(data, params={"epochs": 4})))
+    seconds = {run.config.method: [row["seconds"] for row in run.folder.metrics()] for run in comparison.runs}
+    assert min(seconds["pn-oracle"]) >= 0.02 * BATCHES
+    assert np.median(seconds["proden"]) < 0.02 * BATCHES
+
+
+# ---- one place in the queue ------------------------------------------------------------------------------------------
+
+
+def test_a_comparison_is_one_in_the_queue(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = registry.start(config(data, params=LONG))
+    wait_for(lambda: first.snapshot().epoch >= 1, "the first to begin")
+    comparison = registry.compare(usual(data))
+    wait_for(lambda: comparison.snapshot().ahead == 1, "the comparison to wait")
+    after = registry.start(config(data))
+    wait_for(lambda: after.snapshot().ahead == 2, "the next to wait for both")
+    assert {lane.state for lane in comparison.snapshot().lanes} == {"queued"}
+    first.stop()
+    ended(comparison)
+    ended(after)
+    assert comparison.snapshot().state == "finished"
+
+
+def test_a_lane_at_work_is_left_to_its_comparison(registry: RunRegistry, data: Path) -> None:
+    comparison = registry.compare(usual(data, params=LONG))
+    wait_for(lambda: comparison.snapshot().epoch >= 1, "a round")
+    run = comparison.runs[1]
+    assert run.is_elsewhere() and run.snapshot().state == "running"
+    with pytest.raises(UserError, match="worked on"):
+        run.resume()
+    with pytest.raises(UserError, match="at work"):
+        registry.delete(run.id)
+    with pytest.raises(UserError, match="at work"):
+        registry.delete_comparison(comparison.id)
+    comparison.stop()
+    ended(comparison)
+    assert not run.is_elsewhere()
+
+
+def test_threads_are_put_back_and_kept_meanwhile(
+    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = set()
+    step = Trainer.step
+
+    def counted(trainer: Trainer, units: torch.Tensor) -> Any:
+        seen.add(torch.get_num_threads())
+        return step(trainer, units)
+
+    monkeypatch.setattr(Trainer, "step", counted)
+    own = {"proden": {"epochs": 2}, "proden-naive": {"epochs": 5}}
+    ended(registry.compare(lane_configs(config(data, params={"threads": 2}), list(own), own)))
+    assert seen == {2}
+    assert torch.get_num_threads() == 1
+
+
+# ---- errors ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_lane_that_fails_does_not_stop_the_others(registry: RunRegistry, data: Path) -> None:
+    own = {"proden-sudden": {"lr": 1e30, "loss": "mse"}}
+    comparison = ended(registry.compare(lane_configs(config(data), USUAL, own)))
+    snapshot = comparison.snapshot()
+    assert snapshot.state == "finished"
+    states = {lane.method: lane.state for lane in snapshot.lanes}
+    assert states.pop("proden-sudden") == "failed" and set(states.values()) == {"finished"}
+    failed = next(lane for lane in snapshot.lanes if lane.state == "failed")
+    assert failed.error is not None and "smaller learning rate" in failed.error
+    comparison.resume()  # nothing is left to do
+    assert not comparison.is_alive()
+
+
+def test_data_that_cannot_be_read_is_said_in_every_lane(registry: RunRegistry, data: Path) -> None:
+    comparison = registry.compare(usual(data, params=LONG))
+    wait_for(lambda: comparison.snapshot().epoch >= 1, "a round")
+    comparison.stop()
+    ended(comparison)
+    (comparison.runs[0].folder.path / "source" / data.name).write_bytes(b"PK")
+    comparison.runs[0].forget_parts()
+    comparison.resume()
+    ended(comparison)
+    snapshot = comparison.snapshot()
+    assert snapshot.state == "failed"
+    assert snapshot.error is not None and "changed" in snapshot.error
+    assert all(lane.error == snapshot.error for lane in snapshot.lanes)
+
+
+def test_lanes_that_do_not_belong_together_are_refused(registry: RunRegistry, data: Path) -> None:
+    shared = config(data)
+    with pytest.raises(UserError, match="choose two to 5"):
+        lane_configs(shared, ["proden"])
+    with pytest.raises(UserError, match="choose two to 5"):
+        lane_configs(shared, ["proden"] * (MOST_LANES + 1))
+    with pytest.raises(UserError, match="differ in seed"):
+        registry.compare([shared, config(data, seed=1)])
+    with pytest.raises(UserError, match="prodne"):
+        lane_configs(shared, ["prodne", "proden"])
+    assert registry.all() == [] and registry.comparisons() == []
+
+
+def test_what_cannot_be_written_leaves_nothing(
+    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = shutil.copyfile
+    calls = iter(range(100))
+
+    def full(*args: Any, **options: Any) -> Any:
+        if next(calls) == 2:
+            raise OSError(28, "No space left on device")
+        return copy(*args, **options)
+
+    monkeypatch.setattr("pll.catalog.sources.shutil.copyfile", full)
+    with pytest.raises(UserError, match="No space left"):
+        registry.compare(usual(data))
+    assert list(registry.root.iterdir()) == []
+
+
+def test_who_cannot_be_a_lane_and_why() -> None:
+    y = np.arange(40) % 4
+    sets = flip_binomial(y, 4, 0.5)
+    X = np.random.default_rng(0).normal(size=(40, 3)).astype(np.float32)
+    known = PartialLabelDataset(X, sets, y=y)
+    unknown = PartialLabelDataset(X, sets)
+    assert all(why_not(method, known) is None for method in METHODS)
+    said = {method: why_not(method, unknown) for method in METHODS}
+    assert {method for method, why in said.items() if why} == {"pn-oracle"}
+    assert "true label" in str(said["pn-oracle"])
+    partly = replace(known, y=np.where(y == 0, -1, y))
+    assert why_not("pn-oracle", partly) is not None
+    assert why_not("proden", known, {"model": "convnet"}) is not None  # a table has no pixels
+    assert why_not("ipal", known, {"model": "convnet"}) is None
+
+
+# ---- found again -----------------------------------------------------------------------------------------------------
+
+
+def test_each_lane_is_an_ordinary_finished_run(registry: RunRegistry, data: Path) -> None:
+    comparison = ended(registry.compare(usual(data)))
+    again = RunRegistry(registry.root)
+    assert {run.id for run in again.all()} == {run.id for run in comparison.runs}
+    for run in comparison.runs:
+        found = again.get(run.id)
+        assert found.snapshot().state == "finished"
+        assert export_source(found.folder, found.parts()).name
+        assert found.folder.about()["comparison"] == comparison.id
+
+
+def test_it_is_found_after_a_restart_and_deleted(registry: RunRegistry, data: Path) -> None:
+    comparison = ended(registry.compare(usual(data), name="mine"))
+    other = RunRegistry(registry.root)
+    (found,) = other.comparisons()
+    assert (found.id, found.name, found.lanes) == (comparison.id, "mine", comparison.lanes)
+    assert found.snapshot() == comparison.snapshot()
+    assert other.comparison(comparison.id) is found
+    assert len(found.parts().train) == 96
+    other.delete_comparison(found.id)
+    assert list(registry.root.iterdir()) == []
+    for link in (comparison.id, "../x", "", "."):
+        with pytest.raises(UserError, match="no comparison behind this link"):
+            other.comparison(link)
+
+
+def test_a_lane_may_be_deleted_by_itself(registry: RunRegistry, data: Path) -> None:
+    comparison = ended(registry.compare(usual(data)))
+    gone, *kept = [run.id for run in comparison.runs]
+    registry.delete(gone)
+    assert [run.id for run in registry.comparison(comparison.id).runs] == kept
+    for run in kept:
+        registry.delete(run)
+    with pytest.raises(UserError, match="have been deleted"):
+        registry.comparison(comparison.id)
+    assert registry.comparisons() == []
+
+
+def test_runs_of_the_past_are_laid_beside_each_other(registry: RunRegistry, data: Path) -> None:
+    like_one = lane_configs(config(data), ["proden", "clpl"])
+    one, same, other = (ended(registry.start(what)) for what in [*like_one, config(data, seed=3)])
+    beside = registry.lay_beside([one.id, same.id])
+    assert beside.shares_data() and not beside.lanes.together
+    assert beside.parts(0) is beside.parts(1)
+    beside.resume()  # there is nothing to train
+    assert not beside.is_alive()
+    assert beside.snapshot().state == "finished"
+    mixed = registry.lay_beside([one.id, other.id])
+    assert not mixed.shares_data()
+    assert mixed.parts(0).train.fingerprint != mixed.parts(1).train.fingerprint
+    for ids in ([one.id], [one.id, one.id]):
+        with pytest.raises(UserError, match="different runs"):
+            registry.lay_beside(ids)
+    registry.delete_comparison(beside.id)
+    assert {run.id for run in registry.all()} == {one.id, same.id, other.id}  # they stay
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from pll import fitting
+from pll.runs.lanes import USUAL, lane_configs
+from pll.runs.registry import RunRegistry
+from tests.run_helpers import config
+fitting.CHECKPOINT_EVERY = 0
+runs = RunRegistry(Path(sys.argv[1]))
+runs.compare(lane_configs(config(Path(sys.argv[2]), params={"epochs": 30}), USUAL)).join()
+"""
+
+
+def test_killed_with_9_and_resumed_to_the_same_bits(registry: RunRegistry, data: Path) -> None:
+    straight = ended(registry.compare(usual(data, params={"epochs": 30})))
+    root = registry.root.parent / "killed"
+    process = subprocess.Popen(
+        [sys.executable, "-c", DRIVER, str(root), str(data)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stderr=subprocess.DEVNULL,
+    )
+    reader = RunRegistry(root)
+
+    def epoch() -> int:
+        found = reader.comparisons()
+        return found[0].snapshot().epoch if found and len(found[0].runs) == 5 else 0
+
+    try:
+        wait_for(lambda: epoch() >= 4 or process.poll() is not None, "four rounds", 120)
+    finally:
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+    (comparison,) = RunRegistry(root).comparisons()
+    assert comparison.snapshot().state == "interrupted"
+    assert 4 <= comparison.snapshot().epoch < 30
+    comparison.resume()
+    ended(comparison)
+    assert comparison.snapshot().state == "finished"
+    assert [result_of(run.folder) for run in comparison.runs] == [result_of(run.folder) for run in straight.runs]

@@ -1,0 +1,707 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import FrozenInstanceError
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
+from pll.errors import UserError
+from pll.methods import METHODS
+from pll.runs import registry as pll_registry
+from pll.runs import run_data, runner
+from pll.runs.config import RunConfig
+from pll.runs.folder import RunFolder
+from pll.runs.registry import RunRegistry
+from pll.runs.run import Run
+from pll.training.devices import default_threads
+from pll.training.trainer import Trainer
+from tests.run_helpers import BATCHES, config, registry_in, result_of, wait_for, write_data
+
+LONG = {"epochs": 100_000}
+"""A run that does not end by itself while a test lasts."""
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data(tmp_path_factory.mktemp("data") / "small.npz")
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Iterator[RunRegistry]:
+    with registry_in(tmp_path / "runs") as registry:
+        yield registry
+
+
+class Steps:
+    """Counts mini-batches, by the run's thread, and how many were ever taken at the same time."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.by_thread: dict[str, int] = {}
+        self.most_at_once = 0
+        self._inside = 0
+        self._guard = threading.Lock()
+        step = Trainer.step
+
+        def counted(trainer: Trainer, units: torch.Tensor) -> Any:
+            name = threading.current_thread().name
+            with self._guard:
+                self._inside += 1
+                self.most_at_once = max(self.most_at_once, self._inside)
+                self.by_thread[name] = self.by_thread.get(name, 0) + 1
+            try:
+                return step(trainer, units)
+            finally:
+                with self._guard:
+                    self._inside -= 1
+
+        monkeypatch.setattr(Trainer, "step", counted)
+
+    def of(self, run: Run) -> int:
+        return self.by_thread.get(f"candid-run-{run.id}", 0)
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
+    return Steps(monkeypatch)
+
+
+def state_of(run: Run) -> str:
+    return run.snapshot().state
+
+
+def wait_for_state(run: Run, *states: str) -> None:
+    wait_for(lambda: state_of(run) in states, f"{states}; {run.snapshot()}")
+
+
+def ended(run: Run) -> Run:
+    run.join(60)
+    assert not run.is_alive()
+    return run
+
+
+# ---- from start to end -----------------------------------------------------------------------------------------------
+
+
+def test_a_run_goes_on_by_itself_to_the_same_result_as_in_the_foreground(
+    registry: RunRegistry, data: Path, tmp_path: Path
+) -> None:
+    run = ended(registry.start(config(data)))
+    snapshot = run.snapshot()
+    assert (snapshot.state, snapshot.epoch, snapshot.total, snapshot.is_active) == ("finished", 6, 6, False)
+    assert (snapshot.name, snapshot.method, snapshot.error) == ("small.npz", "proden", None)
+    foreground = RunFolder(tmp_path / "foreground")
+    foreground.create(config(data))
+    runner.run(foreground)
+    assert result_of(run.folder) == result_of(foreground)
+    assert snapshot.metrics == foreground.state()["metrics"]
+
+
+def test_a_snapshot_shows_the_run_as_it_goes(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params=LONG, name="my run"))
+    wait_for(lambda: run.snapshot().epoch >= 3, "three epochs")
+    snapshot = run.snapshot()
+    assert (snapshot.state, snapshot.name, snapshot.total) == ("running", "my run", 100_000)
+    assert [row["epoch"] for row in snapshot.rows] == list(range(1, snapshot.epoch + 1))
+    assert snapshot.record is not None
+    assert len(snapshot.record.label_weights) == run.parts().train.sets().nnz
+    assert snapshot.seconds_left is not None and snapshot.seconds_left > 0
+    assert (snapshot.ahead, snapshot.metrics) == (None, None)
+    assert snapshot.is_active
+
+
+def test_a_finished_run_stays_finished(registry: RunRegistry, data: Path) -> None:
+    run = ended(registry.start(config(data)))
+    before = result_of(run.folder)
+    run.resume()
+    run.start()
+    assert not run.is_alive()
+    assert not run.folder.is_locked()
+    assert result_of(run.folder) == before
+
+
+def test_threads_are_chosen_so_that_the_page_stays_quick(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params={"threads": None}))
+    assert run.config.params["threads"] == default_threads() >= 1
+    ended(run)
+
+
+# ---- pause, resume, stop ---------------------------------------------------------------------------------------------
+
+
+def test_a_pause_comes_within_one_batch_and_nothing_is_trained_in_it(
+    registry: RunRegistry, data: Path, steps: Steps
+) -> None:
+    run = registry.start(config(data, params=LONG))
+    wait_for(lambda: steps.of(run) > 20, "twenty batches")
+    run.pause()
+    asked_at = steps.of(run)
+    wait_for_state(run, "paused")
+    stood_at = steps.of(run)
+    assert stood_at <= asked_at + 1
+    time.sleep(0.05)
+    assert steps.of(run) == stood_at
+    assert run.folder.state()["state"] == "paused"
+    run.resume()
+    wait_for(lambda: steps.of(run) > stood_at + 10, "ten more batches")
+    assert state_of(run) == "running"
+
+
+def test_a_stop_comes_within_one_batch(registry: RunRegistry, data: Path, steps: Steps) -> None:
+    run = registry.start(config(data, params=LONG))
+    wait_for(lambda: steps.of(run) > 20, "twenty batches")
+    run.stop()
+    asked_at = steps.of(run)
+    ended(run)
+    assert steps.of(run) <= asked_at + 1
+    snapshot = run.snapshot()
+    assert snapshot.state == "stopped"
+    assert snapshot.metrics is not None
+    assert snapshot.metrics["epoch"] == snapshot.epoch == steps.of(run) // BATCHES
+    assert (run.folder.path / "labels.csv").exists()
+
+
+def test_pauses_and_stops_change_nothing_in_the_result(registry: RunRegistry, data: Path, steps: Steps) -> None:
+    undisturbed = ended(registry.start(config(data, params={"model": "mlp", "epochs": 40})))
+    run = registry.start(config(data, params={"model": "mlp", "epochs": 40}))
+    for disturb in ("pause", "stop", "pause", "stop"):
+        before = steps.of(run)
+        wait_for(lambda: steps.of(run) > before + 13, "13 batches")  # noqa: B023
+        getattr(run, disturb)()
+        wait_for_state(run, "paused", "stopped")
+        run.resume()
+    ended(run)
+    assert result_of(run.folder) == result_of(undisturbed.folder)
+
+
+def test_a_paused_run_can_be_stopped(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params=LONG))
+    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
+    run.pause()
+    wait_for_state(run, "paused")
+    run.stop()
+    ended(run)
+    assert state_of(run) == "stopped"
+
+
+def test_a_stop_is_final_until_somebody_goes_on(registry: RunRegistry, data: Path, steps: Steps) -> None:
+    run = registry.start(config(data, params=LONG))
+    wait_for(lambda: steps.of(run) > 5, "batches")
+    run.stop()
+    run.pause()  # too late: nothing of it shows
+    ended(run)
+    assert state_of(run) == "stopped"
+    before = run.snapshot().epoch
+    run.resume()
+    wait_for(lambda: run.snapshot().epoch > before, "another epoch")
+
+
+def test_going_on_right_after_a_stop_waits_for_it_to_end(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params=LONG))
+    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
+    run.stop()
+    run.resume()
+    assert run.is_alive()
+    before = run.snapshot().epoch
+    wait_for(lambda: run.snapshot().epoch > before + 1, "more epochs")
+
+
+def test_a_run_that_waits_can_be_stopped_before_it_began(registry: RunRegistry, data: Path, steps: Steps) -> None:
+    first = registry.start(config(data, params=LONG))
+    wait_for(lambda: steps.of(first) > 0, "the first to begin")
+    second = registry.start(config(data))
+    wait_for(lambda: second.snapshot().ahead == 1, "the second to wait")
+    second.stop()
+    ended(second)
+    assert state_of(second) == "stopped"
+    assert steps.of(second) == 0
+    assert not second.folder.is_locked()
+    first.stop()
+    ended(first)
+    second.resume()
+    ended(second)
+    assert state_of(second) == "finished"
+
+
+# ---- one at a time on a device ---------------------------------------------------------------------------------------
+
+
+def test_runs_wait_for_each_other_in_a_line_that_is_seen(registry: RunRegistry, data: Path, steps: Steps) -> None:
+    first = registry.start(config(data, params=LONG))
+    wait_for(lambda: steps.of(first) > 0, "the first to begin")
+    others = []
+    for number in (1, 2, 3):
+        others.append(registry.start(config(data, params=LONG)))
+        wait_for(lambda: others[-1].snapshot().ahead == number, f"number {number} to wait")  # noqa: B023
+        assert state_of(others[-1]) == "queued"
+        assert others[-1].folder.state()["state"] == "queued"
+    first.stop()
+    wait_for_state(others[0], "running")
+    wait_for(lambda: [run.snapshot().ahead for run in others] == [None, 1, 2], "the line to move up")
+    assert steps.most_at_once == 1
+
+
+def test_urgent_runs_come_sooner_and_keep_their_place_after_a_pause(
+    registry: RunRegistry, data: Path, steps: Steps
+) -> None:
+    first = registry.start(config(data, params=LONG))
+    wait_for(lambda: steps.of(first) > 0, "the first to begin")
+    patient = registry.start(config(data, params=LONG), priority=1)
+    wait_for(lambda: patient.snapshot().ahead == 1, "the patient one to wait")
+    urgent = registry.start(config(data, params=LONG), priority=-1)
+    wait_for(lambda: (urgent.snapshot().ahead, patient.snapshot().ahead) == (1, 2), "the urgent one to come first")
+    first.pause()
+    wait_for_state(urgent, "running")
+    first.resume()
+    wait_for(lambda: first.snapshot().ahead == 1, "the first to wait again")
+    urgent.pause()
+    wait_for_state(first, "running")
+    urgent.resume()
+    wait_for(lambda: urgent.snapshot().ahead == 1, "the urgent one to wait again")
+    assert patient.snapshot().ahead == 2
+
+
+def test_a_paused_run_lets_the_next_one_in(registry: RunRegistry, data: Path, steps: Steps) -> None:
+    first = registry.start(config(data, params=LONG))
+    wait_for(lambda: steps.of(first) > 0, "the first to begin")
+    second = registry.start(config(data))
+    first.pause()
+    ended(second)
+    assert state_of(second) == "finished"
+    assert state_of(first) == "paused"
+    before = steps.of(first)
+    first.resume()
+    wait_for(lambda: steps.of(first) > before, "the first to go on")
+
+
+def test_two_runs_never_train_at_the_same_time(registry: RunRegistry, data: Path, steps: Steps) -> None:
+    together = [registry.start(config(data, params={"epochs": 60}, seed=seed)) for seed in range(4)]
+    deadline = time.monotonic() + 60
+    turn = 0
+    while any(run.is_alive() for run in together) and time.monotonic() < deadline:
+        run = together[turn % 4]
+        turn += 1
+        run.pause()
+        time.sleep(0.01)
+        run.resume()
+    assert [state_of(run) for run in together] == ["finished"] * 4
+    assert steps.most_at_once == 1
+    assert [steps.of(run) for run in together] == [60 * BATCHES] * 4
+
+
+def test_what_others_draw_at_random_changes_nothing(registry: RunRegistry, tmp_path: Path) -> None:
+    """torch has one random stream for the whole process, and a pause may come within an epoch."""
+    images = write_data(tmp_path / "images.npz", images=True)
+
+    def what(seed: int) -> RunConfig:
+        return config(images, params={"augment": "crop-flip", "epochs": 4}, seed=seed)
+
+    alone = [ended(registry.start(what(seed))) for seed in (0, 1)]
+    together = [registry.start(what(seed), paused=True) for seed in (0, 1)]
+    while any(run.is_alive() for run in together):
+        for run in together:
+            run.step(batches=5)
+            run.wait_until_paused(30)
+        METHODS["proden"](epochs=1).fit(np.eye(4), CandidateSets.from_labels(np.arange(4), 4))  # on a page, say
+    for a, b in zip(alone, together, strict=True):
+        assert result_of(a.folder) == result_of(b.folder)
+
+
+# ---- pace ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_pace_slows_down_and_returns_and_changes_nothing_else(registry: RunRegistry, data: Path) -> None:
+    undisturbed = ended(registry.start(config(data, params={"epochs": 25})))
+    run = registry.start(config(data, params={"epochs": 25}), paused=True)
+    wait_for_state(run, "paused")
+    run.set_pace(20)
+    started = time.monotonic()
+    run.resume()
+    wait_for(lambda: run.snapshot().epoch >= 6, "six epochs")
+    took = time.monotonic() - started
+    assert took >= 0.2  # six epochs, with five pauses between them
+    left = run.snapshot().seconds_left
+    assert left is not None and left > 0.9 * (25 - run.snapshot().epoch - 1) / 20
+    run.set_pace(0.01)
+    time.sleep(0.15)
+    at = run.snapshot().epoch
+    time.sleep(0.15)
+    assert run.snapshot().epoch == at < 25
+    run.set_pace(None)
+    ended(run)
+    assert result_of(run.folder) == result_of(undisturbed.folder)
+    assert all(row["seconds"] < 1 for row in run.snapshot().rows)  # waiting is not counted as training
+
+
+def test_a_slow_run_can_be_paused_and_stopped_at_once(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params=LONG))
+    run.set_pace(0.001)
+    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
+    run.pause()
+    wait_for_state(run, "paused")
+    run.resume()
+    run.stop()
+    ended(run)
+    assert state_of(run) == "stopped"
+
+
+@pytest.mark.parametrize("pace", [0, -1.0, float("nan")])
+def test_a_pace_of_nothing_is_refused(registry: RunRegistry, data: Path, pace: float) -> None:
+    run = registry.start(config(data))
+    with pytest.raises(UserError, match="above 0"):
+        run.set_pace(pace)
+    assert run.pace is None
+
+
+# ---- errors ----------------------------------------------------------------------------------------------------------
+
+
+def test_divergence_becomes_words(registry: RunRegistry, data: Path) -> None:
+    run = ended(registry.start(config(data, params={"lr": 1e30, "loss": "mse"})))
+    snapshot = run.snapshot()
+    assert snapshot.state == "failed"
+    assert snapshot.error is not None and "smaller learning rate" in snapshot.error
+    assert "Traceback" in (run.folder.path / "log.txt").read_text()
+    assert not run.folder.is_locked()
+
+
+def test_a_broken_source_becomes_words(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params=LONG))
+    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
+    run.stop()
+    ended(run)
+    (run.folder.path / "source" / data.name).write_bytes(b"PK")
+    run.forget_parts()
+    run.resume()
+    ended(run)
+    snapshot = run.snapshot()
+    assert snapshot.state == "failed"
+    assert snapshot.error is not None and "small.npz" in snapshot.error and "changed" in snapshot.error
+
+
+def test_a_failed_run_lets_the_next_one_in(registry: RunRegistry, data: Path, steps: Steps) -> None:
+    first = registry.start(config(data, params=LONG))
+    wait_for(lambda: steps.of(first) > 0, "the first to begin")
+    broken = registry.start(config(data, params={"lr": 1e30, "loss": "mse"}))
+    third = registry.start(config(data))
+    first.stop()
+    ended(broken)
+    ended(third)
+    assert (state_of(broken), state_of(third)) == ("failed", "finished")
+
+
+def test_a_device_that_is_not_there_is_said(registry: RunRegistry, data: Path) -> None:
+    run = ended(registry.start(config(data, params={"device": "cuda:77"})))
+    snapshot = run.snapshot()
+    assert snapshot.state == "failed"
+    assert snapshot.error is not None and "cuda:77" in snapshot.error
+
+
+def test_even_a_full_disk_is_said(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = registry.start(config(data, params=LONG))
+    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for name in ("append_metrics", "set_state", "log"):
+        monkeypatch.setattr(RunFolder, name, full)
+    ended(run)
+    snapshot = run.snapshot()
+    assert snapshot.state == "failed"
+    assert snapshot.error is not None and "No space left" in snapshot.error
+    assert not run.folder.is_locked()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "prodne"}, "prodne"),
+        ({"params": {"deepness": 3}}, "deepness"),
+        ({"params": {"lr": float("nan")}}, "lr"),
+    ],
+)
+def test_a_wrong_setting_is_said_before_there_is_a_run(
+    registry: RunRegistry, data: Path, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UserError, match=words):
+        registry.start(config(data, **options))
+    assert registry.all() == []
+
+
+def test_a_source_that_is_gone_leaves_no_run(registry: RunRegistry, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"gone\.npz"):
+        registry.start(RunConfig(Source("gone.npz", str(tmp_path / "gone.npz"))))
+    assert registry.all() == []
+
+
+def test_a_run_that_cannot_be_written_leaves_nothing(
+    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("pll.catalog.sources.shutil.copyfile", full)
+    with pytest.raises(UserError, match=r"Cannot write to the run folder .*No space left on device"):
+        registry.start(config(data))
+    assert list(registry.root.iterdir()) == []
+
+
+def test_a_run_that_was_deleted_elsewhere_or_damaged_is_said(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params=LONG))
+    wait_for(lambda: run.snapshot().epoch >= 1, "an epoch")
+    run.stop()
+    ended(run)
+    with (run.folder.path / "metrics.csv").open("a") as file:
+        file.write("nonsense\n")
+    with pytest.raises(UserError, match="damaged"):
+        run.resume()
+    assert not run.folder.is_locked()
+    RunRegistry(registry.root).delete(run.id)
+    with pytest.raises(UserError, match="deleted"):
+        run.resume()
+    assert list(registry.root.iterdir()) == []
+
+
+def test_a_method_without_threads_gets_none(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    method = runner.get_method("proden")
+    assert "threads" in method().get_params()
+
+    class Threadless(method):  # type: ignore[misc, valid-type]
+        def __init__(self, *, epochs: int = 2, seed: int = 0) -> None:
+            super().__init__(epochs=epochs, seed=seed)
+
+    monkeypatch.setitem(runner.get_method.__globals__["METHODS"], "threadless", Threadless)
+    what = RunConfig(Source(data.name, str(data)), "threadless", {"epochs": 1}, flip=config(data).flip)
+    run = ended(registry.start(what))
+    assert run.config.params == {"epochs": 1}
+    assert state_of(run) == "finished", run.snapshot().error
+
+
+# ---- snapshots -------------------------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_never_changes(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params=LONG))
+    wait_for(lambda: run.snapshot().epoch >= 2, "two epochs")
+    snapshot = run.snapshot()
+    rows, epoch = [dict(row) for row in snapshot.rows], snapshot.epoch
+    with pytest.raises(FrozenInstanceError):
+        snapshot.state = "finished"  # type: ignore[misc]
+    snapshot.rows[0]["loss"] = "spoilt"  # whoever does that spoils their own alone
+    wait_for(lambda: run.snapshot().epoch > epoch + 2, "more epochs")
+    assert len(snapshot.rows) == len(rows) == epoch
+    assert [dict(row) for row in run.snapshot().rows[:epoch]] == rows
+    assert run.folder.metrics()[0]["loss"] == rows[0]["loss"]
+
+
+def test_snapshots_of_five_hundred_epochs_are_cheap(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params={"epochs": 501}))
+
+    def seconds() -> float:
+        started = time.perf_counter()
+        run.snapshot()
+        return time.perf_counter() - started
+
+    wait_for(lambda: run.snapshot().epoch >= 500, "500 epochs", 120)
+    run.pause()
+    wait_for_state(run, "paused", "finished")
+    assert min(seconds() for _ in range(20)) < 0.005
+    run.resume()
+    ended(run)
+    assert len(run.snapshot().rows) == 501
+    assert min(seconds() for _ in range(20)) < 0.005  # from the disk, too
+
+
+def test_data_is_read_once_and_kept_for_the_last_runs_only(
+    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[str] = []
+    load = run_data.load_parts
+
+    def counted(what: RunConfig) -> Any:
+        reads.append(what.name)
+        return load(what)
+
+    monkeypatch.setattr(run_data, "load_parts", counted)
+    monkeypatch.setattr(pll_registry, "KEPT_PARTS", 2)
+    some = [ended(registry.start(config(data, name=name, params={"epochs": 1}))) for name in "abc"]
+    assert reads == list("abc")
+    for run in some[1:]:
+        assert run.parts() is run.parts()
+    assert reads == list("abc")
+    some[0].parts()  # in again; b, looked at longest ago, has to leave
+    assert reads == list("abca")
+    some[2].parts()
+    assert reads == list("abca")
+    some[1].parts()
+    assert reads == list("abcab")
+
+
+def test_page_and_thread_read_the_data_together_once(
+    registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reads: list[int] = []
+    load = run_data.load_parts
+
+    def slow(what: RunConfig) -> Any:
+        reads.append(1)
+        time.sleep(0.2)
+        return load(what)
+
+    monkeypatch.setattr(run_data, "load_parts", slow)
+    run = registry.start(config(data))
+    parts = run.parts()
+    assert ended(run).parts() is parts
+    assert reads == [1]
+
+
+# ---- the registry ----------------------------------------------------------------------------------------------------
+
+
+def test_ids_cannot_be_guessed(registry: RunRegistry, data: Path) -> None:
+    ids = [registry.start(config(data, params={"epochs": 1})).id for _ in range(10)]
+    assert len(set(ids)) == 10
+    assert all(len(one) >= 16 and one.isascii() and one.replace("_", "a").isalnum() for one in ids)
+
+
+@pytest.mark.parametrize(
+    "run_id",
+    [
+        "",
+        ".",
+        "..",
+        "../x",
+        "/",
+        "/etc",
+        "x/y",
+        "unknown",
+        "x" * 5000,
+        "a\0b",
+        "\ud800",
+        "../runs/{id}",
+        "{id}/",
+        "./{id}",
+    ],
+)
+def test_a_link_to_nowhere_is_said(registry: RunRegistry, data: Path, run_id: str) -> None:
+    known = ended(registry.start(config(data, params={"epochs": 1})))
+    (registry.root.parent / "x").mkdir()
+    (registry.root.parent / "x" / "config.json").write_bytes((known.folder.path / "config.json").read_bytes())
+    with pytest.raises(UserError, match="no run behind this link"):
+        registry.get(run_id.format(id=known.id))
+    assert registry.get(known.id) is known
+
+
+def test_another_process_finds_the_runs_of_this_one(registry: RunRegistry, data: Path) -> None:
+    run = ended(registry.start(config(data)))
+    other = RunRegistry(registry.root)
+    assert [found.id for found in other.all()] == [run.id]
+    assert other.get(run.id).snapshot() == run.snapshot()
+
+
+def test_a_run_of_a_process_that_died_is_interrupted_and_goes_on(registry: RunRegistry, data: Path) -> None:
+    run = ended(registry.start(config(data)))
+    undisturbed = result_of(run.folder)
+    again = RunFolder(registry.root / "died")
+    again.create(config(data))
+    again.set_state("running")
+    found = RunRegistry(registry.root).get("died")
+    assert state_of(found) == "interrupted"
+    assert not found.snapshot().is_active
+    found.resume()
+    ended(found)
+    assert result_of(found.folder) == undisturbed
+
+
+def test_a_run_of_a_process_that_lives_is_left_to_it(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params=LONG))
+    wait_for_state(run, "running")
+    seen_elsewhere = RunRegistry(registry.root).get(run.id)
+    assert state_of(seen_elsewhere) == "running"
+    with pytest.raises(UserError, match="another process"):
+        seen_elsewhere.resume()
+    with pytest.raises(UserError, match="at work"):
+        RunRegistry(registry.root).delete(run.id)
+    assert run.is_alive()
+
+
+def test_too_many_runs_are_refused(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pll_registry, "MOST_ALIVE", 2)
+    alive = [registry.start(config(data, params=LONG)) for _ in range(2)]
+    wait_for_state(alive[0], "running")
+    with pytest.raises(UserError, match="2 runs are already waiting or training; stop one"):
+        registry.start(config(data))
+    assert len(registry.all()) == 2
+    for run in alive:
+        run.stop()
+        ended(run)
+    ended(registry.start(config(data)))
+
+
+def test_deleting_takes_the_run_with_all_its_files(registry: RunRegistry, data: Path) -> None:
+    keep, gone = (ended(registry.start(config(data, params={"epochs": 1}))) for _ in range(2))
+    registry.delete(gone.id)
+    assert not gone.folder.path.exists()
+    assert [run.id for run in registry.all()] == [keep.id]
+    with pytest.raises(UserError, match="no run behind this link"):
+        registry.get(gone.id)
+    with pytest.raises(UserError, match="no run behind this link"):
+        registry.delete(gone.id)
+
+
+def test_a_run_at_work_cannot_be_deleted(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params=LONG))
+    with pytest.raises(UserError, match="stop it before"):
+        registry.delete(run.id)
+    assert run.folder.exists()
+    run.stop()
+    ended(run)
+    registry.delete(run.id)
+    assert registry.all() == []
+
+
+def test_runs_are_listed_the_newest_first(registry: RunRegistry, data: Path) -> None:
+    started = [registry.start(config(data, params={"epochs": 1})).id for _ in range(3)]
+    registry.stop_all()
+    assert [run.id for run in registry.all()] == started[::-1]
+
+
+def test_stopping_all_stops_those_that_wait_and_those_that_pause(registry: RunRegistry, data: Path) -> None:
+    alive = [registry.start(config(data, params=LONG)) for _ in range(4)]
+    wait_for_state(alive[0], "running")
+    alive[0].pause()
+    wait_for_state(alive[1], "running")
+    registry.stop_all(30)
+    assert [state_of(run) for run in alive] == ["stopped"] * 4
+    assert not any(run.is_alive() for run in alive)
+
+
+def test_many_threads_may_ask_at_once(registry: RunRegistry, data: Path) -> None:
+    run = registry.start(config(data, params={"epochs": 300}))
+    troubles: list[BaseException] = []
+
+    def ask(what: Callable[[], object]) -> None:
+        try:
+            for _ in range(30):
+                what()
+        except BaseException as error:
+            troubles.append(error)
+
+    asks = [run.snapshot, registry.all, run.parts, run.pause, run.resume, run.folder.state]
+    threads = [threading.Thread(target=ask, args=(what,)) for what in asks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    run.resume()
+    ended(run)
+    assert troubles == []
+    assert state_of(run) == "finished"

@@ -1,0 +1,132 @@
+"""A run under a person's hand: so many epochs or batches at a time, paused from the start, stopped when settled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.methods.deep import DeepEstimator
+from pll.runs.config import RunConfig
+from pll.runs.registry import RunRegistry
+from pll.runs.run import Run
+
+BATCHES = 6  # of 256, in the 1,438 digits that are left after holding out a fifth
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Iterator[RunRegistry]:
+    runs = RunRegistry(tmp_path)
+    yield runs
+    runs.stop_all()
+
+
+def config(**params: object) -> RunConfig:
+    return RunConfig(Source("digits"), params={"epochs": 40} | params, flip=Flip("binomial", 0.7), holdout=0.2)
+
+
+def standing(run: Run) -> tuple[str, int, int]:
+    """State, epochs and batches of the next epoch, once the run stands still."""
+    run.wait_until_paused(30)
+    snapshot = run.snapshot()
+    return snapshot.state, snapshot.epoch, 0 if snapshot.moment is None else snapshot.moment.batch
+
+
+def test_a_run_can_start_paused_and_be_stepped_through(registry: RunRegistry) -> None:
+    run = registry.start(config(), paused=True)
+    assert standing(run) == ("paused", 0, 0)
+    run.step(batches=1)
+    assert standing(run) == ("paused", 0, 1)
+    run.step(batches=BATCHES)  # across the end of the epoch
+    assert standing(run) == ("paused", 1, 1)
+    run.step(epochs=1)  # the rest of the epoch that was begun
+    assert standing(run) == ("paused", 2, 0)
+    run.step(epochs=5)
+    assert standing(run) == ("paused", 7, 0)
+    run.step(epochs=25)
+    assert standing(run) == ("paused", 32, 0)
+    run.step(epochs=25)  # more than are left
+    assert standing(run) == ("finished", 40, 0)
+
+
+def test_stepping_changes_nothing_but_the_time(registry: RunRegistry) -> None:
+    through = registry.start(config(epochs=3))
+    stepped = registry.start(config(epochs=3), paused=True)
+    through.join(30)
+    for _ in range(3 * BATCHES):
+        stepped.wait_until_paused(30)
+        stepped.step(batches=1)
+    stepped.join(30)
+    results = [(run.folder.path / "labels.csv").read_bytes() for run in (through, stepped)]
+    assert results[0] == results[1]
+
+
+def test_a_moment_shows_what_a_batch_has_changed(registry: RunRegistry) -> None:
+    run = registry.start(config(), paused=True)
+    run.wait_until_paused(30)
+    before = run.snapshot().moment
+    run.step(batches=1)
+    run.wait_until_paused(30)
+    after = run.snapshot().moment
+    assert before is not None and after is not None
+    assert (after.epoch, after.batch, after.batches) == (0, 1, BATCHES)
+    sets = run.parts().train.sets()
+    changed = np.unique(sets.rows[before.label_weights != after.label_weights])
+    assert 200 < len(changed) <= 256  # the examples of one batch; sets of one never change
+
+
+def test_resume_forgets_the_step(registry: RunRegistry) -> None:
+    run = registry.start(config(), paused=True)
+    run.step(epochs=1)
+    run.wait_until_paused(30)
+    run.resume()
+    run.join(30)
+    assert run.snapshot().state == "finished"
+
+
+def test_a_step_goes_on_with_a_stopped_run(registry: RunRegistry) -> None:
+    run = registry.start(config(), paused=True)
+    run.step(epochs=2)
+    run.wait_until_paused(30)
+    run.stop()
+    run.join(30)
+    assert run.snapshot().state == "stopped"
+    run.step(epochs=3)
+    assert standing(run) == ("paused", 5, 0)
+
+
+def test_stop_when_settled(registry: RunRegistry) -> None:
+    run = registry.start(config(epochs=400, lr=1e-9), paused=True)  # hardly moves: soon nothing changes
+    run.set_settle(3)
+    run.resume()
+    run.join(30)
+    snapshot = run.snapshot()
+    assert snapshot.state == "stopped"
+    quiet = [row["changed_labels"] == 0 for row in snapshot.rows]
+    assert quiet[-3:] == [True] * 3
+    first = next(k for k in range(3, len(quiet)) if all(quiet[k - 2 : k + 1]))  # epoch 1 does not count
+    assert len(quiet) == first + 1
+
+
+def test_nobody_looks_while_it_moves(registry: RunRegistry) -> None:
+    run = registry.start(config(epochs=2000))
+    while run.snapshot().epoch == 0:
+        time.sleep(0.01)
+    assert run.while_paused(lambda estimator: True) is None
+    run.pause()
+    run.wait_until_paused(30)
+    epoch = run.snapshot().epoch
+
+    def look(estimator: object) -> int:
+        assert isinstance(estimator, DeepEstimator) and estimator.trainer is not None
+        return estimator.trainer.epoch
+
+    assert run.while_paused(look) == epoch
+    run.stop()
+    run.join(30)
+    assert run.while_paused(look) is None

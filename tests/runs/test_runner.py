@@ -1,0 +1,450 @@
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.cli.main import main
+from pll.errors import UserError
+from pll.methods.persistence import load_model
+from pll.runs import run_data, runner
+from pll.runs.config import RunConfig
+from pll.runs.device_queue import DeviceQueue
+from pll.runs.folder import RunFolder
+from pll.runs.history import History
+from pll.runs.run import Run
+from pll.training.metrics import StopTraining
+from pll.training.trainer import Trainer
+from tests.run_helpers import BATCHES, config, result_of, wait_for, write_data
+
+ROOT = Path(__file__).parents[2]
+EPOCHS = 6
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data(tmp_path_factory.mktemp("data") / "small.npz")
+
+
+def made(path: Path, what: RunConfig) -> RunFolder:
+    folder = RunFolder(path)
+    folder.create(what)
+    return folder
+
+
+def stop_at(*calls: int) -> Callable[[], None]:
+    """A hook that stops before these mini-batches, counted from 0 over the process."""
+    count = iter(range(10**9))
+
+    def hook() -> None:
+        if next(count) in calls:
+            raise StopTraining
+
+    return hook
+
+
+# ---- a run that is disturbed ends like one that is not ---------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def undisturbed(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], dict[str, Any]]:
+    known: dict[str, dict[str, Any]] = {}
+
+    def result(model: str) -> dict[str, Any]:
+        if model not in known:
+            folder = made(tmp_path_factory.mktemp("undisturbed") / model, config(data, params={"model": model}))
+            assert runner.run(folder).state == "finished"
+            known[model] = result_of(folder)
+        return known[model]
+
+    return result
+
+
+WHERE = {
+    "before the first batch": 0,
+    "in the first epoch": 2,
+    "after an epoch": 2 * BATCHES,
+    "within an epoch": 2 * BATCHES + 3,
+    "before the last batch": EPOCHS * BATCHES - 1,
+}
+
+
+@pytest.mark.parametrize("where", WHERE.values(), ids=WHERE)
+@pytest.mark.parametrize("model", ["linear", "mlp"])
+def test_stopped_and_resumed_to_the_same_bits(
+    model: str, where: int, data: Path, tmp_path: Path, undisturbed: Callable[[str], dict[str, Any]]
+) -> None:
+    folder = made(tmp_path / "run", config(data, params={"model": model}))
+    outcome = runner.run(folder, hook=stop_at(where))
+    assert (outcome.state, outcome.metrics["epoch"]) == ("stopped", where // BATCHES)
+    assert folder.state()["state"] == "stopped"
+    assert runner.run(folder).state == "finished"
+    assert result_of(folder) == undisturbed(model)
+
+
+def test_stopped_again_and_again(data: Path, tmp_path: Path, undisturbed: Callable[[str], dict[str, Any]]) -> None:
+    folder = made(tmp_path / "run", config(data, params={"model": "mlp"}))
+    states = []
+    while not states or states[-1] == "stopped":
+        states.append(runner.run(folder, hook=stop_at(5)).state)
+    assert len(states) == 1 + EPOCHS * BATCHES // 5
+    assert result_of(folder) == undisturbed("mlp")
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {"optimiser": "adam", "lr_decay": 0.5, "lr_decay_every": 2},
+        {"loss": "mse", "batch_size": 19},  # 96 = 5 × 19 + 1: the last batch of one joins the one before
+    ],
+    ids=["adam, decaying", "mse, uneven batches"],
+)
+@pytest.mark.parametrize("method", ["proden", "proden-itera", "proden-sudden", "proden-naive", "pn-oracle"])
+def test_every_setting_survives_a_stop(method: str, params: dict[str, Any], data: Path, tmp_path: Path) -> None:
+    if method == "proden-itera":
+        params = params | {"update_every": 2}
+    results = []
+    for name, hook in (("straight", None), ("stopped", stop_at(16))):
+        folder = made(tmp_path / name, config(data, method=method, params=params))
+        if hook is not None:
+            assert runner.run(folder, hook=hook).state == "stopped"
+        runner.run(folder)
+        results.append(result_of(folder))
+    assert results[0] == results[1]
+
+
+def test_what_is_drawn_at_random_survives_a_stop(tmp_path: Path) -> None:
+    images = write_data(tmp_path / "images.npz", images=True)
+    results = []
+    for name, hook in (("straight", None), ("stopped", stop_at(16))):
+        folder = made(tmp_path / name, config(images, params={"augment": "crop-flip"}))
+        if hook is not None:
+            assert runner.run(folder, hook=hook).state == "stopped"
+        torch.manual_seed(99)  # whatever stands in the process's own stream
+        runner.run(folder)
+        results.append(result_of(folder))
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("model", [pytest.param("linear", marks=pytest.mark.slow), "mlp"])
+def test_killed_with_9_and_resumed_from_the_shell_to_the_same_bits(
+    model: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [
+        *("fit", str(data), "--flip", "binomial", "--q", "0.4", "--holdout", "0.2", "--model", model),
+        *("--epochs", "30", "--batch-size", "16", "--threads", "1", "--out"),
+    ]
+    assert main([*arguments, str(tmp_path / "straight")]) == 0
+    killed = RunFolder(tmp_path / "killed")
+    # A checkpoint after every batch: those of the default are seconds apart.
+    driver = (
+        "import sys, pll.runs.runner as f, pll.cli.main as m; f.CHECKPOINT_EVERY = 0; sys.exit(m.main(sys.argv[1:]))"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", driver, *arguments, str(killed.path)], cwd=ROOT, stderr=subprocess.DEVNULL
+    )
+    try:
+        wait_for(lambda: len(killed.metrics()) >= 5 or process.poll() is not None, "five epochs", 120)
+        assert killed.state()["state"] == "running"
+    finally:
+        process.kill()
+        assert process.wait() == -signal.SIGKILL
+    assert killed.state()["state"] == "interrupted"
+    assert not killed.is_locked()
+    assert 5 <= len(killed.metrics()) < 30
+    assert main([*arguments, str(killed.path), "--resume"]) == 0
+    assert result_of(killed) == result_of(RunFolder(tmp_path / "straight"))
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == lines[1]
+
+
+@pytest.mark.parametrize("model", ["linear", "mlp"])
+def test_dying_after_any_batch_costs_nothing(
+    model: str,
+    data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    undisturbed: Callable[[str], dict[str, Any]],
+) -> None:
+    """A death is what no `except` sees: the folder as it is after a checkpoint, with rows half-written behind it."""
+    monkeypatch.setattr(runner, "CHECKPOINT_EVERY", 0)
+    folder = made(tmp_path / "run", config(data, params={"model": model}))
+
+    def die(at: int) -> Callable[[], None]:
+        count = iter(range(10**9))
+
+        def hook() -> None:
+            if next(count) == at:
+                raise KeyboardInterrupt
+
+        return hook
+
+    for at in (3, 4, 13):  # batches of each life
+        with pytest.raises(KeyboardInterrupt):
+            runner.run(folder, hook=die(at))
+        assert folder.state()["state"] == "interrupted"
+        with (folder.path / "metrics.csv").open("a") as file:
+            file.write("17,0.25,0.9")
+        with (folder.history / "tracked.f32").open("ab") as table:
+            table.write(b"\x00\x01")
+        (folder.history / "frames" / ".part-1-1-000009.npy").write_bytes(b"half")
+    assert runner.run(folder).state == "finished"
+    assert result_of(folder) == undisturbed(model)
+
+
+def test_dying_before_the_first_checkpoint_starts_again(
+    data: Path, tmp_path: Path, undisturbed: Callable[[str], dict[str, Any]]
+) -> None:
+    folder = made(tmp_path / "run", config(data))
+    with pytest.raises(KeyboardInterrupt):
+        runner.run(folder, on_record=lambda record: _interrupt_at(record.epoch, 4))
+    assert folder.checkpoint() is None
+    assert len(folder.metrics()) == 4
+    with (folder.history / "entropy.f32").open("ab") as table:
+        table.write(b"\x00")
+    runner.run(folder)
+    assert result_of(folder) == undisturbed("linear")
+
+
+def test_dying_between_the_last_epoch_and_the_result(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, undisturbed: Callable[[str], dict[str, Any]]
+) -> None:
+    folder = made(tmp_path / "run", config(data))
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(runner, "CHECKPOINT_EVERY", 0)
+        runner.run(folder, on_record=lambda record: _interrupt_at(record.epoch, EPOCHS))
+    checkpoint = folder.checkpoint()
+    assert checkpoint is not None and checkpoint["epoch"] == EPOCHS
+    outcome = runner.run(folder)
+    assert outcome.state == "finished"
+    assert result_of(folder) == undisturbed("linear")
+
+
+def _interrupt_at(epoch: int, when: int) -> None:
+    if epoch == when:
+        raise KeyboardInterrupt
+
+
+def test_a_run_that_was_moved_goes_on_from_its_own_copy_of_the_data(
+    data: Path, tmp_path: Path, undisturbed: Callable[[str], dict[str, Any]]
+) -> None:
+    own = shutil.copy(data, tmp_path / data.name)
+    folder = made(tmp_path / "run", config(Path(own)))
+    runner.run(folder, hook=stop_at(9))
+    Path(own).unlink()
+    moved = RunFolder(folder.path.rename(tmp_path / "elsewhere"))
+    runner.run(moved)
+    assert result_of(moved) == undisturbed("linear")
+
+
+# ---- what it leaves behind -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("stop", [None, 15], ids=["finished", "stopped"])
+def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", config(data, params={"model": "mlp"}))
+    outcome = runner.run(folder, hook=None if stop is None else stop_at(stop))
+    parts = run_data.load_parts(folder.config())
+    sets, y = parts.train.sets(), parts.train.y
+    assert y is not None and parts.test is not None
+
+    history = History(folder.history, sets)
+    last = history.epochs()[-1]
+    assert last == outcome.metrics["epoch"]
+    weights = history.weights(last)
+
+    labels = pd.read_csv(folder.path / "labels.csv", dtype=str, keep_default_na=False)
+    assert labels["id"].tolist() == parts.train.row_ids.tolist()
+    assert labels["candidates"].tolist() == ["|".join(sets.names(i)) for i in range(len(sets))]
+    own = [weights[sets.indptr[i] : sets.indptr[i + 1]] for i in range(len(sets))]
+    assert labels["identified_label"].tolist() == [sets.names(i)[int(w.argmax())] for i, w in enumerate(own)]
+    assert labels["confidence"].astype(float).tolist() == [float(w.max()) for w in own]
+    accuracy = (labels["identified_label"] == labels["true_label"]).mean()
+
+    assert outcome.metrics == folder.state()["metrics"]
+    assert outcome.metrics["transductive_accuracy"] == accuracy
+    assert outcome.metrics["mean_confidence"] == pytest.approx(labels["confidence"].astype(float).mean(), abs=1e-6)
+    model = load_model(folder.path)
+    predicted = model.predict(parts.test.X)
+    assert outcome.metrics["test_accuracy"] == (predicted == parts.test.y).mean()
+
+    # The weights are the model's scores restricted to the candidates.
+    scores = model.predict_proba(parts.train.X)[sets.rows, sets.indices].astype(np.float64)
+    total = np.bincount(sets.rows, weights=scores)
+    np.testing.assert_allclose(weights, scores / total[sets.rows], atol=1e-6)
+
+    for row in (0, int(history.tracked[3])):
+        np.testing.assert_array_equal(history.example(row)[1][-1], own[row])
+    if stop is None:
+        final_row = folder.metrics()[-1]
+        for name in ("epoch", "mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy"):
+            assert final_row[name] == outcome.metrics[name], name
+        changes = history.changes()
+        assert changes is not None
+        assert changes.sum() == sum(row["changed_labels"] for row in folder.metrics())
+
+
+def test_config_json_says_what_was_done_with_what(data: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", config(data, seed=3))
+    runner.run(folder)
+    about = json.loads((folder.path / "config.json").read_text(encoding="utf-8"))
+    assert about["run"]["seed"] == about["parameters"]["seed"] == 3
+    assert about["parameters"]["momentum"] == 0.9  # the defaults, too
+    assert about["fingerprint"] == run_data.load_parts(folder.config()).train.fingerprint
+    assert set(about["versions"]) >= {"candid", "python", "torch", "numpy"}
+    assert about["data"]["examples"] + about["data"]["test_examples"] == 120
+    assert about["data"]["class_names"] == ["ant", "bee", "cat", "dog"]
+    assert (folder.path / "source" / data.name).read_bytes() == data.read_bytes()
+
+
+def test_a_table_with_holes_is_filled_and_an_array_refused(tmp_path: Path) -> None:
+    rows = "\n".join(f"{i},{'' if i == 3 else i % 2},{i * 0.1},{'a|b' if i % 3 else 'a'}" for i in range(12))
+    (tmp_path / "t.csv").write_text(f"id,u,v,candidates\n{rows}\n")
+    source = Source("t.csv", str(tmp_path / "t.csv"))
+    folder = made(tmp_path / "run", RunConfig(source, params={"epochs": 2, "threads": 1}))
+    assert runner.run(folder).state == "finished"
+    assert folder.about()["parameters"]["missing"] == "mean"
+    assert any("missing" in warning for warning in folder.about()["data"]["warnings"])
+
+
+def test_the_data_may_be_given_by_whoever_has_it(data: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", config(data))
+    parts = run_data.load_parts(folder.config())
+    seen: list[Any] = []
+    runner.run(folder, load=lambda: parts, on_ready=lambda given, estimator: seen.append(given))
+    assert seen == [parts]
+
+
+# ---- what goes wrong -------------------------------------------------------------------------------------------------
+
+
+def failure(folder: RunFolder) -> str:
+    with pytest.raises(UserError) as caught:
+        runner.run(folder)
+    state = folder.state()
+    assert state["state"] == "failed"
+    assert state["error"] == str(caught.value)
+    assert "Traceback" in (folder.path / "log.txt").read_text(encoding="utf-8")
+    return str(caught.value)
+
+
+def test_divergence_is_said_with_its_remedy(data: Path, tmp_path: Path) -> None:
+    said = failure(made(tmp_path / "run", config(data, params={"lr": 1e30, "loss": "mse"})))
+    assert "diverged in epoch 1" in said
+    assert "smaller learning rate" in said
+
+
+def test_other_data_than_it_was_started_with_is_refused(data: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", config(data))
+    runner.run(folder, hook=stop_at(7))
+    write_data(folder.path / "source" / data.name, n=60)
+    assert "has changed since" in failure(folder)
+
+
+def test_a_catalogue_that_changed_is_noticed(data: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", config(data))
+    runner.run(folder, hook=stop_at(7))
+    folder.note(fingerprint="of other data")
+    assert "no longer the data this run was started with" in failure(folder)
+
+
+@pytest.mark.parametrize("damage", [lambda content: content[: len(content) // 2], lambda content: b"", lambda _: b"x"])
+def test_a_damaged_checkpoint_says_what_to_do(damage: Callable[[bytes], bytes], data: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", config(data))
+    runner.run(folder, hook=stop_at(7))
+    file = folder.path / "checkpoint" / "checkpoint.pt"
+    file.write_bytes(damage(file.read_bytes()))
+    said = failure(folder)
+    assert str(file) in said
+    assert "delete it" in said
+    assert "\n" not in said
+    file.unlink()
+    assert runner.run(folder).state == "finished"  # what was said helps
+
+
+def test_a_checkpoint_is_never_unpickled(data: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "run", config(data))
+    runner.run(folder, hook=stop_at(7))
+    torch.save({"epoch": 1, "trainer": _Evil(tmp_path / "owned")}, folder.path / "checkpoint" / "checkpoint.pt")
+    assert "delete it" in failure(folder)
+    assert not (tmp_path / "owned").exists()
+
+
+class _Evil:
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (os.mkdir, (str(self.file),))
+
+
+def test_bugs_of_ours_are_said_in_one_line_and_told_in_the_log(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Trainer, units: object) -> None:
+        raise ZeroDivisionError("seven")
+
+    monkeypatch.setattr(Trainer, "step", broken)
+    folder = made(tmp_path / "run", config(data))
+    said = failure(folder)
+    assert "ZeroDivisionError: seven" in said
+    assert "log.txt" in said
+    assert "broken" in (folder.path / "log.txt").read_text(encoding="utf-8")  # where it happened
+
+
+def test_a_full_disk_does_not_hide_itself(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = made(tmp_path / "run", config(data))
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    for name in ("append_metrics", "set_state", "log"):
+        monkeypatch.setattr(RunFolder, name, full)
+    with pytest.raises(UserError, match=r"No space left on device.*free space"):
+        runner.run(folder)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"method": "prodne"}, "proden"),
+        ({"params": {"deepness": 3}}, "'deepness'"),
+        ({"params": {"lr": float("nan")}}, "lr is nan"),
+        ({"params": {"lr": float("inf")}}, "lr is inf"),
+    ],
+)
+def test_settings_that_do_not_exist_are_named(options: dict[str, Any], words: str, data: Path) -> None:
+    with pytest.raises(UserError, match=words):
+        runner.new_estimator(config(data, **options))
+
+
+def test_a_setting_that_does_not_fit_the_data_fails_in_words(data: Path, tmp_path: Path) -> None:
+    assert "Augmentation" in failure(made(tmp_path / "run", config(data, params={"augment": "crop"})))
+
+
+def test_candidates_cannot_be_made_where_no_truth_is_known(tmp_path: Path) -> None:
+    np.savez(tmp_path / "d.npz", X=np.zeros((4, 2)), candidates=np.ones((4, 3), dtype=bool))
+    source = Source("d.npz", str(tmp_path / "d.npz"))
+    assert "true labels" in failure(made(tmp_path / "run", RunConfig(source, flip=Flip("pair", 0.5))))
+
+
+def test_what_a_method_had_to_do_differently_is_kept_for_the_page(tmp_path: Path) -> None:
+    run = Run(RunFolder(tmp_path / "run"), DeviceQueue())
+    config = RunConfig(Source("digits"), method="ecoc", params={"kernel": "linear"}, flip=Flip("binomial", 0.7))
+    run.folder.create(config)
+    run.start()
+    run.join(120)
+    assert any("candidate sets are large" in note for note in run.snapshot().notes)

@@ -1,0 +1,145 @@
+"""A comparison's link means exactly its lanes and how they are looked at, and a bad one says which part is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from pll.catalog.sources import Source
+from pll.errors import UserError
+from pll.methods import METHODS
+from pll.runs.folder import RunConfig
+from pll.runs.lanes import USUAL, lane_configs
+from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, lanes_to_query
+from pll.share.reading import _OWN
+from pll.synthesis import Flip
+
+SHA = "0123456789abcdef" * 4
+DIGITS = RunConfig(Source("digits"), params={"threads": 1}, flip=Flip("binomial", 0.7), holdout=0.2, name="digits demo")
+LOOKS = some.builds(
+    Look,
+    epoch=some.none() | some.integers(0, 100_000),
+    truth=some.booleans(),
+    hidden=some.lists(some.sampled_from(list(LANE_CONTROLS)), unique=True).map(tuple),
+    paused=some.booleans(),
+    pace=some.none() | some.floats(0.001, 1000),
+    settle=some.none() | some.integers(1, 100_000),
+)
+OWN = some.dictionaries(some.sampled_from(("lr", "weight_decay")), some.floats(1e-6, 10))
+
+
+def there_and_back(configs: list[RunConfig], look: Look | None = None) -> tuple[Share, ...]:
+    link = lanes_to_link("http://localhost:8501/compare", configs, look)
+    return lanes_from_query(parse_qs(urlsplit(link).query, strict_parsing=True))
+
+
+def query(**more: str | None) -> dict[str, list[str]]:
+    """A good link with some parts replaced, added or (None) left out."""
+    parts: dict[str, Any] = dict(lanes_to_query(lane_configs(DIGITS, USUAL))) | more
+    return {name: [value] for name, value in parts.items() if value is not None}
+
+
+@given(
+    some.lists(some.sampled_from(list(METHODS)), min_size=2, max_size=5, unique=True),
+    some.lists(OWN, max_size=5),
+    LOOKS,
+)
+def test_a_link_means_the_lanes_it_was_made_of(methods: list[str], own: list[dict[str, float]], look: Look) -> None:
+    settings = {
+        method: {
+            name: value
+            for name, value in mine.items()
+            if name in METHODS[method]().get_params() and value != METHODS[method]().get_params()[name]
+        }
+        for method, mine in zip(methods, own, strict=False)
+    }
+    configs = lane_configs(DIGITS, methods, settings)
+    back = there_and_back(configs, look)
+    assert [share.config for share in back] == configs  # to the last digit
+    assert {share.look for share in back} == {look}
+
+
+def test_what_lanes_share_is_said_once_and_what_sets_one_apart_by_its_number() -> None:
+    configs = lane_configs(DIGITS, USUAL, {"proden-naive": {"epochs": 50}})
+    parts = lanes_to_query(configs)
+    names = [name for name, _ in parts]
+    assert len(set(names)) == len(names)
+    assert [part for part in parts if part[0].startswith("epochs")] == [("epochs", "100"), ("epochs.3", "50")]
+    assert ("lanes", ",".join(USUAL)) in parts and "method" not in names
+    assert len(lanes_to_link("http://localhost:8501/compare", configs)) < 500  # fits a message
+
+
+def test_a_method_may_come_twice() -> None:
+    twice = [replace(DIGITS, params={"threads": 1, "lr": lr}) for lr in (0.01, 0.1)]
+    assert [share.config.params["lr"] for share in there_and_back(twice)] == [0.01, 0.1]
+
+
+def test_a_setting_that_a_lane_leaves_to_the_data_stays_so() -> None:
+    configs = lane_configs(DIGITS, ("proden-itera", "proden"))
+    other = replace(configs[0], params=configs[0].params | {"update_every": 7})
+    back = [share.config for share in there_and_back([configs[0], other, configs[1]])]
+    assert back == [configs[0], other, configs[1]]
+    assert "update_every" not in back[0].params
+
+
+def test_a_file_is_asked_for_by_its_fingerprint() -> None:
+    data = replace(DIGITS, source=Source("birds.csv", "/home/ada/birds.csv", sha256=SHA), flip=None)
+    shares = there_and_back(lane_configs(data, ("proden", "clpl")))
+    assert not any(share.is_complete for share in shares)
+    assert shares[0].config.source.sha256 == SHA[:16] and "ada" not in str(shares)
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({"lanes": None}, "must name its lanes once"),
+        ({"lanes": "proden"}, "lanes are 1; it must be two to 5"),
+        ({"lanes": ",".join(["proden"] * 6)}, "lanes are 6"),
+        ({"lanes": "proden,produn"}, "no method called 'produn'"),
+        ({"method": "proden"}, "'method', which means nothing for a comparison"),
+        ({"view": "examples"}, "'view', which means nothing for a comparison"),
+        ({"lr.9": "0.1"}, "'lr.9', and there are lanes 1 to 5"),
+        ({"lr.x": "0.1"}, "'lr.x', and there are lanes 1 to 5"),
+        ({"lr.2": "much"}, "lr is 'much'; it must be a number"),
+        ({"update_every.1": "7"}, "lane 1 has no setting 'update_every'"),
+        ({"lanes": "proden,proden-naive", "update_every": "7"}, "'update_every' that means nothing here"),
+        ({"seed.2": "4"}, "lanes differ in seed"),
+        ({"data": "digitz"}, "no dataset called 'digitz'"),
+        ({"hide": "heatmap"}, "hide names 'heatmap'; what can be hidden is navigation"),
+        ({"link": "2"}, "of version '2'"),
+        ({"epohcs": "3"}, "'epohcs' that means nothing here"),
+    ],
+)
+def test_a_bad_link_says_which_part_is_wrong(parts: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError, match=said):
+        lanes_from_query(query(**parts))
+
+
+def test_what_is_given_twice_is_refused() -> None:
+    for name in ("lr", "lanes", "lr.2"):
+        with pytest.raises(UserError, match=r"times|once"):
+            lanes_from_query(query(**{"lr.2": "0.2"}) | {name: ["0.1", "0.2"]})
+
+
+def test_which_comparison_it_became_here_is_no_part_of_its_meaning() -> None:
+    assert lanes_from_query(query(comparison="abc")) == lanes_from_query(query())
+
+
+@given(
+    some.dictionaries(
+        some.sampled_from([*sorted(_OWN), "lanes", "lr.1", "lr.٣", "lr.²", ".", "lr."]),
+        some.lists(some.text(max_size=8), min_size=1, max_size=2),
+    )
+)
+def test_whatever_a_link_holds_it_is_understood_or_refused_in_words(parts: dict[str, list[str]]) -> None:
+    try:
+        shares = lanes_from_query(query() | parts)
+    except UserError as error:
+        assert str(error)
+    else:
+        assert len(shares) == 5

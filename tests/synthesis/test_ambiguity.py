@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.synthesis import ambiguity, flip_binomial, flip_pair
+from pll.synthesis.ambiguity import (
+    ambiguity_degree,
+    co_occurrence,
+    flip_matrix,
+)
+from tests.strategies import candidate_sets
+
+
+@given(candidate_sets(min_n=0))
+def test_co_occurrence_equals_counting(sets: CandidateSets) -> None:
+    rows = [set(row.tolist()) for row in sets]
+    shares = co_occurrence(sets)
+    for j in range(sets.n_classes):
+        with_j = [row for row in rows if j in row]
+        for k in range(sets.n_classes):
+            expected = sum(k in row for row in with_j) / len(with_j) if with_j else 0.0
+            assert shares[j, k] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("faster", [0.0, np.inf])
+def test_co_occurrence_is_the_same_dense_and_sparse(faster: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    sets = flip_binomial(np.arange(5000) % 6, 6, 0.3, seed=1)
+    expected = co_occurrence(sets)
+    monkeypatch.setattr(ambiguity, "DENSE_IS_FASTER", faster)
+    monkeypatch.setattr(ambiguity, "ROWS_AT_ONCE", 999)
+    np.testing.assert_array_equal(co_occurrence(sets), expected)
+
+
+def test_co_occurrence_of_thousands_of_classes_is_quick() -> None:
+    n, c, k = 20_000, 3_000, 5
+    rng = np.random.default_rng(0)
+    indices = (np.sort(rng.integers(0, c // k, (n, k)), axis=1) + np.arange(k) * (c // k)).ravel()
+    started = time.perf_counter()
+    shares = co_occurrence(CandidateSets(np.arange(n + 1) * k, indices, c))
+    assert shares.shape == (c, c)
+    np.testing.assert_allclose(shares.sum(axis=1)[np.unique(indices)], k)  # every set holds k labels
+    assert time.perf_counter() - started < 20  # a dense product would take minutes
+
+
+class TestFlipMatrix:
+    @given(candidate_sets(min_n=1), st.data())
+    def test_equals_counting(self, sets: CandidateSets, data: st.DataObject) -> None:
+        c = sets.n_classes
+        y = data.draw(st.lists(st.integers(-1, c - 1), min_size=len(sets), max_size=len(sets)))
+        shares = flip_matrix(sets, y)
+        for j in range(c):
+            rows = [row for row, label in zip(sets, y, strict=True) if label == j]
+            for k in range(c):
+                if rows:
+                    assert shares[j, k] == pytest.approx(sum(k in row for row in rows) / len(rows))
+                else:
+                    assert np.isnan(shares[j, k])
+
+    def test_finds_the_matrix_the_sets_were_made_with(self) -> None:
+        n, c, q = 200_000, 4, 0.3
+        y = np.arange(n) % c
+        found = flip_matrix(flip_pair(y, c, q, seed=0), y)
+        sigma = np.sqrt(q * (1 - q) / (n / c))
+        for j in range(c):
+            assert found[j, j] == 1
+            assert abs(found[j, (j + 1) % c] - q) < 5 * sigma
+            assert found[j, (j + 2) % c] == found[j, (j + 3) % c] == 0
+
+    def test_truth_outside_a_set_shows_on_the_diagonal(self) -> None:
+        sets = CandidateSets.from_lists([[0], [1]], 2)
+        assert flip_matrix(sets, [0, 0]).tolist()[0] == [0.5, 0.5]
+
+
+class TestDegree:
+    @pytest.mark.parametrize(("c", "q"), [(6, 0.1), (10, 0.7), (3, 0.0), (2, 0.4)])
+    def test_binomial_flipping_with_its_forced_label_follows_the_formula(self, c: int, q: float) -> None:
+        expected = q + (1 - q) ** (c - 1) / (c - 1)
+        n = 60_000 * c
+        y = np.arange(n) % c
+        sets = flip_binomial(y, c, q, seed=11)
+        off_diagonal = ~np.eye(c, dtype=bool)
+        sigma = np.sqrt(expected * (1 - expected) / 60_000)
+        shares = flip_matrix(sets, y)[off_diagonal]
+        assert (np.abs(shares - expected) <= 5 * sigma).all()
+        assert ambiguity_degree(sets, y) == pytest.approx(shares.max())
+
+    def test_the_degree_of_binomial_flipping_is_not_q(self) -> None:
+        y = np.arange(600_000) % 6
+        assert ambiguity_degree(flip_binomial(y, 6, 0.1, seed=0), y) == pytest.approx(0.218, abs=0.007)  # q is 0.1
+
+    def test_is_1_where_a_wrong_label_always_comes_along(self) -> None:
+        sets = CandidateSets.from_lists([[0, 1], [0, 1, 2], [2]], 3)
+        assert ambiguity_degree(sets, [0, 0, 2]) == 1
+
+    def test_is_0_where_nothing_is_ambiguous(self) -> None:
+        assert ambiguity_degree(CandidateSets.from_labels([0, 1], 2), [0, 1]) == 0
+        assert ambiguity_degree(CandidateSets.from_labels([0, 0], 1), [0, 0]) == 0
+
+    def test_unknown_truth_and_classes_without_examples_do_not_count(self) -> None:
+        sets = CandidateSets.from_lists([[0, 1], [0], [1, 2], [0, 1, 2]], 4)
+        assert ambiguity_degree(sets, [0, 0, 1, -1]) == 1
+        assert ambiguity_degree(sets, [0, 0, -1, -1]) == 0.5
+
+    @pytest.mark.parametrize(
+        ("y", "message"),
+        [
+            ([-1, -1], "none is known"),
+            ([0], "There are 2 candidate sets but 1 labels"),
+            ([0, 2], "Row 1: label 2 is unknown"),
+            ([0, -2], "Row 1: label -2 is unknown"),
+            ([0, 0.5], "Entry 1 of the labels is 0.5"),
+        ],
+    )
+    def test_bad_labels_are_refused(self, y: list[float], message: str) -> None:
+        with pytest.raises(UserError) as caught:
+            ambiguity_degree(CandidateSets.from_lists([[0], [1]], 2), y)
+        assert message in str(caught.value)
+
+
+def test_real_data_have_the_degree_that_counting_gives(shared_data) -> None:  # type: ignore[no-untyped-def]
+    import scipy.io
+
+    lost = scipy.io.loadmat(shared_data / "lost.mat")
+    sets = CandidateSets.from_sparse(lost["partial_target"].T)
+    truth = np.asarray(lost["target"].T.argmax(axis=1)).ravel()
+    mask = sets.mask()
+    shares = [mask[truth == j].mean(axis=0) for j in np.unique(truth)]
+    expected = max(share[k] for j, share in zip(np.unique(truth), shares, strict=True) for k in range(16) if k != j)
+    assert ambiguity_degree(sets, truth) == pytest.approx(expected)

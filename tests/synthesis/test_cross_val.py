@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits, load_iris
+
+from pll.errors import UserError
+from pll.synthesis import cross_val
+from pll.synthesis.cross_val import out_of_fold
+
+
+@settings(max_examples=15)
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=12), st.integers(2, 5), st.integers(0, 3))
+def test_rows_are_probabilities_whatever_the_classes(labels: list[int], folds: int, seed: int) -> None:
+    X = np.random.default_rng(seed).normal(size=(len(labels), 3))
+    found = out_of_fold(X, labels, 4, folds=folds, seed=seed)
+    assert found.shape == (len(labels), 4) and found.dtype == np.float32
+    np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
+    assert (found >= 0).all() and (found[:, np.setdiff1d(range(4), labels)] == 0).all()
+
+
+def test_nobody_sees_their_own_label() -> None:
+    """A label that features cannot tell is not learnt by heart."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 50)), rng.integers(0, 2, 200)
+    assert 0.35 < (out_of_fold(X, y, 2).argmax(axis=1) == y).mean() < 0.65  # 5 σ are .18
+
+
+def test_learns_what_there_is_to_learn() -> None:
+    X, y = load_iris(return_X_y=True)
+    assert (out_of_fold(X, y, 3).argmax(axis=1) == y).mean() > 0.93
+
+
+def test_pictures_and_many_features_are_pressed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = load_digits(return_X_y=True)
+    monkeypatch.setattr(cross_val, "DIRECTIONS", 20)
+    found = out_of_fold(X[:600].reshape(-1, 1, 8, 8), y[:600], 10, folds=3)
+    assert (found.argmax(axis=1) == y[:600]).mean() > 0.85
+
+
+def test_missing_cells_are_filled() -> None:
+    X, y = load_iris(return_X_y=True)
+    X[::3, 0] = np.nan
+    X[:, 1] = np.nan
+    assert (out_of_fold(X, y, 3).argmax(axis=1) == y).mean() > 0.9
+
+
+def test_the_same_seed_gives_the_same_and_progress_is_told() -> None:
+    X, y = load_iris(return_X_y=True)
+    told: list[tuple[int, int]] = []
+    first = out_of_fold(X, y, 3, folds=3, seed=5, progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+    np.testing.assert_array_equal(first, out_of_fold(X, y, 3, folds=3, seed=5))
+    assert (first != out_of_fold(X, y, 3, folds=3, seed=6)).any()
+
+
+def test_every_fold_has_its_share_of_every_class() -> None:
+    y = np.repeat([0, 1, 2], [50, 10, 5])
+    fold_of = cross_val._folds(y, 5, seed=0)
+    counts = np.array([np.bincount(y[fold_of == fold], minlength=3) for fold in range(5)])
+    assert counts.tolist() == [[10, 2, 1]] * 5
+
+
+@pytest.mark.parametrize(
+    ("X", "labels", "settings", "message"),
+    [
+        ([[1.0]], [0], {}, "at least two examples"),
+        ([[1.0], [2.0]], [0], {}, "There are 2 rows of features but 1 labels"),
+        ([[1.0], [2.0]], [0, 3], {}, "Row 1: label 3 is unknown"),
+        ([[1.0], [np.inf]], [0, 1], {}, "Row 1, feature 0 is inf"),
+        ([[1.0], [2.0]], [0, 1], {"folds": 1}, "1 folds cannot be made"),
+        ([[1.0], [2.0]], [0, 1], {"seed": -1}, "The seed is -1"),
+        (np.empty((2, 0)), [0, 1], {}, "no features"),
+    ],
+)
+def test_bad_input_is_refused(X: list, labels: list, settings: dict, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        out_of_fold(X, labels, 2, **settings)
+    assert message in str(caught.value)

@@ -1,0 +1,374 @@
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_iris
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.synthesis import (
+    FLIPS,
+    Flip,
+    binomial_matrix,
+    flip,
+    flip_binomial,
+    flip_by_instance,
+    flip_matrix_of,
+    flip_pair,
+    flip_uniform,
+    flip_with_matrix,
+    flips,
+    instance_probabilities,
+    pair_matrix,
+    uniform_matrix,
+)
+from pll.synthesis.ambiguity import ambiguity_degree, flip_matrix
+
+MANY = 200_000
+
+GOLDEN_BINOMIAL = [[0, 3, 4], [1, 4], [0, 1, 2, 3], [3, 4], [0, 1, 3, 4]]
+GOLDEN_PAIR = [[0], [1], [2, 3], [3], [0, 4]]
+
+
+def within_five_sigma(hits: np.ndarray, expected: float) -> bool:
+    """Whether a share of 0/1 draws is what it should be; wrong once in two million."""
+    sigma = np.sqrt(expected * (1 - expected) / len(hits))
+    return bool(abs(hits.mean() - expected) <= 5 * sigma)
+
+
+@given(
+    st.integers(2, 9).flatmap(lambda c: st.tuples(st.just(c), st.lists(st.integers(0, c - 1), max_size=12))),
+    st.floats(0, 1),
+    st.integers(0, 2**40),
+)
+def test_the_truth_is_always_a_candidate(case: tuple[int, list[int]], q: float, seed: int) -> None:
+    c, y = case
+    binomial, pair = flip_binomial(y, c, q, seed), flip_pair(y, c, q, seed)
+    assert binomial.contains(y).all() and pair.contains(y).all()
+    assert (binomial.sizes >= 2).all()
+    for label, row in zip(y, pair, strict=True):
+        assert set(row.tolist()) <= {label, (label + 1) % c}
+    assert flip_binomial(y, c, q, seed) == binomial and flip_pair(y, c, q, seed) == pair
+
+
+class TestBinomial:
+    def test_every_wrong_label_enters_with_probability_q(self) -> None:
+        y = np.full(MANY, 1)
+        mask = flip_binomial(y, 5, 0.4, seed=3).mask()
+        alone = 0.6**4  # these get one extra label, each of four alike
+        for wrong in (0, 2, 3, 4):
+            assert within_five_sigma(mask[:, wrong], 0.4 + alone / 4)
+
+    def test_wrong_labels_enter_independently(self) -> None:
+        mask = flip_binomial(np.zeros(MANY, dtype=int), 4, 0.5, seed=0).mask()
+        assert within_five_sigma(mask[:, 1] & mask[:, 2], 0.25)  # never true of a forced extra label
+
+    def test_the_whole_label_set_stays(self) -> None:
+        sets = flip_binomial(np.zeros(MANY, dtype=int), 10, 0.7, seed=1)
+        assert within_five_sigma(sets.sizes == 10, 0.7**9)
+
+    def test_q_at_its_ends(self) -> None:
+        y = np.arange(90) % 9
+        assert (flip_binomial(y, 9, 0.0).sizes == 2).all()
+        assert (flip_binomial(y, 9, 1.0).sizes == 9).all()
+        assert (flip_binomial(y % 2, 2, 0.0).sizes == 2).all()
+
+    def test_the_forced_label_is_any_wrong_one(self) -> None:
+        mask = flip_binomial(np.full(MANY, 2), 4, 0.0, seed=5).mask()
+        for wrong in (0, 1, 3):
+            assert within_five_sigma(mask[:, wrong], 1 / 3)
+
+
+class TestPair:
+    def test_only_the_next_label_enters_and_singletons_stay(self) -> None:
+        y = np.arange(MANY) % 4
+        sets = flip_pair(y, 4, 0.3, seed=2)
+        assert within_five_sigma(sets.contains((y + 1) % 4), 0.3)
+        assert within_five_sigma(sets.sizes == 1, 0.7)
+        assert sets.sizes.max() == 2
+
+    def test_q_at_its_ends(self) -> None:
+        y = np.arange(9)
+        assert (flip_pair(y, 9, 0.0).sizes == 1).all()
+        assert [row.tolist() for row in flip_pair([0, 8], 9, 1.0)] == [[0, 1], [0, 8]]
+
+
+def test_the_same_seed_gives_the_same_sets_on_every_machine() -> None:
+    y = [0, 1, 2, 3, 4]
+    assert [row.tolist() for row in flip_binomial(y, 5, 0.5, seed=7)] == GOLDEN_BINOMIAL
+    assert [row.tolist() for row in flip_pair(y, 5, 0.5, seed=7)] == GOLDEN_PAIR
+    assert flip_binomial(y, 5, 0.5, seed=8) != flip_binomial(y, 5, 0.5, seed=7)
+
+
+@pytest.mark.parametrize("how", FLIPS)
+def test_drawing_piece_by_piece_changes_nothing(how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    y = np.arange(1000) % 7
+    whole = make(how, y, 7, seed=4)
+    monkeypatch.setattr(flips, "AT_ONCE", 7 * 13)
+    assert make(how, y, 7, seed=4) == whole
+
+
+def test_matrices() -> None:
+    assert binomial_matrix(3, 0.2).tolist() == [[1, 0.2, 0.2], [0.2, 1, 0.2], [0.2, 0.2, 1]]
+    assert pair_matrix(3, 0.2).tolist() == [[1, 0.2, 0], [0, 1, 0.2], [0.2, 0, 1]]
+
+
+def test_class_names_go_along_and_nothing_gives_nothing() -> None:
+    assert flip("pair", [0, 1], 2, 0.5, class_names=["a", "b"]).class_names == ("a", "b")
+    assert len(flip("binomial", [], 3, 0.5)) == 0
+
+
+@pytest.mark.parametrize("how", ["binomial", "pair"])
+@pytest.mark.parametrize(
+    ("y", "c", "q", "seed", "message"),
+    [
+        ([0], 2, 1.5, 0, "q is 1.5; it must lie between 0 and 1"),
+        ([0], 2, -0.1, 0, "it must lie between 0 and 1"),
+        ([0], 2, float("nan"), 0, "it must lie between 0 and 1"),
+        ([0], 1, 0.5, 0, "at least two classes"),
+        ([0, 3], 3, 0.5, 0, "Row 1: the true label is out of range (1 such rows)"),
+        ([0, -1, -1], 3, 0.5, 0, "Row 1: the true label is not known (2 such rows)"),
+        ([0, 0.5], 3, 0.5, 0, "Entry 1 of the true labels is 0.5"),
+        ([[0], [1]], 3, 0.5, 0, "these have 2 dimensions"),
+        ([0], 2, 0.5, -1, "The seed is -1"),
+    ],
+)
+def test_bad_input_is_refused(how: str, y: list, c: int, q: float, seed: int, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        flip(how, y, c, q, seed)
+    assert message in str(caught.value)
+
+
+def test_an_unknown_way_is_refused() -> None:
+    with pytest.raises(UserError, match="'triple'; use one of binomial, pair, "):
+        flip("triple", [0], 2, 0.5)
+
+
+# ---- more ways -------------------------------------------------------------------------------------------------------
+
+
+def make(how: str, y: object, c: int, seed: int = 0) -> CandidateSets:
+    """Sets made some way, whatever it needs."""
+    settings = {
+        "binomial": {"q": 0.3},
+        "pair": {"q": 0.3},
+        "matrix": {"matrix": np.triu(binomial_matrix(max(c, 1), 0.3))},
+    }
+    probabilities = np.random.default_rng(0).random((len(y), c))  # type: ignore[arg-type]
+    return flip(Flip(how, **settings.get(how, {})), y, c, seed=seed, probabilities=probabilities)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("how", FLIPS)
+@pytest.mark.parametrize(
+    ("y", "c", "seed", "message"),
+    [
+        ([0], 1, 0, "at least two classes"),
+        ([0, 3], 3, 0, "Row 1: the true label is out of range (1 such rows)"),
+        ([0, -1, -1], 3, 0, "Row 1: the true label is not known (2 such rows)"),
+        ([0, 0.5], 3, 0, "Entry 1 of the true labels is 0.5"),
+        ([[0], [1]], 3, 0, "these have 2 dimensions"),
+        ([0], 2, -1, "The seed is -1"),
+    ],
+)
+def test_bad_labels_are_refused_in_every_way(how: str, y: list, c: int, seed: int, message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        make(how, y, c, seed)
+    assert message in str(caught.value)
+
+
+@given(
+    st.sampled_from(list(FLIPS)),
+    st.integers(2, 9).flatmap(lambda c: st.tuples(st.just(c), st.lists(st.integers(0, c - 1), max_size=12))),
+    st.integers(0, 2**40),
+)
+def test_every_way_keeps_the_truth_and_repeats_itself(how: str, case: tuple[int, list[int]], seed: int) -> None:
+    c, y = case
+    sets = make(how, y, c, seed)
+    assert sets.contains(y).all() and sets.n_classes == c
+    assert make(how, y, c, seed) == sets
+
+
+class TestUniform:
+    def test_every_set_is_equally_likely(self) -> None:
+        """Feng et al. 2020: each of the 2^(c−1) − 1 sets that hold the truth and not everything."""
+        sets = flip_uniform(np.full(MANY, 1), 4, seed=2)
+        drawn, counts = np.unique(sets.mask(), axis=0, return_counts=True)
+        assert len(drawn) == 7 and drawn[:, 1].all() and not drawn.all(axis=1).any()
+        for count in counts:
+            assert abs(count - MANY / 7) < 5 * np.sqrt(MANY / 7 * 6 / 7)
+
+    @pytest.mark.parametrize("size", [1, 2, 3, 4])
+    def test_every_set_of_a_size_is_equally_likely(self, size: int) -> None:
+        sets = flip_uniform(np.full(MANY, 2), 4, size, seed=3)
+        assert (sets.sizes == size).all()
+        for wrong in (0, 1, 3):
+            assert within_five_sigma(sets.mask()[:, wrong], (size - 1) / 3)
+
+    def test_two_classes_leave_one_set(self) -> None:
+        assert [row.tolist() for row in flip_uniform([0, 1] * 20, 2)] == [[0], [1]] * 20
+
+    @pytest.mark.parametrize("size", [None, 1, 3, 5])
+    def test_the_matrix_is_what_the_sets_have(self, size: int | None) -> None:
+        y = np.arange(MANY) % 5
+        found = flip_matrix(flip_uniform(y, 5, size, seed=1), y)
+        expected = uniform_matrix(5, size)
+        sigma = np.sqrt(expected * (1 - expected) / (MANY / 5))
+        assert (np.abs(found - expected) <= 5 * sigma + 1e-12).all()
+
+    def test_thousands_of_classes_do_not_overflow(self) -> None:
+        assert uniform_matrix(2000)[0, 1] == pytest.approx(0.5)
+
+    @pytest.mark.parametrize("size", [0, 4])
+    def test_a_size_that_cannot_be_is_refused(self, size: int) -> None:
+        with pytest.raises(UserError, match=f"The size of the sets is {size}; with 3 classes"):
+            flip_uniform([0], 3, size)
+
+
+class TestMatrix:
+    MATRIX = ((1.0, 0.2, 0.0), (0.5, 1.0, 0.9), (0.0, 1.0, 1.0))
+
+    def test_labels_enter_as_the_matrix_says_and_independently(self) -> None:
+        y = np.full(MANY, 1)
+        mask = flip_with_matrix(y, 3, self.MATRIX, seed=6).mask()
+        assert within_five_sigma(mask[:, 0], 0.5) and within_five_sigma(mask[:, 2], 0.9)
+        assert within_five_sigma(mask[:, 0] & mask[:, 2], 0.45)
+
+    def test_it_is_pair_flipping_with_the_matrix_of_pair_flipping(self) -> None:
+        y = np.arange(500) % 6
+        assert flip_with_matrix(y, 6, pair_matrix(6, 0.4), seed=9) == flip_pair(y, 6, 0.4, seed=9)
+
+    def test_what_is_wrong_is_named_by_the_classes(self) -> None:
+        with pytest.raises(UserError, match="Row 'cat', column 'dog' of the transition matrix is 2"):
+            flip_with_matrix([0], 2, [[1, 2], [0, 1]], class_names=("cat", "dog"))
+
+    def test_the_degree_of_the_sets_is_the_highest_entry(self) -> None:
+        y = np.arange(300) % 3
+        assert ambiguity_degree(flip(Flip("matrix", matrix=self.MATRIX), y, 3), y) == 1.0
+
+    def test_a_file_is_read_when_it_is_needed(self, tmp_path: Path) -> None:
+        file = tmp_path / "m.csv"
+        file.write_text("dog,cat\n1,0.5\n0,1\n")
+        way = Flip("matrix", matrix=str(file))
+        assert flip_matrix_of(way, 2, ("cat", "dog")).tolist() == [[1.0, 0.0], [0.5, 1.0]]
+        assert way.words == f"matrix, {file}"
+        file.unlink()
+        with pytest.raises(UserError, match="cannot be read"):
+            flip(way, [0], 2)
+
+
+class TestInstance:
+    PROBABILITIES = ((0.7, 0.2, 0.1, 0.0), (0.25, 0.25, 0.25, 0.25), (0.0, 0.0, 0.0, 1.0))
+    Y = (0, 1, 3)
+
+    def test_the_equation_of_the_paper(self) -> None:
+        """Probabilities of the wrong labels over the highest of them; nothing where nothing is alike."""
+        found = instance_probabilities(self.Y, 4, self.PROBABILITIES)
+        np.testing.assert_allclose(found, [[1, 1, 0.5, 0], [1, 1, 1, 1], [0, 0, 0, 1]])
+
+    def test_scaled_to_a_mean_rate(self) -> None:
+        found = instance_probabilities(self.Y, 4, self.PROBABILITIES, q=0.2)
+        np.testing.assert_allclose(found, [[1, 0.4, 0.2, 0], [0.2, 1, 0.2, 0.2], [0, 0, 0, 1]], rtol=1e-6)
+        capped = instance_probabilities(self.Y, 4, self.PROBABILITIES, q=0.9)
+        np.testing.assert_allclose(capped[0], [1, 1, 0.9, 0], rtol=1e-6)
+        assert instance_probabilities(self.Y, 4, self.PROBABILITIES, q=0).tolist() == np.eye(4)[list(self.Y)].tolist()
+
+    def test_sets_follow_the_probabilities_of_their_own_example(self) -> None:
+        y = np.tile([0, 1], MANY // 2)
+        p = np.tile([[0.4, 0.3, 0.2, 0.1], [0.1, 0.5, 0.1, 0.3]], (MANY // 2, 1))
+        mask = flip_by_instance(y, 4, p, q=0.3, seed=1).mask()
+        for row, chances in enumerate(instance_probabilities([0, 1], 4, p[:2], q=0.3)):
+            for label in range(4):
+                assert within_five_sigma(mask[row::2, label], float(chances[label]))
+
+    def test_the_matrix_is_the_mean_over_the_examples_of_a_class(self) -> None:
+        p = [[0.5, 0.5, 0, 0], [0.5, 0, 0.5, 0], [1, 0, 0, 0]]
+        found = flip_matrix_of(Flip("instance"), 4, y=[0, 0, 1], probabilities=p)
+        np.testing.assert_allclose(found[:2], [[1, 0.5, 0.5, 0], [1, 1, 0, 0]])
+        assert np.isnan(found[2:]).all()
+
+    def test_features_do_as_well_as_probabilities(self) -> None:
+        """Iris: setosa is never taken for anything, the other two are for each other."""
+        X, y = load_iris(return_X_y=True)
+        matrix = flip_matrix_of(Flip("instance", 0.3), 3, y=y, X=X)
+        assert matrix[1, 2] > matrix[1, 0] and matrix[2, 1] > matrix[2, 0]
+        sets = flip(Flip("instance", 0.3), y, 3, X=X)
+        # 50 examples a class: five standard deviations of a share are at most .36.
+        np.testing.assert_allclose(flip_matrix(sets, y), matrix, atol=0.36)
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({}, "looks at the features; give X"),
+            ({"probabilities": [[0.5, 0.5]]}, "have shape (1, 2); 2 examples of 2 classes need (2, 2)"),
+            ({"probabilities": [[0.5, 0.5], [0.5, -1]]}, "Row 1: the classifier's probabilities must be numbers"),
+            ({"probabilities": [[0.5, 0.5], [float("nan"), 1]]}, "Row 1: the classifier's probabilities"),
+        ],
+    )
+    def test_bad_probabilities_are_refused(self, settings: dict, message: str) -> None:
+        with pytest.raises(UserError) as caught:
+            flip(Flip("instance"), [0, 1], 2, **settings)
+        assert message in str(caught.value)
+
+    @pytest.mark.parametrize("q", [1.5, -0.1, float("nan")])
+    def test_a_rate_that_is_no_probability_is_refused(self, q: float) -> None:
+        with pytest.raises(UserError, match=f"q is {q}; it must lie between 0 and 1"):
+            flip(Flip("instance", q), [0], 2, probabilities=[[0.5, 0.5]])
+
+    def test_its_matrix_needs_the_data(self) -> None:
+        with pytest.raises(UserError, match="depends on the data; give y"):
+            flip_matrix_of(Flip("instance"), 2)
+
+
+class TestByName:
+    @pytest.mark.parametrize(
+        "way",
+        [
+            Flip("binomial", 0.7),
+            Flip("pair", 0.5),
+            Flip("uniform"),
+            Flip("uniform", size=2),
+            Flip("matrix", matrix=((1.0, 0.5), (0.0, 1.0))),
+            Flip("instance"),
+            Flip("instance", 0.4),
+        ],
+        ids=lambda way: way.words,
+    )
+    def test_a_way_can_be_written_down_and_read_again(self, way: Flip) -> None:
+        assert Flip(**json.loads(json.dumps(asdict(way)))) == way
+
+    def test_what_earlier_versions_wrote_down_is_read(self) -> None:
+        assert Flip(**json.loads('{"how": "binomial", "q": 0.7}')) == Flip("binomial", 0.7)
+
+    def test_matrices_before_the_fact(self) -> None:
+        assert flip_matrix_of(Flip("binomial", 0.2), 3).tolist() == binomial_matrix(3, 0.2).tolist()
+        assert flip_matrix_of(Flip("pair", 0.2), 3).tolist() == pair_matrix(3, 0.2).tolist()
+        assert flip_matrix_of(Flip("uniform", size=2), 3)[0].tolist() == [1, 0.5, 0.5]
+        with pytest.raises(UserError, match="The size of the sets is 4"):
+            flip_matrix_of(Flip("uniform", size=4), 3)
+        with pytest.raises(UserError, match="q is 2"):
+            flip_matrix_of(Flip("pair", 2), 3)
+
+    @pytest.mark.parametrize(
+        ("settings", "message"),
+        [
+            ({"how": "binomial"}, "'binomial' need q, the probability"),
+            ({"how": "matrix"}, "'matrix' need a matrix"),
+            ({"how": "pair", "q": 0.5, "size": 2}, "'pair' take no size"),
+            ({"how": "uniform", "q": 0.5}, "'uniform' take no q"),
+            ({"how": "matrix", "matrix": [[1], [1, 2]]}, "must hold numbers, in rows of equal length"),
+            ({"how": "matrix", "matrix": [[float("inf")]]}, "holds inf in row 1, column 1"),
+        ],
+    )
+    def test_settings_that_make_no_sense_are_refused(self, settings: dict, message: str) -> None:
+        with pytest.raises(UserError) as caught:
+            Flip(**settings)
+        assert message in str(caught.value)
+
+    def test_the_name_alone_will_do(self) -> None:
+        assert flip("binomial", [0, 1], 3, 0.5, 7) == flip_binomial([0, 1], 3, 0.5, 7)

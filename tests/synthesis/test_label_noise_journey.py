@@ -1,0 +1,242 @@
+"""Labels that are doubted: from a setting that is written down to candidate sets, in Python and in the shell."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll import formats
+from pll.analysis.evaluation import Splits
+from pll.analysis.protocol import Flip, doubted, prepare, single_labels
+from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
+from pll.cli.main import main
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.runs.config import RunConfig
+from pll.runs.folder import RunFolder
+from pll.synthesis import cross_val
+from pll.synthesis.cross_val import judged, out_of_fold
+from pll.synthesis.label_noise import Noisy, confusion_sets, estimated_confusion, top_k_sets
+
+NAMES = ("ant", "bee", "cat")
+TOP = Noisy("topk", 1)
+
+
+def labelled(n: int = 60, **more: object) -> PartialLabelDataset:
+    """Three groups that lie apart, every tenth label wrong."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(n) % 3
+    X = rng.normal(size=(n, 2)) + np.array([[0, 5], [5, 0], [-5, -5]])[truth]
+    y = np.where(np.arange(n) % 10 == 0, (truth + 1) % 3, truth)
+    facts = {"y": y, "class_names": NAMES, "kind": "table"} | more
+    return PartialLabelDataset(X.astype(np.float32), **facts)  # type: ignore[arg-type]
+
+
+# ---- the setting -----------------------------------------------------------------------------------------------------
+
+
+@given(st.sampled_from(["topk:1", "topk:3", "confusion:0.05", "confusion:1", "topk", "confusion"]))
+def test_a_setting_is_written_as_it_is_read(text: str) -> None:
+    noisy = Noisy.parse(text)
+    assert Noisy.parse(str(noisy)) == noisy and str(noisy).startswith(text)
+    config = RunConfig(
+        Source("iris"), noisy=replace(noisy, confusion=((1, 2), (3, 4)) if noisy.how != "topk" else None)
+    )
+    assert RunConfig.from_json(json.loads(json.dumps(config.to_json()))) == config
+    assert config.candidates.startswith("labels doubted")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Noisy("guess"), "use one of topk, confusion"),
+        (lambda: Noisy.parse("topk:1.5"), "k is 1.5; it must be a whole number"),
+        (lambda: Noisy.parse("topk:x"), "'x' is not a number; write for example topk:2"),
+        (lambda: Noisy.parse("confusion:0"), "must lie between 0 and 1"),
+        (lambda: Noisy("topk", 1, ((1,),)), "leave the confusion matrix out"),
+        (lambda: Noisy("confusion", 0.1, rows="both"), "'true' or 'given'"),
+        (lambda: Noisy("confusion", 0.1, ((1, 2), (3,))), "rows of equal length"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(make, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(UserError) as caught:
+        make()
+    assert message in str(caught.value)
+
+
+# ---- the sets --------------------------------------------------------------------------------------------------------
+
+
+def test_the_sets_are_those_of_the_functions() -> None:
+    data = labelled()
+    assert data.y is not None
+    made = TOP.sets(data.X, data.y, NAMES, seed=3)
+    assert made == top_k_sets(data.X, data.y, 3, k=1, seed=3, class_names=NAMES)
+    matrix = ((8, 2, 0), (0, 9, 1), (0, 0, 5))
+    given_one = Noisy("confusion", 0.1, matrix, "given").sets(data.X, data.y, NAMES)
+    assert given_one == confusion_sets(data.y, matrix, threshold=0.1, rows="given", class_names=NAMES)
+
+
+def test_an_estimated_confusion_is_the_mean_of_what_a_classifier_says() -> None:
+    data = labelled()
+    assert data.y is not None
+    found = estimated_confusion(data.X, data.y, 4)
+    said = out_of_fold(data.X, data.y, 4)
+    for label in range(3):
+        np.testing.assert_allclose(found[label], said[data.y == label].mean(axis=0), atol=1e-6)
+    assert not found[3].any(), "nobody was given that label"
+    assert found[1, 0] > 0.05, "a tenth of the labels are wrong"
+
+
+def test_judging_again_costs_nothing_and_other_data_is_judged_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cross_val, "_REMEMBERED", {})
+    data, seen = labelled(), []
+    first = judged(data.X, data.y, 3, progress=lambda done, total: seen.append(done))
+    assert seen == [1, 2, 3, 4, 5]
+    assert judged(data.X, data.y, 3, progress=lambda done, total: seen.append(done)) is first and len(seen) == 5
+    other = data.X.copy()
+    other[0, 0] += 1
+    assert judged(other, data.y, 3) is not first and judged(data.X, data.y, 3, seed=1) is not first
+    assert len(cross_val._REMEMBERED) == cross_val.REMEMBERED
+    assert not first.flags.writeable
+
+
+def test_labels_that_are_doubted_are_no_truth_any_more() -> None:
+    data = labelled()
+    made = doubted(data, TOP, seed=0)
+    assert made.y is None and made.sets().contains(data.y).all() and made.sets().sizes.max() == 2
+    assert data.y is not None and made.extras["given_label"].tolist() == [NAMES[label] for label in data.y]
+
+
+def test_single_candidates_are_doubted_and_a_truth_beside_them_stays() -> None:
+    plain = labelled()
+    assert plain.y is not None
+    sets = CandidateSets.from_lists([[int(label)] for label in plain.y], 3, NAMES)
+    truth = np.arange(60) % 3
+    data = labelled(candidates=sets, y=truth)
+    made = doubted(data, TOP, seed=0)
+    assert made.y is not None and made.y.tolist() == truth.tolist()
+    assert made.sets() == doubted(plain, TOP, seed=0).sets()
+    wrong = plain.y != truth
+    assert made.sets().contains(truth)[wrong].mean() > 0.9, "the classifier finds what the label should have been"
+
+
+def test_examples_without_a_label_are_left_out_and_said() -> None:
+    y = labelled().y
+    assert y is not None
+    data = labelled(y=np.where(np.arange(60) < 7, -1, y))
+    made = doubted(data, TOP, seed=0)
+    assert len(made) == 53 and "7 examples have no label; they are left out." in made.notes
+    assert made.row_ids[0] == "7"
+
+
+def test_sets_that_are_ambiguous_already_cannot_be_doubted() -> None:
+    sets = CandidateSets.from_lists([[0, 1]] * 60, 3, NAMES)
+    data = labelled(candidates=sets)
+    assert single_labels(data) is None
+    with pytest.raises(UserError, match="only single labels can be doubted"):
+        doubted(data, TOP, seed=0)
+    with pytest.raises(UserError, match="not both"):
+        prepare(labelled(), noisy=TOP, flip_with=Flip("pair", 0.5))
+
+
+def test_the_training_part_alone_is_doubted() -> None:
+    seen: list[tuple[str, int, int | None]] = []
+    parts = prepare(labelled(), noisy=TOP, holdout=0.2, seed=5, progress=lambda *told: seen.append(told))
+    assert len(parts.train) == 48 and parts.train.y is None
+    assert parts.test is not None and parts.test.y is not None
+    assert any("may be wrong too" in note for note in parts.train.notes)
+    alone = doubted(labelled().take(np.isin(labelled().row_ids, parts.train.row_ids)), TOP, seed=5)
+    assert alone.sets() == parts.train.sets()
+    assert ("parts of the data judged", 5, 5) in seen
+    several = [parts.train.sets() for _, _, parts in Splits(holdout=0.2, noisy=TOP, seeds=(5,)).parts(labelled())]
+    assert several == [alone.sets()]
+
+
+# ---- the shell -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.csv"
+    formats.write(labelled(), path)
+    return path
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    assert main([str(argument) for argument in arguments]) == 2
+    said = capsys.readouterr()
+    assert said.out == "" and "Traceback" not in said.err
+    return said.err
+
+
+def test_a_run_doubts_resumes_and_keeps_what_it_was_told(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    counts = tmp_path / "counts.csv"
+    counts.write_text("ant,bee,cat\n18,2,0\n0,18,2\n2,0,18\n")
+    small = ("--epochs", "3", "--threads", "1", "--out", tmp_path / "run")
+    how = ("--noisy", "confusion:0.05", "--confusion", counts)
+    assert main([str(word) for word in ("fit", file, *how, *small)]) == 0
+    counts.unlink()  # the run does not depend on it
+    folder = RunFolder(tmp_path / "run")
+    noisy = folder.config().noisy
+    assert noisy is not None and noisy.confusion == ((18, 2, 0), (0, 18, 2), (2, 0, 18))
+    sets = noisy.sets(labelled().X, labelled().y, NAMES)
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["data"]["mean_candidates"] == sets.nnz / 60
+    capsys.readouterr()
+    counts.write_text("ant,bee,cat\n18,2,0\n0,18,2\n2,0,18\n")
+    assert main([str(word) for word in ("fit", file, *how, *small, "--resume")]) == 0
+    assert json.loads(capsys.readouterr().out)["transductive_accuracy"] is None
+    said = refused(capsys, "fit", file, "--noisy", "topk:1", *small, "--resume")
+    assert "--noisy confusion:0.05" in said and "now it is with --noisy topk:1" in said
+
+
+def test_sets_are_written_with_how_ambiguous_they_are(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "made.npz"
+    assert main(["synthesize", str(file), "--noisy", "topk:1", "--out", str(out)]) == 0
+    assert "candidates on average\n" in capsys.readouterr().out, "γ needs a truth"
+    assert formats.read(out).sets() == TOP.sets(labelled().X, labelled().y, NAMES)
+    assert main(["synthesize", str(file), "--flip", "pair", "--q", "1", "--out", str(out)]) == 0
+    assert "2.00 candidates on average, γ = 1.000" in capsys.readouterr().out
+
+
+def test_a_matrix_is_drawn_from_a_confusion_matrix(file: Path, tmp_path: Path) -> None:
+    counts = tmp_path / "counts.npz"
+    np.savez(counts, confusion=np.array([[8, 2, 0], [0, 1, 0], [0, 0, 1]]))
+    words = ("synthesize", file, "--flip", "matrix", "--confusion", counts, "--q", "1", "--out", tmp_path / "a.npz")
+    assert main([str(word) for word in words]) == 0
+    made = formats.read(tmp_path / "a.npz")
+    assert made.y is not None
+    assert made.sets().sizes.tolist() == [2 if label == 0 else 1 for label in made.y]
+    words = (*words, "--confusion-rows", "given")
+    assert main([str(word) for word in words]) == 0
+    assert formats.read(tmp_path / "a.npz").sets().sizes.tolist() == [2 if label == 1 else 1 for label in made.y]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ((), "Say how candidates are made"),
+        (("--noisy", "topk:0"), "k is 0"),
+        (("--noisy", "topk:5"), "k is 5; with 3 classes"),
+        (("--noisy", "topk:1", "--flip", "pair", "--q", "1"), "give one of the two"),
+        (("--confusion", "nothing.csv"), "--confusion needs --noisy confusion, or --flip matrix"),
+        (("--noisy", "confusion", "--confusion", "nothing.csv"), "nothing.csv cannot be read"),
+        (("--flip", "pair", "--q", "1", "--confusion", "nothing.csv"), "--confusion goes with --flip matrix"),
+        (("--flip", "matrix"), "needs --matrix"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], message: str
+) -> None:
+    assert message in refused(capsys, "synthesize", file, *options, "--out", tmp_path / "a.npz")

@@ -1,0 +1,109 @@
+"""Pictures beside the data: read one by one, by many threads, and never from outside their archive or folder."""
+
+from __future__ import annotations
+
+import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from pll.errors import UserError
+from pll.images import MAX_BYTES, Pictures, decode, encode
+
+N = 200
+
+
+def png(k: int) -> bytes:
+    return encode(np.full((2, 3, 3), k, dtype=np.uint8))
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    path = tmp_path / "many.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as packed:
+        for k in range(N):
+            packed.writestr(f"p/{k}.png", png(k))
+    return path
+
+
+def named(where: Path | None, *names: str) -> Pictures:
+    return Pictures(np.array(names, dtype=object), where)
+
+
+def test_many_threads_read_the_same_archive(archive: Path) -> None:
+    pictures = named(archive, *(f"p/{k}.png" for k in range(N)))
+    order = np.random.default_rng(0).integers(N, size=2000).tolist()
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(pictures.data, order))
+    assert found == [png(k) for k in order]
+
+
+def test_the_archive_is_opened_once_for_all_pictures(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened: list[Any] = []
+    real = zipfile.ZipFile
+
+    def counted(path: Any) -> zipfile.ZipFile:
+        opened.append(path)
+        return real(path)
+
+    monkeypatch.setattr("pll.images.zipfile.ZipFile", counted)
+    pictures = named(archive, *(f"p/{k}.png" for k in range(N)))
+    assert all(pictures.data(k) == png(k) for k in range(N))
+    assert pictures.take(np.array([3, 1])).data(1) == png(1)
+    assert opened == [str(archive)]
+
+
+def test_a_changed_archive_is_read_anew(archive: Path) -> None:
+    pictures = named(archive, "p/1.png")
+    assert pictures.data(0) == png(1)
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("p/1.png", png(99))
+    assert pictures.data(0) == png(99)
+    archive.unlink()
+    with pytest.raises(UserError, match=r"'p/1.png' of many\.zip cannot be read"):
+        pictures.data(0)
+
+
+def test_what_is_not_there_or_leads_out(archive: Path, tmp_path: Path) -> None:
+    (tmp_path / "secret.png").write_bytes(png(1))
+    inside = tmp_path / "inside"
+    inside.mkdir()
+    (inside / "a.png").write_bytes(png(5))
+    (inside / "link.png").symlink_to(tmp_path / "secret.png")
+    assert named(inside, "a.png").data(0) == png(5)
+    for where, name, words in (
+        (archive, "p/nothing.png", r"many\.zip holds no picture"),
+        (archive, "../secret.png", "leads out of the archive"),
+        (inside, "../secret.png", "leads out of the archive"),
+        (inside, "link.png", "a link that leads out"),
+        (inside, "b.png", "cannot be read"),
+    ):
+        with pytest.raises(UserError, match=words):
+            named(where, name).data(0)
+    assert named(None, "https://x.org/1.png").data(0) is None
+    assert named(archive, "https://x.org/1.png").data(0) is None  # no address is followed
+
+
+def test_a_file_that_says_it_is_huge_is_not_read(archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pll.images.MAX_BYTES", 10)
+    assert MAX_BYTES > 10
+    with pytest.raises(UserError, match="at most 0 are read"):
+        named(archive, "p/1.png").data(0)
+
+
+@given(pixels=hnp.arrays(np.uint8, st.one_of(hnp.array_shapes(min_dims=2, max_dims=2, max_side=9),
+       st.tuples(st.integers(1, 9), st.integers(1, 9), st.just(3)))))  # fmt: skip
+def test_what_is_encoded_is_decoded_exactly(pixels: np.ndarray) -> None:
+    assert np.array_equal(decode(encode(pixels), "a.png"), pixels)
+
+
+@pytest.mark.parametrize("content", [b"", b"GIF89a", b"<svg/>", png(1)[:40], b"\x89PNG\r\n\x1a\n" + bytes(50)])
+def test_what_is_no_picture(content: bytes) -> None:
+    with pytest.raises(UserError, match=r"'a\.png'"):
+        decode(content, "a.png")

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pll.io import remove_parts, save_array, write_atomically, write_json, write_text
+
+
+def test_a_file_is_replaced_whole_and_its_folder_made(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "deep" / "a.txt"
+    write_text(file, "ä\n")
+    write_text(file, "second")
+    assert file.read_text(encoding="utf-8") == "second"
+    assert [entry.name for entry in file.parent.iterdir()] == ["a.txt"]
+
+
+def test_a_writer_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    write_text(file, "old")
+
+    def fail(path: Path) -> None:
+        path.write_text("half")
+        raise RuntimeError("the disk is full")
+
+    with pytest.raises(RuntimeError, match="full"):
+        write_atomically(file, fail)
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_the_temporary_file_lies_beside_the_target_with_its_suffix(tmp_path: Path) -> None:
+    seen: list[Path] = []
+    write_atomically(tmp_path / "a.npz", lambda path: (seen.append(path), path.write_bytes(b"x")))
+    assert seen[0].parent == tmp_path
+    assert seen[0].suffix == ".npz"
+    assert not seen[0].exists()
+
+
+def test_a_durable_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, synced = tmp_path / "a", []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(file.exists()))
+    write_atomically(file, lambda path: path.write_bytes(b"x"))
+    assert synced == []
+    write_atomically(tmp_path / "a", lambda path: path.write_bytes(b"y"), durable=True)
+    assert synced == [True]  # the old one was still there
+    assert file.read_bytes() == b"y"
+
+
+def test_what_a_dead_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "frames").mkdir()
+    for name in (".part-1-2-a.npy", "frames/.part-1-2-b.npy", "frames/b.npy", "part-c"):
+        (tmp_path / name).touch()
+    remove_parts(tmp_path)
+    assert sorted(str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*")) == [
+        "frames",
+        "frames/b.npy",
+        "part-c",
+    ]
+
+
+def test_arrays_hold_no_pickles(tmp_path: Path) -> None:
+    save_array(tmp_path / "a.npy", np.arange(3))
+    assert np.load(tmp_path / "a.npy", allow_pickle=False).tolist() == [0, 1, 2]
+    with pytest.raises(ValueError, match=r"[Oo]bject"):
+        save_array(tmp_path / "b.npy", np.array([{}], dtype=object))
+    assert not (tmp_path / "b.npy").exists()
+
+
+def test_json_is_readable_by_people_and_by_every_reader(tmp_path: Path) -> None:
+    write_json(tmp_path / "a.json", {"name": "Bär", "x": 0.1})
+    text = (tmp_path / "a.json").read_text(encoding="utf-8")
+    assert "Bär" in text
+    assert json.loads(text) == {"name": "Bär", "x": 0.1}
+    with pytest.raises(ValueError, match="JSON"):
+        write_json(tmp_path / "a.json", float("nan"))  # NaN is not JSON
+    assert json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["x"] == 0.1

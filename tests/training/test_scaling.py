@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll.errors import UserError
+from pll.training import scaling
+from pll.training.scaling import SCALES, Scaling, fit_scaling
+
+
+def apply(fitted: Scaling, X: np.ndarray) -> np.ndarray:
+    return fitted(torch.from_numpy(X)).numpy()
+
+
+@given(st.integers(2, 40), st.integers(1, 5), st.sampled_from([1e-3, 1.0, 1e5]), st.integers(0, 2**32))
+def test_z_scored_columns_have_mean_0_and_deviation_1(n: int, d: int, size: float, seed: int) -> None:
+    X = (np.random.default_rng(seed).normal(3, 1, (n, d)) * size).astype(np.float32)
+    scaled = apply(fit_scaling(X), X)
+    np.testing.assert_allclose(scaled.mean(axis=0), 0, atol=1e-4)
+    np.testing.assert_allclose(scaled.std(axis=0), 1, atol=1e-3)
+
+
+def test_it_is_learnt_once_and_used_everywhere() -> None:
+    fitted = fit_scaling(np.array([[0], [4]], dtype=np.float32))
+    assert apply(fitted, np.array([[6]], dtype=np.float32)).tolist() == [[2]]
+
+
+def test_missing_values_become_the_mean_and_do_not_count() -> None:
+    X = np.array([[0, np.nan], [4, np.nan], [np.nan, np.nan]], dtype=np.float32)
+    assert apply(fit_scaling(X), X).tolist() == [[-1, 0], [1, 0], [0, 0]]
+    assert apply(fit_scaling(X, "none"), X).tolist() == [[0, 0], [4, 0], [2, 0]]
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, -3e4, 1e30])
+def test_a_column_that_never_varies_becomes_0(value: float) -> None:
+    X = np.full((1000, 2), value, dtype=np.float32)
+    assert (apply(fit_scaling(X), X) == 0).all()
+
+
+def test_features_whose_squares_overflow_float32() -> None:
+    X = np.array([[-1e30], [1e30]], dtype=np.float32)
+    np.testing.assert_allclose(apply(fit_scaling(X), X), [[-1], [1]], rtol=1e-6)
+
+
+def test_small_differences_of_large_numbers_are_kept() -> None:
+    X = (101_040 + np.arange(8, dtype=np.float32))[:, None]
+    expected = (np.arange(8) - 3.5) / np.arange(8).std()
+    np.testing.assert_allclose(apply(fit_scaling(X), X)[:, 0], expected, atol=1e-5)
+
+
+class TestImages:
+    X = np.random.default_rng(0).normal(5, 2, (30, 3, 4, 4)).astype(np.float32)
+
+    def test_auto_is_by_channel(self) -> None:
+        fitted = fit_scaling(self.X)
+        assert fitted.shift.shape == (3, 1, 1)
+        np.testing.assert_allclose(fitted.shift.flatten(), self.X.mean(axis=(0, 2, 3)), rtol=1e-6)
+        np.testing.assert_allclose(apply(fitted, self.X).std(axis=(0, 2, 3)), 1, rtol=1e-5)
+
+    def test_zscore_is_by_pixel(self) -> None:
+        fitted = fit_scaling(self.X, "zscore")
+        assert fitted.shift.shape == (3, 4, 4)
+        np.testing.assert_allclose(apply(fitted, self.X).std(axis=0), 1, rtol=1e-5)
+
+    def test_none_leaves_them_alone(self) -> None:
+        np.testing.assert_array_equal(apply(fit_scaling(self.X, "none"), self.X), self.X)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_the_pieces_do_not_show(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    X = np.random.default_rng(1).normal(size=(50, 1, 2, 2)).astype(np.float32)
+    X[X > 1] = np.nan
+    whole = fit_scaling(X, scale)
+    monkeypatch.setattr(scaling, "ROWS_AT_ONCE", 7)
+    for name, part in fit_scaling(X, scale).state_dict().items():
+        torch.testing.assert_close(part, whole.state_dict()[name], rtol=1e-6, atol=1e-7)
+
+
+def test_no_examples_give_the_identity() -> None:
+    fitted = fit_scaling(np.zeros((0, 2), dtype=np.float32))
+    assert fitted(torch.ones(1, 2)).tolist() == [[1, 1]]
+
+
+def test_an_unknown_scale_is_refused() -> None:
+    with pytest.raises(UserError, match="'minmax'; use one of auto, zscore, none"):
+        fit_scaling(np.zeros((2, 2), dtype=np.float32), "minmax")

@@ -1,0 +1,41 @@
+"""What all components have in common. That an update which comes late undoes nothing is a browser test."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import streamlit as st
+
+from pll.ui.components import component
+
+SCRIPT = "const shown = [];\nexport default function ({ data }) {\n  shown.push(data.what);  // kept\n}\n"
+
+
+@pytest.fixture
+def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Callable[..., Any], dict[str, Any], list[Any]]:
+    """A component's command, what Streamlit was given of it, and what was sent."""
+    given: dict[str, Any] = {}
+    sent: list[Any] = []
+
+    def register(name: str, **parts: Any) -> Callable[..., None]:
+        given.update(parts, name=name)
+        return lambda **options: sent.append(options)
+
+    monkeypatch.setattr(st.components.v2, "component", register)
+    (tmp_path / "a.js").write_text(SCRIPT)
+    (tmp_path / "a.css").write_text("/* goes */\n  .a { left: 0 }\n")
+    command = component.register("a", "<i></i>", scripts=[tmp_path / "a.js"], styles=[tmp_path / "a.css"])
+    return command, given, sent
+
+
+def test_what_is_sent_is_numbered_in_order(registered: Any) -> None:
+    command, given, sent = registered
+    command(key="k", data={"what": 1})
+    command(key="k", data={"what": 2}, on_x_change=print)
+    first, second = sent
+    assert given["name"] == "candid_a" and given["css"] == ".a { left: 0 }"
+    assert first["data"]["sent"] < second["data"]["sent"]
+    assert second == {"key": "k", "on_x_change": print, "data": {"what": 2, "sent": second["data"]["sent"]}}

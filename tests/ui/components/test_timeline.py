@@ -1,0 +1,63 @@
+"""The timeline's Python half: what is sent, and what is believed."""
+
+from __future__ import annotations
+
+import base64
+import json
+
+import numpy as np
+import pytest
+
+from pll.ui.components.timeline import MOST_COLUMNS, checked, spark, timeline_payload
+
+
+def test_the_payload_names_the_stored_epochs():
+    payload = timeline_payload([0, 4, 8], 9, 100, 8, True, True, 3, np.zeros(9, dtype=np.float32))
+    stored = np.frombuffer(base64.b64decode(payload["stored"]), dtype="<u4")
+    assert stored.tolist() == [0, 4, 8]
+    assert (payload["done"], payload["total"], payload["viewed"], payload["asked"]) == (9, 100, 8, 3)
+    json.dumps(payload)
+
+
+def test_before_anything_is_known_there_is_still_a_strip():
+    payload = timeline_payload([0], 0, 0, 0, True, True, 0, np.empty(0, dtype=np.float32))
+    assert payload["total"] == 1 and payload["spark"] == []
+
+
+def test_a_thousand_epochs_stay_small():
+    changed = np.linspace(1, 0, 5000, dtype=np.float32)
+    payload = timeline_payload(range(1000), 5000, 5000, 5000, True, False, 0, changed)
+    assert len(json.dumps(payload)) < 12_000
+    columns = spark(changed)
+    assert len(columns) <= MOST_COLUMNS
+    assert columns[0] == [1, 100] and columns[-1][0] <= 5000
+
+
+def test_a_stretch_of_the_small_chart_shows_its_highest():
+    changed = np.zeros(2 * MOST_COLUMNS)
+    changed[7] = 0.25
+    heights = dict(map(tuple, spark(changed)))
+    assert heights[7] == 100  # epochs 7 and 8 share a column, epoch 8 changed
+    assert sum(heights.values()) == 100
+
+
+def test_nothing_changed_is_drawn_as_nothing():
+    assert spark(np.zeros(3)) == [[1, 0], [2, 0], [3, 0]]
+
+
+@pytest.mark.parametrize(
+    ("look", "believed"),
+    [
+        ([3, True, 1], (3, True, 1)),
+        ([0, False, 7], (0, False, 7)),
+        ([101, True, 1], None),
+        ([-1, True, 1], None),
+        ([1, 1, 1], None),
+        (["1", True, 1], None),
+        ([1, True], None),
+        (None, None),
+        ({"epoch": 1}, None),
+    ],
+)
+def test_the_browser_is_believed_only_where_it_can_be_meant(look, believed):
+    assert checked(look, total=100) == believed

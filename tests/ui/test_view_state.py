@@ -1,0 +1,140 @@
+"""Which moment of a run is in view, and what changed there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+import streamlit as st
+
+from pll.analysis.protocol import Flip
+from pll.catalog.sources import Source
+from pll.runs.config import RunConfig
+from pll.runs.registry import RunRegistry
+from pll.runs.run import Run
+from pll.ui import view_state as module
+from pll.ui.view_state import Scene, Viewing, scene, stored_frame
+from pll.weights import identified_labels
+
+EPOCHS = 12
+
+
+@pytest.fixture
+def looking(monkeypatch: pytest.MonkeyPatch) -> Viewing:
+    """What this tab looks at, without a tab."""
+    state = Viewing("a run")
+    monkeypatch.setattr(module, "viewing", lambda run: state)
+    st.cache_resource.clear()
+    return state
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    registry = RunRegistry(tmp_path_factory.mktemp("runs"))
+    config = RunConfig(Source("iris"), params={"epochs": EPOCHS}, flip=Flip("binomial", 0.5))
+    one = registry.start(config, paused=True)
+    yield one
+    registry.stop_all()
+
+
+def now(run: Run) -> Scene:
+    return scene(run, run.snapshot())
+
+
+def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: Viewing) -> None:
+    """One run, taken through its life: each state shows what it should."""
+    run.wait_until_paused(30)
+    first = now(run)
+    assert (first.frame.epoch, first.frame.when, first.row) == (0, "Before training", {})
+    assert first.frame.weights.tolist() == first.sets.uniform_weights().tolist()
+    assert first.is_latest and not first.changed().any()
+
+    run.step(epochs=4)
+    run.wait_until_paused(30)
+    live = now(run)
+    assert (live.frame.epoch, live.row["epoch"], live.is_latest) == (4, 4, True)
+    record = run.snapshot().record
+    assert record is not None and live.frame.weights is record.label_weights  # from memory, not from disk
+    earlier = identified_labels(live.history.weights(3), live.sets)
+    assert live.changed().sum() == (earlier != live.frame.sharp.identified).sum() == live.row["changed_labels"]
+
+    looking.look(2, False, 1)
+    back = now(run)
+    assert (back.frame.epoch, back.is_latest, back.row["epoch"]) == (2, False, 2)
+    run.step(epochs=3)
+    run.wait_until_paused(30)
+    assert now(run).frame.epoch == 2  # the run went on, the view stayed
+    looking.look(7, True, 2)
+    assert now(run).frame.epoch == 7
+
+    run.resume()
+    run.join(30)
+    ended = now(run)
+    assert (ended.frame.epoch, ended.is_latest) == (EPOCHS, True)
+    assert ended.frame.weights.tolist() == np.load(run.folder.history / "final.npy").tolist()
+    assert ended.row["transductive_accuracy"] == run.snapshot().metrics["transductive_accuracy"]  # type: ignore[index]
+
+
+def test_an_epoch_that_is_not_stored_gives_way_to_the_nearest(run: Run, looking: Viewing) -> None:
+    run.join(30)
+    history = now(run).history
+    (history.folder / "frames" / "000005.npy").unlink(missing_ok=True)
+    frame = stored_frame(history, 5, now(run).sets)
+    assert frame.epoch in (4, 6)
+    assert frame.weights.tolist() == history.weights(frame.epoch).tolist()
+
+
+def test_the_moment_within_an_epoch(tmp_path: Path, looking: Viewing) -> None:
+    registry = RunRegistry(tmp_path)
+    config = RunConfig(Source("iris"), params={"epochs": 3, "batch_size": 50}, flip=Flip("binomial", 0.5))
+    one = registry.start(config, paused=True)
+    one.step(batches=1)
+    one.wait_until_paused(30)
+    inside = now(one)
+    assert inside.frame.batch == (1, 3)
+    assert inside.frame.when == "Epoch 0 and 1 of 3 mini-batches"
+    before = inside.sets.uniform_weights()
+    touched = np.unique(inside.sets.rows[inside.frame.weights != before])
+    assert 0 < len(touched) <= 50
+    one.stop()
+    one.join(30)
+
+
+def test_who_changed_last(run: Run, looking: Viewing) -> None:
+    run.join(30)
+    here = now(run)
+    labels = {epoch: identified_labels(here.history.weights(epoch), here.sets) for epoch in here.epochs if epoch}
+    stored = sorted(labels)
+    last = np.zeros(len(here.data), dtype=int)  # the stored epoch of the last change, 0 where there was none
+    for earlier, later in pairwise(stored):
+        last[labels[earlier] != labels[later]] = later
+    rows = here.lately_changed(len(here.data))
+    assert sorted(rows.tolist()) == np.flatnonzero(last).tolist()
+    assert np.all(np.diff(last[rows]) <= 0)
+    assert len(here.lately_changed(2)) <= 2
+
+
+def test_data_without_truth_has_none(run: Run, looking: Viewing) -> None:
+    here = now(run)
+    unlabelled = replace(here, data=replace(here.data, y=None))
+    assert unlabelled.truth.tolist() == [-1] * len(here.data)
+
+
+def test_a_story_is_read_once_and_is_the_history(run: Run, looking: Viewing) -> None:
+    run.join(30)
+    here = now(run)
+    row = int(here.history.tracked[0])
+    followed = here.story(row)
+    assert followed[0] == list(range(EPOCHS + 1))
+    here.history.__dict__["tracked"] = here.history.tracked[1:]  # now it is one of those that are not followed
+    epochs, weights = here.story(row)
+    assert epochs == here.epochs
+    for epoch, mine in zip(epochs, weights, strict=True):
+        assert mine.tolist() == here.history.weights(epoch, np.array([row])).tolist()
+    assert looking.story is not None
+    kept = looking.story[1]
+    assert here.story(row)[1].tolist() == weights.tolist() and looking.story[1] is kept

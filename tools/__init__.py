@@ -1,0 +1,1 @@
+"""Generators of the pages in docs/: `python -m tools.methods_page` and its like."""

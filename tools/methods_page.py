@@ -1,0 +1,84 @@
+"""Writes docs/methods.md from the docstrings of the methods: `python -m tools.methods_page` (a test says when)."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import textwrap
+from itertools import groupby
+from pathlib import Path
+
+from pll.methods import METHODS, PartialLabelEstimator
+
+PATH = Path(__file__).parents[1] / "docs" / "methods.md"
+
+_HEAD = """\
+# Methods
+
+<!-- Written by `python -m tools.methods_page` from the docstrings in pll/methods. Change it there. -->
+
+Every method by the name that the pages, the shell (`--method`, `--methods`) and Python (`METHODS[name]`) use.
+n examples, d features, c classes, |S| candidates an example.
+
+"""
+
+
+def page() -> str:
+    """docs/methods.md as it should be."""
+    parts = [_HEAD, _contents()]
+    for module, group in groupby(METHODS.items(), key=lambda item: item[1].__module__):
+        parts.append(_chapter(module, list(group)))
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _contents() -> str:
+    lines = ["| name | method | in short |", "|---|---|---|"]
+    lines += [f"| [`{name}`](#{name}) | {method.title} | {method.summary} |" for name, method in METHODS.items()]
+    return "\n".join(lines) + "\n"
+
+
+def _chapter(module: str, methods: list[tuple[str, type[PartialLabelEstimator]]]) -> str:
+    text = _with_code(inspect.cleandoc(sys.modules[module].__doc__ or ""))
+    anchors = "".join(f'<a id="{name}"></a>' for name, _ in methods)
+    titles = ", ".join(method.title for _, method in methods)
+    sections = [f"## {anchors}{titles}\n", text + "\n"]
+    for name, method in methods:
+        sections.append(f"**`{name}`** — {_settings(method)}\n")
+    return "\n".join(sections)
+
+
+def _settings(method: type[PartialLabelEstimator]) -> str:
+    """The settings with their defaults, and what each means where the class says so."""
+    meanings = _argument_meanings(method)
+    lines = [(inspect.getdoc(method) or "").split("\n\n")[0].replace("\n", " "), "", "| setting | default | meaning |"]
+    lines.append("|---|---|---|")
+    for name, parameter in inspect.signature(method).parameters.items():
+        default = "function" if callable(parameter.default) else repr(parameter.default)
+        lines.append(f"| `{name}` | `{default}` | {meanings.get(name, '')} |")
+    return "\n".join(lines)
+
+
+def _argument_meanings(method: type[PartialLabelEstimator]) -> dict[str, str]:
+    """From the `Args:` sections of the class and of those it comes from, the nearest first."""
+    meanings: dict[str, str] = {}
+    for kind in reversed(method.__mro__):
+        arguments = re.search(r"Args:\n(.*?)(?:\n\S|\Z)", inspect.cleandoc(kind.__doc__ or ""), re.DOTALL)
+        for entry in re.split(r"\n(?=    \S)", "\n" + arguments[1] if arguments else ""):
+            names, _, meaning = entry.strip().partition(": ")
+            for name in names.split(", "):
+                meanings[name] = " ".join(meaning.split()).replace("|", "\\|")
+    return meanings
+
+
+def _with_code(text: str) -> str:
+    """Indented blocks, which hold equations, as code; everything else as it is."""
+    parts = []
+    for block in re.split(r"\n\n(?=\S)|\n\n(?=    )", text):
+        is_equation = all(line.startswith("   ") or not line for line in block.split("\n"))
+        parts.append(f"```\n{textwrap.dedent(block)}\n```" if is_equation else block)
+    return "\n\n".join(parts)
+
+
+if __name__ == "__main__":
+    PATH.write_text(page(), encoding="utf-8")

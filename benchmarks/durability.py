@@ -30,8 +30,8 @@ from pll.candidates import CandidateSets
 from pll.review.assignment import Assignment
 from pll.review.desk import Desk
 from pll.review.events import NOTHING
-from pll.review.label_snapshot import Subject
-from pll.review.session import Reviewing
+from pll.review.label_snapshot import LabelSnapshot
+from pll.review.session import ReviewSession
 from pll.review.settings import Settings
 from pll.store import Database, Store
 from pll.weights import normalise
@@ -68,13 +68,13 @@ class Findings:
         return self.lost == self.doubled == self.shared == 0
 
 
-def subject(n: int) -> Subject:
+def subject(n: int) -> LabelSnapshot:
     """n examples with three of five candidates each."""
     rng = np.random.default_rng(0)
     lists = [sorted(rng.choice(5, size=3, replace=False).tolist()) for _ in range(n)]
     sets = CandidateSets.from_lists(lists, 5, tuple("abcde"))
     weights = normalise(rng.random(sets.nnz).astype(np.float32) + 0.05, sets)
-    return Subject("run", np.arange(n).astype(np.str_), sets, weights)
+    return LabelSnapshot("run", np.arange(n).astype(np.str_), sets, weights)
 
 
 def try_out(
@@ -92,7 +92,7 @@ def try_out(
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["pll.review.session"])
     rng = random.Random(seed)
-    Reviewing(REVIEW, subject(decisions), Store(Database(url)), settings=Settings(mix=0.0)).store.database.close()
+    ReviewSession(REVIEW, subject(decisions), Store(Database(url)), settings=Settings(mix=0.0)).store.database.close()
 
     def start(names: Sequence[str]) -> Any:
         process = context.Process(target=serve, args=(url, folder, list(names), decisions), daemon=True)
@@ -121,7 +121,7 @@ def try_out(
 
 def serve(url: str, folder: Path, names: list[str], n: int) -> None:
     """A server process: a thread for each of its reviewers, until nothing is left."""
-    reviewing = Reviewing(REVIEW, subject(n), Store(Database(url)))
+    reviewing = ReviewSession(REVIEW, subject(n), Store(Database(url)))
     threads = [threading.Thread(target=review, args=(reviewing.desk(name), folder)) for name in names]
     for thread in threads:
         thread.start()

@@ -6,7 +6,7 @@ from typing import Any
 
 from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
-from pll.review.queue_manager import Guide
+from pll.review.queue_manager import QueueManager
 from pll.review.rounds import Promise
 from pll.review.settings import Settings
 from pll.runs.config import RunConfig
@@ -41,7 +41,7 @@ def figures(page: Any) -> dict[str, str]:
 # ---- reviews ---------------------------------------------------------------------------------------------------------
 
 
-def begun(run: Run, **settings: Any) -> Guide:
+def begun(run: Run, **settings: Any) -> QueueManager:
     """The guide of a review that has just begun."""
     return service.guide_of(run, Settings(**({"promise": Promise(share=0.5, max_error=0.2)} | settings)))
 

@@ -11,9 +11,9 @@ from pll.candidates import CandidateSets
 from pll.review.active_labels import Load
 from pll.review.assignment import Assignment
 from pll.review.desk import Desk
-from pll.review.label_snapshot import Subject, review_id
+from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.rounds import Promise
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.review.settings import Settings
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
@@ -36,22 +36,26 @@ class Clock:
         self.at += timedelta(seconds=seconds)
 
 
-def subject(n: int = 40, *, run: str = "first", seed: int = 0, names: tuple[str, ...] = NAMES) -> Subject:
+def subject(n: int = 40, *, run: str = "first", seed: int = 0, names: tuple[str, ...] = NAMES) -> LabelSnapshot:
     """n examples with two or three candidates each, and weights that differ."""
     rng = np.random.default_rng(seed)
     lists = [sorted(rng.choice(len(names), size=int(rng.integers(2, 4)), replace=False).tolist()) for _ in range(n)]
     sets = CandidateSets.from_lists(lists, len(names), names)
     weights = normalise(rng.random(sets.nnz).astype(np.float32) + 0.05, sets)
-    return Subject(run, np.array([f"example {row}" for row in range(n)]), sets, weights)
+    return LabelSnapshot(run, np.array([f"example {row}" for row in range(n)]), sets, weights)
 
 
 def open_with(
-    url: str, given: Subject | None = None, clock: Clock | None = None, load: Load | None = None, **settings: object
-) -> Reviewing:
+    url: str,
+    given: LabelSnapshot | None = None,
+    clock: Clock | None = None,
+    load: Load | None = None,
+    **settings: object,
+) -> ReviewSession:
     """A review of the subject in this database, as one process would have it; no controls unless asked for."""
     wanted = Settings(**({"mix": 0.0, "promise": Promise(share=0.2, max_error=0.3)} | settings))  # type: ignore[arg-type]
     more = {} if clock is None else {"clock": clock}
-    return Reviewing("review", given or subject(), Store(Database(url)), settings=wanted, load=load, **more)
+    return ReviewSession("review", given or subject(), Store(Database(url)), settings=wanted, load=load, **more)
 
 
 def on_disk(home: Path, run_id: str) -> tuple[list[Event], list[RoundRecord]]:
@@ -81,7 +85,7 @@ def answer(desk: Desk, one: Assignment, *, right: bool) -> None:
     assert desk.decide(one, "pick", one.identified if right else other).stored
 
 
-def close(*reviews: Reviewing) -> None:
+def close(*reviews: ReviewSession) -> None:
     """Let go of the database."""
     for review in reviews:
         review.store.database.close()

@@ -14,7 +14,7 @@ from pll.export.bundle import Progress
 from pll.features import load_features
 from pll.methods.persistence import load_model
 from pll.replay import replay_html
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.record import record_of
 from pll.runs import run_data
 from pll.runs.folder import RunFolder, check_has_result
@@ -32,7 +32,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     sets = train.sets()
     record = record_of(folder, sets if folder.config().lessons is None else None)
     weights = np.load(folder.history / "final.npy")
-    subject = Subject(folder.path.name, train.row_ids, sets, weights)
+    subject = LabelSnapshot(folder.path.name, train.row_ids, sets, weights)
     if record is not None:
         subject = record.labels(subject, folder)
     return ExportSource(

@@ -17,7 +17,7 @@ from pll.candidates import CandidateSets, whole_numbers
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.io import check_finite, feature_array
-from pll.training.metrics import EpochRecord, Hook, Moment, Monitor
+from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.weights import Weights, identified_labels
 
 Features = npt.NDArray[np.float32]
@@ -98,7 +98,7 @@ class PartialLabelEstimator(BaseEstimator):
         Its `"epoch"` is the last complete round; 0 means that the method starts again.
         """
 
-    def moment(self) -> Moment | None:
+    def moment(self) -> TrainingProgress | None:
         """Where it stands within a round; to be called while `rounds` waits in its hook. None where it has no such."""
         return None
 

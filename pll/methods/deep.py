@@ -17,7 +17,7 @@ from pll.methods.settings import check_common_settings, check_number
 from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
 from pll.training.losses import Loss, get_loss
-from pll.training.metrics import EpochRecord, Hook, Moment, Monitor
+from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.training.models import ModelSpec, build_model, has_batch_norm
 from pll.training.rng import seeded
 from pll.training.scaling import Scaling, fit_scaling
@@ -141,7 +141,7 @@ class DeepEstimator(PartialLabelEstimator):
         """Where training stands; None before `rounds` and after `release`."""
         return self.__dict__.get("_trainer")
 
-    def moment(self) -> Moment | None:
+    def moment(self) -> TrainingProgress | None:
         return None if self.trainer is None else self.trainer.moment()
 
     def finish(self) -> Weights:

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pll.errors import UserError
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.store.records import RoundRecord
 
-Load = Callable[[str], Subject]
+Load = Callable[[str], LabelSnapshot]
 """Gives the subject of a run by its id."""
-ReadKept = Callable[[Subject, str], Subject]
+ReadKept = Callable[[LabelSnapshot, str], LabelSnapshot]
 """Gives the labels of this fingerprint that were taken over in place of a run's own."""
 
 
@@ -25,11 +25,11 @@ class LabelsInForce:
         kept: gives labels that were taken over in place of a run's own; needed where there are some.
     """
 
-    root: Subject
+    root: LabelSnapshot
     load: Load | None = None
     kept: ReadKept | None = None
 
-    def under(self, rounds: Sequence[RoundRecord]) -> Subject:
+    def under(self, rounds: Sequence[RoundRecord]) -> LabelSnapshot:
         """The labels that the last of these rounds judges.
 
         Raises:
@@ -41,12 +41,12 @@ class LabelsInForce:
             raise UserError(f"The run {run} has other examples than this review.")
         return found
 
-    def before(self, rounds: Sequence[RoundRecord], now: Subject) -> Subject | None:
+    def before(self, rounds: Sequence[RoundRecord], now: LabelSnapshot) -> LabelSnapshot | None:
         """The labels that were judged before those of now; None where these are the first."""
         places = [place for place, record in enumerate(rounds) if record.key != now.key]
         return self.under(rounds[: places[-1] + 1]) if places else None
 
-    def _of(self, run: str) -> Subject:
+    def _of(self, run: str) -> LabelSnapshot:
         if run == self.root.run:
             return self.root
         if self.load is None:
@@ -54,7 +54,7 @@ class LabelsInForce:
         return self.load(run)
 
 
-def in_force(own: Subject, rounds: Sequence[RoundRecord], kept: ReadKept | None) -> Subject:
+def in_force(own: LabelSnapshot, rounds: Sequence[RoundRecord], kept: ReadKept | None) -> LabelSnapshot:
     """What the last of these rounds that is of the run judges: the run's own labels, or those taken over.
 
     Labels are taken over only after the run's own had a round. So where an earlier round is of the run's own labels,
@@ -71,6 +71,6 @@ def in_force(own: Subject, rounds: Sequence[RoundRecord], kept: ReadKept | None)
     return kept(own, prints[-1])
 
 
-def unjudged(subject: Subject, rounds: Sequence[RoundRecord]) -> bool:
+def unjudged(subject: LabelSnapshot, rounds: Sequence[RoundRecord]) -> bool:
     """Whether none of these rounds judges these labels."""
     return all(record.key != subject.key for record in rounds)

@@ -6,7 +6,7 @@ import secrets
 from dataclasses import dataclass
 
 from pll.review.events import Verdict
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.store.records import Claim, Event
 
 BATCH = "batch"
@@ -68,7 +68,7 @@ class Step:
     notice: str = ""
 
 
-def assignment_of(claim: Claim, root: Subject, current: Subject, verdict: Verdict) -> Assignment:
+def assignment_of(claim: Claim, root: LabelSnapshot, current: LabelSnapshot, verdict: Verdict) -> Assignment:
     """What a page shows of an example in somebody's hands.
 
     Args:

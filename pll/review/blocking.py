@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.store.records import Claim
 from pll.store.store import Reader
 
@@ -44,7 +44,7 @@ class Waiting:
     asked: int
 
 
-def waiting(review: Reviewing) -> Waiting | None:
+def waiting(review: ReviewSession) -> Waiting | None:
     """What holds up controls that were answered; None where nothing does."""
     row, behind = _first_open(review)
     if row is None or not behind:
@@ -61,7 +61,7 @@ def waiting(review: Reviewing) -> Waiting | None:
     )
 
 
-def set_free(review: Reviewing, reviewer: str) -> bool:
+def set_free(review: ReviewSession, reviewer: str) -> bool:
     """Take the control that the certificate waits for out of other hands than this reviewer's.
 
     It comes up in its turn, unmarked as ever. Whose it was may still answer it, until somebody else has.
@@ -77,7 +77,7 @@ def set_free(review: Reviewing, reviewer: str) -> bool:
     return bool(held)
 
 
-def _first_open(review: Reviewing) -> tuple[int | None, int]:
+def _first_open(review: ReviewSession) -> tuple[int | None, int]:
     """The first open control, and how many behind it were handed out as controls of the round, and are answered.
 
     Those that the queue asked about before their turn are not held up: nobody has passed over one for them.
@@ -94,11 +94,11 @@ def _first_open(review: Reviewing) -> tuple[int | None, int]:
     return controls[counted], behind
 
 
-def _held(review: Reviewing, reader: Reader, row: int) -> list[Claim]:
+def _held(review: ReviewSession, reader: Reader, row: int) -> list[Claim]:
     now = review.clock()
     return [claim for claim in reader.slots(row) if claim.is_held(now)]
 
 
-def _until(review: Reviewing, claim: Claim, now: datetime) -> tuple[timedelta, timedelta]:
+def _until(review: ReviewSession, claim: Claim, now: datetime) -> tuple[timedelta, timedelta]:
     assert claim.expires_at is not None  # it is held
     return claim.expires_at - now, max(claim.expires_at, claim.since + review.longest_hold) - now

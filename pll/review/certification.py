@@ -15,7 +15,7 @@ from pll.errors import UserError
 from pll.review.active_labels import unjudged
 from pll.review.calibration import Calibration, Method
 from pll.review.certificate import Certificate
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.rounds import (
     Promise,
     calibration_of,
@@ -30,10 +30,10 @@ from pll.store.store import Reader, Transaction
 
 
 class Judging(ABC):
-    """The part of `Reviewing` that looks after rounds; see there for the attributes."""
+    """The part of `ReviewSession` that looks after rounds; see there for the attributes."""
 
-    root: Subject
-    current: Subject
+    root: LabelSnapshot
+    current: LabelSnapshot
     state: ReviewState
     rounds: tuple[RoundRecord, ...]
     asked: npt.NDArray[np.int64]
@@ -98,7 +98,7 @@ class Judging(ABC):
         if more:
             self.rounds = (*self.rounds[:-1], replace(self.round, controls=self.round.controls + more))
 
-    def adopt(self, subject: Subject, opened: Opened, *, instead_of: int | None = None) -> bool:
+    def adopt(self, subject: LabelSnapshot, opened: Opened, *, instead_of: int | None = None) -> bool:
         """Put the labels of a taught run, or those taken over, in the place of the old ones, with a fresh draw.
 
         Args:

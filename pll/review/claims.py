@@ -18,7 +18,7 @@ from pll.store.records import Claim, Event
 from pll.store.store import Transaction
 
 if TYPE_CHECKING:
-    from pll.review.session import Reviewing
+    from pll.review.session import ReviewSession
 
 Rows = npt.NDArray[np.int64]
 
@@ -36,7 +36,7 @@ class Hand:
         focus: a name, and rows that come before the queue.
     """
 
-    def __init__(self, reviewing: Reviewing, reviewer: str) -> None:
+    def __init__(self, reviewing: ReviewSession, reviewer: str) -> None:
         self._review = reviewing
         self._reviewer = reviewer
         self.skipped: set[int] = set()

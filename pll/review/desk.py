@@ -23,14 +23,14 @@ from pll.store.records import Event
 from pll.store.store import check_event
 
 if TYPE_CHECKING:
-    from pll.review.session import Reviewing
+    from pll.review.session import ReviewSession
 
 MOST_SHOWN = 50
 """Candidates whose weights are kept with a decision."""
 
 
 class Desk:
-    """A reviewer at work. Make it with `Reviewing.desk`. Any number of threads may share it.
+    """A reviewer at work. Make it with `ReviewSession.desk`. Any number of threads may share it.
 
     Args:
         reviewing: the review.
@@ -38,7 +38,7 @@ class Desk:
         verified: whether somebody vouched for that name (OIDC).
     """
 
-    def __init__(self, reviewing: Reviewing, reviewer: str, *, verified: bool = False) -> None:
+    def __init__(self, reviewing: ReviewSession, reviewer: str, *, verified: bool = False) -> None:
         self.reviewing = reviewing
         self.reviewer = reviewer
         self.verified = verified
@@ -80,7 +80,7 @@ class Desk:
     def renew(self) -> None:
         """Still here: what is held stays held. To be called now and then while somebody looks at the page.
 
-        A page may stay open over the weekend; so not for longer than `Reviewing.longest_hold` without a decision.
+        A page may stay open over the weekend; so not for longer than `ReviewSession.longest_hold` without a decision.
         """
         with self.reviewing.writing() as t:
             t.renew(self.reviewer, self.reviewing.expiry(), self.reviewing.clock() - self.reviewing.longest_hold)

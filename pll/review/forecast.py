@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from pll.review.certificate import Certificate, Step
 from pll.review.sampling_plan import more_controls_needed
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.store.records import Event
 
 PAUSE = 120.0
@@ -64,7 +64,7 @@ class Work:
         return 60 * self.decisions / self.seconds if self.seconds >= 1 and self.decisions > 1 else None
 
 
-def forecast(reviewing: Reviewing) -> Forecast:
+def forecast(reviewing: ReviewSession) -> Forecast:
     """Where the certificate stands, and the least further controls that may bring (more of) one.
 
     The forecast supposes that as many of the further controls are wrong as of those answered; it promises nothing.
@@ -115,7 +115,7 @@ def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Work:
     )
 
 
-def work_by_reviewer(reviewing: Reviewing) -> list[Work]:
+def work_by_reviewer(reviewing: ReviewSession) -> list[Work]:
     """Everybody's work, the most decisions first; then, where there are several, all together."""
     state = reviewing.state
     names = dict.fromkeys(event.reviewer for event in state.all_events)

@@ -17,7 +17,7 @@ from pll.weights import Sharpness, Weights, sharpness
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class LabelSnapshot:
     """A run's result, as far as a review needs it.
 
     Args:
@@ -67,7 +67,7 @@ class Subject:
         return dict(sorted(found, key=lambda pair: -pair[1]))  # stable: equals stay in the order of classes
 
 
-def subject_of(run: Run) -> Subject:
+def subject_of(run: Run) -> LabelSnapshot:
     """The subject of a run that has a result.
 
     Raises:
@@ -75,7 +75,7 @@ def subject_of(run: Run) -> Subject:
     """
     check_has_result(run.folder)
     train = run.parts().train
-    return Subject(run.id, train.row_ids, train.sets(), np.load(run.folder.history / "final.npy"))
+    return LabelSnapshot(run.id, train.row_ids, train.sets(), np.load(run.folder.history / "final.npy"))
 
 
 def review_id(folder: RunFolder) -> str:

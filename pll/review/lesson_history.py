@@ -15,14 +15,14 @@ from pll.candidates import CandidateSets
 from pll.review.decided import Decided
 from pll.review.lessons import Lessons
 from pll.review.logit import lessons
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals
 
 Signals = Callable[[str], ReviewSignals]
 """Gives the signals of a run by its id."""
 
 
-def earlier_lessons(review: Reviewing, decided: Decided, signals_of: Signals) -> Lessons | None:
+def earlier_lessons(review: ReviewSession, decided: Decided, signals_of: Signals) -> Lessons | None:
     """The lessons of all runs before the present one, the first run's first; None where it is the first.
 
     A run's lessons are those decisions whose examples the next one has only one candidate for. Runs that were looked

@@ -19,11 +19,11 @@ from threadpoolctl import threadpool_limits
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.decided import Decided
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.lesson_history import earlier_lessons
 from pll.review.orders import DEFAULT, Order, get_order, rank, usable_orders
 from pll.review.relabel import Offer, offer_of, take_over, teaching_decisions
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare
 from pll.review.similar import Similar
 from pll.review.teaching import Teacher
@@ -36,7 +36,7 @@ AT_LEAST = 5
 """Decisions after which it is made anew, at the soonest."""
 
 
-class Guide:
+class QueueManager:
     """One for each review and process. Safe to share between threads.
 
     Args:
@@ -48,7 +48,7 @@ class Guide:
         order: the name of the queue's order.
     """
 
-    def __init__(self, reviewing: Reviewing, runs: RunRegistry) -> None:
+    def __init__(self, reviewing: ReviewSession, runs: RunRegistry) -> None:
         self.reviewing = reviewing
         self.teacher = Teacher(reviewing, runs)
         self.order = DEFAULT
@@ -232,7 +232,7 @@ _Key = tuple[str, str]
 """A run, and the fingerprint of its labels."""
 
 
-def _with_labels(signals: ReviewSignals, subject: Subject) -> ReviewSignals:
+def _with_labels(signals: ReviewSignals, subject: LabelSnapshot) -> ReviewSignals:
     """The run's signals, with the labels that people took over, if they did."""
     return replace(signals, taken_over=subject.weights if subject.taken_over else None)
 

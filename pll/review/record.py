@@ -10,7 +10,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.review.active_labels import in_force
 from pll.review.calibration import Calibration
-from pll.review.label_snapshot import Subject, review_id
+from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.relabel_store import kept
 from pll.review.rounds import asked_of, calibration_of
 from pll.review.state import ReviewState
@@ -43,7 +43,7 @@ class Record:
         """By row of the training examples: what people decided."""
         return decisions_of(self.state)
 
-    def labels(self, own: Subject, folder: RunFolder) -> Subject:
+    def labels(self, own: LabelSnapshot, folder: RunFolder) -> LabelSnapshot:
         """The labels of a run of this review as they are now: its own, or those taken over in their place.
 
         Raises:
@@ -51,7 +51,7 @@ class Record:
         """
         return in_force(own, self.rounds, partial(kept, folder))
 
-    def calibration(self, subject: Subject) -> Calibration | None:
+    def calibration(self, subject: LabelSnapshot) -> Calibration | None:
         """Calibrated confidence of a run of this review; None where too few of its controls were answered."""
         own = [made for made in self.rounds if made.key == subject.key]
         if not own:

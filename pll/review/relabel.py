@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.review.decided import Decided
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.proposals import proposals
 from pll.review.relabel_store import keep, relabelled
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals
 from pll.runs.folder import RunFolder
 from pll.store.records import Opened
@@ -30,7 +30,7 @@ class Offer:
         decisions: how many it was learnt from.
     """
 
-    labels: Subject
+    labels: LabelSnapshot
     round: int
     rows: npt.NDArray[np.int64]
     before: npt.NDArray[np.object_]
@@ -42,7 +42,7 @@ class Offer:
         return len(self.rows)
 
 
-def offer_of(review: Reviewing, signals: ReviewSignals, decided: Decided) -> Offer:
+def offer_of(review: ReviewSession, signals: ReviewSignals, decided: Decided) -> Offer:
     """What the decisions propose by now.
 
     Args:
@@ -59,7 +59,7 @@ def offer_of(review: Reviewing, signals: ReviewSignals, decided: Decided) -> Off
 
 
 def take_over(
-    review: Reviewing, folder: RunFolder, offer: Offer, *, by: str | None = None, verified: bool = False
+    review: ReviewSession, folder: RunFolder, offer: Offer, *, by: str | None = None, verified: bool = False
 ) -> bool:
     """Make these the labels under review: a new round, with a fresh draw of controls.
 
@@ -74,7 +74,7 @@ def take_over(
     return review.adopt(offer.labels, Opened("taken over", by, verified), instead_of=offer.round)
 
 
-def teaching_decisions(review: Reviewing) -> Decided:
+def teaching_decisions(review: ReviewSession) -> Decided:
     """What people decided, without what was answered as a control in any round.
 
     Decisions that the queue asked for teach also where their example is in a draw, as for a taught run: the draw judges

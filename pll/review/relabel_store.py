@@ -2,7 +2,7 @@
 
     review/labels-<fingerprint>.npy   (nnz,) float32, in the run's folder; never changed, never deleted
 
-Taking over makes another `Subject` of the same run. It is the labels under review from the moment its round is open;
+Taking over makes another `LabelSnapshot` of the same run. It is the labels under review from the moment its round is open;
 the file is there before that. The model stays what it is, and `source` of these labels stays `model`.
 """
 
@@ -15,24 +15,24 @@ import numpy as np
 
 from pll.errors import UserError
 from pll.io import write_atomically
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.runs.folder import RunFolder
 from pll.weights import Weights
 
 
-def relabelled(own: Subject, weights: Weights) -> Subject:
+def relabelled(own: LabelSnapshot, weights: Weights) -> LabelSnapshot:
     """The same run with other label weights, (nnz,) float32."""
     return replace(own, weights=np.ascontiguousarray(weights, dtype=np.float32), taken_over=True)
 
 
-def keep(folder: RunFolder, subject: Subject) -> Path:
+def keep(folder: RunFolder, subject: LabelSnapshot) -> Path:
     """Write the label weights to the disk, before a round is opened on them."""
     path = _file(folder, subject.fingerprint)
     write_atomically(path, lambda part: np.save(part, subject.weights, allow_pickle=False), durable=True)
     return path
 
 
-def kept(folder: RunFolder, own: Subject, fingerprint: str) -> Subject:
+def kept(folder: RunFolder, own: LabelSnapshot, fingerprint: str) -> LabelSnapshot:
     """The labels that were taken over.
 
     Raises:

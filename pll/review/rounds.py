@@ -21,7 +21,7 @@ from pll.review.calibration import Calibration, Method, calibrate
 from pll.review.certificate import Certificate, certify
 from pll.review.decided import OUTSIDE
 from pll.review.evidence import LEVEL
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.sampling_plan import achievable, draw_controls, threshold_grid
 from pll.review.state import ReviewState
 from pll.store.records import Opened, ReviewRecord, RoundRecord
@@ -46,7 +46,12 @@ class Promise:
 
 
 def new_round(
-    number: int, subject: Subject, promise: Promise, at: datetime, seed: int | None = None, opened: Opened | None = None
+    number: int,
+    subject: LabelSnapshot,
+    promise: Promise,
+    at: datetime,
+    seed: int | None = None,
+    opened: Opened | None = None,
 ) -> RoundRecord:
     """Freeze the labels of a subject and draw the controls that will judge them.
 
@@ -110,7 +115,7 @@ def asked_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
 
 
 def control_answers(
-    controls: Sequence[int], subject: Subject, state: ReviewState, asked: npt.NDArray[np.int64]
+    controls: Sequence[int], subject: LabelSnapshot, state: ReviewState, asked: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
     """(k,) bool: whether the frozen label is right, of the controls before the first that is not fully answered.
 
@@ -129,7 +134,7 @@ def control_answers(
 def calibration_of(
     record: RoundRecord,
     root: CandidateSets,
-    subject: Subject,
+    subject: LabelSnapshot,
     state: ReviewState,
     asked: npt.NDArray[np.int64],
     method: Method = "temperature",
@@ -154,7 +159,7 @@ def calibration_of(
 
 
 def certificate_of(
-    record: RoundRecord, subject: Subject, state: ReviewState, asked: npt.NDArray[np.int64]
+    record: RoundRecord, subject: LabelSnapshot, state: ReviewState, asked: npt.NDArray[np.int64]
 ) -> Certificate:
     """What the controls answered so far certify about the frozen labels.
 

@@ -1,4 +1,4 @@
-"""The review of one run, as a page uses it: one `Reviewing` for each run and process, one `Desk` for each reviewer.
+"""The review of one run, as a page uses it: one `ReviewSession` for each run and process, one `Desk` for each reviewer.
 
     reviewing = open_review(run, store)                    # keep it: it holds the state of the review in memory
     desk = reviewing.desk("Ann")
@@ -29,7 +29,7 @@ from pll.review.certification import Judging
 from pll.review.decided import OUTSIDE, Decided
 from pll.review.desk import Desk
 from pll.review.events import Verdict
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.record import decisions_of
 from pll.review.rounds import asked_of, new_round
 from pll.review.settings import Settings, check_settings
@@ -43,7 +43,7 @@ LONGEST = 3
 """Holds after which an undecided example is free again, though its page is open."""
 
 
-class Reviewing(Judging):
+class ReviewSession(Judging):
     """See the top of this file. Safe to share between threads.
 
     Args:
@@ -67,7 +67,7 @@ class Reviewing(Judging):
     def __init__(
         self,
         review_id: str,
-        subject: Subject,
+        subject: LabelSnapshot,
         store: Store,
         *,
         settings: Settings | None = None,
@@ -97,7 +97,7 @@ class Reviewing(Judging):
         self._is_behind = False
         self.rounds: tuple[RoundRecord, ...] = tuple(rounds)
         self.asked = self._asked()
-        self.previous: Subject | None = None
+        self.previous: LabelSnapshot | None = None
         self._order: tuple[str, Ints] = ("confidence", _by_confidence(subject))
         if self.round.key != subject.key:
             self._adopt_current()
@@ -257,5 +257,5 @@ class Reviewing(Judging):
         return str(self.current.labels[row])
 
 
-def _by_confidence(subject: Subject) -> Ints:
+def _by_confidence(subject: LabelSnapshot) -> Ints:
     return np.argsort(subject.sharp.confidence, kind="stable").astype(np.int64)

@@ -10,7 +10,7 @@ from pll.review.rounds import Promise
 
 @dataclass(frozen=True)
 class Settings:
-    """How a review is begun; all of it can be changed later (`Reviewing.configure`, `.new_promise`).
+    """How a review is begun; all of it can be changed later (`ReviewSession.configure`, `.new_promise`).
 
     Attributes:
         overlap: reviewers asked per example, on `overlap_share` of the examples; one on the others.

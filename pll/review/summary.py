@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from pll.review.forecast import work_of
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.store.records import Event
 
 BREAK = timedelta(minutes=30)
@@ -63,7 +63,7 @@ class Summary:
         return text
 
 
-def last_sitting(reviewing: Reviewing, reviewer: str) -> Summary | None:
+def last_sitting(reviewing: ReviewSession, reviewer: str) -> Summary | None:
     """The sitting that a reviewer is in, or was in last; None where they have decided nothing."""
     own = [event for event in reviewing.state.all_events if event.reviewer == reviewer]
     if not own:

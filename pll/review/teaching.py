@@ -16,10 +16,10 @@ from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.warm_start import can_warm_start
 from pll.review.events import Verdict
-from pll.review.label_snapshot import Subject, subject_of
-from pll.review.session import Reviewing
+from pll.review.label_snapshot import LabelSnapshot, subject_of
+from pll.review.session import ReviewSession
 from pll.runs.config import RunConfig
-from pll.runs.decided_sets import Lessons
+from pll.runs.decided_sets import DecidedSets
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
@@ -52,7 +52,7 @@ class Changes:
         return len(self.rows)
 
 
-def lessons_of(review: Reviewing, *, warm: bool = True) -> Lessons:
+def lessons_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
     """Everything that decisions have to teach by now.
 
     A label leaves a set of one; eliminated candidates leave the set; "none of these" leaves the classes outside it;
@@ -65,12 +65,12 @@ def lessons_of(review: Reviewing, *, warm: bool = True) -> Lessons:
     place = {name: j for j, name in enumerate((*names, *new))}
     changed = {row: left for row, found in taught if (left := _left(sets[row].tolist(), found, place))}
     decided = sum(found.status in ("label", "none") for _, found in taught)
-    return Lessons.of(
+    return DecidedSets.of(
         review.id, review.root.run, review.current.run, changed, new_classes=list(new), warm=warm, decisions=decided
     )
 
 
-def teaching_verdicts(review: Reviewing) -> Iterator[tuple[int, Verdict]]:
+def teaching_verdicts(review: ReviewSession) -> Iterator[tuple[int, Verdict]]:
     """Examples that somebody said something about, but for those that were answered as controls."""
     for row, found in review.state.verdicts():
         events = review.state.live_events(row)
@@ -78,7 +78,7 @@ def teaching_verdicts(review: Reviewing) -> Iterator[tuple[int, Verdict]]:
             yield row, found
 
 
-def changes(before: Subject, after: Subject, decided: npt.NDArray[np.bool_]) -> Changes:
+def changes(before: LabelSnapshot, after: LabelSnapshot, decided: npt.NDArray[np.bool_]) -> Changes:
     """What came out differently, leaving out (n,) bool `decided` examples."""
     differs = (before.labels != after.labels) & ~decided
     rows = np.flatnonzero(differs)
@@ -86,7 +86,7 @@ def changes(before: Subject, after: Subject, decided: npt.NDArray[np.bool_]) -> 
     return Changes(rows, before.labels[rows], after.labels[rows], after.sharp.confidence[rows])
 
 
-def changed_by_teaching(review: Reviewing) -> Changes:
+def changed_by_teaching(review: ReviewSession) -> Changes:
     """What the latest teaching changed; empty where nothing was taught yet, or its labels are those no more."""
     decided = np.zeros(len(review.root), dtype=np.bool_)
     decided[review.state.rows_with("label", "none")] = True
@@ -94,7 +94,7 @@ def changed_by_teaching(review: Reviewing) -> Changes:
     return changes(before, review.current, decided)
 
 
-def taught_config(root: RunConfig, lessons: Lessons, epochs: int | None = None) -> RunConfig:
+def taught_config(root: RunConfig, lessons: DecidedSets, epochs: int | None = None) -> RunConfig:
     """The run that learns these lessons.
 
     Args:
@@ -121,7 +121,7 @@ class Teacher:
         runs: where they are made; a run that a process left unfinished is found there and goes on.
     """
 
-    def __init__(self, review: Reviewing, runs: RunRegistry) -> None:
+    def __init__(self, review: ReviewSession, runs: RunRegistry) -> None:
         self._review = review
         self._runs = runs
         self._run: Run | None = self._unfinished()

@@ -13,7 +13,7 @@ from pll.store.store import Transaction
 
 if TYPE_CHECKING:
     from pll.review.claims import Hand
-    from pll.review.session import Reviewing
+    from pll.review.session import ReviewSession
 
 
 def to_undo(state: ReviewState, reviewer: str, event_id: int | None = None) -> list[Event]:
@@ -25,7 +25,7 @@ def to_undo(state: ReviewState, reviewer: str, event_id: int | None = None) -> l
 
 
 def take_back(
-    review: Reviewing, hand: Hand, t: Transaction, targets: Sequence[Event], token: str | None = None
+    review: ReviewSession, hand: Hand, t: Transaction, targets: Sequence[Event], token: str | None = None
 ) -> tuple[list[Event], Assignment | None]:
     """Store that these decisions of one reviewer count no more.
 
@@ -47,7 +47,7 @@ def take_back(
     return made, hand.shown(claim) if claim else hand.pick(t)
 
 
-def _undo(review: Reviewing, t: Transaction, target: Event, token: str | None) -> Event:
+def _undo(review: ReviewSession, t: Transaction, target: Event, token: str | None) -> Event:
     event = replace(
         target,
         id=0,
@@ -67,6 +67,6 @@ def _undo(review: Reviewing, t: Transaction, target: Event, token: str | None) -
     return event
 
 
-def _still_answered(review: Reviewing, undo: Event) -> bool:
+def _still_answered(review: ReviewSession, undo: Event) -> bool:
     mine = review.state.verdict_with(undo).answers.get(undo.reviewer)
     return mine is not None and mine.status != "open"

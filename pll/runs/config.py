@@ -7,7 +7,7 @@ from typing import Any
 
 from pll.catalog.sources import Source
 from pll.methods import METHODS, get_method
-from pll.runs.decided_sets import Lessons
+from pll.runs.decided_sets import DecidedSets
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 
@@ -42,7 +42,7 @@ class RunConfig:
     strict: bool = False
     name: str = ""
     noisy: Noisy | None = None
-    lessons: Lessons | None = None
+    lessons: DecidedSets | None = None
 
     @property
     def candidates(self) -> str:
@@ -72,7 +72,7 @@ class RunConfig:
                 "flip": None if flip is None else Flip(**flip),
                 "test": None if test is None else Source(**test),
                 "noisy": None if noisy is None else Noisy(**noisy),
-                "lessons": None if lessons is None else Lessons(**lessons),
+                "lessons": None if lessons is None else DecidedSets(**lessons),
             }
         )
 

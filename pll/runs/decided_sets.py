@@ -19,7 +19,7 @@ from pll.errors import UserError
 
 
 @dataclass(frozen=True)
-class Lessons:
+class DecidedSets:
     """Part of a run's config: what it was taught, and by which review.
 
     Args:
@@ -32,7 +32,7 @@ class Lessons:
         decisions: how many decided examples stand behind it.
         taught_by, verified: who had it taught, and whether somebody vouched for that name.
 
-    >>> lessons = Lessons.of("r", "a", "a", {3: [1], 7: [0, 2]})
+    >>> lessons = DecidedSets.of("r", "a", "a", {3: [1], 7: [0, 2]})
     >>> lessons.sets, lessons.by_row
     ('3:1 7:0,2', {3: (1,), 7: (0, 2)})
     """
@@ -58,7 +58,7 @@ class Lessons:
         new_classes: Sequence[str] = (),
         warm: bool = True,
         decisions: int = 0,
-    ) -> Lessons:
+    ) -> DecidedSets:
         """From row → the labels that are left."""
         text = " ".join(f"{row}:{','.join(map(str, sorted(labels)))}" for row, labels in sorted(sets.items()))
         return cls(review, root, parent, text, tuple(new_classes), warm, decisions)

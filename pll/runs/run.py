@@ -24,7 +24,7 @@ from pll.runs.folder import RunFolder, State
 from pll.runs.snapshots import ACTIVE, Snapshot, seconds_left
 from pll.runs.worker import Worker
 from pll.training.devices import choose_device
-from pll.training.metrics import EpochRecord, Moment
+from pll.training.metrics import EpochRecord, TrainingProgress
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class Run(Worker):
         self._total: int | None = None
         self._parts: Parts | None = None
         self._estimator: PartialLabelEstimator | None = None
-        self._moment: Moment | None = None
+        self._moment: TrainingProgress | None = None
 
     @cached_property
     def config(self) -> RunConfig:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pll.runs.folder import State
-from pll.training.metrics import EpochRecord, Moment
+from pll.training.metrics import EpochRecord, TrainingProgress
 
 ACTIVE: tuple[State, ...] = ("queued", "running", "paused")
 
@@ -37,7 +37,7 @@ class Snapshot:
     total: int | None
     rows: tuple[dict[str, Any], ...]
     record: EpochRecord | None = None
-    moment: Moment | None = None
+    moment: TrainingProgress | None = None
     ahead: int | None = None
     error: str | None = None
     metrics: dict[str, Any] | None = None

@@ -42,7 +42,7 @@ metadata = MetaData(
 )
 
 
-class Moment(TypeDecorator[datetime]):
+class UtcDateTime(TypeDecorator[datetime]):
     """A time with its zone, in UTC; SQLite has no zones and is given none."""
 
     impl = DateTime(timezone=True)
@@ -73,7 +73,7 @@ review = Table(
     Column("overlap", Integer, nullable=False),
     Column("overlap_share", Float, nullable=False),
     Column("mix", Float, nullable=False),
-    Column("opened_at", Moment, nullable=False),
+    Column("opened_at", UtcDateTime, nullable=False),
 )
 
 event = Table(
@@ -101,7 +101,7 @@ event = Table(
     Column("batch", String(100)),
     Column("undoes", WholeNumber, ForeignKey("event.id")),
     Column("note", Text, nullable=False),
-    Column("at", Moment, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
     UniqueConstraint("review", "token"),
     UniqueConstraint("undoes"),  # what was undone cannot be undone again
     Index(None, "review", "id"),
@@ -116,8 +116,8 @@ claim = Table(
     Column("reviewer", Text, nullable=False),
     Column("token", String(100), nullable=False),
     Column("answered", Boolean, nullable=False),
-    Column("expires_at", Moment),
-    Column("since", Moment, nullable=False),
+    Column("expires_at", UtcDateTime),
+    Column("since", UtcDateTime, nullable=False),
     Column("queue", String(100), nullable=False),
     Column("position", WholeNumber),
     Column("control", Boolean, nullable=False),
@@ -137,7 +137,7 @@ round_ = Table(
     Column("max_error", Float, nullable=False),
     Column("level", Float, nullable=False),
     Column("thresholds", JSON, nullable=False),
-    Column("opened_at", Moment, nullable=False),
+    Column("opened_at", UtcDateTime, nullable=False),
     Column("how", String(20)),  # NULL: not recorded
     Column("opened_by", Text),
     Column("verified", Boolean, nullable=False),

@@ -151,7 +151,7 @@ def no_hook() -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class TrainingProgress:
     """Where training stands between two mini-batches; a copy that stays as it is.
 
     Attributes:

@@ -26,7 +26,7 @@ from pll.errors import UserError
 from pll.training.augment import Augmentation
 from pll.training.layouts import Batch, choose_layout
 from pll.training.losses import Loss
-from pll.training.metrics import EpochRecord, Hook, Moment, Monitor
+from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.training.models import has_batch_norm
 from pll.training.rng import Stream
 from pll.weights import Weights
@@ -146,13 +146,15 @@ class Trainer:
         """(nnz,) label weights of the training passes, as a copy."""
         return self.layout.flat(self.label_weights)
 
-    def moment(self) -> Moment:
+    def moment(self) -> TrainingProgress:
         """Where it stands now, between two mini-batches."""
         size = self.optimisation.batch_size
         batches = -(-self.n_units // size)
         if self._merge_last and self.n_units % size == 1 and batches > 1:
             batches -= 1
-        return Moment(self.epoch, min(-(-self.cursor // size), batches), batches, self.current_label_weights())
+        return TrainingProgress(
+            self.epoch, min(-(-self.cursor // size), batches), batches, self.current_label_weights()
+        )
 
     def evaluated_label_weights(self) -> Weights:
         """(nnz,) label weights of the model as it is now: one evaluation pass."""

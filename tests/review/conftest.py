@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from tests.review_helpers import Clock, close, open_with
 
 
@@ -23,7 +23,7 @@ def url(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def review(database_url: str, clock: Clock) -> Iterator[Reviewing]:
+def review(database_url: str, clock: Clock) -> Iterator[ReviewSession]:
     """Forty examples and no controls, on SQLite and on PostgreSQL."""
     made = open_with(database_url, clock=clock)
     yield made

@@ -9,7 +9,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.review.active_labels import LabelsInForce, in_force, unjudged
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.relabel_store import relabelled
 from pll.review.rounds import Promise, new_round
 from pll.store.records import RoundRecord
@@ -20,7 +20,7 @@ FIRST, TAUGHT = subject(), subject(run="taught", seed=1)
 PROPOSED = relabelled(FIRST, np.roll(FIRST.weights, 1))
 
 
-def rounds_of(*subjects: Subject) -> list[RoundRecord]:
+def rounds_of(*subjects: LabelSnapshot) -> list[RoundRecord]:
     promise = Promise(share=0.2, max_error=0.3)
     return [new_round(place + 1, judged, promise, now(), seed=0) for place, judged in enumerate(subjects)]
 
@@ -40,7 +40,9 @@ def labels() -> LabelsInForce:
         ((FIRST, PROPOSED, TAUGHT, TAUGHT), TAUGHT, PROPOSED),
     ],
 )
-def test_the_last_round_says_which(judged: tuple[Subject, ...], now_in_force: Subject, before: Subject | None) -> None:
+def test_the_last_round_says_which(
+    judged: tuple[LabelSnapshot, ...], now_in_force: LabelSnapshot, before: LabelSnapshot | None
+) -> None:
     found = labels().under(rounds_of(*judged))
     assert found is now_in_force
     assert labels().before(rounds_of(*judged), found) is before

@@ -7,7 +7,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.review.certificate import certify
-from pll.review.label_snapshot import Subject
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.rounds import Promise, more_controls, new_round, reachable
 from pll.runs.decided_sets import with_sets
 from pll.store.records import Opened
@@ -239,7 +239,7 @@ def test_calibration_leaves_out_what_the_model_has_learnt_from(url: str) -> None
     first = subject(400)
     taught = dict.fromkeys(range(0, 400, 2), (0,))
     sets = with_sets(first.candidates, taught)
-    second = Subject("second", first.ids, sets, sets.uniform_weights())
+    second = LabelSnapshot("second", first.ids, sets, sets.uniform_weights())
     review = open_with(url, first, load=lambda run: second)
     how = Opened("taught", "Ann", verified=True)
     assert review.adopt(second, how) and not review.adopt(second, how)

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from pll.review.assignment import Assignment
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from tests.review_helpers import Clock, close, given, open_with, subject, top
 
 
-def test_all_examples_are_handed_out_once_and_then_nothing(review: Reviewing) -> None:
+def test_all_examples_are_handed_out_once_and_then_nothing(review: ReviewSession) -> None:
     desk, seen, one = review.desk("Ann"), [], given(review.desk("Ann"))
     coming: Assignment | None = one
     while coming is not None:
@@ -21,14 +21,14 @@ def test_all_examples_are_handed_out_once_and_then_nothing(review: Reviewing) ->
     assert len(review.decisions()) == 40
 
 
-def test_what_is_held_comes_back_after_a_reload(review: Reviewing, database_url: str, clock: Clock) -> None:
+def test_what_is_held_comes_back_after_a_reload(review: ReviewSession, database_url: str, clock: Clock) -> None:
     one = given(review.desk("Ann"))
     other = open_with(database_url, clock=clock)
     assert given(other.desk("Ann")) == one
     close(other)
 
 
-def test_what_was_skipped_comes_back_last(review: Reviewing) -> None:
+def test_what_was_skipped_comes_back_last(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     review.set_order("few", [3, 5, 7])
     assert given(desk).row == 3
@@ -40,7 +40,7 @@ def test_what_was_skipped_comes_back_last(review: Reviewing) -> None:
     assert rows == [5, 7, 3] and step.next is None
 
 
-def test_filters_and_what_to_look_at_first(review: Reviewing) -> None:
+def test_filters_and_what_to_look_at_first(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     only = np.zeros(40, dtype=np.bool_)
     only[[5, 9]] = True
@@ -58,7 +58,7 @@ def test_filters_and_what_to_look_at_first(review: Reviewing) -> None:
     assert given(desk).row not in (5, 9, 30)
 
 
-def test_a_new_order_takes_effect_with_the_next_example(review: Reviewing) -> None:
+def test_a_new_order_takes_effect_with_the_next_example(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     one = given(desk)
     review.set_order("reverse", np.arange(40)[::-1])
@@ -66,12 +66,12 @@ def test_a_new_order_takes_effect_with_the_next_example(review: Reviewing) -> No
     assert step.next is not None and (step.next.row, step.next.queue) == (39, "reverse")
 
 
-def test_a_batch_leaves_out_what_others_have(review: Reviewing) -> None:
+def test_a_batch_leaves_out_what_others_have(review: ReviewSession) -> None:
     bobs = given(review.desk("Bob")).row
     assert [one.row for one in review.desk("Ann").batch([bobs, 1])] == [1]
 
 
-def test_an_answered_example_that_is_looked_at_stays_answered(review: Reviewing, clock: Clock) -> None:
+def test_an_answered_example_that_is_looked_at_stays_answered(review: ReviewSession, clock: Clock) -> None:
     desk = review.desk("Ann")
     one = given(desk)
     desk.decide(one, "pick", top(one))
@@ -80,7 +80,7 @@ def test_an_answered_example_that_is_looked_at_stays_answered(review: Reviewing,
     assert given(review.desk("Bob")).row != one.row
 
 
-def test_two_reviewers_never_hold_the_same_example(review: Reviewing, database_url: str, clock: Clock) -> None:
+def test_two_reviewers_never_hold_the_same_example(review: ReviewSession, database_url: str, clock: Clock) -> None:
     other = open_with(database_url, clock=clock)  # another process
     desks = [review.desk("Ann"), other.desk("Bob")]
     seen: list[int] = []
@@ -99,7 +99,7 @@ def test_two_reviewers_never_hold_the_same_example(review: Reviewing, database_u
     close(other)
 
 
-def test_many_threads_decide_every_example_once(review: Reviewing) -> None:
+def test_many_threads_decide_every_example_once(review: ReviewSession) -> None:
     def work(name: str) -> list[int]:
         desk, rows = review.desk(name), []
         coming = desk.next()
@@ -115,7 +115,7 @@ def test_many_threads_decide_every_example_once(review: Reviewing) -> None:
     assert sorted(done) == list(range(40))
 
 
-def test_what_is_left_lying_goes_to_the_others(review: Reviewing, clock: Clock) -> None:
+def test_what_is_left_lying_goes_to_the_others(review: ReviewSession, clock: Clock) -> None:
     ann, bob = review.desk("Ann"), review.desk("Bob")
     one = given(ann)
     clock.go_on(599)
@@ -129,14 +129,14 @@ def test_what_is_left_lying_goes_to_the_others(review: Reviewing, clock: Clock) 
     assert given(bob).row == one.row
 
 
-def test_a_late_answer_counts_where_nobody_else_has_the_example(review: Reviewing, clock: Clock) -> None:
+def test_a_late_answer_counts_where_nobody_else_has_the_example(review: ReviewSession, clock: Clock) -> None:
     desk = review.desk("Ann")
     one = given(desk)
     clock.go_on(100_000)
     assert desk.decide(one, "pick", top(one)).stored
 
 
-def test_a_late_answer_is_refused_where_another_has_it(review: Reviewing, clock: Clock) -> None:
+def test_a_late_answer_is_refused_where_another_has_it(review: ReviewSession, clock: Clock) -> None:
     ann, bob = review.desk("Ann"), review.desk("Bob")
     one = given(ann)
     clock.go_on(601)
@@ -150,7 +150,7 @@ def test_a_late_answer_is_refused_where_another_has_it(review: Reviewing, clock:
     assert len(review.state.all_events) == 1
 
 
-def test_another_window_of_the_same_reviewer_cannot_answer_twice(review: Reviewing) -> None:
+def test_another_window_of_the_same_reviewer_cannot_answer_twice(review: ReviewSession) -> None:
     one_window, other_window = review.desk("Ann"), review.desk("Ann")
     one = given(one_window)
     assert given(other_window) == one
@@ -160,7 +160,7 @@ def test_another_window_of_the_same_reviewer_cannot_answer_twice(review: Reviewi
     assert review.decisions()[one.row].label == one.choices[0].label
 
 
-def test_what_another_holds_can_only_be_looked_at(review: Reviewing) -> None:
+def test_what_another_holds_can_only_be_looked_at(review: ReviewSession) -> None:
     one = given(review.desk("Ann"))
     bob = review.desk("Bob")
     seen = bob.show(one.row)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from tests.review_helpers import Clock, close, given, open_with, top
 
 
-def test_the_least_certain_comes_first_with_its_candidates_by_weight(review: Reviewing) -> None:
+def test_the_least_certain_comes_first_with_its_candidates_by_weight(review: ReviewSession) -> None:
     one = given(review.desk("Ann"))
     assert one.row == int(np.argmin(review.root.sharp.confidence))
     assert [choice.label for choice in one.choices] == list(review.root.weights_of(one.row))
@@ -21,7 +21,7 @@ def test_the_least_certain_comes_first_with_its_candidates_by_weight(review: Rev
     assert (one.example, one.identified) == (f"example {one.row}", top(one))
 
 
-def test_a_decision_is_stored_with_everything_around_it(review: Reviewing, clock: Clock) -> None:
+def test_a_decision_is_stored_with_everything_around_it(review: ReviewSession, clock: Clock) -> None:
     desk = review.desk("Ann", verified=True)
     one = given(desk)
     step = desk.decide(one, "pick", one.choices[1].label, seconds=2.5, blind=True, note="blurred")
@@ -37,7 +37,7 @@ def test_a_decision_is_stored_with_everything_around_it(review: Reviewing, clock
     assert step.next is not None and step.next.row != one.row
 
 
-def test_the_same_decision_sent_again_is_stored_once(review: Reviewing, database_url: str, clock: Clock) -> None:
+def test_the_same_decision_sent_again_is_stored_once(review: ReviewSession, database_url: str, clock: Clock) -> None:
     desk = review.desk("Ann")
     one = given(desk)
     first = desk.decide(one, "pick", top(one))
@@ -50,7 +50,7 @@ def test_the_same_decision_sent_again_is_stored_once(review: Reviewing, database
     close(other)
 
 
-def test_every_kind_of_answer_closes_the_example(review: Reviewing) -> None:
+def test_every_kind_of_answer_closes_the_example(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     for kind, label, status in (
         ("other", "lynx", "label"),
@@ -65,7 +65,7 @@ def test_every_kind_of_answer_closes_the_example(review: Reviewing) -> None:
         assert step.event.after == (one.identified if kind == "unsure" else label)
 
 
-def test_eliminating_stays_with_the_example_until_one_is_left(review: Reviewing) -> None:
+def test_eliminating_stays_with_the_example_until_one_is_left(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     review.set_order("three", [row for row in range(40) if review.root.candidates.sizes[row] == 3])
     one = given(desk)
@@ -81,7 +81,7 @@ def test_eliminating_stays_with_the_example_until_one_is_left(review: Reviewing)
     assert second.event is not None and second.event.after == one.choices[1].label
 
 
-def test_eliminating_and_going_on_leaves_it_open(review: Reviewing) -> None:
+def test_eliminating_and_going_on_leaves_it_open(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     review.set_order("three", [row for row in range(40) if review.root.candidates.sizes[row] == 3])
     one = given(desk)
@@ -113,7 +113,7 @@ def test_a_conflict_has_no_label_until_it_is_settled(database_url: str) -> None:
     close(review)
 
 
-def test_a_batch_is_accepted_but_for_the_marked_and_undone_in_one_stroke(review: Reviewing) -> None:
+def test_a_batch_is_accepted_but_for_the_marked_and_undone_in_one_stroke(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     grid = desk.batch([2, 4, 6, 8])
     assert [one.row for one in grid] == [2, 4, 6, 8]
@@ -128,7 +128,7 @@ def test_a_batch_is_accepted_but_for_the_marked_and_undone_in_one_stroke(review:
     assert sorted(one.row for one in review.desk("Bob").batch([2, 4, 8])) == [2, 4, 8]
 
 
-def test_what_makes_no_sense_is_refused_and_nothing_is_stored(review: Reviewing) -> None:
+def test_what_makes_no_sense_is_refused_and_nothing_is_stored(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     one = given(desk)
     outside = next(name for name in ("ant", "bee", "cat", "dog") if name not in review.root.candidates.names(one.row))

@@ -8,19 +8,19 @@ import pytest
 
 from pll.review.forecast import PAUSE, forecast, minutes_left, recent_rate, work_by_reviewer, work_of
 from pll.review.rounds import Promise
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from tests.review_helpers import Clock, close, given, open_with, subject
 
 
 @pytest.fixture
-def review(url: str, clock: Clock) -> Iterator[Reviewing]:
+def review(url: str, clock: Clock) -> Iterator[ReviewSession]:
     promise = Promise(share=0.5, max_error=0.1)
     made = open_with(url, subject(400), clock, mix=1.0, promise=promise)
     yield made
     close(made)
 
 
-def answer(review: Reviewing, clock: Clock, many: int, *, wrong: int = 0, name: str = "Ann") -> None:
+def answer(review: ReviewSession, clock: Clock, many: int, *, wrong: int = 0, name: str = "Ann") -> None:
     desk = review.desk(name)
     for k in range(many):
         clock.go_on(3)
@@ -28,7 +28,7 @@ def answer(review: Reviewing, clock: Clock, many: int, *, wrong: int = 0, name: 
         desk.decide(one, "pick", one.choices[-1 if k < wrong else 0].label, seconds=3)
 
 
-def test_as_many_controls_as_foreseen_do_certify(review: Reviewing, clock: Clock) -> None:
+def test_as_many_controls_as_foreseen_do_certify(review: ReviewSession, clock: Clock) -> None:
     before = forecast(review)
     assert before.certificate.threshold is None and before.answered == 0 and before.drawn == 200
     assert before.needed is not None and before.step is not None
@@ -38,7 +38,7 @@ def test_as_many_controls_as_foreseen_do_certify(review: Reviewing, clock: Clock
     assert after.step is None or after.step.accepted > after.certificate.accepted
 
 
-def test_wrong_controls_put_it_off(review: Reviewing, clock: Clock) -> None:
+def test_wrong_controls_put_it_off(review: ReviewSession, clock: Clock) -> None:
     before = forecast(review)
     answer(review, clock, 20, wrong=1)
     later = forecast(review)
@@ -46,12 +46,12 @@ def test_wrong_controls_put_it_off(review: Reviewing, clock: Clock) -> None:
     assert later.answered + later.needed > before.needed
 
 
-def test_too_many_wrong_ones_put_it_out_of_reach(review: Reviewing, clock: Clock) -> None:
+def test_too_many_wrong_ones_put_it_out_of_reach(review: ReviewSession, clock: Clock) -> None:
     answer(review, clock, 40, wrong=25)
     assert forecast(review).needed is None
 
 
-def test_what_everybody_has_done(review: Reviewing, clock: Clock) -> None:
+def test_what_everybody_has_done(review: ReviewSession, clock: Clock) -> None:
     answer(review, clock, 10)
     clock.go_on(10 * PAUSE)  # lunch does not count as work
     answer(review, clock, 4, name="Bob")
@@ -67,7 +67,7 @@ def test_what_everybody_has_done(review: Reviewing, clock: Clock) -> None:
     assert recent_rate(review.state.all_events, "Ann") == pytest.approx(20)
 
 
-def test_too_early_to_say(review: Reviewing, clock: Clock) -> None:
+def test_too_early_to_say(review: ReviewSession, clock: Clock) -> None:
     answer(review, clock, 2)
     assert recent_rate(review.state.all_events) is None
     assert work_of([], set()).per_minute is None

@@ -24,7 +24,7 @@ from pll.formats import FORMATS
 from pll.review.opening import open_review
 from pll.review.record import record_of
 from pll.review.rounds import Promise, new_round
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.review.settings import Settings
 from pll.review.teaching import Teacher
 from pll.runs.config import RunConfig
@@ -59,7 +59,7 @@ def run_of(runs: RunRegistry, made: RunConfig) -> Run:
     return run
 
 
-def reviewed(runs: RunRegistry, run: Run) -> Reviewing:
+def reviewed(runs: RunRegistry, run: Run) -> ReviewSession:
     """Row 0: the second candidate; row 1: a new class; row 2: none of these; row 3: unsure; row 4: undone."""
     review = open_review(run, Store(Database()), runs.get, settings=SETTINGS)
     desk = review.desk('Ann, "the" reviewer')

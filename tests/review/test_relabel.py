@@ -15,7 +15,7 @@ from pll.export.convert import convert
 from pll.export.readme import readme
 from pll.export.run_export import export_source
 from pll.review.opening import open_review
-from pll.review.queue_manager import Guide
+from pll.review.queue_manager import QueueManager
 from pll.review.relabel import Offer, teaching_decisions
 from pll.review.rounds import Promise, certificate_of
 from pll.review.settings import Settings
@@ -38,16 +38,16 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunRegistr
     registry.stop_all()
 
 
-def opened(runs: RunRegistry, settings: Settings = WITHOUT) -> Guide:
+def opened(runs: RunRegistry, settings: Settings = WITHOUT) -> QueueManager:
     """As one process would have it."""
     run = next(run for run in runs.all() if run.config.lessons is None)
-    guide = Guide(open_review(run, Store(Database()), runs.get, settings=settings), runs)
+    guide = QueueManager(open_review(run, Store(Database()), runs.get, settings=settings), runs)
     guide.begin()
     guide.wait()
     return guide
 
 
-def decide(guide: Guide, how_many: int) -> None:
+def decide(guide: QueueManager, how_many: int) -> None:
     desk = guide.reviewing.desk("Ann")
     for _ in range(how_many):
         one = desk.next()
@@ -55,7 +55,7 @@ def decide(guide: Guide, how_many: int) -> None:
         desk.decide(one, "pick", one.choices[-1].label)
 
 
-def taken_over(guide: Guide) -> Offer:
+def taken_over(guide: QueueManager) -> Offer:
     offer = guide.offer()
     assert len(offer) and guide.take_over(offer)
     guide.wait()

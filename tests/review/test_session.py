@@ -8,7 +8,7 @@ import pytest
 from pll.errors import UserError
 from pll.review.decided import OUTSIDE
 from pll.review.rounds import Promise
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from tests.review_helpers import answer, close, given, open_with, subject
 
 
@@ -58,7 +58,7 @@ def test_decisions_as_the_orders_see_them(url: str) -> None:
 
 
 def test_an_order_of_other_rows_is_refused(url: str) -> None:
-    review: Reviewing = open_with(url)
+    review: ReviewSession = open_with(url)
     with pytest.raises(UserError, match="rows outside 0 … 39"):
         review.set_order("far", [40])
     close(review)

@@ -17,11 +17,11 @@ from pll.methods.warm_start import can_warm_start
 from pll.review.label_snapshot import review_id
 from pll.review.opening import open_review
 from pll.review.rounds import Promise
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.review.settings import Settings
 from pll.review.teaching import Teacher, changed_by_teaching, lessons_of, taught_config
 from pll.runs.config import RunConfig
-from pll.runs.decided_sets import Lessons, with_sets
+from pll.runs.decided_sets import DecidedSets, with_sets
 from pll.runs.history import History
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
@@ -46,7 +46,7 @@ def finished(runs: RunRegistry, tmp_path: Path, **options: object) -> str:
     return run.id
 
 
-def opened(runs: RunRegistry, run_id: str, tmp_path: Path) -> Reviewing:
+def opened(runs: RunRegistry, run_id: str, tmp_path: Path) -> ReviewSession:
     store = Store(Database(tmp_path / "reviews.sqlite3"))
     return open_review(runs.get(run_id), store, runs.get, settings=PROMISE)
 
@@ -112,11 +112,11 @@ def test_sets_are_replaced_and_nothing_else(n_new: int) -> None:
 
 
 def test_lessons_survive_the_config_and_damage_is_explained(tmp_path: Path) -> None:
-    lessons = Lessons.of("review", "root", "parent", {3: [1], 7: [0, 2]}, new_classes=["lynx"], decisions=2)
+    lessons = DecidedSets.of("review", "root", "parent", {3: [1], 7: [0, 2]}, new_classes=["lynx"], decisions=2)
     made = config(write_data(tmp_path / "data.npz"), lessons=lessons)
     assert RunConfig.from_json(made.to_json()).lessons == lessons
     with pytest.raises(UserError, match="damaged"):
-        Lessons("r", "a", "b", "3:x").by_row  # noqa: B018
+        DecidedSets("r", "a", "b", "3:x").by_row  # noqa: B018
     with pytest.raises(UserError, match="rows run from 0 to 29"):
         with_sets(subject(30).candidates, {30: (0,)})
 
@@ -125,7 +125,7 @@ def test_annotations_stay_beside_sets_with_a_new_class() -> None:
     said = Annotations.from_wide({"ann": ["cat", "dog", "cat"], "bob": ["dog", "dog", "cat"]})
     sets = CandidateSets.from_lists([[0, 1], [1], [0]], 2, said.class_names)
     data = PartialLabelDataset(np.zeros((3, 2), dtype=np.float32), sets, np.array([0, 1, -1]), annotations=said)
-    taught = Lessons.of("r", "a", "a", {0: [2]}, new_classes=["lynx"]).applied(data)
+    taught = DecidedSets.of("r", "a", "a", {0: [2]}, new_classes=["lynx"]).applied(data)
     assert taught.class_names == ("cat", "dog", "lynx")
     assert [taught.sets().names(row) for row in range(3)] == [["lynx"], ["dog"], ["cat"]]
     assert taught.annotations is not None and taught.annotations.class_names == taught.class_names
@@ -250,9 +250,9 @@ def test_a_whole_schedule_of_the_learning_rate_is_not_begun_again(tmp_path: Path
     root = config(
         write_data(tmp_path / "d.npz"), params={"lr": 0.1, "lr_decay": 0.5, "lr_decay_every": 2, "epochs": 40}
     )
-    taught = taught_config(root, Lessons.of("r", "a", "a", {0: [1]}))
+    taught = taught_config(root, DecidedSets.of("r", "a", "a", {0: [1]}))
     assert (taught.params["epochs"], taught.params["lr"]) == (8, pytest.approx(0.1 * 0.5**20))
-    cold = taught_config(root, Lessons.of("r", "a", "a", {0: [1]}, warm=False))
+    cold = taught_config(root, DecidedSets.of("r", "a", "a", {0: [1]}, warm=False))
     assert cold.params == root.params
 
 

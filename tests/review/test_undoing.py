@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from tests.review_helpers import given, top
 
 
-def test_undo_goes_back_example_by_example(review: Reviewing) -> None:
+def test_undo_goes_back_example_by_example(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     rows = []
     for _ in range(5):
@@ -27,7 +27,7 @@ def test_undo_goes_back_example_by_example(review: Reviewing) -> None:
     assert nothing.next is not None and nothing.next.row == rows[0]
 
 
-def test_undo_of_an_earlier_decision_leaves_the_later_ones(review: Reviewing) -> None:
+def test_undo_of_an_earlier_decision_leaves_the_later_ones(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     events = []
     for _ in range(3):
@@ -39,7 +39,7 @@ def test_undo_of_an_earlier_decision_leaves_the_later_ones(review: Reviewing) ->
     assert sorted(review.decisions()) == sorted(event.row for event in events[1:] if event)
 
 
-def test_undo_sent_again_undoes_nothing_more(review: Reviewing) -> None:
+def test_undo_sent_again_undoes_nothing_more(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     for _ in range(3):
         one = given(desk)
@@ -49,7 +49,7 @@ def test_undo_sent_again_undoes_nothing_more(review: Reviewing) -> None:
     assert len(review.decisions()) == 2
 
 
-def test_nobody_undoes_what_another_said(review: Reviewing) -> None:
+def test_nobody_undoes_what_another_said(review: ReviewSession) -> None:
     one = given(review.desk("Ann"))
     event = review.desk("Ann").decide(one, "pick", top(one)).event
     assert event is not None
@@ -57,7 +57,7 @@ def test_nobody_undoes_what_another_said(review: Reviewing) -> None:
     assert len(review.decisions()) == 1
 
 
-def test_deciding_again_replaces_and_undo_brings_the_first_back(review: Reviewing) -> None:
+def test_deciding_again_replaces_and_undo_brings_the_first_back(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     one = given(desk)
     desk.decide(one, "pick", one.choices[0].label)
@@ -74,7 +74,7 @@ def test_deciding_again_replaces_and_undo_brings_the_first_back(review: Reviewin
     assert final.stored and review.decisions()[one.row].label == one.choices[1].label
 
 
-def test_undoing_the_elimination_that_decided_opens_the_example_again(review: Reviewing) -> None:
+def test_undoing_the_elimination_that_decided_opens_the_example_again(review: ReviewSession) -> None:
     desk = review.desk("Ann")
     three = [row for row in range(40) if review.root.candidates.sizes[row] == 3]
     review.set_order("three", three)

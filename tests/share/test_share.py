@@ -14,7 +14,7 @@ from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs.config import RunConfig
-from pll.runs.decided_sets import Lessons
+from pll.runs.decided_sets import DecidedSets
 from pll.share import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link, to_query
 from pll.share.model import FINGERPRINT
 from pll.share.reading import _OWN
@@ -153,7 +153,7 @@ def test_a_file_is_named_by_its_fingerprint_and_never_by_its_path() -> None:
         (replace(DIGITS, test=Source("b.csv", "/b.csv", sha256=SHA)), r"tested on a file of its own, b\.csv"),
         (replace(DIGITS, flip=Flip("matrix", matrix="/m.csv")), r"made with the file /m\.csv"),
         (replace(DIGITS, params={"seed": 5}), "a seed of its own"),
-        (replace(DIGITS, lessons=Lessons.of("review", "a", "b", {3: [1]})), "taught by people's decisions"),
+        (replace(DIGITS, lessons=DecidedSets.of("review", "a", "b", {3: [1]})), "taught by people's decisions"),
         (replace(DIGITS, name="x" * 7000), "would have 7,"),
     ],
 )

@@ -16,7 +16,7 @@ from pll.errors import UserError
 from pll.ui import charts
 from pll.ui.learn.frame import beside, heading, line, marker
 from pll.ui.learn.guess import guess
-from pll.ui.learn.subject import DIGITS, Subject, labels_of, subjects
+from pll.ui.learn.subject import DIGITS, LessonData, labels_of, subjects
 from pll.ui.palette import ACCENT
 from pll.ui.routes import link
 from pll.ui.words import count, percent
@@ -54,7 +54,7 @@ def draw() -> None:
         show(found, data, answered)
 
 
-def choose() -> Subject:
+def choose() -> LessonData:
     """Which data; for the digits, how their sets are made."""
     q = float(st.session_state.get("learn-gamma-q", 0.7))
     how = str(st.session_state.get("learn-gamma-how", "binomial"))
@@ -79,7 +79,7 @@ def choose() -> Subject:
     return found[str(kind)]
 
 
-def measured(subject: Subject, data: PartialLabelDataset) -> Degree | None:
+def measured(subject: LessonData, data: PartialLabelDataset) -> Degree | None:
     """γ of the data; None where neither truth nor identified labels are known."""
     labels, estimated = labels_of(subject, data)
     return None if labels is None else degree(data.sets(), labels, estimated=estimated)

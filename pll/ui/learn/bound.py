@@ -17,7 +17,7 @@ from pll.ui import charts
 from pll.ui.charts import QUIET
 from pll.ui.learn.frame import INK, beside, heading, line, marker
 from pll.ui.learn.guess import guess
-from pll.ui.learn.subject import DIGITS, Subject, radius_of, subjects
+from pll.ui.learn.subject import DIGITS, LessonData, radius_of, subjects
 from pll.ui.palette import ACCENT
 from pll.ui.words import count
 
@@ -127,7 +127,7 @@ def chosen_bound() -> Bound:
     return linear_bound(n=n * times, n_classes=c, radius=radius, norm=norm, delta=delta, loss=loss, model=model)
 
 
-def whose(subject: Subject, n: int, c: int, times: int) -> str:
+def whose(subject: LessonData, n: int, c: int, times: int) -> str:
     """Which data the numbers are of."""
     more = f", as if there were {times:,} times as many" if times > 1 else ""
     return f"{subject.name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}."

@@ -24,7 +24,7 @@ RUN, CHOICE, DIGITS = "run", "choice", "digits"
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class LessonData:
     """Some data that a reader may ask about.
 
     Attributes:
@@ -42,7 +42,7 @@ class Subject:
     run: Run | None = None
 
 
-def subjects(q: float, how: str) -> list[Subject]:
+def subjects(q: float, how: str) -> list[LessonData]:
     """What there is to ask about, the reader's own first.
 
     Args:
@@ -52,23 +52,23 @@ def subjects(q: float, how: str) -> list[Subject]:
     run = _run()
     if run is not None:
         name = run.config.name or run.config.source.name
-        found.append(Subject(RUN, f"{name}, the run in view", f"run-{run.id}", lambda: run.parts().train, run))
+        found.append(LessonData(RUN, f"{name}, the run in view", f"run-{run.id}", lambda: run.parts().train, run))
     choice = session.chosen()
     if choice is not None:
         key = f"choice-{choice}"
         found.append(
-            Subject(
+            LessonData(
                 CHOICE,
                 f"{choice.source.name}, the data you chose",
                 key,
                 lambda: session.dataset_with_candidates(choice),
             )
         )
-    found.append(Subject(DIGITS, "handwritten digits", f"digits-{how}-{q}", lambda: digits(q, how)))
+    found.append(LessonData(DIGITS, "handwritten digits", f"digits-{how}-{q}", lambda: digits(q, how)))
     return found
 
 
-def labels_of(subject: Subject, data: PartialLabelDataset) -> tuple[npt.NDArray[np.int64] | None, bool]:
+def labels_of(subject: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArray[np.int64] | None, bool]:
     """(labels, whether they are estimated): the truth where any is known, else the identified labels of the run.
 
     (None, True) where there are neither.
@@ -80,7 +80,7 @@ def labels_of(subject: Subject, data: PartialLabelDataset) -> tuple[npt.NDArray[
     return _identified(subject.run, data.sets()), True
 
 
-def radius_of(subject: Subject, data: PartialLabelDataset) -> float:
+def radius_of(subject: LessonData, data: PartialLabelDataset) -> float:
     """R of the scaled features, computed once for the same data."""
     return _radius(f"{subject.kind}-{data.name}-{data.X.shape}-{subject.key if subject.kind != DIGITS else ''}", data)
 

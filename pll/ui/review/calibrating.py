@@ -12,7 +12,7 @@ import streamlit as st
 from pll.analysis.calibration import Reliability, error_by_chance
 from pll.errors import UserError
 from pll.review.calibration import Calibration, Method
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.ui import charts
 from pll.ui.palette import ACCENT
 from pll.ui.words import count, percent
@@ -22,7 +22,7 @@ FULLEST = 2
 """Controls that a bin needs to be worth a sentence."""
 
 
-def draw(reviewing: Reviewing) -> None:
+def draw(reviewing: ReviewSession) -> None:
     """Reliability before and after, and what that means; or how many controls are missing."""
     st.markdown("**Can its confidence be believed?**")
     method = st.segmented_control(

@@ -10,7 +10,7 @@ from pll.annotations.agreement import Agreement, agreement
 from pll.annotations.data import Annotations
 from pll.errors import UserError
 from pll.review.events import Verdict
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.ui.components.gallery import show_picture
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import shown, told
@@ -75,7 +75,7 @@ def figures(found: Agreement | None) -> None:
         place.metric(name, said, help=figure.reason or "1 is perfect, 0 is what chance would give.")
 
 
-def agreement_of(reviewing: Reviewing) -> Agreement | None:
+def agreement_of(reviewing: ReviewSession) -> Agreement | None:
     """Of the labels that reviewers gave; "none of these" is an answer like any other, unsure is none."""
     triples = [
         (row, name, answer.label if answer.label is not None else NONE)
@@ -99,7 +99,7 @@ def agreement_of(reviewing: Reviewing) -> Agreement | None:
     )
 
 
-def table_of(reviewing: Reviewing, open_: list[tuple[int, Verdict]]) -> pd.DataFrame:
+def table_of(reviewing: ReviewSession, open_: list[tuple[int, Verdict]]) -> pd.DataFrame:
     """A row a disagreement: who said what."""
     return pd.DataFrame(
         {

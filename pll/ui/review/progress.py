@@ -9,7 +9,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.review.summary import last_sitting
 from pll.ui.review import calibrating, promising, proposed, rounds, teach, waits
 from pll.ui.review.sitting import Sitting
@@ -51,7 +51,7 @@ def _certificate_line(sitting: Sitting) -> tuple[str, float, bool]:
     return sitting.line[1]
 
 
-def line_of(reviewing: Reviewing, found: Forecast) -> tuple[str, float, bool]:
+def line_of(reviewing: ReviewSession, found: Forecast) -> tuple[str, float, bool]:
     """The same, anew."""
     certificate = found.certificate
     if certificate.threshold is not None:
@@ -96,7 +96,7 @@ def draw(sitting: Sitting) -> None:
     st.caption(summary(sitting))
 
 
-def figures(reviewing: Reviewing) -> None:
+def figures(reviewing: ReviewSession) -> None:
     """A strip of figures."""
     state, n = reviewing.state, len(reviewing.root)
     done = int((state.answers > 0).sum())
@@ -143,7 +143,7 @@ def certificate(sitting: Sitting) -> None:
     )
 
 
-def next_words(reviewing: Reviewing, found: Forecast) -> str:
+def next_words(reviewing: ReviewSession, found: Forecast) -> str:
     """How far it is to a (larger) certificate."""
     step = found.step
     certified = found.certificate
@@ -166,7 +166,7 @@ def next_words(reviewing: Reviewing, found: Forecast) -> str:
     )
 
 
-def steer(reviewing: Reviewing, found: Forecast) -> None:
+def steer(reviewing: ReviewSession, found: Forecast) -> None:
     """More controls among what is handed out; more controls drawn."""
     mixes = {0.1: "1 in 10", 0.25: "1 in 4", 0.5: "every second", 1.0: "all"}
     now = min(mixes, key=lambda mix: abs(mix - reviewing.record.mix))
@@ -200,7 +200,7 @@ def steer(reviewing: Reviewing, found: Forecast) -> None:
 
 
 @told
-def draw_more(reviewing: Reviewing, share: float) -> None:
+def draw_more(reviewing: ReviewSession, share: float) -> None:
     """Further controls of the same draw, or why not."""
     st.toast(f"{count(reviewing.draw_more(share), 'further control')} drawn.", icon=":material/casino:")
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.review.rounds import Promise
 from pll.review.sampling_plan import how_many
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.ui.review import opening
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
@@ -39,7 +39,7 @@ def popover(sitting: Sitting) -> None:
         )
 
 
-def together(reviewing: Reviewing, level: float) -> str:
+def together(reviewing: ReviewSession, level: float) -> str:
     """How sure all promises of these labels are together, a further one of this level among them."""
     levels = [record.level for record in reviewing.rounds if record.key == reviewing.current.key] + [level]
     every = "both" if len(levels) == 2 else f"all {len(levels)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pll.review.session import Reviewing
+from pll.review.session import ReviewSession
 from pll.store.records import Opened, RoundRecord
 from pll.ui.words import percent
 
@@ -18,7 +18,7 @@ HOW = {
 }
 
 
-def draw(reviewing: Reviewing) -> None:
+def draw(reviewing: ReviewSession) -> None:
     """The rounds, the latest first."""
     st.markdown("**The labels under review**")
     st.dataframe(table(reviewing.rounds), hide_index=True, alt="Which labels were under review since when, and by whom")

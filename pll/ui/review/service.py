@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.review.label_snapshot import review_id
 from pll.review.opening import open_review
-from pll.review.queue_manager import Guide
+from pll.review.queue_manager import QueueManager
 from pll.review.settings import Settings
 from pll.runs.run import Run
 from pll.store import Database, Store
@@ -23,15 +23,15 @@ def store() -> Store:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Getting the review ready…")
-def _guide(key: str, _run: Run, _settings: Settings | None) -> Guide:
+def _guide(key: str, _run: Run, _settings: Settings | None) -> QueueManager:
     runs = session.registry()
     reviewing = open_review(_run, store(), runs.get, settings=_settings)
-    guide = Guide(reviewing, runs)
+    guide = QueueManager(reviewing, runs)
     guide.begin()
     return guide
 
 
-def guide_of(run: Run, settings: Settings | None = None) -> Guide:
+def guide_of(run: Run, settings: Settings | None = None) -> QueueManager:
     """The review that a run belongs to; begun with these settings where it does not exist yet.
 
     Raises:
@@ -46,7 +46,7 @@ def is_begun(run: Run) -> bool:
         return reader.review() is not None
 
 
-def sitting_of(guide: Guide, who: Reviewer) -> Sitting:
+def sitting_of(guide: QueueManager, who: Reviewer) -> Sitting:
     """This tab's place at the desk; a new one where the reviewer or the review is another.
 
     Raises:

@@ -10,7 +10,7 @@ from pll.review.assignment import Assignment, Step
 from pll.review.desk import Desk
 from pll.review.events import Kind
 from pll.review.filters import QueueFilter
-from pll.review.queue_manager import Guide
+from pll.review.queue_manager import QueueManager
 from pll.store.records import Event
 from pll.ui.review.messages import Listener, Message, seconds_of
 
@@ -40,7 +40,7 @@ class Sitting(Listener):
 
     storing = "say"
 
-    guide: Guide
+    guide: QueueManager
     desk: Desk
     blind: bool = False
     fixed: bool = False

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pll.review.opening import open_review
-from pll.review.queue_manager import Guide
+from pll.review.queue_manager import QueueManager
 from pll.review.rounds import Promise
 from pll.review.settings import Settings
 from pll.runs.registry import RunRegistry
@@ -18,14 +18,14 @@ from tests.run_helpers import config, write_data
 
 
 @pytest.fixture
-def guide(tmp_path: Path) -> Iterator[Guide]:
+def guide(tmp_path: Path) -> Iterator[QueueManager]:
     """Over 96 examples of four classes; one in four that come up is a control."""
     runs = RunRegistry(tmp_path / "runs")
     run = runs.start(config(write_data(tmp_path / "data.npz")))
     run.join(60)
     store = Store(Database(tmp_path / "reviews.sqlite3"))
     settings = Settings(mix=0.25, promise=Promise(share=0.3, max_error=0.3))
-    made = Guide(open_review(run, store, runs.get, settings=settings), runs)
+    made = QueueManager(open_review(run, store, runs.get, settings=settings), runs)
     made.begin()
     yield made
     made.wait()
@@ -34,7 +34,7 @@ def guide(tmp_path: Path) -> Iterator[Guide]:
 
 
 @pytest.fixture
-def sitting(guide: Guide) -> Sitting:
+def sitting(guide: QueueManager) -> Sitting:
     made = Sitting(guide, guide.reviewing.desk("Ada"))
     made.begin()
     return made

@@ -2,8 +2,8 @@
 
     review/labels-<fingerprint>.npy   (nnz,) float32, in the run's folder; never changed, never deleted
 
-Taking over makes another `LabelSnapshot` of the same run. It is the labels under review from the moment its round is open;
-the file is there before that. The model stays what it is, and `source` of these labels stays `model`.
+Taking over makes another `LabelSnapshot` of the same run. It is the labels under review from the moment its
+round is open; the file is there before that. The model stays what it is, and `source` of these labels stays `model`.
 """
 
 from __future__ import annotations

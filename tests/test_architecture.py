@@ -1,4 +1,4 @@
-"""The rules of the house, read off the source: who imports whom, how long a page is, what is never unpickled."""
+"""Rules read off the source: the order of the rooms, circles, the length of pages, what is never unpickled."""
 
 from __future__ import annotations
 
@@ -42,10 +42,14 @@ def at_run_time(node: ast.AST) -> Iterator[ast.AST]:
             yield from at_run_time(child)
 
 
-def imported(path: Path) -> set[str]:
-    """Full names of the modules a file imports; for `from a import b` both `a` and, where it is a module, `a.b`."""
+def imported(path: Path, *, types_too: bool = False) -> set[str]:
+    """Full names of the modules a file imports; for `from a import b` both `a` and, where it is a module, `a.b`.
+
+    Args:
+        types_too: also what only a type checker imports.
+    """
     found: set[str] = set()
-    for node in at_run_time(tree(path)):
+    for node in ast.walk(tree(path)) if types_too else at_run_time(tree(path)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -93,6 +97,36 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
 def test_pages_are_short() -> None:
     lengths = {page.name: len(page.read_text(encoding="utf-8").splitlines()) for page in PAGES}
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST_PAGE} == {}
+
+
+ROOMS = (
+    "errors paths io images colors candidates weights synthesis annotations dataset formats catalog features training "
+    "methods analysis runs experiments store review replay export share cli ui"
+).split()
+"""Top modules and rooms of `pll/`. A room imports only from itself and from rooms before it; `ui` and `cli` import
+anything, and nothing imports them. `pll/__init__.py` and `pll/__main__.py` stand outside."""
+
+
+def room(name: str) -> str | None:
+    """The room of a module; None for the two that stand outside."""
+    parts = name.split(".")
+    return None if len(parts) < 2 or parts[1] == "__main__" else parts[1]
+
+
+def test_every_module_has_a_room() -> None:
+    assert {room(name) for name in MODULES} - {None} <= set(ROOMS)
+    assert len(list((ROOT / "pll").glob("*.py"))) <= 10
+
+
+@every_file
+def test_rooms_import_from_earlier_rooms_only(path: Path) -> None:
+    own = room(module_name(path))
+    if own is None:
+        return
+    allowed = set(ROOMS[: ROOMS.index(own) + 1])
+    imports = {name for name in imported(path, types_too=True) if of_package(name, "pll") and room(name)}
+    late = {name for name in imports if room(name) not in allowed}
+    assert not late, f"{own} imports from later rooms: {sorted(late)}"
 
 
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"}

@@ -27,7 +27,7 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task
-from pll.methods.proden import Proden
+from pll.methods.proden import PRODEN
 from pll.runs.history import HistoryWriter
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Monitor
@@ -65,7 +65,7 @@ def bare_epochs(model: str, X: torch.Tensor, y: torch.Tensor) -> Iterator[float]
 def proden_trainer(model: str, X: torch.Tensor, sets: CandidateSets) -> Trainer:
     """Candid's own, ready to train."""
     torch.manual_seed(0)
-    objective = Proden()._objective(Task(X.numpy(), sets))
+    objective = PRODEN()._objective(Task(X.numpy(), sets))
     return Trainer(build_model(model, (D,), C), X, sets, objective, Optimisation(BATCH, 0.01), seed=0)
 
 

@@ -12,16 +12,16 @@ from pll.methods.decomp import PNDecomp
 from pll.methods.ecoc import PLECOC
 from pll.methods.ga import GA
 from pll.methods.ipal import IPAL
-from pll.methods.plknn import PLkNN
+from pll.methods.plknn import PLKNN
 from pll.methods.plsvm import PLSVM
-from pll.methods.proden import PNOracle, Proden, ProdenItera, ProdenNaive, ProdenSudden
+from pll.methods.proden import PRODEN, PNOracle, PRODENItera, PRODENNaive, PRODENSudden
 from pll.methods.sure import SURE
 
 METHODS: dict[str, type[PartialLabelEstimator]] = {
-    "proden": Proden,
-    "proden-itera": ProdenItera,
-    "proden-sudden": ProdenSudden,
-    "proden-naive": ProdenNaive,
+    "proden": PRODEN,
+    "proden-itera": PRODENItera,
+    "proden-sudden": PRODENSudden,
+    "proden-naive": PRODENNaive,
     "pn-oracle": PNOracle,
     "pn-decomp": PNDecomp,
     "d2cnn": D2CNN,
@@ -30,7 +30,7 @@ METHODS: dict[str, type[PartialLabelEstimator]] = {
     "clpl": CLPL,
     "ecoc": PLECOC,
     "plsvm": PLSVM,
-    "plknn": PLkNN,
+    "plknn": PLKNN,
     "ipal": IPAL,
 }
 

@@ -41,7 +41,7 @@ from pll.weights import Weights, normalise
 ROUNDS = 10
 
 
-class PLkNN(NeighbourEstimator):
+class PLKNN(NeighbourEstimator):
     """Votes of the k nearest neighbours (Hüllermeier & Beringer 2006); the module's docstring tells the method.
 
     Args:

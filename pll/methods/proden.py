@@ -32,7 +32,7 @@ from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
 
 
-class Proden(DeepEstimator):
+class PRODEN(DeepEstimator):
     """Progressive identification (Lv et al. 2020, Algorithm 1). Settings as for every deep method."""
 
     title: ClassVar[str] = "PRODEN"
@@ -45,7 +45,7 @@ class Proden(DeepEstimator):
         return _Seamless(get_loss(self.loss))
 
 
-class ProdenNaive(DeepEstimator):
+class PRODENNaive(DeepEstimator):
     """All candidates weigh the same for ever (PRODEN-naive, paper §4)."""
 
     title: ClassVar[str] = "PRODEN-naive"
@@ -57,7 +57,7 @@ class ProdenNaive(DeepEstimator):
         return WeightedLoss(get_loss(self.loss))
 
 
-class ProdenSudden(DeepEstimator):
+class PRODENSudden(DeepEstimator):
     """All weight on the top candidate, anew at every step (PRODEN-sudden, paper §4)."""
 
     title: ClassVar[str] = "PRODEN-sudden"
@@ -71,7 +71,7 @@ class ProdenSudden(DeepEstimator):
 
 
 @own_settings(update_every=None)
-class ProdenItera(DeepEstimator):
+class PRODENItera(DeepEstimator):
     """Weights are refreshed only every R epochs, as in EM (PRODEN-itera, paper §4; R = 100 of 500 epochs there).
 
     Args:

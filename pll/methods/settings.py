@@ -71,9 +71,9 @@ def own_settings(**values: Any) -> Callable[[type[E]], type[E]]:
     Args:
         values: setting → default. The class says what an added one means, and of which type it is.
 
-    >>> from pll.methods.proden import Proden
+    >>> from pll.methods.proden import PRODEN
     >>> @own_settings(lr=0.5, haste=2)
-    ... class Hasty(Proden):
+    ... class Hasty(PRODEN):
     ...     haste: int
     >>> inspect.signature(Hasty).parameters["lr"].default
     0.5

@@ -16,7 +16,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import Task
-from pll.methods.proden import Proden
+from pll.methods.proden import PRODEN
 
 RNG = np.random.default_rng(0)
 Y = RNG.permutation(np.arange(60) % 3)
@@ -24,7 +24,7 @@ DATA = PartialLabelDataset((RNG.normal(size=(60, 4)) + 2 * np.eye(4)[Y]).astype(
 FLIP = Flip("binomial", 0.3)
 
 
-class Spy(Proden):
+class Spy(PRODEN):
     """Remembers what it was given, and ends its life with it."""
 
     seen: list[Task] = []  # noqa: RUF012
@@ -39,7 +39,7 @@ class Spy(Proden):
         super().release()
 
 
-def small(seed: int, kind: type[Proden] = Proden, **more: Any) -> Proden:
+def small(seed: int, kind: type[PRODEN] = PRODEN, **more: Any) -> PRODEN:
     return kind(epochs=3, batch_size=16, seed=seed, **more)
 
 
@@ -108,8 +108,8 @@ def test_truth_that_is_known_only_in_the_test_part_gives_half_a_result() -> None
 
 
 def test_what_is_reported_is_the_mean_of_the_last_ten_epochs() -> None:
-    def new(seed: int) -> Proden:
-        return Proden(epochs=14, batch_size=16, lr=0.3, seed=seed)
+    def new(seed: int) -> PRODEN:
+        return PRODEN(epochs=14, batch_size=16, lr=0.3, seed=seed)
 
     splits = ev.Splits(holdout=0.25, flip_with=FLIP)
     result = next(ev.evaluate(DATA, {"proden": new}, splits))

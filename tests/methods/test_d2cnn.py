@@ -13,7 +13,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods.base import Task
 from pll.methods.d2cnn import D2CNN, ramp
-from pll.methods.proden import ProdenNaive
+from pll.methods.proden import PRODENNaive
 from pll.training import trainer as trainer_module
 from pll.training.layouts import DenseLayout, PaddedLayout
 from pll.training.trainer import Optimisation, Trainer
@@ -80,7 +80,7 @@ def test_every_step_equals_the_independent_computation(layout: type, monkeypatch
 def test_without_its_two_terms_it_is_proden_naive() -> None:
     settings: dict[str, Any] = {"epochs": 5, "batch_size": 2, "device": "cpu"}
     bare = D2CNN(entropy=0, consistency=0, **settings).fit(X, SETS)
-    naive = ProdenNaive(**settings).fit(X, SETS)
+    naive = PRODENNaive(**settings).fit(X, SETS)
     np.testing.assert_allclose(bare.predict_scores(X), naive.predict_scores(X), atol=1e-5)
 
 

@@ -11,7 +11,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import neighbours
 from pll.methods.base import Task
-from pll.methods.plknn import ROUNDS, PLkNN
+from pll.methods.plknn import PLKNN, ROUNDS
 from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
@@ -34,7 +34,7 @@ def scores_in_loops(x: np.ndarray, others: list[int], k: int) -> np.ndarray:
 
 @pytest.mark.parametrize("k", [1, 2, 4])
 def test_it_equals_the_loops(k: int) -> None:
-    estimator = PLkNN(k=k, scale="none").fit(X, SETS)
+    estimator = PLKNN(k=k, scale="none").fit(X, SETS)
     weights = table(estimator)
     for i in range(len(X)):
         expected = scores_in_loops(X[i], [j for j in range(len(X)) if j != i], k) * SETS.mask()[i]
@@ -46,7 +46,7 @@ def test_it_equals_the_loops(k: int) -> None:
 
 def test_a_case_by_hand() -> None:
     # At 0, 1, 3: the first example's neighbours vote 3/4 and 1/4.
-    estimator = PLkNN(k=2, scale="none").fit(
+    estimator = PLKNN(k=2, scale="none").fit(
         np.array([[0.0], [1.0], [3.0]]), CandidateSets.from_lists([[0, 1], [0], [1]], 2)
     )
     assert table(estimator)[0].tolist() == [0.75, 0.25]
@@ -58,17 +58,17 @@ def test_a_case_by_hand() -> None:
 
 
 def test_it_asks_all_when_there_are_fewer_than_k() -> None:
-    estimator = PLkNN(k=10, scale="none").fit(X, SETS)
-    np.testing.assert_allclose(table(estimator), table(PLkNN(k=6, scale="none").fit(X, SETS)))
+    estimator = PLKNN(k=10, scale="none").fit(X, SETS)
+    np.testing.assert_allclose(table(estimator), table(PLKNN(k=6, scale="none").fit(X, SETS)))
     assert estimator.predict_proba(X_NEW).shape == (4, 4)
 
 
 def test_an_example_is_not_its_own_neighbour_among_twins() -> None:
     sets = CandidateSets.from_lists([[0, 1], [0], [0], [0], [1]], 2)
     twins = np.zeros((5, 2), dtype=np.float32)
-    estimator = PLkNN(k=4, scale="none").fit(twins, sets)
+    estimator = PLKNN(k=4, scale="none").fit(twins, sets)
     np.testing.assert_allclose(table(estimator)[0], [0.75, 0.25])  # three against one, itself not counted
-    few = PLkNN(k=1, scale="none").fit(twins, sets)
+    few = PLKNN(k=1, scale="none").fit(twins, sets)
     assert np.isfinite(few.label_weights_).all()
 
 
@@ -78,8 +78,8 @@ def test_the_order_of_examples_and_classes_does_not_matter(seed: int, k: int) ->
     features, sets = clusters(seed)
     rng = np.random.default_rng(seed)
     rows, classes = rng.permutation(len(features)), rng.permutation(sets.n_classes)
-    first = PLkNN(k=k).fit(features, sets)
-    second = PLkNN(k=k).fit(features[rows], permuted(sets, rows, classes))
+    first = PLKNN(k=k).fit(features, sets)
+    second = PLKNN(k=k).fit(features[rows], permuted(sets, rows, classes))
     np.testing.assert_allclose(table(second), table(first)[rows][:, classes], atol=1e-5)
     new = clusters(seed + 1)[0]
     np.testing.assert_allclose(second.predict_proba(new), first.predict_proba(new)[:, classes], atol=1e-5)
@@ -89,16 +89,16 @@ def test_the_order_of_examples_and_classes_does_not_matter(seed: int, k: int) ->
 
 def test_the_size_of_a_block_does_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
     features, sets = clusters(3, n=100)
-    whole = PLkNN().fit(features, sets)
+    whole = PLKNN().fit(features, sets)
     monkeypatch.setattr(neighbours, "BLOCK_WORK", 1)  # eight rows at a time
-    parts = PLkNN().fit(features, sets)
+    parts = PLKNN().fit(features, sets)
     np.testing.assert_allclose(parts.label_weights_, whole.label_weights_, atol=1e-6)
     np.testing.assert_allclose(parts.predict_scores(features), whole.predict_scores(features), atol=1e-6)
 
 
 def test_rounds_fill_in_the_label_weights() -> None:
     features, sets = clusters(5, n=50)
-    estimator = PLkNN()
+    estimator = PLKNN()
     records = list(estimator.rounds(Task(features, sets, X_test=features, y_test=np.zeros(50, dtype=np.int64))))
     assert len(records) == estimator.total_rounds() == ROUNDS
     uniform, last = sets.uniform_weights(), records[-1].label_weights
@@ -113,11 +113,11 @@ def test_after_a_stop_in_the_first_round_it_can_predict() -> None:
         raise StopTraining
 
     features, sets = clusters(6)
-    estimator = PLkNN()
+    estimator = PLKNN()
     with pytest.raises(StopTraining):
         next(iter(estimator.rounds(Task(features, sets), hook=hook)))
     np.testing.assert_array_equal(estimator.finish(), sets.uniform_weights())
-    np.testing.assert_array_equal(estimator.predict(features), PLkNN().fit(features, sets).predict(features))
+    np.testing.assert_array_equal(estimator.predict(features), PLKNN().fit(features, sets).predict(features))
 
 
 def test_a_feature_that_hardly_varies_decides_nothing() -> None:
@@ -125,10 +125,10 @@ def test_a_feature_that_hardly_varies_decides_nothing() -> None:
     spot = np.zeros((200, 1), dtype=np.float32)
     spot[[3, 50]] = 1  # z-scores of 10
     both = np.hstack([features, spot])
-    scaled = PLkNN().fit(both, sets).train_
+    scaled = PLKNN().fit(both, sets).train_
     assert np.abs(scaled).max() == pytest.approx(3)
-    assert np.abs(PLkNN(clip=None).fit(both, sets).train_).max() > 9
-    assert np.abs(PLkNN(scale="none").fit(100 * both, sets).train_).max() > 99
+    assert np.abs(PLKNN(clip=None).fit(both, sets).train_).max() > 9
+    assert np.abs(PLKNN(scale="none").fit(100 * both, sets).train_).max() > 99
 
 
 @pytest.mark.parametrize(
@@ -140,16 +140,16 @@ def test_a_feature_that_hardly_varies_decides_nothing() -> None:
 )
 def test_settings_that_make_no_sense(setting: dict[str, float], message: str) -> None:
     with pytest.raises(UserError, match=message):
-        PLkNN(**setting).fit(X, SETS)  # type: ignore[arg-type]
+        PLKNN(**setting).fit(X, SETS)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("q", "transductive", "test"), [(0.1, 99.5, 97.6), (0.7, 87.8, 81.6)])
 def test_digits_as_other_implementations(q: float, transductive: float, test: float) -> None:
-    reached = mean_accuracy(PLkNN, q)
+    reached = mean_accuracy(PLKNN, q)
     assert reached[0] > transductive - 2 and reached[1] > test - 2
 
 
 def test_the_cost_is_said_before() -> None:
-    assert PLkNN.cost(5000, 50, 20, 15_000).note is None
-    large = PLkNN.cost(50_000, 3072, 10, 100_000)
+    assert PLKNN.cost(5000, 50, 20, 15_000).note is None
+    large = PLKNN.cost(50_000, 3072, 10, 100_000)
     assert large.seconds > 60 and "50,000" in str(large.note) and large.memory_bytes > 1e9

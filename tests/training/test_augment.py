@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from pll.errors import UserError
 from pll.methods.base import Task
 from pll.methods.decomp import PNDecomp
-from pll.methods.proden import Proden
+from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
 from pll.training.augment import AUGMENTATIONS, get_augmentation, largest_shift, shift
 from pll.training.metrics import StopTraining
@@ -74,13 +74,13 @@ def test_names() -> None:
 @pytest.mark.parametrize("name", ["crop", "crop-flip"])
 def test_a_table_cannot_be_shifted(name: str) -> None:
     with pytest.raises(UserError, match=r"rows of 4 features. Use 'none'"):
-        Proden(augment=name).fit(np.zeros((6, 4)), SETS.take(slice(6)))
+        PRODEN(augment=name).fit(np.zeros((6, 4)), SETS.take(slice(6)))
 
 
 # ---- in training -------------------------------------------------------------------------------------------------
 
 
-def estimator(method: Any = Proden, **settings: Any) -> Any:
+def estimator(method: Any = PRODEN, **settings: Any) -> Any:
     return method(**{"augment": "crop-flip", "epochs": 4, "batch_size": 5, "device": "cpu"} | settings)
 
 
@@ -108,7 +108,7 @@ def convolutions(shape: tuple[int, ...], c: int) -> nn.Module:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("method", [Proden, PNDecomp])
+@pytest.mark.parametrize("method", [PRODEN, PNDecomp])
 @pytest.mark.parametrize(
     "settings",
     [{}, {"optimiser": "adam", "lr": 0.01, "lr_decay": 0.5, "lr_decay_every": 2}, {"model": convolutions}],

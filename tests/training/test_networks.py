@@ -13,7 +13,7 @@ from torch import nn
 
 from pll.errors import UserError
 from pll.methods.base import Task
-from pll.methods.proden import Proden
+from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
 from pll.training.models import MODEL_INFO, MODELS, build_model, count_parameters
 
@@ -121,20 +121,20 @@ class TestResNet:
 class TestBoth:
     def test_tables_are_refused_in_words(self, name: str) -> None:
         with pytest.raises(UserError, match=r"looks at images .* these examples are rows of 64 features. Use 'linear'"):
-            Proden(model=name).fit(np.zeros((4, 64)), flip_binomial([0, 1, 0, 1], 2, 0.0))
+            PRODEN(model=name).fit(np.zeros((4, 64)), flip_binomial([0, 1, 0, 1], 2, 0.0))
 
     def test_images_that_are_too_small_are_refused_in_words(self, name: str) -> None:
         with pytest.raises(UserError, match=r"at least 4 × 4 pixels; these have 3 × 8"):
-            Proden(model=name).fit(np.zeros((4, 1, 3, 8)), flip_binomial([0, 1, 0, 1], 2, 0.0))
+            PRODEN(model=name).fit(np.zeros((4, 1, 3, 8)), flip_binomial([0, 1, 0, 1], 2, 0.0))
 
     def test_it_learns_from_small_grey_images_and_is_restored(self, name: str) -> None:
         y = np.arange(30) % 3
         images = np.random.default_rng(0).normal(size=(30, 1, 8, 8)).astype(np.float32)
         images[np.arange(30), 0, y * 2] += 3  # a bright row
         settings: dict[str, Any] = {"model": name, "epochs": 12, "batch_size": 10, "lr": 0.01, "device": "cpu"}
-        fitted = Proden(**settings).fit(images, flip_binomial(y, 3, 0.3, seed=0))
+        fitted = PRODEN(**settings).fit(images, flip_binomial(y, 3, 0.3, seed=0))
         assert (fitted.predict(images) == y).mean() > 0.6
-        again = Proden(**settings).restore(fitted.fitted_arrays(), (1, 8, 8), fitted.class_names_)
+        again = PRODEN(**settings).restore(fitted.fitted_arrays(), (1, 8, 8), fitted.class_names_)
         np.testing.assert_array_equal(again.predict_scores(images), fitted.predict_scores(images))
 
     def test_it_can_be_exported_as_a_program(self, name: str) -> None:
@@ -181,8 +181,8 @@ class TestTorchvision:
         y = np.arange(12) % 3
         images = np.random.default_rng(0).normal(size=(12, 1, 32, 32)).astype(np.float32)
         settings: dict[str, Any] = {"model": "torchvision:resnet18", "epochs": 1, "batch_size": 6, "device": "cpu"}
-        fitted = Proden(**settings).fit(images, flip_binomial(y, 3, 0.3, seed=0))
-        again = Proden(**settings).restore(fitted.fitted_arrays(), (1, 32, 32), fitted.class_names_)
+        fitted = PRODEN(**settings).fit(images, flip_binomial(y, 3, 0.3, seed=0))
+        again = PRODEN(**settings).restore(fitted.fitted_arrays(), (1, 32, 32), fitted.class_names_)
         np.testing.assert_array_equal(again.predict_scores(images), fitted.predict_scores(images))
 
     @pytest.mark.parametrize("name", ["googlenet", "inception_v3"])
@@ -208,7 +208,7 @@ class TestTorchvision:
     @pytest.mark.parametrize("name", ["vgg11", "vit_b_16"])
     def test_images_of_a_size_that_it_cannot_take(self, name: str) -> None:
         with pytest.raises(UserError, match=r"does not accept examples of shape \(3, 8, 8\)"):
-            Proden(model=f"torchvision:{name}").fit(np.zeros((4, 3, 8, 8)), flip_binomial([0, 1, 0, 1], 2, 0.0))
+            PRODEN(model=f"torchvision:{name}").fit(np.zeros((4, 3, 8, 8)), flip_binomial([0, 1, 0, 1], 2, 0.0))
 
 
 class TestInfo:
@@ -256,7 +256,7 @@ def cifar_images(folder: Path, n: int) -> tuple[np.ndarray, np.ndarray]:
 def test_two_epochs_of_cifar(name: str, shared_data: Path) -> None:
     images, y = cifar_images(shared_data, 200)
     sets = flip_binomial(y, 10, 0.1, seed=0)
-    estimator = Proden(
+    estimator = PRODEN(
         model=name, epochs=2, batch_size=50, lr=1e-2, lr_decay=0.9, augment="crop-flip", device="cpu", seed=0
     )
     records = list(estimator.rounds(Task(images, sets, y, images[:20], y[:20])))

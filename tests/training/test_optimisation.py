@@ -9,7 +9,7 @@ from torch import nn
 
 from pll.errors import UserError
 from pll.methods.base import Task
-from pll.methods.proden import Proden
+from pll.methods.proden import PRODEN
 from pll.synthesis import flip_binomial
 from pll.training.trainer import Optimisation
 
@@ -43,7 +43,7 @@ def test_adam_is_adam() -> None:
 def rates(**settings: Any) -> list[float]:
     """The learning rate that each epoch's steps were taken with."""
     seen: list[float] = []
-    estimator = Proden(batch_size=12, device="cpu", lr=0.1, **settings)
+    estimator = PRODEN(batch_size=12, device="cpu", lr=0.1, **settings)
 
     def hook() -> None:
         assert estimator.trainer is not None
@@ -62,9 +62,9 @@ def test_the_rate_falls_every_so_many_epochs() -> None:
 
 
 def test_decay_changes_what_is_learnt_and_no_decay_does_not() -> None:
-    plain = Proden(epochs=4, device="cpu").fit(X, SETS)
-    same = Proden(epochs=4, device="cpu", lr_decay=1.0, lr_decay_every=1).fit(X, SETS)
-    decayed = Proden(epochs=4, device="cpu", lr_decay=0.5, lr_decay_every=1).fit(X, SETS)
+    plain = PRODEN(epochs=4, device="cpu").fit(X, SETS)
+    same = PRODEN(epochs=4, device="cpu", lr_decay=1.0, lr_decay_every=1).fit(X, SETS)
+    decayed = PRODEN(epochs=4, device="cpu", lr_decay=0.5, lr_decay_every=1).fit(X, SETS)
     np.testing.assert_array_equal(same.label_weights_, plain.label_weights_)
     assert not np.array_equal(decayed.label_weights_, plain.label_weights_)
 
@@ -84,5 +84,5 @@ def test_decay_changes_what_is_learnt_and_no_decay_does_not() -> None:
 )
 def test_what_does_not_exist_is_refused_in_words(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as caught:
-        Proden(**settings).fit(X, SETS)
+        PRODEN(**settings).fit(X, SETS)
     assert message in str(caught.value)

@@ -54,7 +54,8 @@ def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
     epochs = thinned(history.epochs(), MOST_FRAMES)
     if len(epochs) < 2:
         raise UserError("There is nothing to replay yet: train for one epoch at least.")
-    frames = np.stack([quantised(history.weights(epoch, rows), kept) for epoch in epochs])  # (f, nnz of the sample)
+    # (f, nnz of the sample)
+    frames = np.stack([quantised(weights, kept) for _, weights in history.frames(epochs, rows)])
     epochs, packed = fitted(epochs, frames)
     return {
         "title": config.name or data.name,

@@ -184,8 +184,7 @@ def mean_over_epochs(history: History) -> Weights:
     epochs = history.epochs()
     learnt = [epoch for epoch in epochs if epoch > 0] or epochs
     total = np.zeros(0)
-    for count, epoch in enumerate(learnt):
-        frame = history.weights(epoch)
+    for count, (_, frame) in enumerate(history.frames(learnt)):
         total = frame.astype(np.float64) if count == 0 else total + frame
     return (total / len(learnt)).astype(np.float32)
 

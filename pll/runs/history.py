@@ -18,10 +18,12 @@ from __future__ import annotations
 
 import json
 import os
-from contextlib import suppress
+import time
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -39,6 +41,8 @@ TRACKED = 400
 """Examples followed through every epoch."""
 TRIES = 20
 """How often a reader looks again when a frame is thinned away under its eyes."""
+SETTLED = 2 * 10**9
+"""Nanoseconds after which a change of a folder surely has another time than the one before; FAT counts in 2 s."""
 BINS = 20
 """Bins of the confidence and entropy summaries, over [0, 1]."""
 
@@ -133,6 +137,19 @@ class HistoryWriter:
         self._epochs = [epoch for epoch in self._epochs if epoch % self._stride == 0]
 
 
+@dataclass(frozen=True)
+class _Index:
+    """What is stored of a history.
+
+    Attributes:
+        epochs: those with a frame, in order.
+        final: the one whose frame is that of the final model; None until the run has ended.
+    """
+
+    epochs: tuple[int, ...]
+    final: int | None
+
+
 class History:
     """Reads the history of a run, finished or not. Every call sees what is there at that moment.
 
@@ -144,48 +161,68 @@ class History:
     def __init__(self, folder: Path, candidates: CandidateSets) -> None:
         self.folder = folder
         self._candidates = candidates
+        self._known: tuple[tuple[int | None, int | None], _Index] | None = None
 
     def epochs(self) -> list[int]:
         """The epochs whose label weights of all examples can be read, in order."""
-        epochs = _frame_epochs(self.folder)
-        final = self._final_epoch()
-        if final is not None and final not in epochs:
-            epochs.append(final)
-        return sorted(epochs)
+        return list(self._index().epochs)
 
     def weights(self, epoch: int, rows: npt.NDArray[np.int64] | None = None) -> Weights:
         """(nnz,) label weights after the nearest stored epoch; with `rows`, only theirs, one after the other.
 
+        For more than one epoch, `frames` is faster.
+
         Raises:
             FileNotFoundError: nothing is stored yet.
         """
-        frame = self._load(epoch, None if rows is None else "r")
-        return frame if rows is None else frame[self._candidates.positions(rows)]
+        return next(self.frames([epoch], rows))[1]
+
+    def frames(self, epochs: Iterable[int], rows: npt.NDArray[np.int64] | None = None) -> Iterator[tuple[int, Weights]]:
+        """Yield the nearest stored epoch and its label weights for each of `epochs`, reading the index once.
+
+        Args:
+            epochs: in any order.
+            rows: yield only their label weights, one example after the other.
+
+        Raises:
+            FileNotFoundError: nothing is stored yet.
+        """
+        index = self._index()
+        at = None if rows is None else self._candidates.positions(rows)
+        for epoch in epochs:
+            for _ in range(TRIES):
+                stored = self._nearest(index, epoch)
+                try:
+                    frame: Weights = np.load(self._file(index, stored), mmap_mode=None if at is None else "r")
+                    break
+                except FileNotFoundError:  # thinned out since the index was read
+                    index = self._read_index()
+            else:
+                raise FileNotFoundError(f"The history in {self.folder} is being rewritten.")
+            yield stored, frame if at is None else frame[at]
 
     def nearest(self, epoch: int) -> int:
-        """The stored epoch closest to `epoch`."""
-        epochs = self.epochs()
-        if not epochs:
-            raise FileNotFoundError(f"There is no history in {self.folder} yet.")
-        return min(epochs, key=lambda stored: abs(stored - epoch))
+        """The stored epoch closest to `epoch`; of two equally close the earlier one.
+
+        Raises:
+            FileNotFoundError: nothing is stored yet.
+        """
+        return self._nearest(self._index(), epoch)
 
     def example(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
-        """One example's story: the epochs, and its label weights in them, (epochs, |S_i|)."""
+        """One example over time: the epochs, and its label weights in them, (epochs, |S_i|)."""
         followed = np.flatnonzero(self.tracked == row)
         if len(followed):
             start = int(self._candidates.sizes[self.tracked[: followed[0]]].sum())
             table = self._table("tracked.f32", int(self._candidates.sizes[self.tracked].sum()))
             story = table[:, start : start + int(self._candidates.sizes[row])]
-            final = self._final_epoch()
+            final = self._index().final
             if final is not None and final < len(story):  # after a stop: the model's, not the last training pass's
                 story[final] = self.weights(final, np.array([row]))
             return list(range(len(story))), story
-        at = self._candidates.positions(np.array([row]))
-        found: dict[int, Weights] = {}
-        for epoch in self.epochs():
-            with suppress(FileNotFoundError):  # thinned away since it was listed
-                found[epoch] = np.load(self._file(epoch), mmap_mode="r")[at]
-        return list(found), np.array(list(found.values()), dtype=np.float32).reshape(len(found), len(at))
+        found = dict(self.frames(self.epochs(), np.array([row])))
+        values = np.array(list(found.values()), dtype=np.float32)
+        return list(found), values.reshape(len(found), int(self._candidates.sizes[row]))
 
     @cached_property
     def tracked(self) -> npt.NDArray[np.int64]:
@@ -205,23 +242,37 @@ class History:
         file = self.folder / "changes.npy"
         return np.load(file) if file.exists() else None
 
-    def _final_epoch(self) -> int | None:
+    def _index(self) -> _Index:
+        """What is stored, from memory while neither the frames nor the final frame have changed."""
+        stamp, known = self._stamp(), self._known
+        if known is not None and known[0] == stamp:
+            return known[1]
+        index, read_at = self._read_index(), time.time_ns()
+        # File times are coarse: what changed just now may change again without a new time.
+        is_settled = all(read_at - changed > SETTLED for changed in stamp if changed is not None)
+        self._known = (stamp, index) if is_settled and stamp == self._stamp() else None
+        return index
+
+    def _stamp(self) -> tuple[int | None, int | None]:
+        """When the list of frames and final.json changed, in nanoseconds; None for what does not exist."""
+        return _changed_at(self.folder / "frames"), _changed_at(self.folder / "final.json")
+
+    def _read_index(self) -> _Index:
+        frames = _frame_epochs(self.folder)
         try:
-            return int(json.loads((self.folder / "final.json").read_text())["epoch"])
+            final = int(json.loads((self.folder / "final.json").read_text())["epoch"])
         except FileNotFoundError:
-            return None
+            return _Index(tuple(frames), None)
+        return _Index(tuple(sorted({*frames, final})), final)
 
-    def _file(self, epoch: int) -> Path:
-        return self.folder / "final.npy" if epoch == self._final_epoch() else _frame(self.folder, epoch)
+    def _nearest(self, index: _Index, epoch: int) -> int:
+        if not index.epochs:
+            raise FileNotFoundError(f"There is no history in {self.folder} yet.")
+        at = bisect_left(index.epochs, epoch)
+        return min(index.epochs[max(at - 1, 0) : at + 1], key=lambda stored: abs(stored - epoch))
 
-    def _load(self, epoch: int, mmap_mode: Literal["r"] | None) -> Weights:
-        for _ in range(TRIES):
-            file = self._file(self.nearest(epoch))
-            try:
-                return np.load(file, mmap_mode=mmap_mode)
-            except FileNotFoundError:  # thinned away since it was looked up
-                continue
-        raise FileNotFoundError(f"The history in {self.folder} is being rewritten.")
+    def _file(self, index: _Index, epoch: int) -> Path:
+        return self.folder / "final.npy" if epoch == index.final else _frame(self.folder, epoch)
 
     def _table(self, name: str, width: int) -> npt.NDArray[np.float32]:
         file = self.folder / name
@@ -256,6 +307,13 @@ def _cut(file: Path, rows: int, width: int) -> None:
 
 def _frame(folder: Path, epoch: int) -> Path:
     return folder / "frames" / f"{epoch:06d}.npy"
+
+
+def _changed_at(path: Path) -> int | None:
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return None
 
 
 def _frame_epochs(folder: Path) -> list[int]:

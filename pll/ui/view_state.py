@@ -202,17 +202,18 @@ class Scene:
         if self.looking.story is None or self.looking.story[0] != key:
             self.looking.story = (key, {})
         known, rows = self.looking.story[1], np.array([row])
-        for epoch in self.epochs:
-            if epoch not in known:
-                known[epoch] = self.history.weights(epoch, rows)
+        new = [epoch for epoch in self.epochs if epoch not in known]
+        for epoch, (_, weights) in zip(new, self.history.frames(new, rows), strict=True):
+            known[epoch] = weights
         return self.epochs, np.stack([known[epoch] for epoch in self.epochs])
 
     def lately_changed(self, many: int, back: int = 30) -> npt.NDArray[np.int64]:
         """(≤ many,) the examples that changed their mind last, the latest first, over so many stored epochs."""
         found: dict[int, None] = {}  # a set that keeps its order
         later = self.frame.sharp.identified
-        for epoch in [epoch for epoch in self.epochs if 0 < epoch < self.frame.epoch][::-1][:back]:
-            earlier = identified_labels(self.history.weights(epoch), self.sets)
+        before = [epoch for epoch in self.epochs if 0 < epoch < self.frame.epoch][::-1][:back]
+        for _, weights in self.history.frames(before):
+            earlier = identified_labels(weights, self.sets)
             changed = np.flatnonzero(earlier != later)
             later = earlier
             unsure = changed[np.argsort(self.frame.sharp.confidence[changed], kind="stable")]

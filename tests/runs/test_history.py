@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.io import save_array
+from pll.runs import history as history_module
 from pll.runs.history import BINS, MAX_FRAMES, MIN_FRAMES, History, HistoryWriter, confidence_counts
 from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, Monitor
@@ -118,6 +120,54 @@ def test_a_process_that_died_while_thinning_leaves_no_uneven_frames(tmp_path: Pa
         save_array(tmp_path / "frames" / f"{epoch:06d}.npy", weights_of(epoch))
     write(tmp_path, 20, start=21, budget=1)
     assert History(tmp_path, SETS).epochs() == kept
+
+
+def settle(folder: Path) -> None:
+    """Make the history look as if nothing had been written to it for an hour."""
+    for path in (folder / "frames", folder / "final.json"):
+        if path.exists():
+            os.utime(path, ns=(time.time_ns() - 3600 * 10**9,) * 2)
+
+
+def test_many_frames_are_read_in_one_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, 40).finish(40, weights_of(99))
+    listed: list[Path] = []
+    list_frames = history_module._frame_epochs
+
+    def counting(folder: Path) -> list[int]:
+        listed.append(folder)
+        return list_frames(folder)
+
+    monkeypatch.setattr(history_module, "_frame_epochs", counting)
+    history, rows = History(tmp_path, SETS), np.array([7, 3])
+    expected = [history.weights(epoch, rows).tolist() for epoch in range(41)]
+    listed.clear()
+    found = list(history.frames(range(41), rows))
+    assert [epoch for epoch, _ in found] == list(range(41))
+    assert [weights.tolist() for _, weights in found] == expected
+    assert len(listed) == 1
+    settle(tmp_path)
+    listed.clear()
+    assert [history.weights(epoch, rows).tolist() for epoch in range(41)] == expected
+    assert len(listed) == 1  # one by one: the folder has not changed since it was listed
+
+
+def test_what_is_written_after_a_look_is_seen_at_the_next(tmp_path: Path) -> None:
+    writer = write(tmp_path, 5)
+    settle(tmp_path)
+    history = History(tmp_path, SETS)
+    assert history.epochs() == [0, 1, 2, 3, 4, 5]
+    now = time.time_ns()
+    for epoch in (6, 7, 8):  # within one tick of the file system's clock: the time of the folder stays the same
+        writer.append(record_of(epoch))
+        os.utime(tmp_path / "frames", ns=(now, now))
+        assert history.epochs()[-1] == epoch
+    settle(tmp_path)
+    assert history.weights(8).tolist() == weights_of(8).tolist()
+    writer.finish(8, weights_of(99))
+    assert history.weights(8).tolist() == weights_of(99).tolist()
+    writer.rewind(3)
+    assert history.nearest(8) == 3
 
 
 # ---- an example's story ----------------------------------------------------------------------------------------------
@@ -280,7 +330,7 @@ def test_a_thread_can_read_while_another_writes(tmp_path: Path) -> None:
 def test_another_process_can_read_while_this_one_writes(tmp_path: Path) -> None:
     writer = HistoryWriter(tmp_path, SETS, Y, budget=1, tracked=3)
     script = (
-        "import sys; from pathlib import Path; from tests.test_history import check_reading\n"
+        "import sys; from pathlib import Path; from tests.runs.test_history import check_reading\n"
         "print('ready', flush=True)\n"
         "for _ in range(40): check_reading(Path(sys.argv[1]))\n"
     )
@@ -305,6 +355,7 @@ def test_another_process_can_read_while_this_one_writes(tmp_path: Path) -> None:
 # ---- cost ------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_sixty_thousand_examples_cost_a_tenth_of_an_epoch() -> None:
     """Issue 2: observing adds at most 10 % to an epoch of 0.15 s. The best of several, since others use the machine."""
     y = np.random.default_rng(0).integers(0, 10, 60_000)

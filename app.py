@@ -6,9 +6,11 @@ if the first request after the server starts is a deep link.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import streamlit as st
 
+import pll
 from pll.ui import background
 from pll.ui.session import registry
 from pll.ui.startup import get_ready_in_background
@@ -23,4 +25,4 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     registry().stop_all()
 
 
-app = st.App("pll/ui/main.py", lifespan=lifespan)
+app = st.App(Path(pll.__file__).parent / "ui" / "main.py", lifespan=lifespan)

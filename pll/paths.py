@@ -1,11 +1,22 @@
-"""Where Candid keeps runs, uploads and downloaded data."""
+"""Folders: where Candid keeps its files, and where its pages and assets lie."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
+_PACKAGE = Path(__file__).resolve().parent
+
 
 def candid_home() -> Path:
-    """`$PLL_HOME`, or `~/.candid`."""
+    """Return the folder of runs, uploads and downloads: `$PLL_HOME`, or `~/.candid`."""
     return Path(os.environ.get("PLL_HOME") or "~/.candid").expanduser()
+
+
+def app_root() -> Path:
+    """Return the folder that holds `app.py`, `pages/`, `assets/` and `.streamlit/`.
+
+    That is `pll/app` where Candid was installed from a wheel, and the folder above `pll` in a checkout.
+    """
+    installed = _PACKAGE / "app"
+    return installed if installed.is_dir() else _PACKAGE.parent

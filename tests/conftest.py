@@ -26,7 +26,8 @@ settings.register_profile(
     database=None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.load_profile("candid")
+settings.register_profile("random", settings.get_profile("candid"), derandomize=False, max_examples=200)
+settings.load_profile("candid")  # `pytest --hypothesis-profile random` looks for new examples
 
 SHARED_DATA = Path(__file__).resolve().parents[1].parent / "shared" / "data"
 

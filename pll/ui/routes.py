@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-_PAGES = Path(__file__).resolve().parents[2] / "pages"
+from pll.paths import app_root
+
+_PAGES = app_root() / "pages"
 
 PAGES: dict[str, dict[str, Any]] = {
     "home": {"page": _PAGES / "home.py", "title": "Home", "icon": ":material/home:", "default": True},

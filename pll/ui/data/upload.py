@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from pathlib import Path
 
 import streamlit as st
 
@@ -13,11 +12,12 @@ from pll.catalog.files import folder_of
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.formats import Format
+from pll.paths import app_root
 from pll.ui import background, session
 from pll.ui.words import count, shape_words
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
-SAMPLES = Path(__file__).resolve().parents[3] / "assets" / "samples"
+SAMPLES = app_root() / "assets" / "samples"
 
 
 def begin_with(way: str) -> None:

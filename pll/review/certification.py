@@ -48,17 +48,23 @@ class Judging(ABC):
         """Take in what was written, by other processes too."""
 
     @property
+    @abstractmethod
+    def under_review(self) -> tuple[RoundRecord, LabelSnapshot]:
+        """The latest round and the labels that it judges."""
+
+    @property
     def round(self) -> RoundRecord:
         """The latest round: the labels under certificate."""
         return self.rounds[-1]
 
     def certificate(self) -> Certificate:
         """What may be accepted unseen, as the controls answered so far say; `explanation` has it in words."""
-        return certificate_of(self.round, self.current, self.state, self.asked)
+        return certificate_of(*self.under_review, self.state, self.asked)
 
     def controls_answered(self) -> int:
         """How many controls count by now: those before the first that is still open."""
-        return len(control_answers(self.round.controls, self.current, self.state, self.asked))
+        record, labels = self.under_review
+        return len(control_answers(record.controls, labels, self.state, self.asked))
 
     def new_promise(
         self, promise: Promise, *, by: str | None = None, verified: bool = False, instead_of: int | None = None
@@ -126,4 +132,5 @@ class Judging(ABC):
         Raises:
             UserError: too few of them.
         """
-        return calibration_of(self.round, self.root.candidates, self.current, self.state, self.asked, method)
+        record, labels = self.under_review
+        return calibration_of(record, self.root.candidates, labels, self.state, self.asked, method)

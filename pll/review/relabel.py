@@ -49,12 +49,18 @@ def offer_of(review: ReviewSession, signals: ReviewSignals, decided: Decided) ->
         signals: of the run in view, and the labels taken over, if any.
         decided: what may teach (`teaching_decisions`).
     """
-    now, number = review.current, review.round.number
+    record, now = review.under_review
     found = proposals(signals, decided)
     labels = relabelled(now, found.weights)
     rows = found.changed[review.state.answers[found.changed] == 0]
     return Offer(
-        labels, number, rows, now.labels[rows], labels.labels[rows], found.confidence[rows], found.logit.decisions
+        labels,
+        record.number,
+        rows,
+        now.labels[rows],
+        labels.labels[rows],
+        found.confidence[rows],
+        found.logit.decisions,
     )
 
 

@@ -100,7 +100,13 @@ class ReviewSession(Judging):
         self.previous: LabelSnapshot | None = None
         self._order: tuple[str, Ints] = ("confidence", _by_confidence(subject))
         if self.round.key != subject.key:
-            self._adopt_current()
+            self._show(self.rounds)
+
+    @property
+    def under_review(self) -> tuple[RoundRecord, LabelSnapshot]:
+        """The latest round and the labels that it judges, which belong together."""
+        with self._lock:
+            return self.round, self.current
 
     # ---- reviewers -----------------------------------------------------------------------------------------------
 
@@ -143,17 +149,22 @@ class ReviewSession(Judging):
     # ---- what people have said -----------------------------------------------------------------------------------
 
     def refresh(self) -> bool:
-        """Take in what other processes wrote; whether there was a new round (other labels, another promise)."""
-        with self._lock, self.store.read(self.id) as reader:
-            self.state.take_in(reader.events(self.state.last))
-            self.record = reader.review() or self.record
-            self.asked = self._asked()
-            self.take_in_controls(reader)
-            further = reader.rounds(self.round.number)
-            self.rounds += tuple(further)
-            self._marks, self._is_behind = reader.marks(), False
-        if further:
-            self._adopt_current()
+        """Take in what other processes wrote; whether there was a new round (other labels, another promise).
+
+        Raises:
+            UserError: the labels of the new round cannot be read; the rounds known so far stay in use.
+        """
+        with self._lock:  # to the end: an event must not be stored with the run of one round and the number of another
+            with self.store.read(self.id) as reader:
+                self.state.take_in(reader.events(self.state.last))
+                self.record = reader.review() or self.record
+                self.asked = self._asked()
+                self.take_in_controls(reader)
+                further = reader.rounds(self.round.number)
+                marks = reader.marks()
+            if further:
+                self._show((*self.rounds, *further))
+            self._marks, self._is_behind = marks, False
         return bool(further)
 
     def decided(self) -> Decided:
@@ -242,14 +253,13 @@ class ReviewSession(Judging):
     def _asked(self) -> Ints:
         return asked_of(self.record, len(self.root))
 
-    def _adopt_current(self) -> None:
-        """There is another round: from now on show the label weights that it judges, where these are others."""
-        subject = self._labels.under(self.rounds)
-        earlier = self._labels.before(self.rounds, subject)
-        with self._lock:
-            if subject.key != self.current.key:
-                self._order = ("confidence", _by_confidence(subject))
-            self.current, self.previous = subject, earlier
+    def _show(self, rounds: tuple[RoundRecord, ...]) -> None:
+        """From now on show the labels that the last of these rounds judges. Nothing changes where it raises."""
+        labels = self._labels.under(rounds)
+        before = self._labels.before(rounds, labels)
+        if labels.key != self.current.key:
+            self._order = ("confidence", _by_confidence(labels))
+        self.rounds, self.current, self.previous = rounds, labels, before
 
     def _label(self, row: int, verdict: Verdict) -> str | None:
         if verdict.status in ("label", "none"):

@@ -7,8 +7,10 @@ import pytest
 
 from pll.errors import UserError
 from pll.review.decided import OUTSIDE
+from pll.review.label_snapshot import LabelSnapshot
 from pll.review.rounds import Promise
 from pll.review.session import ReviewSession
+from pll.store.records import Event, Opened
 from tests.review_helpers import answer, close, given, open_with, subject
 
 
@@ -75,4 +77,38 @@ def test_the_next_write_notices_what_another_process_changed(url: str) -> None:
     step = desk.decide(step.next, "unsure")
     assert step.next is not None and step.next.is_control
     assert step.event is not None and (step.event.round, review.round.number) == (2, 2)
+    close(review, other)
+
+
+def test_an_event_has_the_run_and_the_number_of_one_round(url: str) -> None:
+    """Also while the labels of a new round are being read, which takes a while."""
+    first, second = subject(), subject(run="second", seed=1)
+    meanwhile: list[Event] = []
+
+    def load(run: str) -> LabelSnapshot:
+        step = desk.decide(one, "unsure")  # after the rounds were read, and before the labels are
+        assert step.event is not None
+        meanwhile.append(step.event)
+        return second
+
+    review, other = open_with(url, first, load=load), open_with(url, first, load=lambda _: second)
+    desk = review.desk("Ann")
+    one = given(desk)
+    other.adopt(second, Opened("taught", "Bob"))
+    assert review.refresh() and meanwhile
+    after = desk.decide(given(desk), "unsure").event
+    assert after is not None
+    rounds = {(record.run, record.number) for record in review.rounds}
+    assert {(event.run, event.round) for event in (*meanwhile, after)} <= rounds
+    assert (after.run, after.round) == ("second", 2)
+    close(review, other)
+
+
+def test_a_round_whose_labels_cannot_be_read_changes_nothing(url: str) -> None:
+    review, other = open_with(url), open_with(url, load=lambda _: subject(run="second", seed=1))
+    other.adopt(subject(run="second", seed=1), Opened("taught", "Bob"))
+    for _ in range(2):  # it is not forgotten the second time
+        with pytest.raises(UserError, match="second"):
+            review.refresh()
+        assert (review.round.number, review.round.run, review.current.run) == (1, "first", "first")
     close(review, other)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 
 from pll.store import Database, Store, migrate, schema
 from pll.store.database import _checked_url, _engine
@@ -25,14 +26,10 @@ ROUNDS = (
 
 
 @pytest.fixture
-def of_version_1(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def of_version_1(database_url: str) -> Iterator[str]:
     """The URL of a database that Candid made before rounds said by whom they were opened; with a review in it."""
     engine = _engine(_checked_url(database_url))
-    with monkeypatch.context() as patch:
-        patch.setattr(ScriptDirectory, "get_current_head", lambda _: "0001")
-        upgrade = ScriptDirectory._upgrade_revs
-        patch.setattr(ScriptDirectory, "_upgrade_revs", lambda self, _to, here: upgrade(self, "0001", here))
-        migrate.migrate(engine)
+    migrate.migrate(engine, to="0001")
     with engine.begin() as connection:
         assert MigrationContext.configure(connection).get_current_revision() == "0001"
         record = ReviewRecord("review", 9, 1, 1, 1.0, 0.1, AT)
@@ -75,3 +72,10 @@ def test_a_database_of_version_1_is_brought_to_the_tables_of_the_code(of_version
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, schema.metadata) == []
     database.close()
+
+
+def test_no_private_function_of_alembic_is_called() -> None:
+    names = {
+        node.attr for node in ast.walk(ast.parse(Path(migrate.__file__).read_text())) if isinstance(node, ast.Attribute)
+    }
+    assert not {name for name in names if name.startswith("_")}

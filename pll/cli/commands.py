@@ -174,7 +174,8 @@ def predict(options: argparse.Namespace) -> None:
     if folder.exists():  # else an exported model, perhaps
         check_has_result(folder)
     estimator, card = load_model(folder.path), read_card(folder.path)
-    known = folder.config().source.options.get("columns", {}) if folder.exists() else {}
+    known = dict.fromkeys(card.feature_names, "feature")
+    known |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
     data = load(source_like(options.data, known, columns_told(options)))
     made = load_features(folder.path)
     if made is not None:

@@ -8,10 +8,20 @@ and `ReadOptions.columns` overrides it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from pll.errors import UserError
-from pll.formats.cellkinds import Cells, are_binary, are_pictures, are_texts, has_fractions, is_number, learnt_as
+from pll.formats.cellkinds import (
+    BINARY,
+    Cells,
+    are_binary,
+    are_pictures,
+    are_texts,
+    has_fractions,
+    is_number,
+    learnt_as,
+)
 from pll.formats.results import RESULT_COLUMNS, results_among
 from pll.formats.roles import (
     CONSENSUS_COLUMNS,
@@ -38,7 +48,11 @@ _NUMBERED = (
     re.compile(r"ann[ _.-]*\d{1,2}", re.IGNORECASE),  # more digits are years, as in "ann. 2019"
 )
 _NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
-_CLASS = re.compile(r"(?:candidates?|class|label)(?:_|\.|=|: ?| )(?!\d+$)(.+)", re.IGNORECASE | re.S)
+_CLASS = re.compile(
+    r"(?P<stem>candidates?|cand|class|label|y)(?:(?:[_.= -]|: ?)(?P<name>.+)|(?P<number>\d{1,4}))", re.IGNORECASE | re.S
+)
+_SHARED_STEM = re.compile(r"(.+?[_.=: -])(?=.)", re.S)
+_LABEL_NUMBER = re.compile(r"label[ _.-]*\d{1,4}", re.IGNORECASE)
 _TASKS = (
     *("task", "task_id", "item", "item_id", "example", "example_id"),
     *("sample_id", "question_id", "document_id", "id"),
@@ -78,9 +92,15 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
     ['id', 'feature', 'category']
     """
     said = _checked(told or {}, header)
-    roles: Guess = {name: (role, bare_name(name, role), False) for name, role in said.items()}
+    roles: Guess = {
+        name: (role, _class_name(name) if role == "class" else bare_name(name, role), False)
+        for name, role in said.items()
+    }
     cells = dict(zip(header, sample, strict=True))
-    for guess in (_reserved, _marked, _long_form, _annotators, _classes, _truth, _identity, _payload, _the_rest):
+    for guess in (
+        *(_reserved, _marked, _long_form, _label_numbers, _annotators, _classes),
+        *(_truth, _identity, _payload, _the_rest),
+    ):
         open_columns = {name: cells[name] for name in header if name not in roles}
         taken = {role for role, _, _ in roles.values()}
         roles |= guess(open_columns, taken, roles, cells)
@@ -166,21 +186,122 @@ def _annotators(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cel
     return {}
 
 
-def _classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
-    """0/1 columns named after classes: `candidate_cat`, or exactly as the true labels are."""
-    if taken & {"candidates", "vote", "annotator", "class"}:
+def _label_numbers(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """0/1 columns `label_0, label_1, …`: a column a class, or a column an annotator whose labels are 0 and 1.
+
+    Where the user says it of one of them, the others are the same. The names of the classes decide where the truth is
+    among them; then a truth of 0 and 1. An example without any label is possible for annotators only.
+    """
+    found = {name: some for name, some in columns.items() if _LABEL_NUMBER.fullmatch(name) and are_binary(some)}
+    told = {roles[name][0] for name in roles if _LABEL_NUMBER.fullmatch(name)} & {"annotator", "class"}
+    if len(told) == 1:
+        role = told.pop()
+        return {name: (role, _class_name(name) if role == "class" else name, False) for name in found}
+    if len(found) < 2 or taken & {"candidates", "vote", "annotator", "class"}:
         return {}
-    binary = {name for name, some in columns.items() if are_binary(some)}
-    marked = {name: match[1] for name in columns if name in binary and (match := _CLASS.fullmatch(name))}
-    if len(marked) >= 2 and len(set(marked.values())) == len(marked):
-        return {name: ("class", shown, True) for name, shown in marked.items()}
-    truth = next((name for name, (role, _, _) in roles.items() if role == "true_label"), None)
+    truth = _truth_beside(columns, found, taken, roles, cells)
     if truth is None:
         return {}
-    known = {cell.strip() for cell in cells[truth] if cell and cell.strip()}
-    if len(binary) >= 2 and known and known <= binary and not all(is_number(name) for name in known):
+    endings = {name: _class_name(name) for name in found}
+    are_votes = bool(truth) and not truth <= set(endings.values()) and truth <= {"0", "1", "0.0", "1.0"}
+    if not are_votes and len(set(endings.values())) == len(found) and all(map(any, _marks(found))):
+        return {name: ("class", ending, True) for name, ending in endings.items()}
+    if are_votes or not truth:
+        return {name: ("annotator", name, True) for name in found}
+    return {}
+
+
+def _classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """0/1 columns that share a stem, one a class: `candidate_cat`, `class_0`, `y0`, `is_cat`; or exactly as the truth.
+
+    Names other than candidate, class, label and y are those of features (`colour_red`), unless the true labels are what
+    follows the stem, or there are no true labels and an example has two 1s.
+    """
+    binary = {name: some for name, some in columns.items() if are_binary(some)}
+    named = {name: some for name, some in binary.items() if _CLASS.fullmatch(name)}
+    if taken & {"candidates", "vote", "annotator", "class"}:
+        if roles and "class" not in taken:  # another way to write the candidates: never a feature
+            same = [name for name in named if name.casefold().startswith("cand")]
+            return {name: ("keep", name, True) for name in same} if len(same) >= 2 else {}
+        return {}
+    truth = _truth_beside(columns, named, taken, roles, cells)
+    if truth is None:
+        return {}
+    groups: dict[str, dict[str, str]] = {}
+    for name in named:
+        stem = _CLASS.fullmatch(name)
+        assert stem is not None  # as `named` says
+        groups.setdefault(stem["stem"].casefold().removesuffix("s"), {})[name] = _class_name(name)
+    for stem in sorted(groups, key=["candidate", "cand", "class", "label", "y", "clas"].index):
+        if _is_matrix(groups[stem], binary):
+            return {name: ("class", ending, True) for name, ending in groups[stem].items()}
+    others = [group for group in _stems([name for name in binary if name not in named]) if _is_matrix(group, binary)]
+    if truth:
+        others = [group for group in others if truth <= set(group.values())]
+    else:
+        others = [group for group in others if any(sum(row) > 1 for row in _marks({n: binary[n] for n in group}))]
+    if others and (truth or len({*others[0]}.union(*others)) == len(others[0])):
+        return {name: ("class", ending, True) for name, ending in others[0].items()}
+    if len(binary) >= 2 and truth and truth <= set(binary) and not all(is_number(name) for name in truth):
         return {name: ("class", name, True) for name in columns if name in binary}
     return {}
+
+
+def _class_name(name: str) -> str:
+    """What follows the stem of a column of a class, or its mark."""
+    found = None if name.startswith(MARKS["class"]) else _CLASS.fullmatch(name)
+    return bare_name(name, "class") if found is None else found["name"] or found["number"]
+
+
+def _stems(names: Sequence[str]) -> list[dict[str, str]]:
+    """Columns that share a stem, each with what follows it: the longest stem that all share, then the shortest."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        stem = _SHARED_STEM.match(name)
+        if stem is not None:
+            groups.setdefault(stem[1], []).append(name)
+    found = []
+    for shortest, group in groups.items():
+        shared = "".join(one for one, *_ in takewhile(lambda letters: len({*letters}) == 1, zip(*group, strict=False)))
+        longest = max((end for end in range(len(shared) + 1) if shared[end - 1 : end] in "_.=: -"), default=0)
+        ends = dict.fromkeys((max(longest, len(shortest)), len(shortest)))
+        found += [{name: name[end:].strip() for name in group} for end in ends]
+    return found
+
+
+def _is_matrix(names: Mapping[str, str], binary: Mapping[str, Cells]) -> bool:
+    """Whether columns can be classes: two at least, of different names, and a 1 in every row."""
+    different = len(set(names.values())) == len(names) >= 2 and all(names.values())
+    return different and all(map(any, _marks({name: binary[name] for name in names})))
+
+
+def _marks(binary: Mapping[str, Cells]) -> Iterator[list[bool]]:
+    """The rows of 0/1 columns."""
+    for row in zip(*binary.values(), strict=True):
+        yield [cell is not None and BINARY[cell.strip().casefold()] for cell in row]
+
+
+def _truth_beside(
+    columns: Mapping[str, Cells], found: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]
+) -> set[str] | None:
+    """The true labels beside columns of classes; empty where there are none, None where there are candidates."""
+    known = dict(roles)
+    known |= _truth({name: some for name, some in columns.items() if name not in found}, taken, roles, cells)
+    if any(role == "candidates" for role, _, _ in known.values()):
+        return None
+    name = next((name for name, (role, _, _) in known.items() if role == "true_label"), None)
+    return set() if name is None else {cell.strip() for cell in cells[name] if cell and cell.strip()}
+
+
+def unclear(columns: Sequence[Column]) -> list[Column]:
+    """0/1 columns `label_0, label_1, …` without true labels: taken for classes, they could be annotators as well."""
+    if any(column.role == "true_label" for column in columns):
+        return []
+    return [
+        column
+        for column in columns
+        if column.guessed and column.role == "class" and _LABEL_NUMBER.fullmatch(column.name)
+    ]
 
 
 def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
@@ -264,4 +385,10 @@ def guesses(columns: Sequence[Column]) -> list[str]:
                 sentence = sentence.replace(" were ", " was ", 1) if one else sentence.replace(" was ", " were ", 1)
                 sentence = ("Column " if one else "Columns ") + sentence
             notes.append(sentence.format(listing(names)))
+    asked = [column.name for column in unclear(columns)]
+    if asked:
+        notes.append(
+            f"{listing(asked)} could also be annotators, one a column, who answered 0 or 1; if so, say it of one of "
+            f"them (in the shell: --column {asked[0]}=annotator)."
+        )
     return notes

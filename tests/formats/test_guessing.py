@@ -48,7 +48,8 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"id": ["1", "2"], "annotator": ["a", "b"], "label": ["x", "y"]}, "id category true_label"),
         ({"class_cat": ["1", "0"], "class_dog": ["1", "1"]}, "class class"),
         ({"class_cat": ["1", "0"], "class_dog": ["1", "2"]}, "feature feature"),
-        ({"label_1": ["1", "0"], "label_2": ["1", "1"]}, "annotator annotator"),
+        ({"label_1": ["1", "0"], "label_2": ["1", "1"]}, "class class"),
+        ({"label_1": ["1", "0"], "label_2": ["1", "0"]}, "annotator annotator"),  # a row without any class
         ({"cat": ["1", "0"], "dog": ["1", "1"], "true_label": ["cat", "dog"]}, "class class true_label"),
         ({"cat": ["1", "0"], "dog": ["1", "1"]}, "feature feature"),
         ({"x": NUMBERS, "label": ["0", "1"]}, "feature true_label"),

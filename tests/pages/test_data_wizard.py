@@ -59,6 +59,19 @@ def test_corrections_change_what_is_read_and_outlast_a_change_of_page(open_page:
     assert session.dataset(page.session_state["choice"].source).row_ids.tolist() == ["x-1", "x-2", "x-3"]
 
 
+def test_numbered_labels_are_asked_about(open_page: Any) -> None:
+    table = "width,label_1,label_2\n1.5,1,0\n2.5,1,1\n3.5,0,1\n"
+    page = bring(open_page("data"), "numbered.csv", table.encode())
+    assert shown(page)["label_1"] == shown(page)["label_2"] == "A class: 1 where it is a candidate"
+    question = next(radio for radio in page.radio if "label_1, label_2" in radio.label)
+    page = question.set_value("annotator").run()
+    assert shown(page)["label_1"] == shown(page)["label_2"] == "One annotator's labels"
+    assert page.session_state[f"told-columns-{page.session_state['upload'].sha256}"] == {
+        "label_1": "annotator",
+        "label_2": "annotator",
+    }
+
+
 def test_the_first_rows_are_seen_and_no_more(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_bytes(b"a,b\n" + b"1,x\n" * 250_000 + b"\xff")  # what is wrong at its end is not reached

@@ -11,6 +11,7 @@ import streamlit as st
 
 from pll import formats
 from pll.catalog.sources import Source
+from pll.formats.guessing import unclear
 from pll.formats.roles import ROLES, Column
 from pll.formats.words import listing
 from pll.ui.data import loader
@@ -56,12 +57,29 @@ def columns_as_told(source: Source) -> Source:
         st.caption(
             "Guessed from names and first cells. Double-click what is wrong under *is*; everything below follows."
         )
-        said = _edited(found, _roles_shown(source, found), _key(source))
+        roles = _roles_shown(source, found)
+        said = _edited(found, _answered(found, roles, _key(source)), _key(source))
     told = {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
     st.session_state[_told_key(source)] = told
     for sentence in what_is_not_learnt(found, said):
         st.caption(f":material/info: {sentence}")
     return replace(source, options={**source.options, "columns": told}) if told else source
+
+
+def _answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
+    """The roles, once a person was asked what 0/1 columns `label_0, label_1, …` are, where nothing tells."""
+    asked = {column.name for column in unclear(found)}
+    if not asked:
+        return list(roles)
+    first = next(role for column, role in zip(found, roles, strict=True) if column.name in asked)
+    role = st.radio(
+        f"{listing(sorted(asked))} hold 0 and 1. What is one of these columns?",
+        ["class", "annotator"],
+        index=int(first == "annotator"),
+        format_func=TITLES.__getitem__,
+        key=f"asked-{key}",
+    )
+    return [role if column.name in asked else known for column, known in zip(found, roles, strict=True)]
 
 
 def _key(source: Source) -> str:

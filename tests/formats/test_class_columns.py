@@ -1,0 +1,182 @@
+"""0/1 columns that share a stem: a column a class, annotators' votes, or features."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pll import formats
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats import ReadOptions
+from pll.formats.guessing import unclear
+
+from .strategies import answers, named_sets, named_truth
+
+Table = dict[str, list[str]]
+
+OTTERS: Table = {"sea": ["1", "0", "1", "1"], "river": ["1", "1", "0", "0"], "giant": ["0", "1", "0", "1"]}
+SETS = [{"sea", "river"}, {"river", "giant"}, {"sea"}, {"sea", "giant"}]
+TRUTH = ["river", "giant", "sea", "sea"]
+LENGTHS = ["1.5", "2.5", "0.5", "4"]
+
+
+def columns_of(stem: str, classes: Table | None = None) -> Table:
+    return {f"{stem}{name}": cells for name, cells in (classes or OTTERS).items()}
+
+
+def write(folder: Path, ending: str, table: Table) -> Path:
+    path = folder / f"otters.{ending}"
+    rows = [dict(zip(table, row, strict=True)) for row in zip(*table.values(), strict=True)]
+    if ending in ("csv", "tsv"):
+        mark = "," if ending == "csv" else "\t"
+        lines = [mark.join(table), *(mark.join(row.values()) for row in rows)]
+        path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path
+    typed = {name: [_number(cell) for cell in cells] for name, cells in table.items()}
+    if ending == "jsonl":
+        records = [dict(zip(typed, row, strict=True)) for row in zip(*typed.values(), strict=True)]
+        path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    else:
+        pq.write_table(pa.table(typed), path)
+    return path
+
+
+def _number(cell: str) -> object:
+    if cell in ("false", "true"):
+        return cell == "true"
+    if cell.isdecimal():
+        return int(cell)
+    return float(cell) if cell.replace(".", "").isdecimal() else cell
+
+
+def read(folder: Path, ending: str, table: Table, **columns: str) -> PartialLabelDataset:
+    return formats.read(write(folder, ending, table), options=ReadOptions(columns=columns))
+
+
+every_table = pytest.mark.parametrize("ending", ["csv", "tsv", "jsonl", "parquet"])
+
+
+@every_table
+@pytest.mark.parametrize("stem", ["candidate_", "Cand ", "class=", "label_", "y_", "is_", "lives_in_"])
+def test_columns_of_classes_are_the_candidates(tmp_path: Path, ending: str, stem: str) -> None:
+    data = read(tmp_path, ending, {"length": LENGTHS, **columns_of(stem)})
+    assert named_sets(data) == SETS and set(data.class_names) == set(OTTERS)
+    assert data.feature_names == ("length",) and data.annotations is None and data.y is None
+    known = read(tmp_path, ending, {"length": LENGTHS, **columns_of(stem), "true_label": TRUTH})
+    assert named_sets(known) == SETS and named_truth(known) == TRUTH and known.feature_names == ("length",)
+
+
+@every_table
+@pytest.mark.parametrize("stem", ["candidate_", "class_", "class", "cand", "y", "y_"])
+def test_classes_may_be_numbers(tmp_path: Path, ending: str, stem: str) -> None:
+    numbered = {str(k): cells for k, cells in enumerate(OTTERS.values())}
+    expected = [{str(list(OTTERS).index(name)) for name in names} for names in SETS]
+    truth = [str(list(OTTERS).index(name)) for name in TRUTH]
+    for table in (columns_of(stem, numbered), {**columns_of(stem, numbered), "target": truth}):
+        data = read(tmp_path, ending, {"length": LENGTHS, **table})
+        assert named_sets(data) == expected and data.class_names == ("0", "1", "2")
+        assert data.feature_names == ("length",) and not data.categories
+    assert named_truth(data) == truth
+
+
+@every_table
+def test_truth_values_are_marks_too(tmp_path: Path, ending: str) -> None:
+    said = {name: ["true" if cell == "1" else "false" for cell in cells] for name, cells in OTTERS.items()}
+    assert named_sets(read(tmp_path, ending, {"length": LENGTHS, **columns_of("is_", said)})) == SETS
+
+
+@every_table
+def test_one_hot_columns_are_features(tmp_path: Path, ending: str) -> None:
+    fur = {"fur_dark": ["1", "0", "0", "1"], "fur_pale": ["0", "1", "1", "0"]}
+    for more in ({}, {"true_label": TRUTH}, {"candidates": ["sea", "river", "sea", "giant"]}):
+        data = read(tmp_path, ending, {"length": LENGTHS, **fur, **more})
+        assert data.feature_names == ("length", *fur)
+    beside = read(tmp_path, ending, {**fur, **columns_of("candidate_")})
+    assert named_sets(beside) == SETS and beside.feature_names == tuple(fur)
+
+
+@every_table
+def test_with_another_truth_only_certain_names_are_classes(tmp_path: Path, ending: str) -> None:
+    ages = ["old", "young", "old", "old"]
+    habits = read(tmp_path, ending, {"length": LENGTHS, **columns_of("eats_"), "true_label": ages})
+    assert habits.candidates is None and len(habits.feature_names) == 4
+    sets = read(tmp_path, ending, {"length": LENGTHS, **columns_of("candidate_"), "true_label": ages})
+    assert named_sets(sets) == SETS and sets.feature_names == ("length",)
+
+
+@every_table
+@pytest.mark.parametrize("stem", ["candidate_", "class_", "is_"])
+def test_a_row_without_a_class_makes_them_features(tmp_path: Path, ending: str, stem: str) -> None:
+    empty = {name: [*cells[:3], "0"] for name, cells in OTTERS.items()}
+    data = read(tmp_path, ending, {"length": LENGTHS, **columns_of(stem, empty)})
+    assert data.candidates is None and data.feature_names == ("length", *columns_of(stem))
+
+
+def test_a_row_without_a_class_far_below_is_refused(tmp_path: Path) -> None:
+    many = {name: [*cells * 100, "0"] for name, cells in OTTERS.items()}
+    with pytest.raises(UserError, match="Row 402"):
+        read(tmp_path, "csv", columns_of("candidate_", many))
+
+
+@every_table
+def test_two_kinds_of_features_stay_features(tmp_path: Path, ending: str) -> None:
+    data = read(tmp_path, ending, {**columns_of("eats_"), **columns_of("sees_")})
+    assert data.candidates is None and len(data.feature_names) == 6
+
+
+@every_table
+def test_candidates_written_twice_are_no_features(tmp_path: Path, ending: str) -> None:
+    cells = ["|".join(sorted(names)) for names in SETS]
+    data = read(tmp_path, ending, {"length": LENGTHS, "candidates": cells, **columns_of("candidate_")})
+    assert named_sets(data) == SETS and data.feature_names == ("length",) and len(data.extras) == 3
+
+
+# ---- label_0, label_1, … -------------------------------------------------------------------------------------------
+
+NUMBERED: Table = {str(k): cells for k, cells in enumerate(OTTERS.values(), start=1)}
+NUMBERED_SETS = [{"1", "2"}, {"2", "3"}, {"1"}, {"1", "3"}]
+
+
+@every_table
+@pytest.mark.parametrize("stem", ["label_", "label", "Label "])
+def test_numbered_labels_with_the_truth_among_them_are_classes(tmp_path: Path, ending: str, stem: str) -> None:
+    truth = ["2", "3", "1", "1"]
+    data = read(tmp_path, ending, {"length": LENGTHS, **columns_of(stem, NUMBERED), "true_label": truth})
+    assert named_sets(data) == NUMBERED_SETS and named_truth(data) == truth and data.feature_names == ("length",)
+    assert data.annotations is None and not any("--column" in note for note in data.notes)
+
+
+@every_table
+def test_numbered_labels_with_a_truth_of_0_and_1_are_votes(tmp_path: Path, ending: str) -> None:
+    table = {"length": LENGTHS, **columns_of("label_", NUMBERED), "true_label": ["1", "0", "0", "1"]}
+    data = read(tmp_path, ending, table)
+    assert data.annotations is not None and data.annotations.annotator_names == ("label_1", "label_2", "label_3")
+    assert data.class_names == ("0", "1") and data.feature_names == ("length",)
+    assert answers(data)[:3] == [(0, "label_1", "1"), (0, "label_2", "1"), (0, "label_3", "0")]
+
+
+@every_table
+def test_numbered_labels_without_truth_are_classes_and_asked_about(tmp_path: Path, ending: str) -> None:
+    table = {"length": LENGTHS, **columns_of("label_", NUMBERED)}
+    data = read(tmp_path, ending, table)
+    assert named_sets(data) == NUMBERED_SETS and data.feature_names == ("length",)
+    assert any("--column label_1=annotator" in note for note in data.notes)
+    found = formats.columns(write(tmp_path, ending, table))
+    assert [column.name for column in unclear(found)] == ["label_1", "label_2", "label_3"]
+    votes = read(tmp_path, ending, table, label_2="annotator")
+    assert votes.annotations is not None and votes.annotations.n_annotators == 3 and votes.class_names == ("0", "1")
+    classes = read(tmp_path, ending, table, label_2="class")
+    assert named_sets(classes) == NUMBERED_SETS and classes.feature_names == ("length",)
+    assert not any("--column" in note for note in classes.notes)
+
+
+@every_table
+def test_numbered_labels_of_nothing_but_0_are_votes(tmp_path: Path, ending: str) -> None:
+    empty = {name: [*cells[:3], "0"] for name, cells in NUMBERED.items()}
+    data = read(tmp_path, ending, {"length": LENGTHS, **columns_of("label_", empty)})
+    assert data.annotations is not None and data.class_names == ("0", "1") and data.feature_names == ("length",)

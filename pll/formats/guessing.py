@@ -229,12 +229,13 @@ def _classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
         return {}
     groups: dict[str, dict[str, str]] = {}
     for name in named:
-        stem = _CLASS.fullmatch(name)
-        assert stem is not None  # as `named` says
-        groups.setdefault(stem["stem"].casefold().removesuffix("s"), {})[name] = _class_name(name)
-    for stem in sorted(groups, key=["candidate", "cand", "class", "label", "y", "clas"].index):
-        if _is_matrix(groups[stem], binary):
-            return {name: ("class", ending, True) for name, ending in groups[stem].items()}
+        found = _CLASS.fullmatch(name)
+        if found is not None:
+            stem = found["stem"].casefold().replace("candidates", "candidate")
+            groups.setdefault(stem, {})[name] = _class_name(name)
+    for stem in ("candidate", "cand", "class", "label", "y"):
+        if _is_matrix(group := groups.get(stem, {}), binary):
+            return {name: ("class", ending, True) for name, ending in group.items()}
     others = [group for group in _stems([name for name in binary if name not in named]) if _is_matrix(group, binary)]
     if truth:
         others = [group for group in others if truth <= set(group.values())]

@@ -291,6 +291,20 @@ def test_columns_are_what_one_says_from_fit_to_predict(run: Run, tmp_path: Path)
     run("fit", table, "--column", "nothing=id", "--out", tmp_path / "no").refuses("There is no column 'nothing'")
 
 
+def test_0_1_columns_are_candidates_in_training_and_features_where_the_model_says_so(run: Run, tmp_path: Path) -> None:
+    table, sets, other = (tmp_path / f"{name}.csv" for name in ("table", "sets", "other"))
+    rows = [f"{k}.5,{k % 2},{(k + 1) % 3 % 2},{'ant' if k % 3 else 'bee'}" for k in range(30)]
+    table.write_text("\n".join(["width,has_wings,has_sting,true_label", *rows]))
+    sets.write_text("\n".join(["width,candidate_ant,candidate_bee,true_label", *(f"{k}.5,1,1,ant" for k in range(30))]))
+    other.write_text("width,has_wings,has_sting\n1.5,1,1\n2.5,0,1\n")  # two 1s, and no truth: classes by themselves
+    assert run("fit", table, *SMALL, "--flip", "pair", "--q", "0.5", "--out", tmp_path / "run").status == 0
+    names = load_parts(RunFolder(tmp_path / "run").config()).train.feature_names
+    assert names == ("width", "has_wings", "has_sting")
+    assert run("predict", tmp_path / "run", other, "--out", tmp_path / "p.csv").status == 0
+    assert run("fit", sets, *SMALL, "--flip", "pair", "--q", "0.5", "--out", tmp_path / "flipped").status == 0
+    assert load_parts(RunFolder(tmp_path / "flipped").config()).train.feature_names == ("width",)
+
+
 # ---- fit -------------------------------------------------------------------------------------------------------------
 
 

@@ -9,9 +9,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
+from starlette.middleware import Middleware
 
 import pll
 from pll.ui import background
+from pll.ui.middleware import IgnoreClearCache
 from pll.ui.session import registry
 from pll.ui.startup import get_ready_in_background
 
@@ -25,4 +27,4 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     registry().stop_all()
 
 
-app = st.App(Path(pll.__file__).parent / "ui" / "main.py", lifespan=lifespan)
+app = st.App(Path(pll.__file__).parent / "ui" / "main.py", lifespan=lifespan, middleware=[Middleware(IgnoreClearCache)])

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from pll.errors import UserError
+from pll.runs.process import PerProcess
 
 Report = Callable[[str, int, int | None], None]
 """Called as work goes on: (what is counted, how many are done, how many in all or None)."""
@@ -179,3 +180,7 @@ class JobBoard:
         ended = [key for key, job in self._jobs.items() if job.standing().state != "working"]
         for key in ended[: max(0, len(ended) - KEPT + 1)]:
             del self._jobs[key]
+
+
+default_board = PerProcess(JobBoard)
+"""Return the jobs of this process."""

@@ -27,7 +27,7 @@ from pll.runs.lanes import LaneList
 from pll.runs.run import Run, note_failure, quiet_epochs
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot, joint_state, seconds_left
 from pll.runs.worker import Worker
-from pll.training.devices import choose_device, computing_threads
+from pll.training.devices import computing_threads, device_name
 from pll.training.metrics import EpochRecord, StopTraining
 
 OVER = ("finished", "failed")
@@ -138,7 +138,7 @@ class Comparison(Worker):
 
     def _choose_device(self) -> str:
         wanted = (run.config.params.get("device") for run in self.runs)
-        return str(choose_device(str(next((device for device in wanted if device), "auto"))))
+        return device_name(str(next((device for device in wanted if device), "auto")))
 
     def _write_state(self, state: State) -> None:
         for turns in self._turns:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pll.errors import UserError
 from pll.methods import get_method
+from pll.paths import candid_home
 from pll.runs import runner
 from pll.runs.comparison import Comparison
 from pll.runs.config import RunConfig
@@ -20,6 +21,7 @@ from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.lanes import FILE as LANES_FILE
 from pll.runs.lanes import MOST_LANES, LaneList, check_lanes
+from pll.runs.process import PerProcess
 from pll.runs.run import Run
 from pll.runs.worker import Worker
 from pll.training.devices import default_threads
@@ -31,7 +33,7 @@ KEPT_PARTS = 4
 
 
 class RunRegistry:
-    """All runs of this process and of its folder. One per process; see `pll.ui.session`.
+    """All runs of this process and of its folder. One per process; see `default_registry`.
 
     Args:
         root: where run folders are made.
@@ -255,3 +257,7 @@ class RunRegistry:
 def _new_id() -> str:
     """Unguessable: whoever has the link may see the run."""
     return secrets.token_urlsafe(12).replace("-", "a").replace("_", "b")
+
+
+default_registry = PerProcess(lambda: RunRegistry(candid_home() / "runs"))
+"""Return the registry of this process, over the runs in Candid's home."""

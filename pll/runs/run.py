@@ -23,7 +23,7 @@ from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder, State
 from pll.runs.snapshots import ACTIVE, Snapshot, seconds_left
 from pll.runs.worker import Worker
-from pll.training.devices import choose_device
+from pll.training.devices import device_name
 from pll.training.metrics import EpochRecord, TrainingProgress
 
 T = TypeVar("T")
@@ -150,7 +150,7 @@ class Run(Worker):
         self.folder.unlock()
 
     def _choose_device(self) -> str:
-        return str(choose_device(str(self.folder.config().params.get("device", "auto"))))
+        return device_name(str(self.folder.config().params.get("device", "auto")))
 
     def _write_state(self, state: State) -> None:
         self.folder.set_state(state)

@@ -37,6 +37,24 @@ def choose_device(device: str) -> torch.device:
     return chosen
 
 
+def device_name(device: str) -> str:
+    """The full name of a device, the same for every way to ask for it: `"auto"`, `"cuda"` and `"cuda:0"` are one GPU.
+
+    Raises:
+        UserError: a device this machine does not have.
+
+    >>> device_name("cpu"), device_name("cpu:0")
+    ('cpu', 'cpu')
+    """
+    chosen = choose_device(device)
+    if chosen.type == "cpu":
+        return "cpu"
+    index = chosen.index
+    if index is None:
+        index = torch.cuda.current_device() if chosen.type == "cuda" else 0
+    return f"{chosen.type}:{index}"
+
+
 @contextmanager
 def computing_threads(threads: int | None) -> Iterator[None]:
     """Compute with this many CPU threads inside.

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from pll.runs.background import JobBoard, Report, Standing
+from pll.runs.background import JobBoard, Report, Standing, default_board
 from pll.ui.words import duration
 
 EVERY = 0.5
@@ -23,10 +23,9 @@ AT_ONCE = 0.3
 """Seconds a page waits before it shows progress: what is quicker is simply there."""
 
 
-@st.cache_resource(show_spinner=False)
 def board() -> JobBoard:
-    """The jobs of this process."""
-    return JobBoard()
+    """Return the jobs of this process."""
+    return default_board()
 
 
 def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str = "") -> Any:

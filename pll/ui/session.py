@@ -18,16 +18,14 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import Progress, write_atomically
 from pll.paths import candid_home
-from pll.runs.registry import RunRegistry
+from pll.runs.registry import RunRegistry, default_registry
 from pll.runs.run import Run
 from pll.synthesis.label_noise import Noisy
 
 
-@st.cache_resource(show_spinner=False)
 def registry() -> RunRegistry:
-    """The runs of this process: one registry for all sessions, which outlives each of them."""
-    runs = RunRegistry(candid_home() / "runs")
-    return runs
+    """Return the runs of this process: one registry for all sessions, which outlives each of them."""
+    return default_registry()
 
 
 # ---- the run in view -------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from pll.runs.process import PerProcess
 from pll.runs.run import Run
 from pll.ui import session
 from tests.page_helpers import IRIS
@@ -18,11 +19,17 @@ ROOT = Path(__file__).parents[2]
 OpenPage = Callable[..., Any]
 
 
+def begin_anew() -> None:
+    """Leave nothing of an earlier test in memory."""
+    st.cache_resource.clear()
+    PerProcess.forget_all()
+
+
 @pytest.fixture
 def open_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenPage]:
     """`open_page("data", run="…")` shows a page with that query; the app is new for every test."""
     monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
-    st.cache_resource.clear()
+    begin_anew()
 
     def show(name: str, /, **query: str) -> Any:
         app = AppTest.from_file(str(ROOT / "pll" / "ui" / "main.py"), default_timeout=60)
@@ -33,7 +40,7 @@ def open_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenP
 
     yield show
     session.registry().stop_all()
-    st.cache_resource.clear()
+    begin_anew()
 
 
 @pytest.fixture

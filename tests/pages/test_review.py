@@ -10,6 +10,7 @@ import pytest
 import streamlit as st
 
 from pll.analysis.protocol import Flip
+from pll.review.queue_manager import QueueManager
 from pll.runs.run import Run
 from pll.store.records import Opened
 from pll.ui import session
@@ -187,3 +188,12 @@ def test_a_database_that_is_gone_is_said_and_found_again(open_page: Any, finishe
     (tmp_path / "away").rename(file)
     page = button(page, "Try again").click().run()
     assert not page.exception and not page.error
+
+
+def test_a_review_in_use_is_never_opened_twice(finished: Run) -> None:
+    guide = begun(finished)
+    st.cache_resource.clear()
+    assert service.guide_of(finished) is guide
+    for k in range(2 * service.KEPT):  # others push it out of those that are kept, but somebody still holds it
+        service._reviews().get(f"other {k}", lambda: QueueManager(guide.reviewing, session.registry()))
+    assert service.guide_of(finished) is guide

@@ -248,6 +248,13 @@ def test_runs_wait_for_each_other_in_a_line_that_is_seen(registry: RunRegistry, 
     assert steps.most_at_once == 1
 
 
+def test_a_device_has_one_line_whatever_it_is_called(registry: RunRegistry, data: Path, steps: Steps) -> None:
+    first = registry.start(config(data, params=LONG | {"device": "cpu"}))
+    wait_for(lambda: first.snapshot().state == "running", "the first run")
+    second = registry.start(config(data, params=LONG | {"device": "cpu:0"}))
+    assert second.snapshot().state == "queued" and second.snapshot().ahead == 1
+
+
 def test_urgent_runs_come_sooner_and_keep_their_place_after_a_pause(
     registry: RunRegistry, data: Path, steps: Steps
 ) -> None:

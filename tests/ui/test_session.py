@@ -5,12 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pytest
+import streamlit as st
 
 from pll import formats
 from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.ui import session
+from pll.runs.config import RunConfig
+from pll.runs.process import PerProcess
+from pll.ui import background, session
+from pll.ui.review import service
 
 
 def test_the_published_test_part_is_still_known_once_candidates_are_made(tmp_path: Path) -> None:
@@ -22,3 +27,24 @@ def test_the_published_test_part_is_still_known_once_candidates_are_made(tmp_pat
     assert len(made) == 4
     assert made.is_test is not None
     np.testing.assert_array_equal(made.is_test, is_test)
+
+
+def test_who_empties_the_caches_of_streamlit_takes_no_run_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path))
+    PerProcess.forget_all()
+    run = session.registry().start(
+        RunConfig(Source("iris"), params={"epochs": 100_000}, flip=Flip("binomial", 0.5)), paused=True
+    )
+    try:
+        board, store = background.board(), service.store()
+        st.cache_resource.clear()
+        assert session.registry().get(run.id) is run
+        assert background.board() is board and service.store() is store
+        session.registry().get(run.id).stop()
+        run.join(60)
+        assert not run.is_alive() and run.snapshot().state == "stopped"
+    finally:
+        session.registry().stop_all()
+        run.stop()
+        run.join(60)
+        PerProcess.forget_all()

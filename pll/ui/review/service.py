@@ -1,6 +1,11 @@
-"""The reviews of this process: one store, and one guide for each review, shared by all tabs."""
+"""The reviews of this process: one store, and one queue manager for each review, shared by all tabs."""
 
 from __future__ import annotations
+
+import threading
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable
+from weakref import WeakValueDictionary
 
 import streamlit as st
 
@@ -8,6 +13,7 @@ from pll.review.label_snapshot import review_id
 from pll.review.opening import open_review
 from pll.review.queue_manager import QueueManager
 from pll.review.settings import Settings
+from pll.runs.process import PerProcess
 from pll.runs.run import Run
 from pll.store import Database, Store
 from pll.ui import session
@@ -15,20 +21,43 @@ from pll.ui.review.reviewer import Reviewer
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import shown
 
+KEPT = 4
+"""Reviews that stay in memory after the last tab has left them."""
 
-@st.cache_resource(show_spinner=False)
+
+class _Reviews:
+    """Queue managers by the id of their review: never two of one review at a time."""
+
+    def __init__(self) -> None:
+        self._in_use: WeakValueDictionary[str, QueueManager] = WeakValueDictionary()
+        self._recent: OrderedDict[str, QueueManager] = OrderedDict()
+        self._guard = threading.Lock()
+        self._opening: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
+
+    def get(self, key: str, open_: Callable[[], QueueManager]) -> QueueManager:
+        """Return the manager of a review, opened where it is not in memory."""
+        with self._guard:
+            opening = self._opening[key]
+        with opening:
+            found = self._in_use.get(key)
+            if found is None:
+                with st.spinner("Getting the review ready…"):
+                    found = self._in_use[key] = open_()
+        with self._guard:
+            self._recent[key] = found
+            self._recent.move_to_end(key)
+            while len(self._recent) > KEPT:
+                self._recent.popitem(last=False)
+        return found
+
+
+_store = PerProcess(lambda: Store(Database()))
+_reviews = PerProcess(_Reviews)
+
+
 def store() -> Store:
-    """Where decisions are kept."""
-    return Store(Database())
-
-
-@st.cache_resource(max_entries=4, show_spinner="Getting the review ready…")
-def _guide(key: str, _run: Run, _settings: Settings | None) -> QueueManager:
-    runs = session.registry()
-    reviewing = open_review(_run, store(), runs.get, settings=_settings)
-    guide = QueueManager(reviewing, runs)
-    guide.begin()
-    return guide
+    """Return the store that keeps the decisions."""
+    return _store()
 
 
 def guide_of(run: Run, settings: Settings | None = None) -> QueueManager:
@@ -37,7 +66,14 @@ def guide_of(run: Run, settings: Settings | None = None) -> QueueManager:
     Raises:
         UserError: the run has no result, its data is gone, or the database cannot be used.
     """
-    return _guide(review_id(run.folder), run, settings)
+
+    def open_() -> QueueManager:
+        runs = session.registry()
+        guide = QueueManager(open_review(run, store(), runs.get, settings=settings), runs)
+        guide.begin()
+        return guide
+
+    return _reviews().get(review_id(run.folder), open_)
 
 
 def is_begun(run: Run) -> bool:

@@ -28,10 +28,10 @@ SETS = CandidateSets.from_lists([[0, 1], [1, 2, 3], [2], [0, 1, 2, 3], [0, 3], [
 
 
 def written_out(theta: np.ndarray, X: np.ndarray, sets: CandidateSets, C: float) -> float:
-    """½ ‖W‖² + C Σ_i [ψ(mean of g over S_i) + Σ_{a ∉ S_i} ψ(−g_a)], one term after the other."""
+    """½ ‖W‖² + 10⁻⁵ · ½ ‖b‖² + C Σ_i [ψ(mean of g over S_i) + Σ_{a ∉ S_i} ψ(−g_a)], one term after the other."""
     d, c = X.shape[1], sets.n_classes
     W, b = theta[: d * c].reshape(d, c), theta[d * c :]
-    total = 0.5 * sum(w * w for w in W.ravel())
+    total = 0.5 * sum(w * w for w in W.ravel()) + 0.5e-5 * sum(w * w for w in b)
     for i, x in enumerate(X):
         g = [sum(x[k] * W[k, a] for k in range(d)) + b[a] for a in range(c)]
         inside = [g[a] for a in sets[i]]
@@ -93,7 +93,36 @@ def test_the_order_of_examples_and_classes_does_not_matter(sets: CandidateSets, 
     mixed = CandidateSets.from_mask(sets.mask()[examples][:, classes])
     plain = CLPL(C=1.0, tol=1e-8).fit(features, sets)
     moved = CLPL(C=1.0, tol=1e-8).fit(features[examples], mixed)
-    np.testing.assert_allclose(moved.predict_scores(features), plain.predict_scores(features)[:, classes], atol=1e-3)
+    np.testing.assert_allclose(moved.predict_scores(features), plain.predict_scores(features)[:, classes], atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", [84, 97, 218, 270, 303])
+def test_it_ends_at_the_minimum_in_whatever_order_the_examples_come(seed: int) -> None:
+    """Few examples and many equally good intercepts: L-BFGS used to stop early, up to 0.4 away."""
+    rng = np.random.default_rng(seed)
+    n, c = int(rng.integers(2, 9)), int(rng.integers(2, 7))
+    mask = rng.random((n, c)) < rng.choice([0.2, 0.5, 0.8, 0.95])
+    mask[np.arange(n), rng.integers(0, c, n)] = True
+    features = rng.normal(size=(n, 2)).astype(np.float32)
+    if rng.random() < 0.2:
+        features = np.round(features)
+    examples, classes = rng.permutation(n), rng.permutation(c)
+    C = float(rng.choice([0.01, 1, 1, 1, 100]))
+    plain = CLPL(C=C, tol=1e-8).fit(features, CandidateSets.from_mask(mask))
+    moved = CLPL(C=C, tol=1e-8).fit(features[examples], CandidateSets.from_mask(mask[examples][:, classes]))
+    np.testing.assert_allclose(moved.predict_scores(features), plain.predict_scores(features)[:, classes], atol=1e-4)
+    objective = ConvexLoss(plain._scaled(features), CandidateSets.from_mask(mask), C, lambda: None)
+    found = np.vstack([plain.coef_, plain.intercept_]).ravel()
+    start = np.linalg.norm(objective(np.zeros_like(found))[1])
+    assert np.linalg.norm(objective(found)[1]) <= 1e-8 * start
+
+
+def test_the_curvature_is_the_slope_of_the_gradient() -> None:
+    objective = ConvexLoss(X, SETS, 1.0, lambda: None)
+    rng = np.random.default_rng(1)
+    theta, step = rng.normal(size=12), rng.normal(size=12)
+    apart = objective(theta + 1e-6 * step)[1] - objective(theta - 1e-6 * step)[1]
+    np.testing.assert_allclose(objective.curvature(theta, step), apart / 2e-6, atol=1e-6)
 
 
 def test_c_is_chosen_by_the_covering_rate() -> None:

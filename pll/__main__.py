@@ -1,4 +1,4 @@
-"""`python -m pll`: the command line, see pll.cli."""
+"""Entry of `python -m pll`, see pll.cli."""
 
 import sys
 

@@ -1,1 +1,4 @@
 """The command line: `python -m pll …` and `candid …`."""
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it: 128 + SIGINT."""

@@ -1,10 +1,9 @@
-"""What each command of `python -m pll` does, `fit` apart. Progress goes to stderr, results to stdout."""
+"""The commands of the command line but `fit`. Progress goes to stderr, results to stdout."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,11 +19,14 @@ from pll.analysis.protocol import with_candidates
 from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import Source
 from pll.cli.options import (
+    SetOptions,
+    TrainingOptions,
     columns_told,
     flip_of,
     listed,
     noisy_of,
     note,
+    print_result,
     settings,
     source_like,
     source_told,
@@ -45,30 +47,58 @@ from pll.synthesis.ambiguity import ambiguity_degree
 from pll.training.devices import default_threads
 
 
-def datasets(options: argparse.Namespace) -> None:
+@dataclass(frozen=True, kw_only=True)
+class SynthesizeOptions(SetOptions):
+    """Options of `synthesize`."""
+
+    seed: int
+    out: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(TrainingOptions):
+    """Options of `evaluate`."""
+
+    methods: str
+    folds: int | None
+    seeds: str
+    out: str | None
+
+
+def datasets() -> None:
     """List the catalogue."""
     for entry in catalog.CATALOG.values():
         shape = "×".join(str(size) for size in entry.shape)
         where = "embedded" if entry.embedded else "on this machine" if _is_here(entry) else entry.page
         print(f"{entry.name:18} {entry.n:>7,} × {shape:<10} {entry.c:>4} classes  {entry.title}: {where}")
+    print_result(datasets=len(catalog.CATALOG))
 
 
-def convert(options: argparse.Namespace) -> None:
-    """Write data, or a run's labels, in another format; what the format cannot hold is said first."""
-    read = formats.ReadOptions(columns=columns_told(options), combine=options.combine)
+def convert(
+    given: str,
+    to: str,
+    out: str,
+    *,
+    source_format: str | None,
+    column: Sequence[str],
+    combine: str,
+    uncertain_first: bool,
+) -> None:
+    """Write data, or a run's labels, in another format; a note says first what the format cannot hold."""
     done = convert_to(
-        options.given,
-        options.to,
-        Path(options.out),
-        options=read,
-        format=getattr(options, "from"),
-        uncertain_first=options.uncertain_first,
+        given,
+        to,
+        Path(out),
+        options=formats.ReadOptions(columns=columns_told(column), combine=combine),
+        format=source_format,
+        uncertain_first=uncertain_first,
         tell=note,
     )
     for file in done.files:
         print(file)
     labelled = f", {done.labelled:,} with an identified label" if done.labelled else ""
     print(f"{done.examples:,} examples{labelled}")
+    print_result(files=[str(file) for file in done.files], examples=done.examples, labelled=done.labelled)
 
 
 def _is_here(entry: catalog.Entry) -> bool:
@@ -78,9 +108,9 @@ def _is_here(entry: catalog.Entry) -> bool:
         return False
 
 
-def synthesize(options: argparse.Namespace) -> None:
-    """Make candidate sets of true labels, of labels that are doubted or of what several people said; write them."""
-    data = load(source_told(options.data, options))
+def synthesize(options: SynthesizeOptions) -> None:
+    """Make candidate sets from true labels, from labels that may be wrong, or from several annotators; write them."""
+    data = load(source_told(options))
     flip, noisy = flip_of(options, data), noisy_of(options, data)
     if flip is None and noisy is None and not options.rule:
         raise UserError(
@@ -92,18 +122,20 @@ def synthesize(options: argparse.Namespace) -> None:
     made = data if flip is None and noisy is None else with_candidates(data, flip, options.seed, noisy=noisy)
     formats.write(made, Path(options.out))
     sets = made.sets()
-    gamma = "" if made.y is None else f", γ = {ambiguity_degree(sets, made.y):.3f}"
-    print(f"{options.out}: {len(made)} examples, {sets.nnz / len(sets):.2f} candidates on average{gamma}")
+    gamma = None if made.y is None else ambiguity_degree(sets, made.y)
+    shown = "" if gamma is None else f", γ = {gamma:.3f}"
+    print(f"{options.out}: {len(made)} examples, {sets.nnz / len(sets):.2f} candidates on average{shown}")
     note(warnings_about(made))
+    print_result(out=options.out, examples=len(made), mean_candidates=sets.nnz / len(sets), gamma=gamma)
 
 
-def evaluate(options: argparse.Namespace) -> None:
-    """Compare methods; prints mean ± standard deviation, writes results.csv."""
+def evaluate(options: EvaluateOptions) -> None:
+    """Compare methods; print mean ± standard deviation, write results.csv."""
     names = listed(options.methods, "--methods", "proden,proden-naive")
     seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     if options.folds is not None and (options.holdout is not None or options.test is not None):
         raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
-    source = source_told(options.data, options)
+    source = source_told(options)
     data = load(source)
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
@@ -111,7 +143,7 @@ def evaluate(options: argparse.Namespace) -> None:
     splits = ev.Splits(
         folds=options.folds,
         holdout=options.holdout,
-        test=None if options.test is None else load(source_like(options.test, columns_told(options))),
+        test=None if options.test is None else load(source_like(options.test, columns_told(options.column))),
         flip_with=flip_of(options, data),
         noisy=noisy_of(options, data),
         features=options.features,
@@ -126,12 +158,13 @@ def evaluate(options: argparse.Namespace) -> None:
             if options.out:  # after every fit: an interrupted evaluation has not been for nothing
                 write_atomically(Path(options.out), partial(ev.results_frame(results).to_csv, index=False))
     _print_summary(ev.results_frame(results))
+    print_result(out=options.out, fits=len(results), methods=_means(ev.results_frame(results)))
 
 
 def _factory(
-    name: str, options: argparse.Namespace, source: Source, *, is_table: bool
+    name: str, options: EvaluateOptions, source: Source, *, is_table: bool
 ) -> Callable[[int], PartialLabelEstimator]:
-    """A function of the seed that makes the method; settings it does not have are left out and said."""
+    """Return a function of the seed that makes the method; settings it does not have are left out, with a note."""
     given = {"threads": default_threads()} | settings(options)
     known = get_method(name)().get_params()
     foreign = sorted(set(given) - set(known) - {"threads"})
@@ -143,7 +176,7 @@ def _factory(
         config = RunConfig(source, method=name, params=own, seed=seed)
         return runner.new_estimator(config, is_table=is_table)
 
-    new(0)  # a wrong setting is said before the first fit
+    new(0)  # refuses a wrong setting before the first fit
     return new
 
 
@@ -162,25 +195,37 @@ def _print_summary(results: pd.DataFrame) -> None:
         print(f"{row['method']:16} {test:>18} {transductive:>18} {row['seconds']:9.1f}{mark}")
 
 
+def _means(results: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Return mean and standard deviation of the accuracies, as fractions, by method."""
+    return {
+        str(method): {
+            f"{measure}_{name}": float(value)
+            for measure in ("test_accuracy", "transductive_accuracy")
+            for name, value in (("mean", rows[measure].mean()), ("std", rows[measure].std(ddof=1)))
+        }
+        for method, rows in results.groupby("method", sort=False)
+    }
+
+
 def _plus_minus(mean: float, deviation: float) -> str:
     if np.isnan(mean):
         return "-"
     return f"{mean:.2f}" if np.isnan(deviation) else f"{mean:.2f} ± {deviation:.2f}"
 
 
-def predict(options: argparse.Namespace) -> None:
-    """Predict with a run's model; writes id,predicted_label,confidence."""
-    folder = RunFolder(Path(options.run))
+def predict(run: str, data_name: str, column: Sequence[str], out: str) -> None:
+    """Predict with a run's model; write id,predicted_label,confidence."""
+    folder = RunFolder(Path(run))
     if folder.exists():  # else an exported model, perhaps
         check_has_result(folder)
     estimator, card = load_model(folder.path), read_card(folder.path)
     known = dict.fromkeys(card.feature_names, "feature")
     known |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
-    data = load(source_like(options.data, known, columns_told(options)))
+    data = load(source_like(data_name, known, columns_told(column)))
     made = load_features(folder.path)
     if made is not None:
         data = featurised(data, made)
-    probabilities = estimator.predict_proba(_features_for(card, data, options.run))
+    probabilities = estimator.predict_proba(_features_for(card, data, run))
     top = probabilities.argmax(axis=1)
     frame = pd.DataFrame(
         {
@@ -189,12 +234,13 @@ def predict(options: argparse.Namespace) -> None:
             "confidence": probabilities[np.arange(len(top)), top],
         }
     )
-    write_atomically(Path(options.out), partial(frame.to_csv, index=False))
-    print(f"{options.out}: {len(frame)} predictions")
+    write_atomically(Path(out), partial(frame.to_csv, index=False))
+    print(f"{out}: {len(frame)} predictions")
+    print_result(out=out, predictions=len(frame))
 
 
 def _features_for(card: ModelCard, data: PartialLabelDataset, run: str) -> npt.NDArray[np.float32]:
-    """The features in the order the model learnt them: by name where both have names, else by place.
+    """Return the features in the order the model learnt them: by name where both have names, else by place.
 
     Raises:
         UserError: a column is missing, or the shapes differ.
@@ -212,18 +258,20 @@ def _features_for(card: ModelCard, data: PartialLabelDataset, run: str) -> npt.N
     return data.X
 
 
-def export(options: argparse.Namespace) -> None:
+def export(run: str, out: str) -> None:
     """Write everything a run gives, loose and as one ZIP."""
     from pll.export.run_export import export_run  # onnx is slow to import, and needed here alone
 
-    check_has_result(RunFolder(Path(options.run)))
+    folder = RunFolder(Path(run))
+    check_has_result(folder)
     with tqdm(unit="file") as bar:
 
         def show(done: int, total: int, label: str) -> None:
             bar.total, bar.n = total, done
             bar.set_description(label)
 
-        result = export_run(RunFolder(Path(options.run)), Path(options.out), progress=show)
+        result = export_run(folder, Path(out), progress=show)
     for file in (*result.files, result.zip_path):
         print(file)
     note(result.notes)
+    print_result(out=out, files=len(result.files), zip=str(result.zip_path), notes=len(result.notes))

@@ -1,14 +1,13 @@
-"""`python -m pll fit`: one run in the foreground, with a bar, Ctrl-C and `--resume`."""
+"""The command `fit`: one run in the foreground, with a progress bar, Ctrl-C and `--resume`."""
 
 from __future__ import annotations
 
-import argparse
-import json
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,16 @@ from tqdm import tqdm
 from pll.analysis.protocol import Parts
 from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import file_hash
+from pll.cli import INTERRUPTED
 from pll.cli.options import (
+    TrainingOptions,
     columns_told,
     flip_of,
     has_setting,
     needs_classes,
     noisy_of,
     note,
+    print_result,
     settings,
     source_like,
     source_told,
@@ -38,11 +40,18 @@ from pll.runs.folder import RunFolder
 from pll.training.devices import default_threads
 from pll.training.metrics import EpochRecord, StopTraining
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it: 128 + SIGINT."""
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions(TrainingOptions):
+    """Options of `fit`."""
+
+    method: str
+    seed: int
+    out: str
+    resume: bool
 
 
-def fit(options: argparse.Namespace) -> int:
+def fit(options: FitOptions) -> int:
     """Train one method into a run folder; ends by printing one JSON line of the final metrics.
 
     Returns:
@@ -50,7 +59,7 @@ def fit(options: argparse.Namespace) -> int:
     """
     folder = RunFolder(Path(options.out))
     config = _run_config(options)
-    runner.new_estimator(config)  # wrong settings are said before anything is written
+    runner.new_estimator(config)  # refuses wrong settings before anything is written
     folder.lock()
     try:
         if folder.exists() and folder.has_begun():
@@ -61,7 +70,7 @@ def fit(options: argparse.Namespace) -> int:
             _check_unchanged(folder, config, options)
             state = folder.state()
             if state["state"] == "finished":
-                print(json.dumps(state["metrics"]))
+                print_result(**state["metrics"])
                 return 0
         else:
             folder.create(config)
@@ -71,7 +80,7 @@ def fit(options: argparse.Namespace) -> int:
             )
     finally:
         folder.unlock()
-    print(json.dumps(outcome.metrics))
+    print_result(**outcome.metrics)
     if outcome.state == "stopped":
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
         return INTERRUPTED
@@ -79,7 +88,7 @@ def fit(options: argparse.Namespace) -> int:
 
 
 def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
-    """The data of the run, with a bar; Ctrl-C stops that too."""
+    """Load the data of the run with a progress bar; Ctrl-C stops that too."""
     with bar() as show:
 
         def progress(what: str, done: int, total: int | None) -> None:
@@ -87,16 +96,16 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
             try:
                 hook()
             except StopTraining:
-                raise KeyboardInterrupt from None  # nothing is learnt yet that could be kept
+                raise KeyboardInterrupt from None  # nothing is trained yet that could be kept
 
         return run_data.load_parts(folder.config(), progress)
 
 
-def _run_config(options: argparse.Namespace) -> RunConfig:
+def _run_config(options: FitOptions) -> RunConfig:
     params = settings(options)
     if has_setting(options.method, "threads"):
         params.setdefault("threads", default_threads())
-    source = source_told(options.data, options)
+    source = source_told(options)
     data = load(source) if needs_classes(options) else None
     return RunConfig(
         source=source,
@@ -106,17 +115,17 @@ def _run_config(options: argparse.Namespace) -> RunConfig:
         noisy=noisy_of(options, data),
         features=options.features,
         holdout=options.holdout,
-        test=None if options.test is None else source_like(options.test, columns_told(options)),
+        test=None if options.test is None else source_like(options.test, columns_told(options.column)),
         seed=options.seed,
         strict=options.strict,
     )
 
 
-def _check_unchanged(folder: RunFolder, config: RunConfig, options: argparse.Namespace) -> None:
-    """`--resume` goes on with the same run: refuse what would make it another.
+def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) -> None:
+    """Refuse options that would make `--resume` go on with another run.
 
     Raises:
-        UserError: an option differs; it is named.
+        UserError: an option differs; the message names it.
     """
     before, now = _as_options(folder.config()), _as_options(config)
     if options.threads is None:  # the default of another machine, perhaps; the run keeps its own
@@ -136,7 +145,7 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: argparse.Nam
 
 
 def _as_options(config: RunConfig) -> dict[str, Any]:
-    """The options that lead to a config, those that were not given left out."""
+    """Return the options that lead to a config, without those that were not given."""
     flip = {} if config.flip is None else dict(vars(config.flip))
     noisy = config.noisy
     options = {
@@ -166,7 +175,7 @@ def _said(option: str, options: dict[str, Any]) -> str:
 
 @contextmanager
 def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer]]:
-    """A bar of epochs with rate and time left, made once it is known how many there are."""
+    """Show a progress bar of epochs with rate and time left, once their number is known."""
     bars: list[Any] = []
 
     def on_ready(parts: Parts, estimator: PartialLabelEstimator) -> None:
@@ -189,7 +198,7 @@ def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer]]:
 
 @contextmanager
 def _stop_on_interrupt() -> Iterator[Callable[[], None]]:
-    """Ctrl-C stops before the next batch and keeps what was learnt; a second one interrupts at once."""
+    """Make Ctrl-C stop before the next batch and keep what was learnt; a second one interrupts at once."""
     pressed = threading.Event()
 
     def on_signal(*_: object) -> None:

@@ -1,194 +1,397 @@
-"""`python -m pll`: the command line. Parsing only; the work is in pll.cli.commands and pll.cli.fit."""
+"""The command line, `python -m pll …` and `candid …`: commands and options. The work is in pll.cli.commands and fit.
+
+Nothing here imports NumPy or PyTorch: a command imports what it needs when it runs, and names that a registry holds
+are read when a value or the help of that very command needs them.
+"""
 
 from __future__ import annotations
 
-import argparse
+import copy
+import difflib
+import importlib
 import math
 import os
+import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
 
-from pll.cli import commands, fit
+import click
+
+from pll import __version__
+from pll.cli import INTERRUPTED
 from pll.errors import UserError
-from pll.formats import FORMATS
-from pll.formats.roles import ROLES
-from pll.methods import METHODS
-from pll.synthesis import FLIPS
-from pll.training.augment import AUGMENTATIONS
-from pll.training.losses import LOSSES
-from pll.training.models import MODELS
-from pll.training.scaling import SCALES
-from pll.training.trainer import OPTIMISERS
+from pll.paths import app_root
 
 DATA = "a file of any format, a folder of pictures, or a name that the command datasets lists"
-SEED = "of split, candidate sets and method: the same seed, the same result (default: 0)"
+SEED = "of split, candidate sets and method: the same seed, the same result"
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command; returns the exit status: 0, 2 where the user has to mend something, 130 after Ctrl-C."""
-    options = parser().parse_args(arguments)
+def candid() -> None:
+    """Run the console script `candid`: open the app, or, with arguments, run a command."""
+    sys.exit(main(program="candid") if sys.argv[1:] else open_app())
+
+
+def main(arguments: Sequence[str] | None = None, *, program: str = "python -m pll") -> int:
+    """Run a command.
+
+    Args:
+        arguments: of the command line, without the program; None takes those of this process.
+
+    Returns:
+        The exit status: 0, 2 where the user has to mend something, 130 after Ctrl-C.
+    """
     try:
-        status = options.command(options) or 0
-        sys.stdout.flush()
-        return status
-    except UserError as error:
-        print(f"candid: {error}", file=sys.stderr)
+        cli.main(arguments, prog_name=program)
+    except SystemExit as stop:  # how click ends, always
+        return stop.code if isinstance(stop.code, int) else 0
+
+
+def open_app() -> int:
+    """Serve the app with Streamlit until Ctrl-C; returns the exit status.
+
+    Streamlit reads `.streamlit/config.toml` beside `app.py`, whatever the working directory is.
+    """
+    if find_spec("streamlit") is None:
+        click.echo("candid: the app needs Streamlit; install it with: pip install 'candid-labels[app]'", err=True)
         return 2
-    except KeyboardInterrupt:
-        print("candid: interrupted", file=sys.stderr)
-        return fit.INTERRUPTED
-    except BrokenPipeError:  # `… | head` has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is not for anybody
-        return 0
-    except OSError as error:
-        print(f"candid: reading or writing failed: {error}", file=sys.stderr)
-        return 2
+    sys.argv = ["streamlit", "run", str(app_root() / "app.py")]
+    try:
+        runpy.run_module("streamlit", run_name="__main__", alter_sys=True)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 0
+    return 0
 
 
-def parser() -> argparse.ArgumentParser:
-    """All commands and their options."""
-    top = argparse.ArgumentParser(prog="python -m pll", description="Candidate labels in, identified labels out.")
-    sub = top.add_subparsers(required=True, metavar="COMMAND")
+class Refusal(click.ClickException):
+    """Something that the user can mend, as one line on stderr and exit status 2."""
 
-    add = sub.add_parser("datasets", help="what the catalogue has, and where each comes from")
-    add.set_defaults(command=commands.datasets)
+    exit_code = 2
 
-    add = sub.add_parser("synthesize", help="make candidate sets from single labels, or from what several people said")
-    add.add_argument("data", metavar="NAME|FILE", help=DATA)
-    _column_option(add)
-    _rule_option(add)
-    _flip_options(add)
-    add.add_argument("--seed", type=_seed, default=0, help=SEED)
-    add.add_argument("--out", required=True, metavar="FILE", help="data.npz, or any format by its ending")
-    add.set_defaults(command=commands.synthesize)
-
-    add = sub.add_parser(
-        "fit",
-        help="train one method and write a run folder",
-        epilog="Ctrl-C stops before the next mini-batch, keeps what was learnt and ends with status 130; "
-        "--resume goes on from there to the same result.",
-    )
-    add.add_argument("data", metavar="DATA", help=DATA)
-    add.add_argument("--method", default="proden", help=f"{', '.join(METHODS)} (default: proden)")
-    _training_options(add)
-    add.add_argument("--seed", type=_seed, default=0, help=SEED)
-    add.add_argument("--out", required=True, metavar="RUN_DIR", help="the folder of the run")
-    add.add_argument("--resume", action="store_true", help="go on where an earlier run in RUN_DIR ended")
-    add.set_defaults(command=fit.fit)
-
-    add = sub.add_parser("evaluate", help="compare methods over folds or seeds")
-    add.add_argument("data", metavar="DATA", help=DATA)
-    add.add_argument("--methods", default="proden", help=f"several of {', '.join(METHODS)}, separated by commas")
-    add.add_argument("--folds", type=int, metavar="K", help="cross-validation in so many folds")
-    add.add_argument("--seeds", default="0", help="numbers, separated by commas: new splits and sets for each")
-    _training_options(add)
-    add.add_argument("--out", metavar="FILE", help="write results.csv here")
-    add.set_defaults(command=commands.evaluate)
-
-    add = sub.add_parser("predict", help="label unseen examples with a run's model")
-    add.add_argument("run", metavar="RUN_DIR", help="the folder that fit wrote")
-    add.add_argument("data", metavar="DATA", help=DATA)
-    _column_option(add)
-    add.add_argument("--out", required=True, metavar="FILE", help="the file to write")
-    add.set_defaults(command=commands.predict)
-
-    add = sub.add_parser("export", help="a run's labels and model in every form, and one ZIP of them")
-    add.add_argument("run", metavar="RUN_DIR", help="the folder that fit wrote")
-    add.add_argument("--out", required=True, metavar="DIR", help="the folder to write into")
-    add.set_defaults(command=commands.export)
-
-    add = sub.add_parser(
-        "convert", help="from one format to another; a run's labels back into the format they came from"
-    )
-    add.add_argument("given", metavar="IN", help="a file, a name of the catalogue, or a RUN_DIR")
-    add.add_argument("--to", required=True, metavar="FORMAT", help=", ".join(FORMATS))
-    add.add_argument("--out", required=True, metavar="FILE", help="the file to write")
-    add.add_argument("--from", metavar="FORMAT", help="the format of IN, where its content does not say it")
-    _column_option(add)
-    add.add_argument("--combine", choices=("union", "largest"), default="union", help="sets from several annotators")
-    add.add_argument(
-        "--uncertain-first", action="store_true", help="the least certain first, in a tool's file (of a run)"
-    )
-    add.set_defaults(command=commands.convert)
-    return top
+    def show(self, file: Any = None) -> None:
+        click.echo(f"candid: {self.message}", err=True)
 
 
-def _column_option(add: argparse.ArgumentParser) -> None:
-    add.add_argument(
-        "--column",
-        action="append",
-        default=[],
-        metavar="NAME=ROLE",
-        help=f"what a column or field is ({', '.join(ROLES)}); may be given several times",
-    )
+class Commands(click.Group):
+    """The commands, with one way to end for all of them."""
+
+    def invoke(self, ctx: click.Context) -> None:
+        """Run a command; its return value, where it has one, is the exit status.
+
+        Raises:
+            Refusal: a `UserError`, or a file that cannot be read or written.
+        """
+        try:
+            status = super().invoke(ctx)
+            sys.stdout.flush()
+        except UserError as error:
+            raise Refusal(str(error)) from error
+        except KeyboardInterrupt:
+            click.echo("candid: interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+        except BrokenPipeError:  # `… | head` has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is not for anybody
+            ctx.exit(0)
+        except OSError as error:
+            raise Refusal(f"reading or writing failed: {error}") from error
+        ctx.exit(status or 0)
 
 
-def _rule_option(add: argparse.ArgumentParser) -> None:
-    add.add_argument("--rule", default="", help="candidates from annotators: union, votes:2 or reliability:0.05")
+class FiniteFloat(click.ParamType[float]):
+    """A number that is neither infinite nor NaN."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = click.FLOAT.convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
 
 
-def _flip_options(add: argparse.ArgumentParser) -> None:
-    """How candidate sets are made from true labels, or from labels that may be wrong."""
-    ways = "; ".join(f"{name}: {way.title.partition(': ')[2]}" for name, way in FLIPS.items())
-    add.add_argument("--flip", choices=tuple(FLIPS), help=f"make candidates of true labels ({ways})")
-    add.add_argument("--q", type=_number, help="probability that a wrong label enters, 0-1, with --flip")
-    add.add_argument("--size", type=int, help="size of the sets, with --flip uniform")
-    add.add_argument("--matrix", metavar="FILE", help="a table of probabilities (csv, npz, …), with --flip matrix")
-    add.add_argument(
+class Name(click.ParamType[str]):
+    """A name in a registry of the library, which is imported when it is first needed.
+
+    Args:
+        registry: where it is, as `module:attribute`.
+        others: whether other values, which the command itself judges, are taken too.
+    """
+
+    name = "name"
+
+    def __init__(self, registry: str, *, others: bool = False) -> None:
+        self.registry = registry
+        self.others = others
+
+    def entries(self) -> Iterable[str]:
+        """Import the registry and return it."""
+        module, _, attribute = self.registry.partition(":")
+        found: Iterable[str] = getattr(importlib.import_module(module), attribute)
+        return found
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        if not self.others and text not in (names := tuple(self.entries())):
+            close = difflib.get_close_matches(text, names, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            self.fail(f"{text!r} is not one of {', '.join(names)}.{hint}", param, ctx)
+        return text
+
+
+class NameOption(click.Option):
+    """An option whose help lists the names that its type reads from a registry."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        listed = copy.copy(self)
+        if isinstance(self.type, Name):
+            listed.help = f"{self.help}: {', '.join(_described(self.type.entries()))}"
+        return super(NameOption, listed).get_help_record(ctx)
+
+
+def _described(entries: Iterable[str]) -> Iterator[str]:
+    """Yield names; `binomial (every wrong label …)` where the entry's title is "Binomial: every wrong label …"."""
+    for name in entries:
+        title = getattr(entries[name], "title", "") if isinstance(entries, Mapping) else ""
+        what = title.partition(": ")[2] if isinstance(title, str) else ""
+        yield f"{name} ({what})" if what else name
+
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def _together(*options: Decorator) -> Decorator:
+    """Options that several commands share, as one decorator."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+METHODS = Name("pll.methods:METHODS", others=True)
+NUMBER = FiniteFloat()
+
+data_argument = click.argument("data")
+run_argument = click.argument("run", metavar="RUN_DIR")
+seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help=SEED)
+column_option = click.option(
+    "--column",
+    cls=NameOption,
+    type=Name("pll.formats.roles:ROLES", others=True),
+    multiple=True,
+    metavar="NAME=ROLE",
+    help="what a column or field is (may be given several times), a role of",
+)
+set_options = _together(
+    column_option,
+    click.option("--rule", default="", help="candidates from annotators: union, votes:2 or reliability:0.05"),
+    click.option(
+        "--flip", cls=NameOption, type=Name("pll.synthesis:FLIPS"), help="make candidates of true labels", metavar="HOW"
+    ),
+    click.option("--q", type=NUMBER, help="probability that a wrong label enters, 0-1, with --flip"),
+    click.option("--size", type=int, help="size of the sets, with --flip uniform"),
+    click.option("--matrix", metavar="FILE", help="a table of probabilities (csv, npz, …), with --flip matrix"),
+    click.option(
         "--noisy",
         metavar="HOW",
         help="make candidates of single labels that may be wrong: topk:2 (what a classifier finds likeliest joins) or "
         "confusion:0.05 (what the label is confused with at least so often joins)",
-    )
-    add.add_argument(
+    ),
+    click.option(
         "--confusion",
         metavar="FILE",
         help="a confusion matrix (counts), with --noisy confusion, or with --flip matrix instead of --matrix (--q then "
         "is its highest probability)",
-    )
-    add.add_argument("--confusion-rows", choices=("true", "given"), default="true", help="what its rows are")
+    ),
+    click.option(
+        "--confusion-rows",
+        type=click.Choice(("true", "given")),
+        default="true",
+        show_default=True,
+        help="what its rows are",
+    ),
+)
+"""How candidate sets are made: from annotators, from true labels, or from labels that may be wrong."""
 
-
-def _training_options(add: argparse.ArgumentParser) -> None:
-    """What `fit` and `evaluate` share. None means: the method's own default."""
-    add.add_argument("--model", help=f"{', '.join(MODELS)}, or torchvision:NAME")
-    add.add_argument("--loss", help=", ".join(LOSSES))
-    add.add_argument("--epochs", type=int, help="passes over the data")
-    add.add_argument("--batch-size", type=int, help="examples a step")
-    add.add_argument("--lr", type=_number, help="learning rate")
-    add.add_argument("--weight-decay", type=_number, help="of the optimiser")
-    add.add_argument("--momentum", type=_number, help="of SGD; for Adam its β₁")
-    add.add_argument("--device", help="auto, cpu, cuda, …")
-    add.add_argument("--threads", type=int, help="CPU threads (default: one less than there are cores)")
-    add.add_argument("--optimiser", choices=OPTIMISERS, help="how steps are taken")
-    add.add_argument("--lr-decay", type=_number, help="factor on the learning rate every --lr-decay-every epochs")
-    add.add_argument("--lr-decay-every", type=int, metavar="EPOCHS", help="see --lr-decay")
-    add.add_argument("--augment", choices=AUGMENTATIONS, help="vary images at random while training")
-    add.add_argument("--scale", choices=SCALES, help="of features: auto is z-scores, for images by channel")
-    add.add_argument(
+training_options = _together(
+    click.option(
+        "--model",
+        cls=NameOption,
+        type=Name("pll.training.models:MODELS", others=True),
+        help="torchvision:NAME, or one of",
+    ),
+    click.option(
+        "--loss", cls=NameOption, type=Name("pll.training.losses:LOSSES", others=True), help="loss of a label"
+    ),
+    click.option("--epochs", type=int, help="passes over the data"),
+    click.option("--batch-size", type=int, help="examples a step"),
+    click.option("--lr", type=NUMBER, help="learning rate"),
+    click.option("--weight-decay", type=NUMBER, help="of the optimiser"),
+    click.option("--momentum", type=NUMBER, help="of SGD; for Adam its β₁"),
+    click.option("--device", help="auto, cpu, cuda, …"),
+    click.option("--threads", type=int, help="CPU threads; if not given, one less than there are cores"),
+    click.option(
+        "--optimiser", cls=NameOption, type=Name("pll.training.trainer:OPTIMISERS"), help="how steps are taken"
+    ),
+    click.option("--lr-decay", type=NUMBER, help="factor on the learning rate every --lr-decay-every epochs"),
+    click.option("--lr-decay-every", type=int, metavar="EPOCHS", help="see --lr-decay"),
+    click.option(
+        "--augment",
+        cls=NameOption,
+        type=Name("pll.training.augment:AUGMENTATIONS"),
+        help="vary images at random while training",
+    ),
+    click.option(
+        "--scale",
+        cls=NameOption,
+        type=Name("pll.training.scaling:SCALES"),
+        help="of features; auto is z-scores, for images by channel",
+    ),
+    click.option(
         "--features",
         default="auto",
+        show_default=True,
         metavar="SPEC",
         help="what makes features of texts, pictures and words: auto, none, or e.g. table+tfidf:100, pixels:64",
-    )
-    _column_option(add)
-    _rule_option(add)
-    _flip_options(add)
-    held = add.add_mutually_exclusive_group()
-    held.add_argument("--test", metavar="FILE", help="test on this data")
-    held.add_argument("--holdout", type=_number, metavar="SHARE", help="test on this share of the data, 0-1")
-    add.add_argument("--strict", action="store_true", help="refuse a truth that is not among the candidates")
+    ),
+    set_options,
+    click.option("--test", metavar="FILE", help="test on this data"),
+    click.option("--holdout", type=NUMBER, metavar="SHARE", help="test on this share of the data, 0-1"),
+    click.option("--strict", is_flag=True, help="refuse a truth that is not among the candidates"),
+)
+"""What `fit` and `evaluate` share. An option that is not given leaves the method its own default."""
 
 
-def _number(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a finite number")
-    return value
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.version_option(__version__, prog_name="candid")
+def cli() -> None:
+    """Candidate labels in, identified labels out.
+
+    Every command that ends well prints one line of JSON last. DATA is a file of any format, a folder of pictures, or
+    a name that the command datasets lists.
+    """
 
 
-def _seed(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is negative; a seed is a whole number, 0 or more")
-    return value
+@cli.command()
+def datasets() -> None:
+    """List what the catalogue has, and where each comes from."""
+    from pll.cli import commands
+
+    commands.datasets()
+
+
+@cli.command()
+@click.argument("data", metavar="NAME|FILE")
+@set_options
+@seed_option
+@click.option("--out", required=True, metavar="FILE", help="data.npz, or any format by its ending")
+def synthesize(**values: Any) -> None:
+    """Make candidate sets from labels or annotators."""
+    from pll.cli import commands
+
+    commands.synthesize(commands.SynthesizeOptions(**values))
+
+
+@cli.command()
+@data_argument
+@click.option("--method", cls=NameOption, type=METHODS, default="proden", show_default=True, help="one of")
+@training_options
+@seed_option
+@click.option("--out", required=True, metavar="RUN_DIR", help="the folder of the run")
+@click.option("--resume", is_flag=True, help="go on where an earlier run in RUN_DIR ended")
+def fit(**values: Any) -> int:
+    """Train one method and write a run folder.
+
+    Ctrl-C stops before the next mini-batch, keeps what was learnt and ends with status 130; --resume goes on from
+    there to the same result.
+    """
+    _check_exclusive(values, "test", "holdout")
+    from pll.cli import fit
+
+    return fit.fit(fit.FitOptions(**values))
+
+
+@cli.command()
+@data_argument
+@click.option(
+    "--methods",
+    cls=NameOption,
+    type=METHODS,
+    default="proden",
+    show_default=True,
+    help="several, separated by commas, of",
+)
+@click.option("--folds", type=int, metavar="K", help="cross-validation in so many folds")
+@click.option(
+    "--seeds", default="0", show_default=True, help="numbers, separated by commas: new splits and sets for each"
+)
+@training_options
+@click.option("--out", metavar="FILE", help="write results.csv here")
+def evaluate(**values: Any) -> None:
+    """Compare methods over folds or seeds."""
+    _check_exclusive(values, "test", "holdout")
+    from pll.cli import commands
+
+    commands.evaluate(commands.EvaluateOptions(**values))
+
+
+@cli.command()
+@run_argument
+@data_argument
+@column_option
+@click.option("--out", required=True, metavar="FILE", help="the file to write")
+def predict(run: str, data: str, column: tuple[str, ...], out: str) -> None:
+    """Label unseen examples with a run's model."""
+    from pll.cli import commands
+
+    commands.predict(run, data, column, out)
+
+
+@cli.command()
+@run_argument
+@click.option("--out", required=True, metavar="DIR", help="the folder to write into")
+def export(run: str, out: str) -> None:
+    """Write a run's labels and model, and one ZIP of them."""
+    from pll.cli import commands
+
+    commands.export(run, out)
+
+
+@cli.command()
+@click.argument("given", metavar="IN")
+@click.option(
+    "--to",
+    cls=NameOption,
+    type=Name("pll.formats:FORMATS", others=True),
+    required=True,
+    metavar="FORMAT",
+    help="one of",
+)
+@click.option("--out", required=True, metavar="FILE", help="the file to write")
+@click.option("--from", "source_format", metavar="FORMAT", help="the format of IN, where its content does not say it")
+@column_option
+@click.option(
+    "--combine",
+    type=click.Choice(("union", "largest")),
+    default="union",
+    show_default=True,
+    help="sets from several annotators",
+)
+@click.option("--uncertain-first", is_flag=True, help="the least certain first, in a tool's file (of a run)")
+def convert(**values: Any) -> None:
+    """Write data or a run's labels in another format.
+
+    IN is a file, a name of the catalogue, or a RUN_DIR, whose labels go back into the format they came from.
+    """
+    from pll.cli import commands
+
+    commands.convert(**values)
+
+
+def _check_exclusive(values: Mapping[str, object], *names: str) -> None:
+    """Raise `click.UsageError` where more than one of these options is given."""
+    if sum(values[name] is not None for name in names) > 1:
+        raise click.UsageError(f"{' and '.join(f'--{name}' for name in names)} exclude each other; give one of them.")

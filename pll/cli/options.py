@@ -1,11 +1,12 @@
-"""Command-line options as what the library takes, and notes to whoever typed them."""
+"""Options of the command line, turned into what the library takes; notes and results on the terminal."""
 
 from __future__ import annotations
 
-import argparse
+import json
+import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,18 +29,58 @@ SETTINGS = (
 """Options of the command line that are settings of a method."""
 
 
-def settings(options: argparse.Namespace) -> dict[str, Any]:
-    """Those settings of the method that were given."""
+@dataclass(frozen=True, kw_only=True)
+class SetOptions:
+    """Options of the data and of how its candidate sets are made; see `--help` of a command."""
+
+    data: str
+    column: tuple[str, ...]
+    rule: str
+    flip: str | None
+    q: float | None
+    size: int | None
+    matrix: str | None
+    noisy: str | None
+    confusion: str | None
+    confusion_rows: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions(SetOptions):
+    """Options that `fit` and `evaluate` share. None leaves a setting to the method."""
+
+    model: str | None
+    loss: str | None
+    epochs: int | None
+    batch_size: int | None
+    lr: float | None
+    weight_decay: float | None
+    momentum: float | None
+    device: str | None
+    threads: int | None
+    optimiser: str | None
+    lr_decay: float | None
+    lr_decay_every: int | None
+    augment: str | None
+    scale: str | None
+    features: str
+    test: str | None
+    holdout: float | None
+    strict: bool
+
+
+def settings(options: TrainingOptions) -> dict[str, Any]:
+    """Return the settings of the method that were given."""
     return {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
 
 
 def has_setting(method: str, name: str) -> bool:
-    """Whether the method has a setting of that name."""
+    """Return whether the method has a setting of that name."""
     return name in get_method(method)().get_params()
 
 
-def flip_of(options: argparse.Namespace, data: PartialLabelDataset | None = None) -> Flip | None:
-    """How candidates are to be made from true labels, or None.
+def flip_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Flip | None:
+    """Return how candidates are to be made from true labels; None without `--flip`.
 
     Args:
         data: whose classes a matrix is of; with it, what the file of `--matrix` (or, for `--flip matrix`, of
@@ -66,11 +107,11 @@ def flip_of(options: argparse.Namespace, data: PartialLabelDataset | None = None
     return flip
 
 
-def _from_confusion(options: argparse.Namespace, data: PartialLabelDataset | None) -> Flip:
-    """`--flip matrix --confusion FILE [--q HIGHEST]`."""
+def _from_confusion(options: SetOptions, data: PartialLabelDataset | None) -> Flip:
+    """Return the flip of `--flip matrix --confusion FILE [--q HIGHEST]`."""
     if options.flip != "matrix" or options.matrix is not None:
         raise UserError("--confusion goes with --flip matrix (and without --matrix), or with --noisy confusion.")
-    if data is None:  # the file is looked at once the classes are known
+    if data is None or options.confusion is None:  # the file is read once the classes are known
         return Flip("matrix", matrix=options.confusion)
     names = data.class_names
     confusion = read_matrix(options.confusion, names)
@@ -79,8 +120,8 @@ def _from_confusion(options: argparse.Namespace, data: PartialLabelDataset | Non
     return Flip("matrix", matrix=as_plain(transitions_from_confusion(confusion, names, highest=options.q)))
 
 
-def noisy_of(options: argparse.Namespace, data: PartialLabelDataset | None = None) -> Noisy | None:
-    """How single labels that may be wrong become candidates, or None.
+def noisy_of(options: SetOptions, data: PartialLabelDataset | None = None) -> Noisy | None:
+    """Return how single labels that may be wrong become candidates; None without `--noisy`.
 
     Args:
         data: whose classes a confusion matrix is of; with it, the content of the file is taken over.
@@ -102,21 +143,21 @@ def noisy_of(options: argparse.Namespace, data: PartialLabelDataset | None = Non
     return noisy
 
 
-def needs_classes(options: argparse.Namespace) -> bool:
-    """Whether a file of `--matrix` or `--confusion` is given, which is read once the classes of the data are known."""
+def needs_classes(options: SetOptions) -> bool:
+    """Return whether a file of `--matrix` or `--confusion` is given: it is read once the classes are known."""
     return options.matrix is not None or options.confusion is not None
 
 
 def as_plain(matrix: npt.NDArray[np.float64]) -> tuple[tuple[float, ...], ...]:
-    """A matrix as plain values, that can be compared and written down."""
+    """Return a matrix as plain values, which can be compared and stored."""
     return tuple(tuple(row) for row in matrix.tolist())
 
 
 def listed(text: str, option: str, example: str) -> list[str]:
-    """What is separated by commas.
+    """Split a list with commas.
 
     Raises:
-        UserError: nothing, or something twice.
+        UserError: it is empty, or names something twice.
     """
     found = [part.strip() for part in text.split(",") if part.strip()]
     if not found:
@@ -128,30 +169,31 @@ def listed(text: str, option: str, example: str) -> list[str]:
 
 
 def whole_number(text: str) -> int:
-    """One of `--seeds`.
+    """Parse one of `--seeds`.
 
     Raises:
-        UserError: not a whole number, or below 0.
+        UserError: it is not a whole number, or below 0.
     """
     if not text.isdecimal():
         raise UserError(f"--seeds has {text!r}; give whole numbers, 0 or more, separated by commas, such as 0,1,2.")
     return int(text)
 
 
-def source_told(data: str, options: argparse.Namespace) -> Source:
-    """The source that a word on the command line means, with what `--rule` and `--column` say of it.
+def source_told(options: SetOptions) -> Source:
+    """Return the source that DATA names, with what `--rule` and `--column` say about it.
 
     Raises:
         UserError: no such data, or columns told of a dataset of the catalogue.
     """
-    return _with_columns(source_of(data, options.rule), columns_told(options))
+    return _with_columns(source_of(options.data, options.rule), columns_told(options.column))
 
 
 def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:
-    """A source whose columns are known from other data (what was trained on); it may lack some of them.
+    """Return a source whose columns are known from the training data; it may lack some of them.
 
     Args:
-        told: what is said of this very data; all these columns must be there.
+        known: roles of columns, from the training data.
+        told: roles given for this very source; all these columns must be there.
 
     Raises:
         UserError: no such data, it cannot be read, or columns told of a dataset of the catalogue.
@@ -169,16 +211,16 @@ def _with_columns(source: Source, columns: dict[str, str]) -> Source:
     return replace(source, options={"columns": columns}) if columns else source
 
 
-def columns_told(options: argparse.Namespace) -> dict[str, str]:
-    """What `--column` says, by column."""
-    return dict(pair(one, "--column", "NAME=ROLE") for one in options.column)
+def columns_told(column: Sequence[str]) -> dict[str, str]:
+    """Return the roles that `--column` gives, by column."""
+    return dict(pair(one, "--column", "NAME=ROLE") for one in column)
 
 
 def pair(text: str, option: str, form: str) -> tuple[str, str]:
-    """What stands before and after the last `=`.
+    """Split at the last `=`.
 
     Raises:
-        UserError: there is none, or nothing on one side.
+        UserError: there is none, or one side is empty.
     """
     name, _, value = text.rpartition("=")
     if not name or not value:
@@ -187,6 +229,19 @@ def pair(text: str, option: str, form: str) -> tuple[str, str]:
 
 
 def note(messages: Sequence[str]) -> None:
-    """Say something on stderr that is no error."""
+    """Print notes, which are not errors, to stderr."""
     for message in messages:
         print(f"candid: note: {message}", file=sys.stderr)
+
+
+def print_result(**values: Any) -> None:
+    """Print the line of JSON that every command which ends well prints last; a number that is not finite is null."""
+    print(json.dumps(_json_value(values), ensure_ascii=False, allow_nan=False))
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _json_value(one) for key, one in value.items()}
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value

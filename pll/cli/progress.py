@@ -1,4 +1,4 @@
-"""How far reading, downloads and the like are, on the command line: a bar with rate and time left, on stderr."""
+"""Progress of reading, downloads and the like on the command line: a bar with rate and time left, on stderr."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pll.dataset import PartialLabelDataset
 from pll.io import Progress
 
 PATIENCE = 0.7
-"""Seconds before a bar appears: what is quicker needs none."""
+"""Seconds before a bar appears."""
 
 
 @contextmanager
 def bar() -> Iterator[Progress]:
-    """A function to tell how far something is; a bar for each kind of thing that is counted, one after the other."""
+    """Yield a progress callback that shows one bar for each kind of thing counted, one after the other."""
     bars: dict[str, Any] = {}
 
     def show(what: str, done: int, total: int | None) -> None:
@@ -45,7 +45,7 @@ def bar() -> Iterator[Progress]:
 
 
 def load(source: Source) -> PartialLabelDataset:
-    """The data of a source, with a bar where it takes a while; Ctrl-C stops it and leaves nothing behind.
+    """Load the data of a source, with a bar where it takes a while; Ctrl-C stops it and leaves nothing behind.
 
     Raises:
         UserError: see `Source.load`.

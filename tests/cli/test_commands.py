@@ -1,16 +1,18 @@
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
@@ -19,8 +21,10 @@ import scipy.io
 from pll import formats
 from pll.catalog import CATALOG
 from pll.cli import commands
-from pll.cli.main import main, parser
+from pll.cli import main as main_module
+from pll.cli.main import cli, main
 from pll.io import write_atomically
+from pll.methods import METHODS
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
 from pll.runs.run_data import load_parts
@@ -56,10 +60,7 @@ class Said:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Run:
     def call(*arguments: object) -> Said:
-        try:
-            status = main([str(argument) for argument in arguments])
-        except SystemExit as exit:  # argparse
-            status = int(exit.code or 0)
+        status = main([str(argument) for argument in arguments])
         return Said(status, *capsys.readouterr())
 
     return call
@@ -227,7 +228,8 @@ def test_help_and_mistakes_in_the_command_itself(run: Run) -> None:
 def test_the_catalogue_is_listed_with_where_each_comes_from(run: Run) -> None:
     said = run("datasets")
     assert said.status == 0
-    lines = said.out.splitlines()
+    *lines, last = said.out.splitlines()
+    assert json.loads(last) == {"datasets": len(CATALOG)}
     assert [line.split()[0] for line in lines] == list(CATALOG)
     digits = next(line for line in lines if line.startswith("digits"))
     assert "1,797" in digits and "10 classes" in digits and "embedded" in digits
@@ -258,6 +260,7 @@ def test_sets_of_what_several_people_said(run: Run, tmp_path: Path) -> None:
     reviews = ROOT / "assets" / "samples" / "reviews.csv"
     said = run("synthesize", reviews, "--rule", "votes:2", "--out", tmp_path / "sets.csv")
     assert said.status == 0 and "12 examples, 1.42 candidates on average" in said.out
+    assert said.json == {"out": str(tmp_path / "sets.csv"), "examples": 12, "mean_candidates": 17 / 12, "gamma": None}
     back = formats.read(tmp_path / "sets.csv")
     assert back.annotations is None and (back.sets().sizes == 1).sum() == 7  # in 5 no label is named twice
     run("synthesize", reviews, "--out", tmp_path / "none.csv").refuses("--rule votes:2")
@@ -511,12 +514,17 @@ def test_evaluate_writes_a_row_a_fit_and_prints_a_table(run: Run, data: Path, tm
     assert results.groupby("method").size().to_dict() == {"proden": 6, "pn-oracle": 6}
     assert set(results["model"]) == {"linear"}
     assert results[["test_accuracy", "transductive_accuracy"]].stack().between(0, 1).all()
-    lines = said.out.splitlines()
+    lines = said.out.splitlines()[:-1]
     assert lines[0].split() == ["method", "test", "accuracy", "%", "transductive", "%", "seconds"]
     assert [line.split()[0] for line in lines[1:]] == ["proden", "pn-oracle"]
     mean = results.loc[results["method"] == "proden", "test_accuracy"].mean() * 100
     deviation = results.loc[results["method"] == "proden", "test_accuracy"].std(ddof=1) * 100
     assert f"{mean:.2f} ± {deviation:.2f}" in lines[1]
+    assert (said.json["out"], said.json["fits"]) == (str(out), len(results))
+    measured = said.json["methods"]
+    assert isinstance(measured, dict) and list(measured) == ["proden", "pn-oracle"]
+    assert measured["proden"]["test_accuracy_mean"] * 100 == pytest.approx(mean)
+    assert measured["proden"]["test_accuracy_std"] * 100 == pytest.approx(deviation)
 
 
 def test_evaluate_says_which_methods_differ_from_which(run: Run, data: Path) -> None:
@@ -605,7 +613,7 @@ def test_without_truth_nothing_can_be_evaluated(run: Run, tmp_path: Path) -> Non
 def test_predictions_have_ids_names_and_confidence(run: Run, table: Path, finished: Path, tmp_path: Path) -> None:
     out = tmp_path / "deep" / "predictions.csv"
     said = run("predict", finished, table, "--out", out)
-    assert (said.status, said.out) == (0, f"{out}: 40 predictions\n")
+    assert (said.status, said.json) == (0, {"out": str(out), "predictions": 40})
     found = pd.read_csv(out)
     assert found.columns.tolist() == ["id", "predicted_label", "confidence"]
     data, model = formats.read(table), load_model(finished)
@@ -662,7 +670,8 @@ def test_without_a_result_there_is_nothing_to_predict_with_or_to_export(
 def test_export_lists_the_files_and_the_archive(run: Run, finished: Path, tmp_path: Path) -> None:
     said = run("export", finished, "--out", tmp_path / "out")
     assert said.status == 0
-    files = [Path(line) for line in said.out.splitlines()]
+    files = [Path(line) for line in said.out.splitlines()[:-1]]
+    assert (said.json["out"], said.json["zip"]) == (str(tmp_path / "out"), str(files[-1]))
     assert all(file.exists() for file in files)
     assert {file.name for file in files} >= {"labels.csv", "model.safetensors"}
     assert files[-1].suffix == ".zip"
@@ -730,23 +739,110 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     assert (process.returncode, process.stderr) == (0, "")
 
 
+def parsed(line: str) -> dict[str, object]:
+    """What the options of a command are read as; the command is not run."""
+    name, *arguments = shlex.split(line)
+    return cli.commands[name].make_context(name, arguments).params
+
+
 def test_every_option_of_the_contract_is_there() -> None:
-    fit = parser().parse_args(
-        shlex.split(
-            "fit d --method proden --model linear --epochs 100 --batch-size 256 --lr 0.05 --weight-decay 1e-3 "
-            "--momentum 0.9 --loss ce --device auto --threads 2 --scale zscore --flip pair --q 0.7 --holdout 0.2 "
-            "--seed 0 --out r --resume --strict"
-        )
+    fit = parsed(
+        "fit d --method proden --model linear --epochs 100 --batch-size 256 --lr 0.05 --weight-decay 1e-3 "
+        "--momentum 0.9 --loss ce --device auto --threads 2 --scale zscore --flip pair --q 0.7 --holdout 0.2 "
+        "--seed 0 --out r --resume --strict"
     )
-    assert (fit.lr, fit.weight_decay, fit.resume, fit.strict) == (0.05, 1e-3, True, True)
-    evaluate = parser().parse_args(shlex.split("evaluate d --methods proden,ipal --folds 5 --out r.csv --lr 1"))
-    assert (evaluate.folds, evaluate.methods) == (5, "proden,ipal")
+    assert (fit["lr"], fit["weight_decay"], fit["resume"], fit["strict"]) == (0.05, 1e-3, True, True)
+    evaluate = parsed("evaluate d --methods proden,ipal --folds 5 --out r.csv --lr 1")
+    assert (evaluate["folds"], evaluate["methods"]) == (5, "proden,ipal")
 
 
-def test_every_option_says_what_it_is_for() -> None:
-    (commands_,) = (action for action in parser()._actions if isinstance(action, argparse._SubParsersAction))
-    assert len(commands_.choices) == 7
-    for name, command in commands_.choices.items():
-        silent = [action.dest for action in command._actions if not action.help]
-        assert silent == [], name
-        command.format_help()  # a stray % in a help text would only show when somebody asks for it
+@pytest.mark.parametrize("name", cli.commands)
+def test_every_option_says_what_it_is_for(name: str) -> None:
+    command = cli.commands[name]
+    options = [parameter for parameter in command.params if isinstance(parameter, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+    assert command.get_short_help_str(60).endswith(".")
+
+
+def test_help_lists_what_the_registries_hold(run: Run) -> None:
+    said = run("fit", "--help")
+    for name in (*METHODS, "mse-elementwise", "convnet", "binomial", "crop-flip"):
+        assert name in said.out
+    assert "huggingface" in run("convert", "--help").out
+
+
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [("fti d", "fit"), ("fit d --epohcs 3", "--epochs"), ("fit d --out r --flip binomail", "binomial")],
+)
+def test_a_misspelt_word_gets_a_suggestion(run: Run, line: str, meant: str) -> None:
+    run(*shlex.split(line)).refuses("Did you mean", meant)
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("fit", "--epohcs"), ("fti",)])
+def test_what_needs_no_pytorch_does_not_import_it(arguments: tuple[str, ...]) -> None:
+    code = f"import sys; from pll.cli.main import main; main({arguments!r}); sys.exit('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+# ---- the script `candid` ---------------------------------------------------------------------------------------------
+
+
+def test_candid_runs_commands_and_without_one_opens_the_app(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opened: list[list[str]] = []
+    monkeypatch.setattr(main_module.runpy, "run_module", lambda name, **_: opened.append([name, *sys.argv]))
+    monkeypatch.setattr(sys, "argv", ["candid", "--version"])
+    with pytest.raises(SystemExit) as ended:
+        main_module.candid()
+    assert (ended.value.code, opened) == (0, []) and "candid" in capsys.readouterr().out
+    monkeypatch.setattr(sys, "argv", ["candid"])
+    with pytest.raises(SystemExit) as ended:
+        main_module.candid()
+    assert ended.value.code == 0
+    ((name, *arguments),) = opened
+    app = Path(arguments[-1])
+    assert (name, arguments[1]) == ("streamlit", "run")
+    assert app.is_absolute() and app.exists() and (app.parent / ".streamlit" / "config.toml").exists()
+
+
+def test_without_streamlit_candid_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(main_module, "find_spec", lambda name: None)
+    assert main_module.open_app() == 2
+    assert "candid-labels[app]" in capsys.readouterr().err
+
+
+def test_candid_serves_the_app_with_its_own_settings_from_any_directory(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from pll.cli.main import candid; candid()"],
+        cwd=tmp_path,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT), "PLL_HOME": str(tmp_path / "home"), "STREAMLIT_SERVER_HEADLESS": "true"}
+        | {"STREAMLIT_SERVER_PORT": str(port), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    def answers() -> bool:
+        assert process.poll() is None, process.communicate()
+        try:
+            return b"ok" in opener.open(f"http://127.0.0.1:{port}/_stcore/health", timeout=5).read()
+        except OSError:
+            return False
+
+    try:
+        wait_for(answers, "the app to answer", 240)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+    # Streamlit announces that it collects statistics when it starts, unless config.toml turns that off.
+    assert "usage statistics" not in out.lower()

@@ -354,7 +354,10 @@ class TestCommand:
         out = tmp_path / "out.json"
         assert main(["convert", str(SAMPLES / "flowers.csv"), "--to", "labelstudio", "--out", str(out)]) == 0
         said = capsys.readouterr()
-        assert said.out.splitlines() == [str(out), str(tmp_path / "out.config.xml"), "30 examples"]
+        files = [str(out), str(tmp_path / "out.config.xml")]
+        *lines, last = said.out.splitlines()
+        assert lines == [*files, "30 examples"]
+        assert json.loads(last) == {"files": files, "examples": 30, "labelled": 0}
         assert said.err == ""
 
     def test_columns_formats_and_ways_to_combine(self, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

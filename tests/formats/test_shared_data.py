@@ -50,7 +50,7 @@ def converted(given: str, folder: Path, capsys: pytest.CaptureFixture[str], *mor
     out = folder / "out.npz"
     assert main(["convert", given, "--to", "npz", "--out", str(out), *more]) == 0
     data = formats.read(out)
-    assert capsys.readouterr().out.splitlines() == [str(out), f"{len(data):,} examples"]
+    assert capsys.readouterr().out.splitlines()[:-1] == [str(out), f"{len(data):,} examples"]
     return data
 
 

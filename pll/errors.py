@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 
 class UserError(ValueError):
     """Something about the input or the settings that the user can mend.
@@ -9,6 +11,20 @@ class UserError(ValueError):
     The message stands alone: it names the file, row or field, and says what to do. Pages show it as it is, the
     command line prints it to stderr and exits with 2. Anything else that is raised is a bug of ours.
     """
+
+
+def require_extra(extra: str, *modules: str) -> None:
+    """Raise UserError where a package of an optional part of Candid is not installed.
+
+    Args:
+        extra: the part that brings it, as in `pip install candid-labels[extra]`.
+        modules: what is imported.
+    """
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    if missing:
+        raise UserError(
+            f"This needs {' and '.join(missing)}, which is not installed. Run: pip install 'candid-labels[{extra}]'"
+        )
 
 
 def explain(error: BaseException) -> str:

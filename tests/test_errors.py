@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from pll.errors import UserError, explain
+from pll.errors import UserError, explain, require_extra
 
 
 @pytest.mark.parametrize(
@@ -18,3 +18,9 @@ from pll.errors import UserError, explain
 )
 def test_errors_are_explained_with_a_remedy(error: Exception, words: str) -> None:
     assert words in explain(error)
+
+
+def test_a_missing_optional_package_is_named_with_what_installs_it() -> None:
+    require_extra("onnx", "json")  # there is nothing to say where it is installed
+    with pytest.raises(UserError, match=r"no_such_package.*candid-labels\[onnx\]"):
+        require_extra("onnx", "json", "no_such_package")

@@ -14,7 +14,7 @@ from typing import Any
 
 from pll.catalog.base import File
 from pll.catalog.files import folder_of, mismatch
-from pll.errors import UserError
+from pll.errors import UserError, require_extra
 
 _CHUNK = 1 << 20
 _LARGEST = 2_000_000_000  # bytes: more than any file of the catalogue unpacks to; a bound for hostile archives
@@ -93,6 +93,7 @@ def _opened(archive: Path, file: File) -> Iterator[Any]:
 
 @contextmanager
 def _opened_rar(archive: Path, file: File) -> Iterator[Any]:
+    require_extra("archives", "rarfile")
     import rarfile
 
     try:

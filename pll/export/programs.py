@@ -23,7 +23,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
-from pll.errors import UserError
+from pll.errors import UserError, require_extra
 from pll.export.source import ExportSource
 from pll.io import write_atomically
 from pll.training.scaling import Scaling
@@ -68,9 +68,10 @@ def why_no_program(source: ExportSource) -> str | None:
 
 def why_no_onnx(source: ExportSource) -> str | None:
     """As `why_no_program`, or what has to be installed."""
-    missing = [name for name in ("onnx", "onnxscript") if importlib.util.find_spec(name) is None]
-    if missing:
-        return f"ONNX needs a package that is not installed here; run: pip install {' '.join(missing)}"
+    try:
+        require_extra("onnx", "onnx", "onnxscript")
+    except UserError as error:
+        return str(error)
     return why_no_program(source)
 
 

@@ -21,7 +21,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.pool import QueuePool
 
-from pll.errors import UserError
+from pll.errors import UserError, require_extra
 from pll.io import write_atomically
 from pll.paths import candid_home
 
@@ -150,6 +150,7 @@ def _checked_url(given: str | Path) -> URL:
         ) from error
     backend = url.get_backend_name()
     if backend in ("postgresql", "postgres"):
+        require_extra("postgres", "psycopg")
         return url.set(drivername="postgresql+psycopg")
     if backend != "sqlite" or url.database in (None, "", ":memory:"):
         raise UserError(f"Decisions cannot be kept in {backend!r}; use postgresql://… or sqlite:///file.")

@@ -212,6 +212,6 @@ def test_a_network_of_ones_own_is_exported_like_any_other(sources: Callable[...,
 
 def test_missing_packages_are_named(source: ExportSource, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    assert "pip install onnx onnxscript" in (EXPORTS["onnx"].why_not(source) or "")
-    with pytest.raises(UserError, match="pip install onnx onnxscript"):
+    assert "candid-labels[onnx]" in (EXPORTS["onnx"].why_not(source) or "")
+    with pytest.raises(UserError, match=r"candid-labels\[onnx\]"):
         write_onnx(source, tmp_path / "model.onnx")

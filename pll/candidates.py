@@ -1,8 +1,10 @@
 """Candidate sets: the labels each example may have, one of which is true.
 
-Kept as compressed sparse rows, so that memory follows the number of candidates and not examples × classes:
-1,000,000 examples × 1,000 classes × 10 candidates are 40 MB of indices. Everything that goes with the candidates
-(label weights above all) is a flat array aligned with `CandidateSets.indices`.
+`CandidateSets` stores them as compressed sparse rows, so that memory follows the number of candidates and not examples
+× classes: 1,000,000 examples × 1,000 classes × 10 candidates take 40 MB of indices. Everything that belongs to the
+candidates (label weights above all) is a flat array aligned with `CandidateSets.indices`. `as_candidate_sets` makes
+them of what people have: a mask, lists, a sparse matrix. `Block` is the same data as a few rectangles, for operations
+on all examples at once.
 """
 
 from __future__ import annotations
@@ -11,7 +13,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from types import EllipsisType
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +23,19 @@ import scipy.sparse
 from pll.errors import UserError
 
 Rows = slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[int]
+"""Which examples: a slice, a boolean mask, or indices."""
+
+MOST_CLASSES = 1_000_000
+"""A label above this, where the number of classes is not given, is taken for a mistake and not for a class."""
 
 
 @dataclass(frozen=True, eq=False)
 class CandidateSets:
     """The candidate set S_i of each of n examples, over c classes.
+
+    It can be indexed like an array of n sets: `sets[i]` is one set, `sets[2:5]`, `sets[[0, 3]]` and `sets[mask]` are
+    `CandidateSets`. That is what `train_test_split` and `cross_val_score` of scikit-learn need. `np.asarray(sets)` is
+    the dense mask (n, c). Its arrays are read-only.
 
     Args:
         indptr: (n+1,) int64; row i owns `indices[indptr[i]:indptr[i+1]]`.
@@ -58,13 +69,20 @@ class CandidateSets:
         set_field(self, "indptr", _read_only(np.ascontiguousarray(indptr, dtype=np.int64)))
         set_field(self, "indices", _read_only(np.ascontiguousarray(indices, dtype=np.int32)))
 
-    # ---- ways in -------------------------------------------------------------------------------------------------
+    # ---- constructors --------------------------------------------------------------------------------------------
 
     @classmethod
     def from_lists(
         cls, lists: Iterable[Iterable[int]], n_classes: int, class_names: Sequence[str] = ()
     ) -> CandidateSets:
-        """One iterable of class indices per example, in any order; a label named twice counts once."""
+        """Candidate sets from one iterable of class indices per example, in any order; repeated labels count once.
+
+        Args:
+            lists: n iterables of whole numbers in [0, n_classes).
+
+        Raises:
+            UserError: something else than whole numbers (the row is named), or as `CandidateSets`.
+        """
         rows = [_as_labels(labels, row) for row, labels in enumerate(lists)]
         indptr = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=indptr[1:])
@@ -73,7 +91,11 @@ class CandidateSets:
 
     @classmethod
     def from_mask(cls, mask: npt.ArrayLike, class_names: Sequence[str] = ()) -> CandidateSets:
-        """A boolean (n, c) array (0/1 is accepted), True where the label is a candidate."""
+        """Candidate sets from a boolean (n, c) array (0/1 is accepted), True where the label is a candidate.
+
+        Raises:
+            UserError: not (n, c), a value other than 0 and 1 (row and class are named), or as `CandidateSets`.
+        """
         try:
             array = np.asarray(mask)
         except ValueError as error:
@@ -95,7 +117,7 @@ class CandidateSets:
 
     @classmethod
     def from_sparse(cls, matrix: scipy.sparse.sparray, class_names: Sequence[str] = ()) -> CandidateSets:
-        """Any SciPy sparse (n, c) matrix; every stored value that is not zero marks a candidate."""
+        """Candidate sets from any SciPy sparse (n, c) matrix or array; every value that is not zero is a candidate."""
         rows = scipy.sparse.csr_array(matrix, copy=True)
         rows.sum_duplicates()
         rows.eliminate_zeros()
@@ -104,23 +126,60 @@ class CandidateSets:
 
     @classmethod
     def from_labels(cls, labels: npt.ArrayLike, n_classes: int, class_names: Sequence[str] = ()) -> CandidateSets:
-        """One certain label per example: sets of one."""
+        """Candidate sets of one label each, from (n,) class indices."""
         array = whole_numbers(labels, "labels")
         return cls(np.arange(len(array) + 1), array, n_classes, tuple(class_names))
 
-    # ---- what it holds -------------------------------------------------------------------------------------------
+    # ---- as an array of sets -------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def __getitem__(self, i: int) -> npt.NDArray[np.int32]:
-        """The candidates of example i, sorted."""
-        i = range(len(self))[i]
-        return self.indices[self.indptr[i] : self.indptr[i + 1]]
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, c), the shape of the mask."""
+        return len(self), self.n_classes
+
+    @overload
+    def __getitem__(self, rows: int | np.integer[Any]) -> npt.NDArray[np.int32]: ...
+
+    @overload
+    def __getitem__(self, rows: Rows | tuple[Rows, EllipsisType]) -> CandidateSets: ...
+
+    def __getitem__(
+        self, rows: int | np.integer[Any] | Rows | tuple[Rows, EllipsisType]
+    ) -> npt.NDArray[np.int32] | CandidateSets:
+        """The sorted candidates of one example, or the `CandidateSets` of several (see `take`).
+
+        Raises:
+            IndexError: an example that does not exist.
+        """
+        if isinstance(rows, int | np.integer):
+            i = range(len(self))[rows]
+            return self.indices[self.indptr[i] : self.indptr[i + 1]]
+        if isinstance(rows, tuple):  # scikit-learn writes array[rows, ...]
+            rows, *rest = rows
+            if any(part is not Ellipsis for part in rest):
+                raise IndexError("CandidateSets have one index, the example; for single classes use sets.mask().")
+        return self.take(rows)
 
     def __iter__(self) -> Iterator[npt.NDArray[np.int32]]:
         """The candidates of every example in turn."""
         return (self[i] for i in range(len(self)))
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        """The mask, for `np.asarray`. Dense: n × c bytes.
+
+        Raises:
+            ValueError: `copy=False`; the mask is always made anew.
+        """
+        if copy is False:
+            raise ValueError("The mask of CandidateSets is always a new array; leave copy=False out.")
+        return self.mask() if dtype is None else self.mask().astype(dtype)
+
+    def __reduce__(self) -> tuple[type[CandidateSets], tuple[Any, ...]]:
+        """Pickle and copy by the constructor, which makes the arrays read-only again."""
+        return type(self), (self.indptr, self.indices, self.n_classes, self.class_names)
 
     def __eq__(self, other: object) -> bool:
         return (
@@ -133,6 +192,8 @@ class CandidateSets:
     def __repr__(self) -> str:
         mean = self.nnz / len(self) if len(self) else 0.0
         return f"CandidateSets({len(self)} examples, {self.n_classes} classes, {mean:.2f} candidates on average)"
+
+    # ---- what it holds -------------------------------------------------------------------------------------------
 
     @property
     def nnz(self) -> int:
@@ -151,7 +212,7 @@ class CandidateSets:
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
-        """The same entries as a few rectangles, for what is done to every example at once."""
+        """The same entries as a few rectangles, for operations on all examples at once."""
         return blocks_of(self.indptr)
 
     def mask(self) -> npt.NDArray[np.bool_]:
@@ -171,7 +232,7 @@ class CandidateSets:
         return [self.class_names[j] for j in self[i]]
 
     def take(self, rows: Rows) -> CandidateSets:
-        """The sets of some examples (slice, boolean mask or indices), in that order."""
+        """The sets of some examples (slice, boolean mask or indices), in that order; also `sets[rows]`."""
         chosen = np.arange(len(self))[rows]
         sizes = self.sizes[chosen]
         indptr = np.zeros(len(chosen) + 1, dtype=np.int64)
@@ -179,7 +240,7 @@ class CandidateSets:
         return CandidateSets(indptr, self.indices[self.positions(chosen)], self.n_classes, self.class_names)
 
     def positions(self, rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-        """Where in `indices` (and in every array aligned with it) the entries of `rows` stand, row after row."""
+        """Positions in `indices` (and in every array aligned with it) of the entries of `rows`, row after row."""
         sizes = self.sizes[rows]
         starts = np.repeat(self.indptr[:-1][rows], sizes)
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -190,12 +251,134 @@ class CandidateSets:
         return (1.0 / self.sizes[self.rows]).astype(np.float32)
 
 
+def as_candidate_sets(y: Any, n_classes: int | None = None) -> CandidateSets | None:
+    """Candidate sets from any of the forms that estimators take, or None where `y` is one label per example.
+
+    Args:
+        y: `CandidateSets`; a boolean or 0/1 array or data frame (n, c); a list (or an array or column of objects) of
+            lists of class indices; or a SciPy sparse (n, c) matrix.
+        n_classes: c; by default the number of columns, or for lists the highest class index + 1.
+
+    Raises:
+        UserError: sets over another number of classes than c, or as the constructors of `CandidateSets`.
+
+    >>> as_candidate_sets([[0, 2], [1]])
+    CandidateSets(2 examples, 3 classes, 1.50 candidates on average)
+    >>> as_candidate_sets(["cat", "dog"]) is None
+    True
+    """
+    sets = _of_any_form(y, n_classes)
+    if sets is not None and n_classes is not None and sets.n_classes != n_classes:
+        raise UserError(f"The candidate sets have {sets.n_classes} classes; {n_classes} are needed.")
+    return sets
+
+
+def _of_any_form(y: Any, n_classes: int | None) -> CandidateSets | None:
+    if isinstance(y, CandidateSets):
+        return y
+    if scipy.sparse.issparse(y):
+        return CandidateSets.from_sparse(y)
+    values = y if isinstance(y, list | tuple) else np.asarray(y)
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        # A single column of anything but booleans is a column of labels, as scikit-learn takes it.
+        column = values.ndim == 2 and values.shape[1] == 1 and values.dtype != np.bool_
+        return None if values.ndim == 0 or column else CandidateSets.from_mask(values)
+    if not len(values) or isinstance(values[0], str | bytes) or not isinstance(values[0], Iterable):
+        return None
+    lists = [list(row) if isinstance(row, Iterable) else row for row in values]
+    if all(isinstance(row, list) and all(isinstance(v, bool | np.bool_) for v in row) for row in lists) and any(lists):
+        return CandidateSets.from_mask(lists)
+    if n_classes is None:
+        highest = (int(v) for row in lists if isinstance(row, list) for v in row if isinstance(v, int | np.integer))
+        n_classes = max(highest, default=0) + 1
+        if n_classes > MOST_CLASSES:
+            raise UserError(
+                f"The label {n_classes - 1} cannot be a class index; number the classes from 0, or give CandidateSets."
+            )
+    return CandidateSets.from_lists(lists, n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some examples and the positions of their candidates, as a rectangle.
+
+    Attributes:
+        rows: (m,) int64 examples, or a slice where the block holds all of them.
+        places: (k, m) integers; `places[j, r]` is the position in `CandidateSets.indices` of the j-th candidate of the
+            r-th of these examples, and nnz where it has fewer candidates.
+    """
+
+    rows: npt.NDArray[np.int64] | slice
+    places: npt.NDArray[np.signedinteger]
+
+
+def blocks_of(indptr: npt.NDArray[np.int64]) -> tuple[Block, ...]:
+    """Cut compressed sparse rows, none of them empty, into blocks of at most twice as many places as there are entries.
+
+    One block where the rows are of about the same size; otherwise one for each doubling of the size.
+
+    Args:
+        indptr: (n+1,) int64, as of `CandidateSets`.
+
+    >>> [block.places.tolist() for block in blocks_of(np.array([0, 1, 3]))]
+    [[[0, 1], [3, 2]]]
+    """
+    sizes = np.diff(indptr)
+    if len(sizes) == 0:
+        return ()
+    nnz = int(indptr[-1])
+    if int(sizes.max()) * len(sizes) <= 2 * nnz:
+        return (Block(slice(None), _places(indptr[:-1], sizes, nnz)),)
+    doubling = np.ceil(np.log2(sizes)).astype(np.int64)
+    groups = (np.flatnonzero(doubling == d) for d in np.unique(doubling))
+    return tuple(Block(rows, _places(indptr[rows], sizes[rows], nnz)) for rows in groups)
+
+
+def _places(starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], nnz: int) -> npt.NDArray[np.signedinteger]:
+    kind = np.int32 if nnz < 2**31 else np.int64  # it stays in memory as long as the sets do
+    within = np.arange(int(sizes.max()))[:, None]
+    return np.where(within < sizes, starts + within, nnz).astype(kind)
+
+
+def check_class_names(names: tuple[str, ...], n_classes: int) -> None:
+    """Raise UserError unless these are c different strings, c at least 1."""
+    if n_classes < 1:
+        raise UserError("There are no classes; candidate sets need at least one label to choose from.")
+    if len(names) != n_classes:
+        raise UserError(f"{len(names)} class names were given for {n_classes} classes; give one per class.")
+    seen: set[str] = set()
+    for name in names:
+        if not isinstance(name, str):
+            raise UserError(f"Class names must be text; {name!r} is not.")
+        if name in seen:
+            raise UserError(f"The class name {name!r} stands twice; every class needs a name of its own.")
+        seen.add(name)
+
+
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+
+
+def sort_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Sort class names, each once: as numbers where all are whole numbers, else as text.
+
+    >>> sort_names({"10", "9", "-1"}), sort_names({"10", "9", "b"})
+    (('-1', '9', '10'), ('10', '9', 'b'))
+    """
+    different = set(names)
+    if all(_WHOLE_NUMBER.fullmatch(name) for name in different):
+        return tuple(sorted(different, key=lambda name: (int(name), name)))
+    return tuple(sorted(different))
+
+
 def whole_numbers(values: npt.ArrayLike, what: str) -> npt.NDArray[Any]:
-    """Labels and the like as a flat array of signed integers; whole floats (1.0) are taken, 0.5 and NaN are not.
+    """Return numbers as a flat array of signed integers; whole floats (1.0) are accepted, 0.5 and NaN are not.
 
     Args:
         values: (n,) numbers.
         what: what they are, in the plural, for the message.
+
+    Returns:
+        (n,) int32 or int64: as given, else int64.
 
     Raises:
         UserError: not one number a row, or not whole; the row is named.
@@ -236,35 +419,6 @@ def _as_label(label: object, row: int) -> int:
     raise UserError(f"Row {row}: the label {label!r} is not a class index (a whole number).")
 
 
-def _row_of(position: int, indptr: npt.NDArray[np.int64]) -> int:
-    return int(np.searchsorted(indptr, position, side="right")) - 1
-
-
-def _check_range(indices: npt.NDArray[Any], indptr: npt.NDArray[np.int64], n_classes: int) -> None:
-    outside = np.flatnonzero((indices < 0) | (indices >= n_classes))
-    if len(outside):
-        at = int(outside[0])
-        raise UserError(
-            f"Row {_row_of(at, indptr)}: label {int(indices[at])} is unknown; "
-            f"labels run from 0 to {n_classes - 1} ({n_classes} classes)."
-        )
-
-
-def check_class_names(names: tuple[str, ...], n_classes: int) -> None:
-    """Raises UserError unless these are c different strings, c at least 1."""
-    if n_classes < 1:
-        raise UserError("There are no classes; candidate sets need at least one label to choose from.")
-    if len(names) != n_classes:
-        raise UserError(f"{len(names)} class names were given for {n_classes} classes; give one per class.")
-    seen: set[str] = set()
-    for name in names:
-        if not isinstance(name, str):
-            raise UserError(f"Class names must be text; {name!r} is not.")
-        if name in seen:
-            raise UserError(f"The class name {name!r} stands twice; every class needs a name of its own.")
-        seen.add(name)
-
-
 def _check_rows(indptr: npt.NDArray[Any], indices: npt.NDArray[Any], n_classes: int) -> None:
     if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != len(indices):
         raise UserError("indptr must start at 0 and end at the length of indices.")
@@ -289,55 +443,15 @@ def _check_rows(indptr: npt.NDArray[Any], indices: npt.NDArray[Any], n_classes: 
         )
 
 
-_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+def _check_range(indices: npt.NDArray[Any], indptr: npt.NDArray[np.int64], n_classes: int) -> None:
+    outside = np.flatnonzero((indices < 0) | (indices >= n_classes))
+    if len(outside):
+        at = int(outside[0])
+        raise UserError(
+            f"Row {_row_of(at, indptr)}: label {int(indices[at])} is unknown; "
+            f"labels run from 0 to {n_classes - 1} ({n_classes} classes)."
+        )
 
 
-def sort_names(names: Iterable[str]) -> tuple[str, ...]:
-    """Class names in order, each once: as numbers where all are whole numbers, else as text.
-
-    >>> sort_names({"10", "9", "-1"}), sort_names({"10", "9", "b"})
-    (('-1', '9', '10'), ('10', '9', 'b'))
-    """
-    different = set(names)
-    if all(_WHOLE_NUMBER.fullmatch(name) for name in different):
-        return tuple(sorted(different, key=lambda name: (int(name), name)))
-    return tuple(sorted(different))
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Some examples, and where their candidates stand.
-
-    Attributes:
-        rows: (m,) int64 examples, or a slice where the block holds all of them.
-        places: (k, m) integers; `places[j, r]` is where the j-th candidate of the r-th of these examples stands in
-            `CandidateSets.indices`, and nnz where it has no more.
-    """
-
-    rows: npt.NDArray[np.int64] | slice
-    places: npt.NDArray[np.signedinteger]
-
-
-def blocks_of(indptr: npt.NDArray[np.int64]) -> tuple[Block, ...]:
-    """Compressed sparse rows, none of them empty, as blocks that hold at most twice as many places as there are.
-
-    One block where the rows are of about the same size; otherwise one for each doubling of the size.
-
-    >>> [block.places.tolist() for block in blocks_of(np.array([0, 1, 3]))]
-    [[[0, 1], [3, 2]]]
-    """
-    sizes = np.diff(indptr)
-    if len(sizes) == 0:
-        return ()
-    nnz = int(indptr[-1])
-    if int(sizes.max()) * len(sizes) <= 2 * nnz:
-        return (Block(slice(None), _places(indptr[:-1], sizes, nnz)),)
-    doubling = np.ceil(np.log2(sizes)).astype(np.int64)
-    groups = (np.flatnonzero(doubling == d) for d in np.unique(doubling))
-    return tuple(Block(rows, _places(indptr[rows], sizes[rows], nnz)) for rows in groups)
-
-
-def _places(starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], nnz: int) -> npt.NDArray[np.signedinteger]:
-    kind = np.int32 if nnz < 2**31 else np.int64  # it stays in memory as long as the candidates do
-    within = np.arange(int(sizes.max()))[:, None]
-    return np.where(within < sizes, starts + within, nnz).astype(kind)
+def _row_of(position: int, indptr: npt.NDArray[np.int64]) -> int:
+    return int(np.searchsorted(indptr, position, side="right")) - 1

@@ -11,16 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
-from pll.candidates import CandidateSets, Rows, check_class_names, whole_numbers
+from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names, whole_numbers
 from pll.errors import UserError
 from pll.images import Pictures
 from pll.io import Column, as_column, check_finite, check_unique_ids, feature_array
 
 UNKNOWN = -1
 """The value of `y` where the true label is not known."""
-
-MOST_CLASSES = 1_000_000
-"""A label above this, where no class names are given, is taken for a mistake and not for a class."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
 from pll.errors import UserError
 
@@ -24,15 +25,23 @@ def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
     Raises:
         UserError: not numbers, rows of different lengths, another number of dimensions.
     """
+    if scipy.sparse.issparse(X):
+        raise UserError("Features must be a dense array; this is a sparse matrix. Use X.toarray().")
     try:
-        with np.errstate(over="ignore"):  # too large for float32 becomes infinite, and that is refused by name
-            array = np.ascontiguousarray(X, dtype=np.float32)
+        given = np.asarray(X)
+        if given.dtype.kind == "c":
+            raise UserError("Complex data not supported: features must be real numbers.")
+        with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which `check_finite` refuses
+            array = np.ascontiguousarray(given, dtype=np.float32)
+    except UserError:
+        raise
     except (ValueError, TypeError) as error:
         raise UserError(f"Features must be numbers, in rows of equal length: {error}.") from error
     if array.ndim not in (2, 4):
         raise UserError(
             f"Features must be (examples × features) or (examples × channels × height × width); "
-            f"these have {array.ndim} dimension{'s' * (array.ndim != 1)}."
+            f"these have {array.ndim} dimension{'s' * (array.ndim != 1)}. Reshape your data: X.reshape(1, -1) if it is "
+            "one example, X.reshape(-1, 1) if it is one feature."
         )
     return array
 
@@ -50,8 +59,9 @@ def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_na
     where = f"column {feature_names[place[0]]!r}" if feature_names else f"feature {place[0]}"
     if len(place) > 1:
         where = f"pixel {tuple(place)}"
+    value = X[(row, *place)]
     raise UserError(
-        f"Row {row}, {where} is {X[(row, *place)]}; features must be finite numbers. "
+        f"Row {row}, {where} is {'NaN' if np.isnan(value) else value}; features must be finite numbers. "
         "Remove the row or fill in the value."
     )
 

@@ -59,12 +59,12 @@ class TestNormalForm:
         ({"y": [0, 10**9, 2, 1], "candidates": None}, "Row 1: the true label 1000000000 cannot be a class index"),
         ({"candidates": None, "class_names": ("a", "a", "b")}, "The class name 'a' stands twice"),
         ({"feature_names": ("a", "b")}, "There are 3 features but 2 feature names"),
-        ({"X": np.where(X == 7, np.nan, X)}, "Row 2, feature 1 is nan"),
+        ({"X": np.where(X == 7, np.nan, X)}, "Row 2, feature 1 is NaN"),
         ({"X": np.where(X == 7, np.inf, X), "feature_names": ("a", "b", "c")}, "Row 2, column 'b' is inf"),
         ({"X": np.where(X == 7, -np.inf, X), "kind": "table"}, "Row 2, feature 1 is -inf"),
         ({"X": np.where(X < 7, np.inf, -np.inf)}, "Row 0, feature 0 is inf"),
         ({"X": X.astype(np.float64) * 1e300}, "Row 0, feature 1 is inf"),
-        ({"X": np.full((4, 1, 2, 2), np.nan)}, "Row 0, pixel (0, 0, 0) is nan"),
+        ({"X": np.full((4, 1, 2, 2), np.nan)}, "Row 0, pixel (0, 0, 0) is NaN"),
     ],
 )
 def test_bad_data_is_refused_and_named(changes: dict[str, Any], message: str) -> None:

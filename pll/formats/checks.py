@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.dataset import MOST_CLASSES
+from pll.candidates import MOST_CLASSES
 from pll.errors import UserError
 from pll.formats.words import kind_of, readable, shorten
 

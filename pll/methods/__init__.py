@@ -1,11 +1,11 @@
-"""Every method by name. A new method is one file and one line here."""
+"""The registry of methods: `METHODS`, name → estimator class. A new method is one file and one line here."""
 
 from __future__ import annotations
 
 import difflib
 
 from pll.errors import UserError
-from pll.methods.base import PartialLabelEstimator, Task
+from pll.methods.base import PartialLabelEstimator, Task, covering_rate_scorer
 from pll.methods.clpl import CLPL
 from pll.methods.d2cnn import D2CNN
 from pll.methods.decomp import PNDecomp
@@ -17,35 +17,69 @@ from pll.methods.plsvm import PLSVM
 from pll.methods.proden import PRODEN, PNOracle, PRODENItera, PRODENNaive, PRODENSudden
 from pll.methods.sure import SURE
 
-METHODS: dict[str, type[PartialLabelEstimator]] = {
-    "proden": PRODEN,
-    "proden-itera": PRODENItera,
-    "proden-sudden": PRODENSudden,
-    "proden-naive": PRODENNaive,
-    "pn-oracle": PNOracle,
-    "pn-decomp": PNDecomp,
-    "d2cnn": D2CNN,
-    "ga": GA,
-    "sure": SURE,
-    "clpl": CLPL,
-    "ecoc": PLECOC,
-    "plsvm": PLSVM,
-    "plknn": PLKNN,
-    "ipal": IPAL,
-}
+
+class UnknownMethod(UserError, KeyError):
+    """Raised by `METHODS[name]` where no method has that name; the message suggests one."""
+
+    __str__ = UserError.__str__  # KeyError's would put the message in quotation marks
+
+
+class _Registry(dict[str, type[PartialLabelEstimator]]):
+    def __missing__(self, name: str) -> type[PartialLabelEstimator]:
+        close = difflib.get_close_matches(str(name).lower(), self, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        raise UnknownMethod(f"There is no method called {name!r}; use one of {', '.join(self)}.{hint}")
+
+
+METHODS: dict[str, type[PartialLabelEstimator]] = _Registry(
+    {
+        "proden": PRODEN,
+        "proden-itera": PRODENItera,
+        "proden-sudden": PRODENSudden,
+        "proden-naive": PRODENNaive,
+        "pn-oracle": PNOracle,
+        "pn-decomp": PNDecomp,
+        "d2cnn": D2CNN,
+        "ga": GA,
+        "sure": SURE,
+        "clpl": CLPL,
+        "ecoc": PLECOC,
+        "plsvm": PLSVM,
+        "plknn": PLKNN,
+        "ipal": IPAL,
+    }
+)
+"""Every method by the name that pages, shell and files use."""
 
 
 def get_method(name: str) -> type[PartialLabelEstimator]:
-    """The estimator class of that name.
+    """The estimator class of that name: `METHODS[name]`.
 
     Raises:
-        UserError: there is none; the message lists those there are.
+        UnknownMethod: there is none; the message lists those there are, and suggests one.
     """
-    if name not in METHODS:
-        close = difflib.get_close_matches(name, METHODS, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise UserError(f"There is no method called {name!r}; use one of {', '.join(METHODS)}.{hint}")
     return METHODS[name]
 
 
-__all__ = ["METHODS", "PartialLabelEstimator", "Task", "get_method"]
+__all__ = [
+    "METHODS",
+    "CLPL",
+    "D2CNN",
+    "GA",
+    "IPAL",
+    "PLECOC",
+    "PLKNN",
+    "PLSVM",
+    "PNDecomp",
+    "PNOracle",
+    "PRODEN",
+    "PRODENItera",
+    "PRODENNaive",
+    "PRODENSudden",
+    "SURE",
+    "PartialLabelEstimator",
+    "Task",
+    "UnknownMethod",
+    "covering_rate_scorer",
+    "get_method",
+]

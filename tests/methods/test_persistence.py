@@ -41,7 +41,7 @@ def quick(method: str, **params: Any) -> PartialLabelEstimator:
 def fitted(method: str, shape: tuple[int, ...] = (4,), **params: Any) -> PartialLabelEstimator:
     X, candidates, y = data(shape)
     estimator = quick(method, **params)
-    return estimator.fit(X, candidates, y=y) if estimator.needs_truth else estimator.fit(X, candidates)
+    return estimator.fit(X, candidates, truth=y) if estimator.needs_truth else estimator.fit(X, candidates)
 
 
 def saved(

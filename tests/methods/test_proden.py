@@ -115,7 +115,7 @@ def test_fit_is_the_same_steps_in_the_order_of_the_seed(method: str) -> None:
     estimator = METHODS[method](  # type: ignore[call-arg]
         model=start, epochs=4, batch_size=4, scale="none", seed=3, device="cpu", **own, **SETTINGS
     )
-    estimator.fit(X, SETS, Y) if method == "pn-oracle" else estimator.fit(X, SETS)
+    estimator.fit(X, SETS, truth=Y) if method == "pn-oracle" else estimator.fit(X, SETS)
     W, b = (part.detach().numpy() for part in start.parameters())
     reference = Reference(method, "ce", X, SETS.mask(), W, b, y=Y, **own, **SETTINGS)
     for epoch in range(4):
@@ -231,11 +231,11 @@ class TestOracle:
     def test_needs_every_true_label(self) -> None:
         for y in (None, np.array([0, 1, 2, 3, -1, 0])):
             with pytest.raises(UserError, match="true label of every training example"):
-                METHODS["pn-oracle"]().fit(X, SETS, y)
+                METHODS["pn-oracle"]().fit(X, SETS, truth=y)
 
     def test_learns_a_truth_that_is_outside_its_set(self) -> None:
         estimator = METHODS["pn-oracle"](epochs=300, lr=0.5, weight_decay=0.0, scale="none")  # type: ignore[call-arg]
-        estimator.fit(X, SETS, Y)
+        estimator.fit(X, SETS, truth=Y)
         assert estimator.predict(X)[4] == Y[4] == 1
         assert estimator.identify()[4] in SETS[4]  # what is identified comes from the set all the same
 
@@ -248,7 +248,7 @@ def test_progressive_identification_beats_its_variants_on_digits() -> None:
     identified, predicted = {}, {}
     for name in VARIANTS:
         estimator = METHODS[name](epochs=30, device="cpu")  # type: ignore[call-arg]
-        estimator.fit(features, sets, y) if name == "pn-oracle" else estimator.fit(features, sets)
+        estimator.fit(features, sets, truth=y) if name == "pn-oracle" else estimator.fit(features, sets)
         identified[name] = (estimator.identify() == y).mean()
         predicted[name] = (estimator.predict(digits.data[1400:]) == digits.target[1400:]).mean()
     assert identified["proden"] > identified["proden-naive"] > identified["proden-sudden"]

@@ -82,7 +82,7 @@ def test_the_frames_are_those_of_the_method_itself(method: str) -> None:
     settings_ = {"epochs": 8, "batch_size": MOST, "lr": 0.2, "weight_decay": 0.0, "scale": "none", "seed": 3}
     estimator = METHODS[method](model="linear", **settings_)
     if method == "pn-oracle":
-        estimator.fit(toy.points, toy.candidates, y=toy.y)
+        estimator.fit(toy.points, toy.candidates, truth=toy.y)
     else:
         estimator.fit(toy.points, toy.candidates)
     assert np.array_equal(shown.weights[-1], estimator.label_weights_)

@@ -1,0 +1,288 @@
+"""The methods as scikit-learn classifiers: forms of y, splitting, searching, pipelines, pickling, `check_estimator`."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse
+from sklearn.base import clone, is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator
+
+from pll import METHODS, CandidateSets, UserError, covering_rate_scorer, flip_binomial
+from pll.methods import PartialLabelEstimator
+from pll.weights import covering_rate
+
+N, D, C = 60, 4, 3
+RNG = np.random.default_rng(0)
+Y = np.arange(N) % C
+X = (RNG.normal(size=(N, D)) + 3 * np.eye(D)[Y]).astype(np.float32)
+SETS = flip_binomial(Y, C, 0.4, seed=1)
+NAMES = np.array(["ant", "bee", "cat"])
+
+QUICK: dict[str, dict[str, Any]] = {
+    "proden": {"epochs": 20, "batch_size": 20, "device": "cpu"},
+    "d2cnn": {"epochs": 20, "batch_size": 20, "device": "cpu"},
+    "clpl": {"C": 1.0},
+    "sure": {},
+    "plknn": {},
+    "ipal": {"propagations": 5},
+}
+"""Methods of every family, with settings that make them quick."""
+
+several_methods = pytest.mark.parametrize("name", QUICK)
+every_method = pytest.mark.parametrize("name", METHODS)
+
+
+def small(name: str) -> PartialLabelEstimator:
+    return METHODS[name](**QUICK[name])
+
+
+# ---- forms of y --------------------------------------------------------------------------------------------------
+
+
+def in_pieces(sets: CandidateSets) -> np.ndarray:
+    """(n,) objects, each a list, as a data frame's column holds them."""
+    column = np.empty(len(sets), dtype=object)
+    column[:] = [row.tolist() for row in sets]
+    return column
+
+
+FORMS = {
+    "mask": SETS.mask(),
+    "0/1 mask": SETS.mask().astype(np.int8),
+    "data frame": pd.DataFrame(SETS.mask()),
+    "array interface": np.asarray(SETS),
+    "lists of booleans": SETS.mask().tolist(),
+    "lists": [row.tolist() for row in SETS],
+    "tuples of sets": tuple(set(row.tolist()) for row in SETS),
+    "rows": list(SETS),
+    "column of lists": in_pieces(SETS),
+    "series of lists": pd.Series(in_pieces(SETS)),
+    "sparse array": scipy.sparse.csr_array(SETS.mask()),
+    "sparse matrix": scipy.sparse.csc_matrix(SETS.mask()),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sets_in_any_form_give_the_same_result_bit_for_bit(form: str) -> None:
+    expected = small("proden").fit(X, SETS)
+    estimator = small("proden").fit(X, FORMS[form])
+    assert estimator.candidates_ == SETS
+    np.testing.assert_array_equal(estimator.label_weights_, expected.label_weights_)
+    np.testing.assert_array_equal(estimator.predict_scores(X), expected.predict_scores(X))
+    assert estimator.classes_.tolist() == [0, 1, 2]
+    assert estimator.score(X, FORMS[form]) == expected.score(X, SETS)
+
+
+@several_methods
+@pytest.mark.parametrize("labels", [NAMES[Y], 10 * Y - 10, Y == 1, NAMES[Y].astype(object)], ids=lambda y: str(y[0]))
+def test_plain_labels_are_sets_of_one_and_are_predicted(name: str, labels: np.ndarray) -> None:
+    estimator = small(name).fit(X, labels)
+    assert (estimator.candidates_.sizes == 1).all()
+    assert estimator.classes_.tolist() == sorted(set(labels.tolist()))
+    predicted = estimator.predict(X)
+    assert predicted.dtype == labels.dtype and set(predicted) <= set(labels)
+    assert estimator.score(X, labels) == (predicted == labels).mean() > 0.8
+    assert (estimator.classes_[estimator.identify()] == labels).all()
+    assert estimator.class_names_ == tuple(str(label) for label in estimator.classes_.tolist())
+
+
+def test_after_a_fit_on_sets_nothing_is_left_of_earlier_labels() -> None:
+    estimator = small("proden").fit(X, NAMES[Y]).fit(X, SETS)
+    assert estimator.classes_.tolist() == [0, 1, 2]
+    assert estimator.predict(X).dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("y", "words"),
+    [
+        (None, "y is None"),
+        ([[0, 1]] * (N - 1) + [["ant"]], "'ant' is not a class index"),
+        ([[0, 2**40]] * N, "cannot be a class index"),
+        ([[0], *[[]] * (N - 1)], "empty candidate set"),
+        (np.full((N, 3), 2), "Row 0 of the candidate mask"),
+        (SETS[:-1], "59 candidate sets"),
+    ],
+)
+def test_a_y_that_is_no_form_of_sets_is_refused(y: Any, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        small("proden").fit(X, y)
+
+
+def test_sets_of_other_classes_cannot_be_scored() -> None:
+    estimator = small("plknn").fit(X, SETS)
+    with pytest.raises(UserError, match="4 classes; 3 are needed"):
+        estimator.score(X, CandidateSets.from_labels(Y, 4))
+    with pytest.raises(UserError, match="59 candidate sets"):
+        estimator.score(X, SETS[:-1])
+
+
+def test_only_the_oracle_takes_the_truth_and_needs_none_beside_labels() -> None:
+    oracle = METHODS["pn-oracle"](**QUICK["proden"])
+    from_truth = clone(oracle).fit(X, SETS, truth=Y)
+    from_labels = clone(oracle).fit(X, NAMES[Y])
+    np.testing.assert_array_equal(from_truth.predict_scores(X), from_labels.predict_scores(X))
+    with pytest.raises(UserError, match="truth="):
+        clone(oracle).fit(X, Y, truth=Y)
+    with pytest.raises(UserError, match="true label of every"):
+        clone(oracle).fit(X, SETS)
+    with pytest.raises(UserError, match="truth="):
+        small("proden").fit(X, SETS, truth=Y)
+
+
+@several_methods
+@pytest.mark.parametrize("argument", ["prior", "votes"])
+def test_an_argument_that_a_method_does_not_use_is_refused(name: str, argument: str) -> None:
+    with pytest.raises(UserError, match=f"does not use {argument}"):
+        small(name).fit(X, SETS, **{argument: np.ones(SETS.nnz)})
+
+
+# ---- what a classifier has ---------------------------------------------------------------------------------------
+
+
+@every_method
+def test_every_method_is_a_classifier(name: str) -> None:
+    estimator = METHODS[name]()
+    assert is_classifier(estimator)
+    for attribute in ("classes_", "n_features_in_", "feature_names_in_"):
+        assert not hasattr(estimator, attribute)
+    with pytest.raises(NotFittedError):
+        estimator.score(X, Y)
+
+
+@several_methods
+def test_features_are_counted_and_named(name: str) -> None:
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d"])
+    estimator = small(name).fit(frame, SETS)
+    assert estimator.feature_names_in_.tolist() == ["a", "b", "c", "d"]
+    assert estimator.n_features_in_ == D
+    np.testing.assert_array_equal(estimator.predict_scores(frame), small(name).fit(X, SETS).predict_scores(X))
+    with pytest.raises(ValueError, match="feature names"):
+        estimator.predict(frame[["b", "a", "c", "d"]])
+    assert not hasattr(estimator.fit(X, SETS), "feature_names_in_")
+
+
+def test_the_features_of_an_image_are_its_pixels() -> None:
+    estimator = small("proden").fit(X.reshape(N, 1, 2, 2), SETS)
+    assert (estimator.n_features_in_, estimator.input_shape_) == (4, (1, 2, 2))
+
+
+@several_methods
+def test_decisions_are_the_scores_and_of_two_classes_their_difference(name: str) -> None:
+    estimator = small(name).fit(X, SETS)
+    np.testing.assert_array_equal(estimator.decision_function(X), estimator.predict_scores(X))
+    two = small(name).fit(X, Y == 0)
+    decisions = two.decision_function(X)
+    assert decisions.shape == (N,)
+    np.testing.assert_array_equal(two.classes_[(decisions > 0).astype(int)], two.predict(X))
+
+
+@several_methods
+def test_the_score_of_sets_is_the_covering_rate(name: str) -> None:
+    estimator = small(name).fit(X, SETS)
+    covered = SETS.contains(estimator.predict(X))
+    assert estimator.score(X, SETS) == covered.mean() == covering_rate(estimator.predict(X), SETS)
+    assert estimator.score(X, SETS, sample_weight=covered) == 1
+    assert estimator.score(X, Y) == (estimator.predict(X) == Y).mean()
+
+
+# ---- scikit-learn's tools ----------------------------------------------------------------------------------------
+
+
+def test_train_test_split_keeps_examples_and_sets_together() -> None:
+    X_train, X_test, train, test, rows, _ = train_test_split(X, SETS, np.arange(N), test_size=0.25, random_state=0)
+    assert isinstance(train, CandidateSets) and isinstance(test, CandidateSets)
+    assert (len(train), len(test)) == (len(X_train), len(X_test)) == (45, 15)
+    assert train == SETS[rows]
+
+
+@several_methods
+def test_cross_validation(name: str) -> None:
+    scores = cross_val_score(small(name), X, SETS, cv=3)
+    assert ((scores > 0.5) & (scores <= 1)).all()
+    np.testing.assert_array_equal(scores, cross_val_score(small(name), X, SETS, cv=3, scoring=covering_rate_scorer))
+
+
+@several_methods
+def test_a_grid_search_in_a_pipeline(name: str) -> None:
+    pipeline = Pipeline([("scale", StandardScaler()), ("method", small(name))])
+    search = GridSearchCV(pipeline, {"method__seed": [0, 1]}, scoring=covering_rate_scorer, cv=2).fit(X, SETS)
+    assert search.best_score_ > 0.5
+    assert search.score(X, SETS) == covering_rate(search.predict(X), SETS)
+    assert (search.predict(X) == Y).mean() > 0.8
+
+
+@several_methods
+def test_a_pipeline_of_named_labels(name: str) -> None:
+    pipeline = make_pipeline(StandardScaler(), small(name)).fit(X, NAMES[Y])
+    assert set(pipeline.predict(X)) == set(NAMES)
+    assert covering_rate_scorer(pipeline, X, NAMES[Y]) == pipeline.score(X, NAMES[Y])
+    by_index = CandidateSets.from_labels(Y, C)
+    assert covering_rate_scorer(pipeline, X, by_index) == pipeline.score(X, NAMES[Y])
+
+
+@several_methods
+def test_pickle_and_clone(name: str) -> None:
+    estimator = small(name).fit(X, SETS)
+    again = pickle.loads(pickle.dumps(estimator))
+    np.testing.assert_array_equal(again.predict_scores(X), estimator.predict_scores(X))
+    np.testing.assert_array_equal(again.identify(), estimator.identify())
+    assert again.candidates_ == SETS
+    fresh = clone(estimator)
+    assert fresh.get_params() == estimator.get_params() and not hasattr(fresh, "classes_")
+
+
+def test_a_pickle_holds_no_training_state() -> None:
+    rng = np.random.default_rng(0)
+    many, sets = rng.normal(size=(2000, 100)), flip_binomial(rng.integers(0, 3, 2000), 3, 0.3)
+    estimator = METHODS["proden"](epochs=1, device="cpu", optimiser="adam").fit(many, sets)
+    assert len(pickle.dumps(estimator)) < many.size  # the features alone would take 4 bytes each
+    watched = METHODS["proden"](epochs=2, device="cpu")
+    for _ in watched.rounds(_task(many, sets)):
+        pickle.dumps(watched)
+    assert len(pickle.dumps(watched)) < many.size
+
+
+def _task(features: np.ndarray, sets: CandidateSets) -> Any:
+    from pll.methods import Task
+
+    return Task(features.astype(np.float32), sets)
+
+
+# ---- check_estimator ---------------------------------------------------------------------------------------------
+
+NOT_PASSED = {
+    "check_dtype_object": "it wants a TypeError for features that are no numbers; ours is a UserError (a ValueError), "
+    "as for everything else about the data that a user can mend",
+}
+"""Checks that fail for every method, each with the reason."""
+
+
+def check(name: str, **settings: Any) -> None:
+    failed = [
+        f"{result['check_name']}: {result['exception']}"
+        for result in check_estimator(
+            METHODS[name](**settings), expected_failed_checks=NOT_PASSED, on_fail=None, on_skip=None
+        )
+        if result["status"] == "failed"
+    ]
+    assert failed == []
+
+
+@pytest.mark.parametrize(("name", "settings"), [("proden", {"epochs": 20, "lr": 0.1, "threads": 1}), ("plknn", {})])
+def test_scikit_learns_own_checks_pass(name: str, settings: dict[str, Any]) -> None:
+    check(name, **settings)
+
+
+@pytest.mark.slow
+@every_method
+def test_scikit_learns_own_checks_pass_with_the_usual_settings(name: str) -> None:
+    check(name)

@@ -34,7 +34,7 @@ from pll.cli.options import (
 from pll.cli.progress import bar, load
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
-from pll.runs import run_data, runner
+from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.training.devices import default_threads
@@ -98,7 +98,7 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
             except StopTraining:
                 raise KeyboardInterrupt from None  # nothing is trained yet that could be kept
 
-        return run_data.load_parts(folder.config(), progress)
+        return runner.load_parts(folder.config(), progress)
 
 
 def _run_config(options: FitOptions) -> RunConfig:

@@ -16,7 +16,7 @@ from pll.methods.persistence import load_model
 from pll.replay import replay_html
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.record import record_of
-from pll.runs import run_data
+from pll.runs import runner
 from pll.runs.folder import RunFolder, check_has_result
 
 
@@ -28,7 +28,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     """
     state: dict[str, Any] = folder.state()
     check_has_result(folder)
-    train = (parts or run_data.parts_of(folder)).train
+    train = (parts or runner.parts_of(folder)).train
     sets = train.sets()
     record = record_of(folder, sets if folder.config().lessons is None else None)
     weights = np.load(folder.history / "final.npy")

@@ -16,7 +16,7 @@ from pll.review.rounds import asked_of, calibration_of
 from pll.review.state import ReviewState
 from pll.runs.folder import RunFolder
 from pll.runs.labels_table import Decision
-from pll.runs.run_data import load_parts
+from pll.runs.runner import load_parts
 from pll.store import Database, Store, database_url
 from pll.store.records import Event, ReviewRecord, RoundRecord
 

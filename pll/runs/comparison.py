@@ -1,41 +1,175 @@
-"""A comparison: several runs trained together as one, which take turns by epoch; or runs of the past side by side.
+"""A comparison: several runs trained together, or runs of the past side by side.
 
-The lane that is farthest behind takes the next turn, so that all of them are at the same epoch whenever a round is
-complete, also after a restart, when each goes on from a checkpoint of its own. The data is read, and the candidate
-sets are drawn, once. A lane that fails does not stop the others.
+A lane is an ordinary run with a folder of its own; lanes share the data, the candidate sets, the seed and, unless a
+lane says otherwise, the settings. What makes them lanes is a small folder beside the runs, with one file
+`comparison.json`: a name, when it was made, the ids of the runs, and whether they are trained together. The data is
+read, and the candidate sets are drawn, once.
 
-What this file is not about: what a turn does (`pll.runs.runner.rounds`, which goes through the one training loop).
+How lanes take turns is in `pll.runs.worker`; what a comparison shows in `pll.analysis.comparison_report`.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from pll.analysis.protocol import Parts
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.methods import PartialLabelEstimator
-from pll.runs import runner
+from pll.io import write_json
+from pll.methods import METHODS, get_method
+from pll.methods.advice import advise
+from pll.methods.proden import update_interval
+from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
-from pll.runs.folder import RunFolder, State
-from pll.runs.lanes import LaneList
-from pll.runs.run import Run, note_failure, quiet_epochs
-from pll.runs.snapshots import ComparisonSnapshot, Snapshot, joint_state, seconds_left
+from pll.runs.run import Run
+from pll.runs.runner import new_estimator
+from pll.runs.snapshots import ComparisonSnapshot, joint_state
 from pll.runs.worker import Worker
-from pll.training.devices import computing_threads, device_name
-from pll.training.metrics import EpochRecord, StopTraining
 
-OVER = ("finished", "failed")
-"""States of a lane that has nothing left to do."""
+MOST_LANES = 5
+"""More than that no eye follows at once."""
+USUAL = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")
+"""The lanes that show what progressive identification is worth (paper, §4)."""
+LANES_FILE = "comparison.json"
+
+
+@dataclass(frozen=True)
+class LaneList:
+    """What comparison.json holds.
+
+    Attributes:
+        runs: ids of the runs, in the order of the lanes.
+        together: whether they are trained as one; else they are runs of the past, laid beside each other.
+        name: what to call it on a page.
+        created: when, as ISO 8601 in UTC.
+    """
+
+    runs: tuple[str, ...]
+    together: bool
+    name: str = ""
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="microseconds"))
+
+    def write(self, folder: Path) -> None:
+        """Put comparison.json into its folder, which is made if need be."""
+        write_json(folder / LANES_FILE, asdict(self))
+
+    @classmethod
+    def read(cls, folder: Path) -> LaneList:
+        """The inverse of `write`.
+
+        Raises:
+            UserError: there is none, or it cannot be understood.
+        """
+        try:
+            known = json.loads((folder / LANES_FILE).read_text(encoding="utf-8"))
+            runs = tuple(str(run) for run in known["runs"])
+            return cls(runs, bool(known["together"]), str(known["name"]), str(known["created"]))
+        except FileNotFoundError as error:
+            raise UserError("There is no comparison behind this link; it may have been deleted.") from error
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise UserError(f"{folder / LANES_FILE} cannot be read ({error}); start a new comparison.") from error
+
+
+def lane_configs(
+    shared: RunConfig, methods: Sequence[str], own: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[RunConfig]:
+    """One run a method: the same data, split, candidate sets and seed, and the shared settings that the method has.
+
+    Args:
+        shared: everything the lanes have in common; its `method` does not matter.
+        methods: names of `METHODS`.
+        own: method → settings in which this lane differs from the shared ones.
+
+    Raises:
+        UserError: see `check_lanes`; a setting that does not exist.
+    """
+    made = []
+    for method in methods:
+        known = get_method(method)().get_params()
+        common = {name: value for name, value in shared.params.items() if name in known}
+        made.append(replace(shared, method=method, params=common | dict((own or {}).get(method, {}))))
+    check_lanes(made)
+    return made
+
+
+def check_lanes(configs: Sequence[RunConfig]) -> None:
+    """Raises UserError unless these are two to `MOST_LANES` lanes that share all but method and settings."""
+    if not 2 <= len(configs) <= MOST_LANES:
+        raise UserError(f"{len(configs)} lanes cannot be compared; choose two to {MOST_LANES}.")
+    for config in configs:
+        new_estimator(config)
+        for name in ("source", "flip", "holdout", "test", "features", "seed", "strict", "noisy"):
+            if getattr(config, name) != getattr(configs[0], name):
+                raise UserError(f"The lanes differ in {name}; lanes share everything but method and settings.")
+
+
+def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | None = None) -> str | None:
+    """Why a method cannot be a lane on this data, in words; None where it can.
+
+    Args:
+        data: with its candidate sets.
+        params: settings; those the method does not have are passed over.
+    """
+    kind = METHODS[method]
+    if kind.needs_truth and (data.y is None or bool((data.y < 0).any())):
+        return f"{kind.title} learns from the true label of every example, which this data does not have."
+    known = kind().get_params()
+    settings = {name: value for name, value in (params or {}).items() if name in known}
+    obstacles = advise(kind(**settings), data).obstacles
+    return obstacles[0] if obstacles else None
+
+
+def lane_titles(configs: Sequence[RunConfig]) -> list[str]:
+    """What to call each lane: its method; where a method comes twice, also what sets the lane apart."""
+    titles = [METHODS[config.method].title if config.method in METHODS else config.method for config in configs]
+    made = []
+    for place, (config, title) in enumerate(zip(configs, titles, strict=True)):
+        namesakes = [other for other, same in zip(configs, titles, strict=True) if same == title]
+        apart = _told_apart(config, namesakes) if len(namesakes) > 1 else ""
+        number = f"({titles[: place + 1].count(title)})" if len(namesakes) > 1 and not apart else ""
+        made.append(" ".join(part for part in (title, apart, number) if part))
+    return [title if made.count(title) == 1 else f"{title} ({k + 1})" for k, title in enumerate(made)]
+
+
+def _told_apart(config: RunConfig, namesakes: Sequence[RunConfig]) -> str:
+    """The settings in which a run is not like all of its namesakes, in a few words."""
+    facts = [_facts(other) for other in namesakes]
+    mine = _facts(config)
+    return ", ".join(f"{k} {v}".strip() for k, v in mine.items() if any(other.get(k) != v for other in facts))
+
+
+def _facts(config: RunConfig) -> dict[str, str]:
+    every = get_method(config.method)().get_params() | config.params
+    words = {"update_every": "update every", "batch_size": "batch", "weight_decay": "weight decay"}
+    settings = {words.get(name, name): str(value) for name, value in every.items() if name not in ("seed", "threads")}
+    sets = "" if config.flip is None else config.flip.words
+    return {"": config.name or config.source.name, "sets": sets, "seed": str(config.seed)} | settings
+
+
+def rule_of(config: RunConfig) -> str:
+    """What the method of a lane does with its weights, as a clause; "" for methods that are not of one family."""
+    match config.method:
+        case "proden-naive":
+            return "all candidates weigh the same in its loss from beginning to end"
+        case "proden-sudden":
+            return "it puts all weight on its top candidate at every step"
+        case "proden-itera":
+            every = get_method(config.method)().get_params() | config.params
+            interval = update_interval(every["epochs"], every["update_every"])
+            return f"it renews its weights only every {interval} epochs"
+        case "pn-decomp":
+            return "it learns every candidate as if it were true"
+        case _:
+            return ""
 
 
 class Comparison(Worker):
-    """Lanes in one place of the queue, under one hand. Its id is the name of its folder.
+    """Lanes trained together, with one place in the queue. Its id is the name of its folder.
 
     Args:
         folder: holds `comparison.json`.
@@ -47,6 +181,9 @@ class Comparison(Worker):
         runs: the runs that are still there, in the order of the lanes.
     """
 
+    OVER = ("finished", "failed")
+    KEEPS_DATA = False
+
     def __init__(self, folder: Path, find: Callable[[str], Run], queue: DeviceQueue) -> None:
         super().__init__(folder.name, queue)
         self.folder = folder
@@ -54,10 +191,6 @@ class Comparison(Worker):
         self.runs = _those_found(self.lanes.runs, find)
         if not self.runs:
             raise UserError("The runs of this comparison have been deleted.")
-        self._loading = threading.Lock()
-        self._parts: Parts | None = None
-        self._turns: list[_Turns] = []
-        self._locked = ExitStack()
 
     @property
     def name(self) -> str:
@@ -69,7 +202,7 @@ class Comparison(Worker):
         """How all lanes stand now."""
         with self._guard:
             alive, state = self.is_alive(), self._state
-            at_work = {turns.run.id: turns.snapshot(state) for turns in self._turns if alive and not turns.over}
+            at_work = {lane.id: lane.snapshot(state) for lane in self._lanes if alive and not lane.is_over}
         lanes = tuple(at_work[run.id] if run.id in at_work else run.snapshot() for run in self.runs)
         left = [lane.seconds_left for lane in lanes if lane.id in at_work]
         rounds = max(((lane.total or 0) - lane.epoch for lane in lanes if lane.id in at_work), default=0)
@@ -107,158 +240,8 @@ class Comparison(Worker):
                     self._guard.notify_all()
             return parts
 
-    def wait_until_ready(self, seconds: float) -> bool:
-        """Wait, at most so long, for the data to be read; False while it is not. A comparison at rest is ready."""
-        with self._guard:
-            return self._guard.wait_for(lambda: self._parts is not None or not self.is_alive(), seconds)
-
-    # ---- the thread ----------------------------------------------------------------------------------------------
-
-    def _claim(self) -> bool:
-        if not self.lanes.together:
-            return False
-        # Folders of its own: a lock lets everybody in who holds the same object, and a run must not start by itself.
-        folders = [RunFolder(run.folder.path) for run in self.runs]
-        with ExitStack() as undo:
-            for folder in folders:
-                if not folder.exists():
-                    raise UserError("A run of this comparison has been deleted.")
-                folder.lock()
-                undo.callback(folder.unlock)
-            lanes = [
-                _Turns(run, folder, self.parts, self._hook) for run, folder in zip(self.runs, folders, strict=True)
-            ]
-            self._turns = [turns for turns in lanes if turns.folder.state()["state"] not in OVER]
-            if self._turns:
-                self._locked = undo.pop_all()  # they stay locked
-        return bool(self._turns)
-
-    def _unclaim(self) -> None:
-        self._locked.close()
-
-    def _choose_device(self) -> str:
-        wanted = (run.config.params.get("device") for run in self.runs)
-        return device_name(str(next((device for device in wanted if device), "auto")))
-
-    def _write_state(self, state: State) -> None:
-        for turns in self._turns:
-            if not turns.over:
-                turns.folder.set_state(state)
-
-    def _labour(self) -> None:
-        self.parts()
-        with computing_threads(next((turns.threads for turns in self._turns if turns.threads), None)):
-            complete = self._complete()
-            while not self._is_stopped() and (turns := self._farthest_behind()) is not None:
-                if turns.threads:  # a lane that has ended has put back what it found
-                    torch.set_num_threads(turns.threads)
-                turns.take()
-                if self._complete() > complete:
-                    complete = self._complete()
-                    with self._guard:
-                        self._note_epoch(min((turns.quiet for turns in self._turns if not turns.over), default=0))
-            if self._is_stopped():
-                for turns in self._turns:
-                    turns.stop()
-
-    def _farthest_behind(self) -> _Turns | None:
-        left = [turns for turns in self._turns if not turns.over]
-        return min(left, key=lambda turns: turns.epoch, default=None)  # the first of equals
-
-    def _complete(self) -> int:
-        """Epochs that every lane that is not over has completed."""
-        left = [turns.epoch for turns in self._turns if not turns.over]
-        return min(left, default=max((turns.epoch for turns in self._turns), default=0))
-
-    def _note_pause(self, begins: bool) -> None:
-        """Nothing: lanes are looked at between epochs only."""
-
-    def _forget(self) -> None:
-        for turns in self._turns:
-            turns.close()
-        self._turns = []
-        self._parts = None
-
-    def _write_failure(self, error: Exception, message: str) -> None:
-        for turns in self._turns:
-            if not turns.over:
-                note_failure(turns.folder, error, message)
-
-
-class _Turns:
-    """One lane at work: what it has shown so far, and its next turn."""
-
-    def __init__(self, run: Run, folder: RunFolder, load: Callable[[], Parts], hook: Callable[[], None]) -> None:
-        self.run = run
-        self.folder = folder
-        self.over = False
-        self.threads: int | None = run.config.params.get("threads")
-        self.total: int | None = folder.about().get("epochs")
-        self.rows: list[dict[str, Any]] = folder.metrics()
-        self.record: EpochRecord | None = None
-        self._estimator: PartialLabelEstimator | None = None
-        self._going: Generator[EpochRecord, None, runner.Outcome] = runner.rounds(
-            folder, load=load, hook=hook, on_ready=self._on_ready
-        )
-
-    @property
-    def epoch(self) -> int:
-        return int(self.rows[-1]["epoch"]) if self.rows else 0
-
-    @property
-    def quiet(self) -> int:
-        """Epochs since an identified label changed."""
-        return quiet_epochs(self.rows)
-
-    def take(self) -> None:
-        """One epoch; with the last one goes the writing of the result."""
-        try:
-            record = next(self._going)
-            self.rows = [*self.rows, record.metrics()]  # a new list: snapshots have the old one
-            self.record = record
-            if record.epoch == self.total:
-                next(self._going)
-        except StopIteration:
-            self.over = True
-        except UserError:  # the folder says why
-            self.over = True
-
-    def stop(self) -> None:
-        """Write down what there is, so that it can go on from there."""
-        if self.over:
-            return
-        self.over = True
-        try:
-            self._going.throw(StopTraining)
-        except StopTraining:  # it had not begun
-            self.folder.set_state("stopped")
-        except (StopIteration, UserError):
-            pass
-
-    def close(self) -> None:
-        """Let go of the lane where something else went wrong."""
-        self._going.close()
-        self._estimator = self.record = None
-
-    def snapshot(self, state: State) -> Snapshot:
-        """How the lane stands, in a comparison that stands so."""
-        config, rows = self.run.config, tuple(self.rows)
-        return Snapshot(
-            id=self.run.id,
-            name=config.name or config.source.name,
-            method=config.method,
-            state=state,
-            total=self.total,
-            rows=rows,
-            record=self.record,
-            seconds_left=seconds_left(rows, self.total),
-            stage="" if self._estimator is None else self._estimator.stage_,
-        )
-
-    def _on_ready(self, parts: Parts, estimator: PartialLabelEstimator) -> None:
-        self._estimator = estimator
-        self.total = estimator.total_rounds()
-        self.rows = self.folder.metrics()  # a run that goes on starts from its checkpoint
+    def _paths(self) -> Sequence[Path]:
+        return [run.folder.path for run in self.runs] if self.lanes.together else []
 
 
 def _those_found(ids: Sequence[str], find: Callable[[str], Run]) -> list[Run]:

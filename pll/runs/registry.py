@@ -15,12 +15,10 @@ from pll.errors import UserError
 from pll.methods import get_method
 from pll.paths import candid_home
 from pll.runs import runner
-from pll.runs.comparison import Comparison
+from pll.runs.comparison import LANES_FILE, MOST_LANES, Comparison, LaneList, check_lanes
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder, list_runs
-from pll.runs.lanes import FILE as LANES_FILE
-from pll.runs.lanes import MOST_LANES, LaneList, check_lanes
 from pll.runs.process import PerProcess
 from pll.runs.run import Run
 from pll.runs.worker import Worker
@@ -135,7 +133,7 @@ class RunRegistry:
         """Make a run a lane and train them together, as one in the queue.
 
         Args:
-            configs: see `pll.runs.lanes.lane_configs`.
+            configs: see `lane_configs`.
             name: what to call the comparison on a page.
 
         Raises:

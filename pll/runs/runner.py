@@ -18,15 +18,14 @@ from typing import Any, cast
 
 import torch
 
-from pll.analysis.protocol import Parts
+from pll.analysis.protocol import Parts, prepare
 from pll.analysis.readiness import warnings_about
 from pll.errors import UserError, explain
 from pll.features import save_features
-from pll.io import remove_parts
+from pll.io import Progress, remove_parts
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.persistence import save_model
 from pll.methods.warm_start import warm_start
-from pll.runs import run_data
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.history import HistoryWriter
@@ -49,6 +48,48 @@ class Outcome:
 Load = Callable[[], Parts]
 Prepared = Callable[[Parts, PartialLabelEstimator], None]
 Observer = Callable[[EpochRecord], None]
+
+
+def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
+    """The data of a run, split and with its candidate sets.
+
+    Args:
+        progress: told how far reading, features and candidate sets are; what it raises stops them.
+
+    Raises:
+        UserError: see `Source.load` and `prepare`.
+    """
+    test = None if config.test is None else config.test.load(progress)
+    parts = prepare(
+        config.source.load(progress),
+        flip_with=config.flip,
+        holdout=config.holdout,
+        test=test,
+        features=config.features,
+        seed=config.seed,
+        strict=config.strict,
+        noisy=config.noisy,
+        progress=progress,
+    )
+    return parts if config.lessons is None else replace(parts, train=config.lessons.applied(parts.train))
+
+
+def parts_of(folder: RunFolder) -> Parts:
+    """The data of a run that has begun, as it was then.
+
+    Raises:
+        UserError: see `load_parts`; or the data is read otherwise than then.
+    """
+    parts = load_parts(folder.config())
+    train, known = parts.train, folder.about().get("data", {})
+    found = {"examples": len(train), "input_shape": list(train.input_shape), "class_names": list(train.class_names)}
+    others = [name.replace("_", " ") for name, value in found.items() if known.get(name, value) != value]
+    if others:
+        raise UserError(
+            f"{train.name} is read otherwise than when this run was trained ({', '.join(others)}). Say what its "
+            "columns are, and train on it again."
+        )
+    return parts
 
 
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
@@ -80,7 +121,7 @@ def run(
 
     Args:
         folder: made by `RunFolder.create`; its checkpoint, if it has one, is where to start.
-        load: gives the data, where somebody may have it already; by default `rundata.load_parts`.
+        load: gives the data, where somebody may have it already; by default `load_parts`.
         hook: called between mini-batches; may wait, may raise `StopTraining`.
         on_ready: called with the data and the method before training starts.
         on_record: called with every record once it is on disk.
@@ -88,10 +129,10 @@ def run(
     Raises:
         UserError: whatever is wrong, in plain words. The folder's state is `failed` and its log has the whole story.
     """
-    return _outcome_of(rounds(folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record))
+    return _outcome_of(run_epochs(folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record))
 
 
-def rounds(
+def run_epochs(
     folder: RunFolder,
     *,
     load: Load | None = None,
@@ -105,7 +146,7 @@ def rounds(
     there (`throw`) ends the run as it does when a hook raises it. Arguments and errors as for `run`.
     """
     try:
-        return (yield from _Fitting(folder, load, hook, on_ready, on_record).rounds())
+        return (yield from _Fitting(folder, load, hook, on_ready, on_record).epochs())
     except Exception as error:  # not KeyboardInterrupt: that leaves an interrupted run
         message = explain(error)
         with suppress(OSError):  # a full disk is not to hide what came before it
@@ -135,13 +176,13 @@ class _Fitting:
     ) -> None:
         self.folder = folder
         self.config = folder.config()
-        self.load = load or partial(run_data.load_parts, self.config)
+        self.load = load or partial(load_parts, self.config)
         self.outer_hook = hook
         self.on_ready = on_ready
         self.on_record = on_record
         self.saved_at = time.monotonic()
 
-    def rounds(self) -> Generator[EpochRecord, None, Outcome]:
+    def epochs(self) -> Generator[EpochRecord, None, Outcome]:
         self.parts = self.load()
         train = self.parts.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")

@@ -1,29 +1,161 @@
-"""A thread that trains under a person's hand: it waits for its place, pauses, steps, keeps a pace, stops.
+"""Pausable training thread: it waits for its place in the queue, pauses, steps, keeps a pace and stops.
 
-What this file is not about: what is trained. That is one run (`pll.runs.run`) or several that take turns
-(`pll.runs.comparison`).
+A worker trains lanes: each is a run with a folder of its own, trained an epoch at a time by `pll.runs.runner`. A run
+by itself (`pll.runs.run`) is a worker of one lane, a comparison (`pll.runs.comparison`) one of several.
 """
 
 from __future__ import annotations
 
 import threading
 import time
+import traceback
 from abc import ABC, abstractmethod
-from contextlib import suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
 
+import torch
+
+from pll.analysis.protocol import Parts
 from pll.errors import UserError, explain
+from pll.methods import PartialLabelEstimator
+from pll.runs import runner
+from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
-from pll.runs.folder import State
-from pll.training.metrics import StopTraining
+from pll.runs.folder import RunFolder, State
+from pll.runs.snapshots import Snapshot, seconds_left
+from pll.training.devices import computing_threads, device_name
+from pll.training.metrics import EpochRecord, StopTraining, TrainingProgress
+
+
+class Lane:
+    """One run at work: its next epoch, and what is known of it so far.
+
+    Args:
+        folder: of the run, locked by the worker.
+        load: returns the data.
+        hook: called between mini-batches.
+        on_ready: called once the data is there and the method made, before the first epoch.
+
+    Attributes:
+        is_over: whether there is nothing left to do: finished, stopped or failed.
+        total: epochs in all; None before the data is read.
+        rows: the rows of metrics.csv so far.
+        record: the last record.
+        moment: where it stands within its epoch, while paused there.
+        estimator: the method; None before `on_ready`.
+        error: what went wrong, for a person.
+    """
+
+    def __init__(
+        self,
+        folder: RunFolder,
+        load: Callable[[], Parts],
+        hook: Callable[[], None],
+        on_ready: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.id = folder.path.name
+        self.folder = folder
+        self.is_over = False
+        self.total: int | None = folder.about().get("epochs")
+        self.rows: list[dict[str, Any]] = folder.metrics()
+        self.record: EpochRecord | None = None
+        self.moment: TrainingProgress | None = None
+        self.estimator: PartialLabelEstimator | None = None
+        self.error: str | None = None
+        self._on_ready = on_ready
+        self._epochs: Generator[EpochRecord, None, runner.Outcome] = runner.run_epochs(
+            folder, load=load, hook=hook, on_ready=self._note_ready
+        )
+
+    @cached_property
+    def config(self) -> RunConfig:
+        """What the run was started with."""
+        return self.folder.config()
+
+    @property
+    def threads(self) -> int | None:
+        """CPU threads it trains with; None for the default."""
+        return self.config.params.get("threads")
+
+    @property
+    def epoch(self) -> int:
+        """Epochs complete."""
+        return int(self.rows[-1]["epoch"]) if self.rows else 0
+
+    def train_epoch(self) -> None:
+        """Train one epoch; after the last one, write the result too."""
+        try:
+            record = next(self._epochs)
+            self.rows = [*self.rows, record.metrics()]  # a new list: snapshots have the old one
+            self.record = record
+            if record.epoch == self.total:
+                next(self._epochs)
+        except StopIteration:
+            self.is_over = True
+        except UserError as error:  # the folder says so too
+            self.is_over, self.error = True, explain(error)
+
+    def stop(self) -> None:
+        """Write the result so far, so that the run can go on from there."""
+        if self.is_over:
+            return
+        self.is_over = True
+        try:
+            self._epochs.throw(StopTraining)
+        except StopTraining:  # it had not begun
+            self.folder.set_state("stopped")
+        except StopIteration:
+            pass
+        except UserError as error:
+            self.error = explain(error)
+
+    def close(self) -> None:
+        """Free what only a lane at work needs; where it was interrupted, nothing is written."""
+        self._epochs.close()
+        self.estimator = self.record = self.moment = None
+
+    def snapshot(self, state: State) -> Snapshot:
+        """How the lane stands, in a worker of that state."""
+        rows = tuple(dict(row) for row in self.rows)
+        return Snapshot(
+            id=self.id,
+            name=self.config.name or self.config.source.name,
+            method=self.config.method,
+            state=state,
+            total=self.total,
+            rows=rows,
+            record=self.record,
+            moment=self.moment,
+            seconds_left=seconds_left(rows, self.total),
+            stage="" if self.estimator is None else self.estimator.stage_,
+        )
+
+    def _note_ready(self, parts: Parts, estimator: PartialLabelEstimator) -> None:
+        self.estimator = estimator
+        self.total = estimator.total_rounds()
+        self.rows = self.folder.metrics()  # a run that goes on starts from its checkpoint
+        self._on_ready()
 
 
 class Worker(ABC):
-    """Something with an id that trains in a thread of its own, with one place in the queue.
+    """Lanes trained by one thread, with one place in the queue.
+
+    The lane farthest behind trains the next epoch, so that all of them are at the same epoch whenever a round of turns
+    is complete, also after a restart, when each goes on from a checkpoint of its own. A lane that fails does not stop
+    the others.
 
     Args:
         name: its id.
         queue: where it waits for its device.
     """
+
+    OVER: tuple[State, ...] = ("finished",)
+    """States of a run in which there is nothing left to do."""
+    KEEPS_DATA = True
+    """Whether the data stays in memory once the worker has ended."""
 
     def __init__(self, name: str, queue: DeviceQueue) -> None:
         self.id = name
@@ -31,6 +163,11 @@ class Worker(ABC):
         self._priority = 0
         self._guard = threading.Condition()
         self._thread: threading.Thread | None = None
+        self._lanes: list[Lane] = []
+        self._locked = ExitStack()
+        self._complete = 0
+        self._loading = threading.Lock()
+        self._parts: Parts | None = None
         self._wants: State = "running"
         self._state: State = "queued"
         self._device = ""
@@ -43,45 +180,19 @@ class Worker(ABC):
         self._pace = 0.0
         self._next_epoch_at = 0.0
 
-    # ---- what a kind of worker provides --------------------------------------------------------------------------
+    @abstractmethod
+    def _paths(self) -> Sequence[Path]:
+        """The folders of the runs to train, in the order of the lanes."""
 
     @abstractmethod
-    def _claim(self) -> bool:
-        """Lock what it works on; False (and nothing locked) where there is nothing left to do.
+    def parts(self) -> Parts:
+        """The data of the lanes, read once.
 
         Raises:
-            UserError: another process is at work on it, or files are gone or damaged.
+            UserError: the source is gone or has changed.
         """
 
-    @abstractmethod
-    def _choose_device(self) -> str:
-        """The device it computes on. Raises UserError where there is none such."""
-
-    @abstractmethod
-    def _labour(self) -> None:
-        """All of the work; `_hook` is called between mini-batches and `_note_epoch` after every epoch."""
-
-    @abstractmethod
-    def _write_state(self, state: State) -> None:
-        """Write down where it stands."""
-
-    @abstractmethod
-    def _write_failure(self, error: Exception, message: str) -> None:
-        """Write down what went wrong, and in plain words, where that can still be written to."""
-
-    @abstractmethod
-    def _forget(self) -> None:
-        """Let go of what only a live one needs; called with the guard held."""
-
-    @abstractmethod
-    def _unclaim(self) -> None:
-        """Unlock what `_claim` locked."""
-
-    @abstractmethod
-    def _note_pause(self, begins: bool) -> None:
-        """A pause begins (note where within an epoch it stands) or ends. Called with the guard held."""
-
-    # ---- what a person can do ------------------------------------------------------------------------------------
+    # ---- control -------------------------------------------------------------------------------------------------
 
     def start(self, *, priority: int = 0, paused: bool = False) -> None:
         """Begin, or go on from the checkpoint, in a thread of its own; with `paused`, wait before the first batch.
@@ -150,6 +261,11 @@ class Worker(ABC):
         if self._thread is not None:
             self._thread.join(timeout)
 
+    def wait_until_ready(self, seconds: float) -> bool:
+        """Wait, at most so long, for the data to be read; False while it is not. What is at rest is ready."""
+        with self._guard:
+            return self._guard.wait_for(lambda: self._parts is not None or not self.is_alive(), seconds)
+
     def wait_until_paused(self, seconds: float) -> None:
         """Wait, at most so long, until it stands still: paused, or ended."""
         with self._guard:
@@ -195,22 +311,105 @@ class Worker(ABC):
                 self._write_state("stopped")
                 return
             self._set_state("running")
-            self._labour()
+            self._train()
         except Exception as error:
             message = explain(error)
             with self._guard:
                 self._error = message
-            self._write_failure(error, message)
+            for lane in self._lanes:
+                if not lane.is_over:
+                    note_failure(lane.folder, error, message)
         finally:
             self._queue.release(self._device, self.id)
             self._queue.leave(self._device, self.id)
             with self._guard:
-                self._forget()
+                for lane in self._lanes:
+                    lane.close()
+                self._lanes = []
+                if not self.KEEPS_DATA:
+                    self._parts = None
                 self._allow()
-            self._unclaim()
+            self._locked.close()
             with self._guard:
                 self._is_over = True
                 self._guard.notify_all()
+
+    def _claim(self) -> bool:
+        """Lock the runs; False (and nothing locked) where there is nothing left to do.
+
+        Raises:
+            UserError: another process is at work on one, or files are gone or damaged.
+        """
+        with ExitStack() as undo:
+            lanes = []
+            for path in self._paths():
+                folder = RunFolder(path)  # an object of its own: a lock lets in whoever holds the same object
+                if not folder.exists():
+                    raise UserError(f"The run {path.name} has been deleted.")
+                folder.lock()
+                undo.callback(folder.unlock)
+                lanes.append(Lane(folder, self.parts, self._hook, self._note_ready))
+            self._lanes = [lane for lane in lanes if lane.folder.state()["state"] not in self.OVER]
+            if self._lanes:
+                self._locked = undo.pop_all()  # they stay locked
+        self._complete = self._complete_epochs()
+        return bool(self._lanes)
+
+    def _choose_device(self) -> str:
+        wanted = (lane.config.params.get("device") for lane in self._lanes)
+        return device_name(str(next((device for device in wanted if device), "auto")))
+
+    def _write_state(self, state: State) -> None:
+        for lane in self._lanes:
+            if not lane.is_over:
+                lane.folder.set_state(state)
+
+    def _train(self) -> None:
+        """Train all lanes to their end, or until stopped."""
+        self.parts()
+        with self._guard:
+            self._guard.notify_all()
+        is_alone = len(self._lanes) == 1
+        threads = None if is_alone else next((lane.threads for lane in self._lanes if lane.threads), None)
+        with computing_threads(threads):
+            while not self._is_stopped() and (lane := self._farthest_behind()) is not None:
+                if not is_alone and lane.threads:  # a lane that has ended has put back what it found
+                    torch.set_num_threads(lane.threads)
+                lane.train_epoch()
+                self._note_turn()
+            if self._is_stopped():
+                for lane in self._lanes:
+                    lane.stop()
+        if is_alone:
+            self._error = self._lanes[0].error
+
+    def _farthest_behind(self) -> Lane | None:
+        left = [lane for lane in self._lanes if not lane.is_over]
+        return min(left, key=lambda lane: lane.epoch, default=None)  # the first of equals
+
+    def _complete_epochs(self) -> int:
+        """Epochs that every lane that is not over has completed."""
+        left = [lane.epoch for lane in self._lanes if not lane.is_over]
+        return min(left, default=max((lane.epoch for lane in self._lanes), default=0))
+
+    def _note_ready(self) -> None:
+        """A lane has gone back to its checkpoint, which may be before what its metrics said."""
+        with self._guard:
+            self._complete = self._complete_epochs()
+            self._guard.notify_all()
+
+    def _note_turn(self) -> None:
+        complete = self._complete_epochs()
+        if complete > self._complete:
+            self._complete = complete
+            left = [lane for lane in self._lanes if not lane.is_over]
+            with self._guard:
+                self._note_epoch(min((quiet_epochs(lane.rows) for lane in left), default=0))
+
+    def _note_pause(self, begins: bool) -> None:
+        """Note where within its epoch a lane stands; of several, only what stands between epochs is looked at."""
+        if len(self._lanes) == 1 and (estimator := self._lanes[0].estimator) is not None:
+            self._lanes[0].moment = estimator.moment() if begins else None
 
     def _acquire(self) -> bool:
         return self._queue.acquire(self._device, self.id, cancelled=self._is_stopped, priority=self._priority)
@@ -270,3 +469,21 @@ class Worker(ABC):
                 self._wants = "paused"
         if self.settle_after and quiet_epochs >= self.settle_after:
             self._wants = "stopped"
+
+
+def quiet_epochs(rows: Sequence[dict[str, Any]]) -> int:
+    """Epochs since an identified label last changed. The first epoch does not count: it has nothing to change from.
+
+    >>> quiet_epochs([{"changed_labels": changed} for changed in (0, 3, 0, 0)])
+    2
+    """
+    last = next((place for place in range(len(rows), 1, -1) if rows[place - 1]["changed_labels"]), 1)
+    return max(len(rows) - last, 0)
+
+
+def note_failure(folder: RunFolder, error: Exception, message: str) -> None:
+    """Write down in a run's folder what went wrong, unless `pll.runs.runner` has, where it can still be written to."""
+    with suppress(OSError, UserError):
+        if folder.state()["state"] != "failed":
+            folder.log("".join(traceback.format_exception(error)))
+            folder.set_state("failed", error=message)

@@ -12,8 +12,8 @@ from urllib.parse import urlencode
 
 from pll.errors import UserError
 from pll.methods import get_method
+from pll.runs.comparison import MOST_LANES, check_lanes
 from pll.runs.folder import RunConfig
-from pll.runs.lanes import MOST_LANES, check_lanes
 from pll.share.model import LANE_CONTROLS, Look, Share
 from pll.share.reading import from_query
 from pll.share.writing import check_length, to_query

@@ -9,7 +9,7 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.replay import replay_html
-from pll.runs import run_data, runner
+from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.synthesis import Flip
@@ -27,7 +27,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, RunFolder]:
     folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params=params, name="my digits"))
     runner.run(folder)
     file = root / "replay.html"
-    file.write_text(replay_html(folder, run_data.load_parts(folder.config()).train), "utf-8")
+    file.write_text(replay_html(folder, runner.load_parts(folder.config()).train), "utf-8")
     return file, folder
 
 

@@ -11,7 +11,7 @@ from pll.cli.main import main
 from pll.errors import UserError
 from pll.export.run_export import export_run, export_source
 from pll.methods.persistence import load_model
-from pll.runs import run_data, runner
+from pll.runs import runner
 from pll.runs.folder import RunFolder
 from pll.training.metrics import StopTraining
 from tests.run_helpers import config, write_data
@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
     source = export_source(folder)
-    parts = run_data.load_parts(folder.config())
+    parts = runner.load_parts(folder.config())
     assert source.name == "my labels"
     assert source.candidates == parts.train.sets()
     assert source.ids.tolist() == parts.train.row_ids.tolist()
@@ -42,8 +42,8 @@ def test_what_is_exported_is_what_the_run_found(folder: RunFolder) -> None:
 
 
 def test_the_data_need_not_be_read_again(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    parts = run_data.load_parts(folder.config())
-    monkeypatch.setattr("pll.runs.run_data.load_parts", lambda _: pytest.fail("read again"))
+    parts = runner.load_parts(folder.config())
+    monkeypatch.setattr("pll.runs.runner.load_parts", lambda _: pytest.fail("read again"))
     assert export_source(folder, parts).candidates is parts.train.sets()
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
+from pll.runs.comparison import lane_configs
 from pll.runs.config import RunConfig
-from pll.runs.lanes import lane_configs
 from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.routes import PAGES

@@ -25,7 +25,7 @@ from pll.replay import replay_html
 from pll.replay.film import MOST_EXAMPLES, SCALE, film, fitted, packed, quantised, sample, thinned, unpacked
 from pll.replay.page import script
 from pll.replay.pictures import looks
-from pll.runs import run_data, runner
+from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
@@ -48,7 +48,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 @pytest.fixture(scope="module")
 def data(run: RunFolder) -> PartialLabelDataset:
-    return run_data.load_parts(run.config()).train
+    return runner.load_parts(run.config()).train
 
 
 class Reader(HTMLParser):
@@ -215,6 +215,6 @@ def test_a_hundred_epochs_of_digits_are_less_than_3_mb(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, params={"threads": 1}))
     runner.run(folder)
-    page = replay_html(folder, run_data.load_parts(folder.config()).train)
+    page = replay_html(folder, runner.load_parts(folder.config()).train)
     assert len(page.encode()) < 3_000_000
     assert len(json.loads(Reader(page).scripts[0][1])["epochs"]) == 101  # none was left out

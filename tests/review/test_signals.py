@@ -14,7 +14,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.orders import ORDERS, rank, usable_orders
 from pll.review.signals import ReviewSignals, averaged, prepare, vote_shares
-from pll.runs import run_data, runner
+from pll.runs import runner
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from tests.run_helpers import config, write_data
@@ -26,7 +26,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> tuple[RunFolder, Parti
     folder = RunFolder(home / "run")
     folder.create(config(write_data(home / "data.npz")))
     runner.run(folder)
-    return folder, run_data.load_parts(folder.config()).train
+    return folder, runner.load_parts(folder.config()).train
 
 
 def refuse(*_: object, **__: object) -> None:
@@ -89,7 +89,7 @@ def test_a_run_that_has_not_begun(tmp_path: Path) -> None:
     folder = RunFolder(tmp_path / "run")
     folder.create(config(write_data(tmp_path / "data.npz")))
     with pytest.raises(UserError, match="no label weights yet"):
-        ReviewSignals.of_run(folder, run_data.load_parts(folder.config()).train)
+        ReviewSignals.of_run(folder, runner.load_parts(folder.config()).train)
 
 
 SETS = CandidateSets.from_lists([[0, 1], [1, 2]], n_classes=3)

@@ -16,7 +16,7 @@ from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs import registry as pll_registry
-from pll.runs import run_data, runner
+from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
@@ -531,13 +531,13 @@ def test_data_is_read_once_and_kept_for_the_last_runs_only(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[str] = []
-    load = run_data.load_parts
+    load = runner.load_parts
 
     def counted(what: RunConfig) -> Any:
         reads.append(what.name)
         return load(what)
 
-    monkeypatch.setattr(run_data, "load_parts", counted)
+    monkeypatch.setattr(runner, "load_parts", counted)
     monkeypatch.setattr(pll_registry, "KEPT_PARTS", 2)
     some = [ended(registry.start(config(data, name=name, params={"epochs": 1}))) for name in "abc"]
     assert reads == list("abc")
@@ -556,14 +556,14 @@ def test_page_and_thread_read_the_data_together_once(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads: list[int] = []
-    load = run_data.load_parts
+    load = runner.load_parts
 
     def slow(what: RunConfig) -> Any:
         reads.append(1)
         time.sleep(0.2)
         return load(what)
 
-    monkeypatch.setattr(run_data, "load_parts", slow)
+    monkeypatch.setattr(runner, "load_parts", slow)
     run = registry.start(config(data))
     parts = run.parts()
     assert ended(run).parts() is parts

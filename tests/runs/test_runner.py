@@ -20,7 +20,7 @@ from pll.catalog.sources import Source
 from pll.cli.main import main
 from pll.errors import UserError
 from pll.methods.persistence import load_model
-from pll.runs import run_data, runner
+from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder
@@ -257,7 +257,7 @@ def test_a_run_that_was_moved_goes_on_from_its_own_copy_of_the_data(
 def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data, params={"model": "mlp"}))
     outcome = runner.run(folder, hook=None if stop is None else stop_at(stop))
-    parts = run_data.load_parts(folder.config())
+    parts = runner.load_parts(folder.config())
     sets, y = parts.train.sets(), parts.train.y
     assert y is not None and parts.test is not None
 
@@ -303,7 +303,7 @@ def test_config_json_says_what_was_done_with_what(data: Path, tmp_path: Path) ->
     about = json.loads((folder.path / "config.json").read_text(encoding="utf-8"))
     assert about["run"]["seed"] == about["parameters"]["seed"] == 3
     assert about["parameters"]["momentum"] == 0.9  # the defaults, too
-    assert about["fingerprint"] == run_data.load_parts(folder.config()).train.fingerprint
+    assert about["fingerprint"] == runner.load_parts(folder.config()).train.fingerprint
     assert set(about["versions"]) >= {"candid", "python", "torch", "numpy"}
     assert about["data"]["examples"] + about["data"]["test_examples"] == 120
     assert about["data"]["class_names"] == ["ant", "bee", "cat", "dog"]
@@ -322,7 +322,7 @@ def test_a_table_with_holes_is_filled_and_an_array_refused(tmp_path: Path) -> No
 
 def test_the_data_may_be_given_by_whoever_has_it(data: Path, tmp_path: Path) -> None:
     folder = made(tmp_path / "run", config(data))
-    parts = run_data.load_parts(folder.config())
+    parts = runner.load_parts(folder.config())
     seen: list[Any] = []
     runner.run(folder, load=lambda: parts, on_ready=lambda given, estimator: seen.append(given))
     assert seen == [parts]

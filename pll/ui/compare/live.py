@@ -12,9 +12,8 @@ import streamlit as st
 
 from pll.analysis.comparison_report import Verdict, beside, figures_table, verdict
 from pll.errors import UserError
-from pll.runs.comparison import Comparison
+from pll.runs.comparison import Comparison, lane_titles
 from pll.runs.config import in_words
-from pll.runs.lanes import lane_titles
 from pll.runs.snapshots import ComparisonSnapshot
 from pll.ui import charts, watching
 from pll.ui.compare import controls, lines, svg_lines

@@ -15,9 +15,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
-from pll.runs.comparison import Comparison
+from pll.runs.comparison import MOST_LANES, USUAL, Comparison, lane_configs, why_not
 from pll.runs.config import RunConfig
-from pll.runs.lanes import MOST_LANES, USUAL, lane_configs, why_not
 from pll.runs.run import Run
 from pll.runs.runner import new_estimator
 from pll.synthesis import FLIPS

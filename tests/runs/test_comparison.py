@@ -22,10 +22,9 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.run_export import export_source
 from pll.methods import METHODS
-from pll.runs import run_data
-from pll.runs.comparison import Comparison
+from pll.runs import runner
+from pll.runs.comparison import MOST_LANES, USUAL, Comparison, lane_configs, why_not
 from pll.runs.config import RunConfig
-from pll.runs.lanes import MOST_LANES, USUAL, lane_configs, why_not
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import flip_binomial
@@ -94,13 +93,13 @@ def test_lanes_start_alike_and_see_the_same_batches(
     registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded: list[Parts] = []
-    load = run_data.load_parts
+    load = runner.load_parts
 
     def counted(*args: Any, **options: Any) -> Parts:
         loaded.append(load(*args, **options))
         return loaded[-1]
 
-    monkeypatch.setattr(run_data, "load_parts", counted)
+    monkeypatch.setattr(runner, "load_parts", counted)
     spy = Spy(monkeypatch)
     ended(registry.compare(usual(data, params={"model": "mlp", "epochs": 3})))
     assert len(loaded) == 1  # read and drawn once
@@ -453,11 +452,11 @@ def test_runs_of_the_past_are_laid_beside_each_other(registry: RunRegistry, data
 DRIVER = """
 import sys
 from pathlib import Path
-from pll import fitting
-from pll.runs.lanes import USUAL, lane_configs
+from pll.runs import runner
+from pll.runs.comparison import USUAL, lane_configs
 from pll.runs.registry import RunRegistry
 from tests.run_helpers import config
-fitting.CHECKPOINT_EVERY = 0
+runner.CHECKPOINT_EVERY = 0
 runs = RunRegistry(Path(sys.argv[1]))
 runs.compare(lane_configs(config(Path(sys.argv[2]), params={"epochs": 30}), USUAL)).join()
 """

@@ -61,7 +61,7 @@ def beside() -> None:
 def begin(make: setup.Make) -> None:
     """Make a comparison and look at it."""
     try:
-        controls.view(make())
+        session.view_comparison(make())
     except UserError as error:
         st.error(str(error), icon=":material/error:")
         return
@@ -79,7 +79,7 @@ def earlier() -> None:
             lanes = ", ".join(setup.method_title(lane.method) for lane in snapshot.lanes)
             what = f"{ICONS[snapshot.state]} **{snapshot.name}** — {lanes}"
             st.markdown(f"{what}  \n:gray[:small[{live.in_common(comparison)}]]", width="stretch")
-            st.button("Open", key=f"open-{comparison.id}", on_click=controls.view, args=(comparison,))
+            st.button("Open", key=f"open-{comparison.id}", on_click=session.view_comparison, args=(comparison,))
 
 
 def follow(comparison: Comparison) -> None:
@@ -92,4 +92,4 @@ def follow(comparison: Comparison) -> None:
         links.end_of_lesson(looking_at(comparison))
 
 
-links.page(sharing.opened, controls.in_view, follow, prepare)
+links.page(sharing.opened, session.comparison_in_view, follow, prepare)

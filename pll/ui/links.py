@@ -65,7 +65,9 @@ def in_address() -> dict[str, list[str]]:
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
 
-def became(kind: str, query: dict[str, list[str]], get: Callable[[str], W], begin: Callable[[], W | None]) -> W | None:
+def resolve_link(
+    kind: session.Kind, query: dict[str, list[str]], get: Callable[[str], W], begin: Callable[[], W | None]
+) -> W | None:
     """What the link in the address became in this tab: set up when it is opened, found again ever after.
 
     Args:
@@ -76,7 +78,7 @@ def became(kind: str, query: dict[str, list[str]], get: Callable[[str], W], begi
     """
     opened: dict[str, str] = st.session_state.setdefault("opened-links", {})
     mark = repr(sorted((name, values) for name, values in query.items() if name not in ("run", "comparison")))
-    for known in (st.query_params.get(kind), opened.get(mark)):
+    for known in (session.id_in_address(kind), opened.get(mark)):
         if known is not None:
             try:
                 return get(known)

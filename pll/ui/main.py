@@ -5,6 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from pll.paths import app_root
+from pll.ui import session
 from pll.ui.review import returning
 from pll.ui.routes import PAGES
 from pll.ui.view_state import hides_navigation
@@ -15,5 +16,7 @@ ASSETS = app_root() / "assets"
 st.set_page_config(page_title="Candid", page_icon=str(ASSETS / "icon.svg"), layout="wide")
 st.logo(str(ASSETS / "logo.svg"), size="large")
 st.html(HERE / "frame.css")
+session.settle_address()
 st.navigation([st.Page(**page) for page in PAGES.values()], position="hidden" if hides_navigation() else "top").run()
 returning.go_back()
+session.address_is_sent()

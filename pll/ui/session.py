@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Literal, TypeVar, get_args
 
 import streamlit as st
 
@@ -18,9 +19,13 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import Progress, write_atomically
 from pll.paths import candid_home
+from pll.runs.comparison import Comparison
 from pll.runs.registry import RunRegistry, default_registry
 from pll.runs.run import Run
+from pll.runs.worker import Worker
 from pll.synthesis.label_noise import Noisy
+
+W = TypeVar("W", bound=Worker)
 
 
 def registry() -> RunRegistry:
@@ -28,36 +33,105 @@ def registry() -> RunRegistry:
     return default_registry()
 
 
-# ---- the run in view -------------------------------------------------------------------------------------------------
+# ---- what is in view -------------------------------------------------------------------------------------------------
+
+Kind = Literal["run", "comparison"]
+
+
+@dataclass
+class _Replaced:
+    """An id that was taken out of the address, while the browser may not know of it yet.
+
+    Attributes:
+        id: the id.
+        is_sent: whether the script run that replaced it has ended, so that the browser has been told.
+    """
+
+    id: str
+    is_sent: bool = False
+
+
+def id_in_address(kind: Kind) -> str | None:
+    """The id of the run or comparison that the address asks for.
+
+    Requests that were under way when the page replaced an id still carry the old one (a refresh of a fragment, a
+    second press). They get the new one; otherwise the page would fall back to what the user has just left.
+    """
+    asked = st.query_params.get(kind)
+    replaced = st.session_state.get(f"replaced-{kind}")
+    return st.session_state.get(kind) if replaced is not None and asked == replaced.id else asked
+
+
+def settle_address() -> None:
+    """Forget replaced ids as soon as a request carries another one: from then on the old id is asked for on purpose.
+
+    Called at the beginning of every script run, and of every refresh of a fragment.
+    """
+    for kind in get_args(Kind):
+        replaced = st.session_state.get(f"replaced-{kind}")
+        if replaced is not None and replaced.is_sent and st.query_params.get(kind) != replaced.id:
+            del st.session_state[f"replaced-{kind}"]
+
+
+def address_is_sent() -> None:
+    """Note that the browser has been told the address. Called at the end of every script run."""
+    for kind in get_args(Kind):
+        if f"replaced-{kind}" in st.session_state:
+            st.session_state[f"replaced-{kind}"].is_sent = True
+
+
+def _put_in_view(kind: Kind, worker: Worker | None) -> None:
+    before = st.query_params.get(kind)
+    if before is not None and (worker is None or before != worker.id):
+        st.session_state[f"replaced-{kind}"] = _Replaced(before)
+    if worker is None:
+        st.session_state.pop(kind, None)
+        st.query_params.clear()  # also a share link, which would start again
+    else:
+        st.session_state[kind] = worker.id
+        if before != worker.id:
+            st.query_params[kind] = worker.id
+
+
+def _in_view(kind: Kind, get: Callable[[str], W]) -> W | None:
+    name = id_in_address(kind) or st.session_state.get(kind)
+    if name is None:
+        return None
+    try:
+        found = get(name)
+    except UserError:
+        st.session_state.pop(kind, None)
+        raise
+    _put_in_view(kind, found)
+    return found
 
 
 def run_in_view() -> Run | None:
-    """The run of `?run=…`, or the one this tab looked at last; None where there is neither.
+    """The run of `?run=…`, or the one this tab showed last; None where there is neither.
 
     Raises:
-        UserError: the link leads to no run.
+        UserError: there is no such run.
     """
-    run_id = st.query_params.get("run") or st.session_state.get("run")
-    if run_id is None:
-        return None
-    try:
-        run = registry().get(run_id)
-    except UserError:
-        st.session_state.pop("run", None)
-        raise
-    view(run)
-    return run
+    return _in_view("run", registry().get)
 
 
 def view(run: Run | None) -> None:
-    """Make this the run in view, in this tab and in its link."""
-    if run is None:
-        st.session_state.pop("run", None)
-        st.query_params.clear()  # a share link too: it would begin once more
-        return
-    st.session_state["run"] = run.id
-    if st.query_params.get("run") != run.id:
-        st.query_params["run"] = run.id
+    """Make this the run in view, in this tab and in its address."""
+    _put_in_view("run", run)
+
+
+def comparison_in_view() -> Comparison | None:
+    """The comparison of `?comparison=…`, or the one this tab showed last; None where there is neither.
+
+    Raises:
+        UserError: there is no such comparison.
+    """
+    return _in_view("comparison", registry().comparison)
+
+
+def view_comparison(comparison: Comparison | None) -> None:
+    """Make this the comparison in view, in this tab and in its address."""
+    _put_in_view("comparison", comparison)
 
 
 # ---- the data chosen -------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import TypeVar
 import streamlit as st
 
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
+from pll.ui import session
 from pll.ui.words import ICONS, STATES
 
 T = TypeVar("T")
@@ -56,4 +57,9 @@ def refreshed(draw: Callable[[T, str], None], what: T, state: str, every: float)
         every: seconds between two looks at what moves.
     """
     pause = {"running": every, "queued": every, "paused": IDLE}.get(state)
-    st.fragment(draw, run_every=pause)(what, state)
+
+    def draw_settled() -> None:
+        session.settle_address()
+        draw(what, state)
+
+    st.fragment(draw_settled, run_every=pause)()

@@ -19,6 +19,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 Serve = Callable[[Path], str]
 NewPage = Callable[..., Any]
+PATIENCE = 120_000
+"""Milliseconds after which a test gives up. No test passes or fails by how long something takes within it."""
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +93,7 @@ def new_page(chromium: Any) -> Iterator[NewPage]:
     def open_page(**settings: Any) -> Any:
         contexts.append(chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | settings)))
         page = contexts[-1].new_page()
-        page.set_default_timeout(30_000)
+        page.set_default_timeout(PATIENCE)
         page.on("console", listen)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         return page
@@ -108,7 +110,7 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _wait_until_healthy(url: str, server: subprocess.Popen[bytes], log: Path, seconds: float = 60) -> None:
+def _wait_until_healthy(url: str, server: subprocess.Popen[bytes], log: Path, seconds: float = 180) -> None:
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and server.poll() is None:
         try:

@@ -10,24 +10,27 @@ import pandas as pd
 import pytest
 
 pytestmark = pytest.mark.browser
-SLOW = 60_000
-"""Milliseconds: machines that run tests are slow and busy."""
 LANES = ["PRODEN", "PRODEN-itera", "PRODEN-naive", "PRODEN-sudden", "PN-oracle"]
 
 
 @pytest.fixture
 def started(app: str, new_page: Any) -> Any:
-    """A page on which five lanes of the digits, q = 0.7, have just been started."""
+    """Five lanes of the digits, q = 0.7, begun again: paused before their first epoch."""
     page = new_page(viewport={"width": 1280, "height": 1400})
-    page.set_default_timeout(SLOW)
     page.goto(f"{app}/compare")
     page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_text(re.compile("^Training: epoch")).wait_for()
+    page.get_by_role("button", name="Begin again").click()  # there whether the lanes train or have ended
+    page.get_by_text("Paused after epoch 0 of 100.").wait_for()
     return page
 
 
 def press(page: Any, name: str) -> None:
     page.get_by_role("button", name=name).first.click()
+
+
+def choose_speed(page: Any, name: str) -> None:
+    page.get_by_role("combobox").first.click()
+    page.get_by_role("option", name=name, exact=True).click()
 
 
 def in_every_star(page: Any, when: str) -> None:
@@ -38,7 +41,10 @@ def in_every_star(page: Any, when: str) -> None:
 def test_five_lanes_from_start_to_verdict(started: Any, tmp_path: Path) -> None:
     page = started
     page.locator(".plot canvas").nth(4).wait_for()
-    page.locator(".lines svg polyline").nth(3 * len(LANES) - 1).wait_for()
+    choose_speed(page, "1 epoch a second")
+    press(page, "Go on")
+    page.locator(".lines svg polyline").nth(3 * len(LANES) - 1).wait_for()  # drawn only while lanes move
+    choose_speed(page, "Full speed")
     before = page.locator(".plot canvas").nth(0).evaluate("canvas => canvas.toDataURL()")
     page.get_by_text("Finished: 100 epochs.").wait_for()
     page.get_by_text("What this shows", exact=True).wait_for()
@@ -65,10 +71,6 @@ def test_five_lanes_from_start_to_verdict(started: Any, tmp_path: Path) -> None:
 
 def test_lanes_are_moved_as_one_looked_back_at_and_found_again(started: Any, new_page: Any) -> None:
     page = started
-    press(page, "Pause")
-    page.get_by_text(re.compile("^Paused after epoch")).wait_for()
-    press(page, "Begin again")
-    page.get_by_text("Paused after epoch 0 of 100.").wait_for()
     press(page, "+5")
     page.get_by_text("Paused after epoch 5 of 100.").wait_for()
     press(page, "+1 epoch")
@@ -85,7 +87,6 @@ def test_lanes_are_moved_as_one_looked_back_at_and_found_again(started: Any, new
     page.reload()
     page.get_by_text("Paused after epoch 6 of 100.").wait_for()
     other = new_page()
-    other.set_default_timeout(SLOW)
     other.goto(page.url)
     other.get_by_text("Paused after epoch 6 of 100.").wait_for()
     press(other, "Stop training")
@@ -98,7 +99,6 @@ def test_lanes_are_moved_as_one_looked_back_at_and_found_again(started: Any, new
 
 def test_all_lanes_fit_on_a_phone(app: str, new_page: Any) -> None:
     page = new_page(viewport={"width": 390, "height": 844})
-    page.set_default_timeout(SLOW)
     page.goto(f"{app}/compare")
     page.get_by_role("button", name="Start", exact=True).click()
     page.locator(".plot canvas").nth(4).wait_for()

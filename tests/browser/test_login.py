@@ -16,7 +16,6 @@ from tests.review_helpers import on_disk
 
 pytestmark = pytest.mark.browser
 NewPage = Callable[..., Any]
-SLOW = 30_000
 ADA = {"sub": "42", "name": "Ada Lovelace", "email": "ada@example.org", "email_verified": True}
 
 
@@ -42,18 +41,18 @@ server_metadata_url = "{identity.url}/.well-known/openid-configuration"
             page = new_page()
             page.goto(f"{server.url}/review?run={run_id}")
             log_in = page.get_by_role("button", name="Log in", exact=True)
-            log_in.wait_for(timeout=SLOW)
+            log_in.wait_for()
             assert not page.get_by_role("button", name="Begin the review").count()  # strangers promise nothing
             log_in.click()
-            page.get_by_role("button", name="Begin the review").click(timeout=SLOW)
+            page.get_by_role("button", name="Begin the review").click()
             assert page.url == f"{server.url}/review?run={run_id}"
-            page.locator(".desk .pick").first.wait_for(timeout=SLOW)
-            page.get_by_role("button", name="Ada Lovelace (ada@example.org)").wait_for(timeout=SLOW)
+            page.locator(".desk .pick").first.wait_for()
+            page.get_by_role("button", name="Ada Lovelace (ada@example.org)").wait_for()
             page.wait_for_timeout(300)
             page.keyboard.press("1")
-            page.wait_for_function("performance.getEntriesByName('candid-key-to-next').length > 0", timeout=SLOW)
+            page.wait_for_function("performance.getEntriesByName('candid-key-to-next').length > 0")
             page.goto(server.url)  # nothing is remembered any more: Home stays Home
-            page.get_by_role("button", name="Watch it work").wait_for(timeout=SLOW)
+            page.get_by_role("button", name="Watch it work").wait_for()
             page.wait_for_timeout(300)
             assert "/review" not in page.url
         finally:

@@ -47,6 +47,10 @@ def epoch(page: Any) -> str:
     return str(page.locator("#figures strong").first.inner_text())
 
 
+def come_to_rest(page: Any) -> None:
+    page.locator("#star .plot:not([data-moving])").wait_for()
+
+
 def test_it_shows_the_run_and_is_scrubbed_without_a_network(page: Any, made: tuple[Path, RunFolder]) -> None:
     final = made[1].state()["metrics"]
     assert page.locator("h1").inner_text() == "my digits"
@@ -55,8 +59,8 @@ def test_it_shows_the_run_and_is_scrubbed_without_a_network(page: Any, made: tup
     shown = page.locator("#figures strong").all_inner_texts()
     assert shown[1] == f"{100 * final['transductive_accuracy']:.1f} %"
     assert shown[3] == f"{100 * final['mean_confidence']:.1f} %"
-    page.wait_for_timeout(500)  # the points have arrived
     star = page.locator("#star canvas")
+    come_to_rest(page)
     at_the_end = star.evaluate("canvas => canvas.toDataURL()")
 
     page.locator("#epoch").fill("3")
@@ -65,7 +69,7 @@ def test_it_shows_the_run_and_is_scrubbed_without_a_network(page: Any, made: tup
     assert page.locator("#figures strong").nth(1).inner_text() == f"{100 * row['transductive_accuracy']:.1f} %"
     assert page.locator("#figures strong").nth(2).inner_text() == f"{row['changed_labels']:,}"
     assert page.locator("#star .when").inner_text() == page.locator("#heatmap .when").inner_text() == "Epoch 3"
-    page.wait_for_timeout(500)
+    come_to_rest(page)
     assert star.evaluate("canvas => canvas.toDataURL()") != at_the_end
     assert "Epoch 3: a class a corner" in star.get_attribute("aria-label")
     assert page.locator("#numbers tr").count() == EPOCHS + 2

@@ -11,8 +11,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 pytestmark = pytest.mark.browser
-SLOW = 60_000
-"""Milliseconds: machines that run tests are slow and busy."""
 LINK = "train?link=1&data=digits&flip=binomial&q=0.7&holdout=0.2&seed=3&method=proden&model=linear&epochs=12&lr=0.05"
 
 
@@ -22,7 +20,6 @@ def fresh(new_page: Any) -> Callable[[str], Any]:
 
     def open_link(link: str) -> Any:
         page = new_page(viewport={"width": 1280, "height": 1400}, accept_downloads=True)
-        page.set_default_timeout(SLOW)
         page.goto(link)
         return page
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -31,15 +30,12 @@ def press(page: Any, key: str) -> Any:
     return next(button for button in page.button if button.key == key).click().run()
 
 
-def test_every_idea_is_there_and_quick(open_page: Any) -> None:
+def test_every_idea_is_there(open_page: Any) -> None:
     page = open_page("learn")
     assert not page.exception
     titles = [header.value for header in page.header]
     assert titles == [f"{k} · {title}" for k, title in enumerate(CHAPTERS.values(), start=1)]
     assert len(page.radio) == 7  # questions that wait
-    before = time.perf_counter()
-    page.run()
-    assert time.perf_counter() - before < 5  # a few hundred ms; machines that run tests are slow and busy
 
 
 def test_formulas_hold_the_readers_numbers(open_page: Any) -> None:

@@ -57,6 +57,35 @@ def test_a_finished_run_shows_its_final_figures(open_page: Any, finished: Run) -
     assert button(page, "Go on").disabled and button(page, "Stop training").disabled
 
 
+def run_asked_for(page: Any) -> str:
+    """The run in the address."""
+    value = page.query_params["run"]
+    return str(value[0] if isinstance(value, list) else value)
+
+
+def test_a_request_with_the_replaced_id_does_not_bring_the_old_run_back(open_page: Any, finished: Run) -> None:
+    page = open_page("train", run=finished.id)
+    button(page, "Begin again").click().run()
+    (new,) = [run for run in session.registry().all() if run.id != finished.id]
+    assert run_asked_for(page) == new.id
+    for _ in range(2):  # a refresh and a press, both sent before the browser heard of the new address
+        page.query_params["run"] = finished.id
+        page.run()
+        assert run_asked_for(page) == new.id
+    page.run()  # the browser knows the new address
+    page.query_params["run"] = finished.id  # and is then led to the old run on purpose
+    page.run()
+    assert run_asked_for(page) == finished.id
+
+
+def test_a_request_with_the_id_of_a_run_that_was_left_does_not_bring_it_back(open_page: Any, finished: Run) -> None:
+    page = open_page("train", run=finished.id)
+    button(page, "New run").click().run()
+    page.query_params["run"] = finished.id
+    page.run()
+    assert button(page, "Choose data")
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_of_a_finished_run(open_page: Any, finished: Run, view: str) -> None:
     page = open_page("train", run=finished.id)

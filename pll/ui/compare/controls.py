@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pll.errors import UserError
 from pll.runs.comparison import Comparison
 from pll.runs.snapshots import ComparisonSnapshot
 from pll.ui import control_widgets, session
@@ -74,35 +73,6 @@ def _again(comparison: Comparison) -> None:
         control_widgets.keep_pace(new, comparison)
         before = looking_at(comparison)
         st.session_state[f"comparing-{new.id}"] = Looking(truth=before.truth, hidden=before.hidden)
-        view(new)
+        session.view_comparison(new)
 
     control_widgets.attempt(begin)
-
-
-def view(comparison: Comparison | None) -> None:
-    """Make this the comparison in view, in this tab and in its link."""
-    if comparison is None:
-        st.session_state.pop("comparison", None)
-        st.query_params.clear()  # a share link too: it would begin once more
-        return
-    st.session_state["comparison"] = comparison.id
-    if st.query_params.get("comparison") != comparison.id:
-        st.query_params["comparison"] = comparison.id
-
-
-def in_view() -> Comparison | None:
-    """The comparison of `?comparison=…`, or the one this tab looked at last; None where there is neither.
-
-    Raises:
-        UserError: the link leads to none.
-    """
-    comparison_id = st.query_params.get("comparison") or st.session_state.get("comparison")
-    if comparison_id is None:
-        return None
-    try:
-        found = session.registry().comparison(comparison_id)
-    except UserError:
-        st.session_state.pop("comparison", None)
-        raise
-    view(found)
-    return found

@@ -15,8 +15,8 @@ from pll.errors import UserError
 from pll.runs.comparison import Comparison, lane_titles
 from pll.runs.config import in_words
 from pll.runs.snapshots import ComparisonSnapshot
-from pll.ui import charts, watching
-from pll.ui.compare import controls, lines, svg_lines
+from pll.ui import charts, session, watching
+from pll.ui.compare import lines, svg_lines
 from pll.ui.compare.colours import swatch
 from pll.ui.compare.picture import downloads, picture
 from pll.ui.compare.status import standing_of_lanes
@@ -51,7 +51,7 @@ def heading(comparison: Comparison, snapshot: ComparisonSnapshot, share: Callabl
 
 def _another() -> None:
     if st.button("New comparison", icon=":material/add:", key="compare-new"):
-        controls.view(None)
+        session.view_comparison(None)
         st.rerun()
 
 

@@ -13,7 +13,6 @@ from pll.runs.comparison import Comparison
 from pll.runs.snapshots import ComparisonSnapshot
 from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, on_this_machine
 from pll.ui import links, session
-from pll.ui.compare import controls
 from pll.ui.compare.view_state import Looking, looking_at
 
 # ---- a link that is opened -------------------------------------------------------------------------------------------
@@ -29,12 +28,12 @@ def opened() -> Comparison | None:
     """
     query = links.in_address()
     shares = lanes_from_query(query)
-    comparison = links.became("comparison", query, session.registry().comparison, lambda: _begin(shares))
+    comparison = links.resolve_link("comparison", query, session.registry().comparison, lambda: _begin(shares))
     if comparison is None:
         return None
     if f"comparing-{comparison.id}" not in st.session_state:
         st.session_state[f"comparing-{comparison.id}"] = _looking(shares[0].look)
-    controls.view(comparison)
+    session.view_comparison(comparison)
     return comparison
 
 

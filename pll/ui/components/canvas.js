@@ -90,6 +90,7 @@ class Plot {
   dispose() {
     cancelAnimationFrame(this.frame);
     this.frame = 0;
+    delete this.root.dataset.moving;
     this.observer.disconnect();
     plots.delete(this.root);
   }
@@ -134,6 +135,7 @@ class Plot {
   /** Moves on, frame by frame, until everything has settled; then nothing runs. */
   wake() {
     if (this.frame) return;
+    this.root.dataset.moving = "yes";
     this.before = performance.now();
     this.frame = requestAnimationFrame((now) => this.step(now));
   }
@@ -147,6 +149,7 @@ class Plot {
     const moving = this.advance(seconds);
     if (this.width) this.paint();
     if (moving) this.frame = requestAnimationFrame((next) => this.step(next));
+    else delete this.root.dataset.moving;
   }
 
   // ---- as a file ------------------------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def opened() -> Run | None:
     """
     query = links.in_address()
     share = from_query(query, views=SLUGS)
-    run = links.became("run", query, session.registry().get, lambda: _begin(share))
+    run = links.resolve_link("run", query, session.registry().get, lambda: _begin(share))
     if run is None:
         return None
     if f"viewing-{run.id}" not in st.session_state:

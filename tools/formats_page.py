@@ -19,7 +19,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats import FORMATS, Format, jsonfile
-from pll.formats.roles import ROLES
+from pll.formats.tabular.schema import ROLES
 from pll.images import Pictures
 from tools.formats_fields import FIELDS
 

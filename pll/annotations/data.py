@@ -100,7 +100,7 @@ class Annotations:
         Args:
             table: the annotator columns alone.
             class_names: all classes, in order; by default those that occur, sorted.
-            split: how a cell that may hold several labels is taken apart (`pll.formats.cells.split_cell`); by default
+            split: how a cell that may hold several labels is taken apart (`split_cell`, say); by default
                 a cell is one label.
             ids: names of the rows.
 

@@ -18,8 +18,8 @@ from pll.errors import UserError
 from pll.export import ExportSource
 from pll.export.run_export import export_source
 from pll.formats import FORMATS, ReadOptions, Results
-from pll.formats.cells import guess_separator, split_cell
 from pll.formats.results import read_results
+from pll.formats.tabular.builder import guess_separator, split_cell
 from pll.review.record import record_of
 from pll.runs.folder import RunFolder
 from pll.runs.labels_table import write_labels

@@ -17,23 +17,23 @@ import numpy as np
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.argilla import Argilla
+from pll.formats.arrays.mat import Mat
+from pll.formats.arrays.npz import Npz
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.cleanlab import Cleanlab
-from pll.formats.delimited import Csv, Delimited, Tsv
-from pll.formats.doccano import Doccano
-from pll.formats.huggingface import HuggingFace
-from pll.formats.imagezip import ImageZip
-from pll.formats.jsonl import JsonLines
-from pll.formats.labelstudio import LabelStudio
-from pll.formats.matlab import Mat
-from pll.formats.npz import Npz
-from pll.formats.parquet import Parquet
-from pll.formats.plcifar import PlCifar
-from pll.formats.prodigy import Prodigy
+from pll.formats.checks import listing
+from pll.formats.images import ImageZip
 from pll.formats.results import Results
-from pll.formats.roles import Column
-from pll.formats.words import listing
+from pll.formats.tabular.csv import Csv, Delimited, Tsv
+from pll.formats.tabular.jsonl import JsonLines
+from pll.formats.tabular.parquet import Parquet
+from pll.formats.tabular.schema import Column
+from pll.formats.tools.argilla import Argilla
+from pll.formats.tools.cleanlab import Cleanlab
+from pll.formats.tools.doccano import Doccano
+from pll.formats.tools.huggingface import HuggingFace
+from pll.formats.tools.labelstudio import LabelStudio
+from pll.formats.tools.plcifar import PlCifar
+from pll.formats.tools.prodigy import Prodigy
 from pll.io import write_text
 
 __all__ = [

@@ -1,67 +1,22 @@
-"""The arrays of an .npz file, opened without trusting it.
-
-Every array's header is read and checked (type, size against what the ZIP really holds, size in memory) before any of
-the array is; nothing in the file can run code.
-"""
+"""ZIP archives and folders, listed and read without trusting them."""
 
 from __future__ import annotations
 
-import math
+import stat
 import zipfile
-from collections.abc import Collection
 from pathlib import Path
-from typing import IO, Any
-
-import numpy as np
-import numpy.typing as npt
-from numpy.lib import format as npy
+from types import TracebackType
+from typing import IO, Self
 
 from pll.errors import UserError
-from pll.formats.checks import check_unpacked_size, parsing
-from pll.formats.words import kind_of, shorten
+from pll.formats.checks import BOMB_BYTES, BOMB_RATIO, check_unpacked_size, parsing, readable, shorten
+from pll.images import check_inside
 
-_MAX_MEMBERS = 1000
 MAX_DIRECTORY = 46 * 2**20
 """Bytes of a ZIP archive's directory: room for a million files, whose list alone takes most of a gigabyte."""
 
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x06"
 _END_BYTES = 2**16 + 200
-
-
-def read_arrays(path: Path, wanted: Collection[str], max_bytes: int) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
-    """Some of the arrays of an .npz file.
-
-    Args:
-        wanted: names of the arrays to read, where they are there.
-        max_bytes: what they may take in memory together.
-
-    Returns:
-        the arrays by name, and the names of all others.
-
-    Raises:
-        UserError: not a ZIP archive, a damaged one, an array of Python objects, or more than fits; the array is named.
-    """
-    with parsing("the .npz file", "it is not a whole ZIP archive: copy it again, or save it with numpy.savez"):
-        archive = open_zip(path)
-    with archive:
-        members = _members(archive)
-        chosen = {name: info for name, info in members.items() if name in wanted}
-        for name, info in chosen.items():
-            with parsing(f"the array {name}"):
-                _check_header(archive, name, info)
-        check_unpacked_size(
-            sum(info.file_size for info in chosen.values()),
-            sum(info.compress_size for info in chosen.values()),
-            max_bytes,
-            "what this file holds",
-        )
-        arrays = {}
-        for name, info in chosen.items():
-            with parsing(f"the array {name}"), archive.open(info) as file:
-                arrays[name] = npy.read_array(file, allow_pickle=False)
-                if file.read(1):  # also makes zipfile compare the checksum
-                    raise ValueError("there is more in it than its header says")
-    return arrays, [name for name in members if name not in chosen]
 
 
 def open_zip(path: Path) -> zipfile.ZipFile:
@@ -91,43 +46,114 @@ def first_member(head: bytes) -> str:
     return head[30 : 30 + length].decode("utf-8", errors="replace")
 
 
-def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
-    infos = archive.infolist()
-    if len(infos) > _MAX_MEMBERS:
-        raise UserError(f"The file holds {len(infos):,} members; a dataset has a handful of arrays.")
-    members: dict[str, zipfile.ZipInfo] = {}
-    for info in infos:
-        name = info.filename.removesuffix(".npy")
-        if name in members:
-            raise UserError(f"The file holds two arrays called {shorten(name)}; save it again with one.")
-        members[name] = info
-    return members
+MAX_MEMBERS = 1_000_000
+"""More files than this are refused: listing them alone takes a gigabyte."""
+
+_REMEDY = "it is not a whole ZIP archive: copy it again, or pack it anew"
 
 
-def _check_header(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> None:
-    with archive.open(info) as file:
-        shape, dtype, data_start = _header(file)
-    if dtype.hasobject:
-        raise UserError(
-            f"The array {name} holds Python objects, which are never loaded because they can run code. Save plain "
-            f"numbers or text: np.savez(…, {name}=np.array(list({name}.tolist()))) once all rows have one length "
-            "and one type."
-        )
-    if dtype.kind not in "biufcSU":
-        raise UserError(f"The array {name} holds {kind_of(dtype)}; save plain numbers or text.")
-    declared = math.prod(shape) * dtype.itemsize
-    if dtype.itemsize == 0 or declared != info.file_size - data_start:
-        raise UserError(
-            f"The array {name} is damaged: its header says {shape} of {dtype}, {declared:,} bytes, but "
-            f"{info.file_size - data_start:,} bytes are there. Save or copy the file again."
-        )
+class Members:
+    """What is inside, by path with forward slashes; to be used in a `with`.
+
+    Args:
+        path: a ZIP archive or a folder.
+        max_bytes: what one file may take once it is unpacked.
+
+    Raises:
+        UserError: not a whole archive, too many files, a path or a link that leads out.
+    """
+
+    def __init__(self, path: Path, max_bytes: int) -> None:
+        self.path, self.max_bytes = path, max_bytes
+        self._archive: zipfile.ZipFile | None = None
+        self._infos: dict[str, zipfile.ZipInfo] = {}
+        self.sizes: dict[str, int] = {}
+        if path.is_dir():
+            self._list_folder()
+            return
+        with parsing("the ZIP archive", _REMEDY):
+            self._archive = open_zip(path)
+            infos = self._archive.infolist()
+        self._check_count(len(infos))
+        for info in infos:
+            self._take(info)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._archive is not None:
+            self._archive.close()
+
+    def read(self, name: str) -> bytes:
+        """The content of one file.
+
+        Raises:
+            UserError: it is damaged, too large, or grows as files do that are made to fill the memory.
+        """
+        if self._archive is None:
+            check_unpacked_size(self.sizes[name], self.sizes[name], self.max_bytes, f"the file {shorten(name)}")
+            return (self.path / name).read_bytes()
+        info = self._infos[name]
+        check_unpacked_size(info.file_size, info.compress_size, self.max_bytes, f"the file {shorten(name)}")
+        with parsing(f"the file {shorten(name)}", _REMEDY):
+            return self._archive.read(info)
+
+    def open(self, name: str) -> IO[bytes]:
+        """One file, to read its beginning."""
+        if self._archive is None:
+            return (self.path / name).open("rb")
+        with parsing(f"the file {shorten(name)}", _REMEDY):
+            return self._archive.open(self._infos[name])
+
+    def check_total(self, names: list[str]) -> None:
+        """Refuse files that together grow as those do that are made to fill the memory.
+
+        Raises:
+            UserError: they do.
+        """
+        unpacked = sum(self.sizes[name] for name in names)
+        packed = sum(self._infos[name].compress_size for name in names) if self._archive is not None else unpacked
+        if unpacked > BOMB_BYTES and unpacked > BOMB_RATIO * max(packed, 1):
+            raise UserError(
+                f"The files would grow from {readable(packed)} to {readable(unpacked)} when unpacked, as files made to "
+                "fill the memory do; if they are genuine, pack them without compression."
+            )
+
+    def _take(self, info: zipfile.ZipInfo) -> None:
+        name = info.filename
+        if info.is_dir() or _is_left_alone(name):
+            return
+        check_inside(name)
+        if stat.S_ISLNK(info.external_attr >> 16):
+            raise UserError(f"The file {shorten(name)} is a link; pack what it points at.")
+        if info.flag_bits & 0x1:
+            raise UserError(f"The file {shorten(name)} is encrypted; pack it without a password.")
+        if name in self._infos:
+            raise UserError(f"The archive holds two files called {shorten(name)}; pack it anew.")
+        self._infos[name] = info
+        self.sizes[name] = info.file_size
+
+    def _list_folder(self) -> None:
+        root = self.path.resolve()
+        count = 0
+        for file in sorted(self.path.rglob("*")):
+            count += 1
+            self._check_count(count)
+            name = file.relative_to(self.path).as_posix()
+            if not file.is_file() or _is_left_alone(name):
+                continue
+            if not file.resolve().is_relative_to(root):
+                raise UserError(f"The file {shorten(name)} is a link that leads out of the folder; copy it there.")
+            self.sizes[name] = file.stat().st_size
+
+    @staticmethod
+    def _check_count(count: int) -> None:
+        if count > MAX_MEMBERS:
+            raise UserError(f"There are more than {MAX_MEMBERS:,} files; bring fewer at a time.")
 
 
-def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """Shape, dtype, and where the data begins."""
-    version = npy.read_magic(file)
-    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
-    if version not in readers:
-        raise ValueError(f"version {version} of the .npy format holds records, not plain arrays")
-    shape, _, dtype = readers[version](file)
-    return shape, dtype, file.tell()
+def _is_left_alone(name: str) -> bool:
+    return name.startswith("__MACOSX/") or any(part.startswith(".") and part != ".." for part in name.split("/"))

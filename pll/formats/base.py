@@ -6,14 +6,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.results import Results
 from pll.io import Progress
-
-if TYPE_CHECKING:
-    from pll.formats.results import Results
 
 HEAD_BYTES = 2**16
 """How much of a file `sniff` is shown: a header of some thousand columns."""
@@ -27,7 +25,7 @@ class ReadOptions:
         name: what to call the dataset; by default the name of the file.
         class_names: all classes, in order; by default those that occur, sorted. A label outside them is refused.
         separator: what stands between the candidates of a cell; by default `|`, or `;` where no cell holds a `|`.
-        columns: what a column (or field) is, by its name: one of `pll.formats.roles.ROLES`; the others are guessed.
+        columns: what a column (or field) is, by its name: one of `schema.ROLES`; the others are guessed.
         combine: what becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
         fold: which of the file's own folds is the test part, from 1; by default none is.
         max_bytes: how large the arrays of a file may be once unpacked.

@@ -1,13 +1,12 @@
-"""What every reader checks, since it trusts nothing in a file.
-
-Sizes are checked before memory is asked for, nothing is ever unpickled, and whatever a parser makes of a damaged file
-reaches the user as a `UserError`.
-"""
+"""Checks that every reader makes, and the text of their messages."""
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,46 @@ import numpy.typing as npt
 
 from pll.candidates import MOST_CLASSES
 from pll.errors import UserError
-from pll.formats.words import kind_of, readable, shorten
+from pll.io import Progress
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """A dtype in words.
+
+    >>> kind_of(np.dtype("U5")), kind_of(np.dtype(np.int64))
+    ('text', 'whole numbers')
+    """
+    words = {"f": "decimal numbers", "i": "whole numbers", "u": "whole numbers", "b": "true/false values"}
+    words |= {"U": "text", "S": "bytes", "O": "Python objects", "c": "complex numbers", "V": "records"}
+    return words.get(dtype.kind, "dates or times" if dtype.kind in "mM" else f"values of type {dtype}")
+
+
+def readable(size: int) -> str:
+    """A number of bytes for people.
+
+    >>> readable(3 * 2**30), readable(2000)
+    ('3.0 GB', '2.0 KB')
+    """
+    amount, units = float(size), ["bytes", "KB", "MB", "GB", "TB"]
+    while amount >= 1000 and len(units) > 1:
+        amount, units = amount / 1024, units[1:]
+    return f"{amount:.0f} bytes" if units[0] == "bytes" else f"{amount:,.1f} {units[0]}"
+
+
+def shorten(text: str, limit: int = 60) -> str:
+    """A value from a file as it may stand in a message: quoted, on one line, not longer than it helps."""
+    return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+
+
+def listing(names: Sequence[str], limit: int = 8) -> str:
+    """Names for a message: the first few, and how many more.
+
+    >>> listing(["a", "b", "c"], limit=2)
+    'a, b and 1 more'
+    """
+    shown = ", ".join(name if len(name) <= 40 else name[:39] + "…" for name in names[:limit])
+    return shown + (f" and {len(names) - limit} more" if len(names) > limit else "")
+
 
 MAX_ID_BYTES = 256 * 2**20
 """What ids may occupy: numpy gives every id the room of the longest, so that one huge cell could cost gigabytes."""
@@ -134,3 +172,92 @@ def as_features(array: npt.NDArray[Any], what: str, *, allow_missing: bool = Fal
 
 def _capital(words: str) -> str:
     return words[:1].upper() + words[1:]
+
+
+# ---- text files ---------------------------------------------------------------------------------------------------
+
+MAX_RECORD_BYTES = 16 * 2**20
+"""Longest row that is read; longer ones mostly come from a quote that is never closed."""
+
+_CHUNK = 4 * 2**20
+_BLANK_LINES = (b"\n\n", b"\n\r\n", b"\r\r")
+
+
+@dataclass
+class Scan:
+    """What one pass over the bytes tells.
+
+    Attributes:
+        size: bytes.
+        newlines: line feeds.
+        returns: carriage returns.
+        quotes: double quotes.
+        has_blank_lines: False where it is certain that no line is empty.
+    """
+
+    size: int = 0
+    newlines: int = 0
+    returns: int = 0
+    quotes: int = 0
+    has_blank_lines: bool = False
+
+    @property
+    def records_at_most(self) -> int:
+        return max(self.newlines, self.returns) + 1
+
+
+def scan_text(path: Path, tick: Progress | None = None) -> Scan:
+    """Check that a file is UTF-8 text without NUL bytes.
+
+    Args:
+        tick: told how many bytes are done, of how many.
+
+    Raises:
+        UserError: it is not; the byte and the line are named.
+    """
+    found = Scan()
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    tail = b""
+    with path.open("rb") as file:
+        while chunk := file.read(_CHUNK):
+            _check_chunk(chunk, decoder, found)
+            returns = chunk.count(b"\r")
+            joined = tail + chunk
+            marks = _BLANK_LINES if returns or b"\r" in tail else _BLANK_LINES[:1]
+            found.has_blank_lines |= any(mark in joined for mark in marks)
+            found.size += len(chunk)
+            found.newlines += chunk.count(b"\n")
+            found.returns += returns
+            found.quotes += chunk.count(b'"')
+            tail = chunk[-2:]
+            if tick is not None:
+                tick("bytes checked", found.size, path.stat().st_size)
+    _check_chunk(b"", decoder, found)  # a character cut off at the very end
+    return found
+
+
+def _check_chunk(chunk: bytes, decoder: codecs.IncrementalDecoder, before: Scan) -> None:
+    if not before.size and chunk[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        raise UserError('The file is in UTF-16; save it as UTF-8 (in a spreadsheet: "CSV UTF-8").')
+    pending = len(decoder.getstate()[0])  # bytes of a character that began in the chunk before
+    try:
+        if pending or not chunk.isascii():  # most files are ASCII, and this is far quicker to see
+            decoder.decode(chunk, final=not chunk)
+    except UnicodeDecodeError as error:
+        at = error.start - pending
+        place = _place(before, chunk, at)
+        raise UserError(
+            f"{place} is 0x{error.object[error.start]:02X}, which is not valid UTF-8 there; save the file as UTF-8 "
+            '(in a spreadsheet: "CSV UTF-8"; in a shell: iconv -f latin1 -t utf-8).'
+        ) from None
+    at = chunk.find(b"\0")
+    if at >= 0:
+        raise UserError(
+            f"{_place(before, chunk, at)} is a NUL byte, which text never holds: the file is damaged, or not a "
+            "table of text. Export it again as CSV in UTF-8."
+        )
+
+
+def _place(before: Scan, chunk: bytes, at: int) -> str:
+    line = before.newlines + chunk.count(b"\n", 0, max(at, 0)) + 1
+    return f"Byte {before.size + at:,} (line {line:,})"

@@ -12,13 +12,9 @@ import pandas as pd
 
 from pll.errors import UserError
 from pll.formats.checks import parsing
-from pll.formats.roles import CONSENSUS_COLUMNS
+from pll.formats.tabular.schema import CONSENSUS_COLUMNS, RESULT_COLUMNS, results_among
 
 T = TypeVar("T")
-
-IDENTIFIED = "identified_label"
-RESULT_COLUMNS = ("identified_label", "confidence", "margin", "entropy", "source", "reviewer", "decided_at")
-"""The columns of labels.csv that hold results: written beside the data, not read back where `IDENTIFIED` is there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,16 +100,6 @@ class Results:
             for name, cell in cells.items()
             if cell or (name == "identified_label" and example in self)
         }
-
-
-def results_among(names: Sequence[str]) -> set[str]:
-    """Which columns hold the results of an earlier run: those of `RESULT_COLUMNS` from `IDENTIFIED` on.
-
-    >>> sorted(results_among(["id", "source", "identified_label", "confidence"]))
-    ['confidence', 'identified_label']
-    """
-    start = names.index(IDENTIFIED) if IDENTIFIED in names else len(names)
-    return set(names[start:]) & set(RESULT_COLUMNS)
 
 
 def left_out(results: Results, kept: Results) -> list[str]:

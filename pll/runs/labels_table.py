@@ -19,7 +19,7 @@ import scipy.sparse
 from pll.candidates import CandidateSets
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
-from pll.formats.cells import join_column
+from pll.formats.tabular.builder import join_column
 from pll.io import write_atomically
 from pll.weights import Weights, sharpness
 

@@ -13,7 +13,7 @@ from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import ReadOptions
-from pll.formats.guessing import unclear
+from pll.formats.tabular.schema import unclear
 
 from .strategies import answers, named_sets, named_truth
 

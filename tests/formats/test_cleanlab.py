@@ -14,7 +14,7 @@ from pll import formats
 from pll.annotations.data import Annotations
 from pll.dataset import PartialLabelDataset
 from pll.formats import FORMATS, ReadOptions, Results
-from pll.formats.answers import sets_of
+from pll.formats.tabular.builder import sets_of
 
 from .strategies import answers, check_held, named_sets
 

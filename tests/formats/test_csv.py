@@ -134,7 +134,7 @@ def test_rows_are_numbered_as_a_spreadsheet_does(tmp_path: Path) -> None:
 
 
 def test_a_bad_cell_is_found_in_a_later_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pll.formats.textscan.MAX_RECORD_BYTES", 256)
+    monkeypatch.setattr("pll.formats.tabular.csv.MAX_RECORD_BYTES", 256)
     rows = "".join(f"{k},{k % 7},a|b\n" for k in range(1000))
     assert len(table(tmp_path, "x,y,candidates\n" + rows)) == 1000
     with pytest.raises(UserError, match=r"Row 1002, column 'y' holds 'oops'"):

@@ -9,7 +9,7 @@ import pytest
 
 from pll.analysis.readiness import check_features, warnings_about
 from pll.errors import UserError
-from pll.formats.guessing import roles_of
+from pll.formats.tabular.schema import roles_of
 
 from .strategies import answers, named_sets, named_truth
 from .test_csv import table

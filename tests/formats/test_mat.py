@@ -266,13 +266,13 @@ def test_the_library_of_hdf5_may_die_without_us(tmp_path: Path, monkeypatch: pyt
     write_73(tmp_path / "data.mat", LAYOUTS["a"])
     dying = tmp_path / "worker.py"
     dying.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
-    monkeypatch.setattr("pll.formats.mat73._WORKER", dying)
+    monkeypatch.setattr("pll.formats.arrays.mat._WORKER", dying)
     with pytest.raises(
         formats.UserError, match=r"data\.mat: The HDF5 inside cannot be read \(the HDF5 library gave up"
     ):
         formats.read(tmp_path / "data.mat")
     dying.write_text("import time\ntime.sleep(30)\n")
-    monkeypatch.setattr("pll.formats.mat73.SECONDS", 0.5)
+    monkeypatch.setattr("pll.formats.arrays.mat.SECONDS", 0.5)
     with pytest.raises(formats.UserError, match="took more than"):
         formats.read(tmp_path / "data.mat")
 

@@ -11,7 +11,7 @@ from pll import catalog
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.features import contents, suggested
-from pll.formats.words import readable
+from pll.formats.checks import readable
 from pll.ui import background, session
 from pll.ui.session import Choice
 

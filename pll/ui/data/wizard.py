@@ -11,9 +11,8 @@ import streamlit as st
 
 from pll import formats
 from pll.catalog.sources import Source
-from pll.formats.guessing import unclear
-from pll.formats.roles import ROLES, Column
-from pll.formats.words import listing
+from pll.formats.checks import listing
+from pll.formats.tabular.schema import ROLES, Column, unclear
 from pll.ui.data import loader
 
 ROW, ROWS_SHOWN = 35, 14

@@ -1,0 +1,532 @@
+"""MATLAB files (v5 to v7.3) of partial-label research: reading, layouts in use, writing."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import scipy.io
+import scipy.sparse
+from scipy.sparse import csr_array
+
+from pll.candidates import CandidateSets
+from pll.dataset import UNKNOWN, PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.arrays.mat5 import HEADER_BYTES, is_mat5, is_mat73, pieces, read_v5
+from pll.formats.base import Format, ReadOptions
+from pll.formats.checks import (
+    BOMB_BYTES,
+    BOMB_RATIO,
+    as_features,
+    check_class_count,
+    check_unpacked_size,
+    listing,
+    parsing,
+    readable,
+)
+from pll.formats.limitations import added_labels, losses, said
+from pll.formats.results import Results
+
+SECONDS = 300
+"""How long reading may take; a GB takes some ten seconds."""
+
+_WORKER = Path(__file__).with_name("hdf5worker.py")
+_AGAIN = "copy the file again, or save it in MATLAB with save(…, '-v7')"
+_PART = re.compile(r"(?P<path>.*?)(?:\{(?P<cell>\d+)\})?$")
+
+
+def read_v73(path: Path, max_bytes: int) -> dict[str, Any]:
+    """All numeric variables of a v7.3 file, by name.
+
+    Returns:
+        by name, a numpy array of at least two dimensions, a SciPy csc_array, a list of such (a cell array) or a dict of
+        such (a struct).
+
+    Raises:
+        UserError: the file is damaged or too large, or takes too long.
+    """
+    size = path.stat().st_size
+    if size > max_bytes:
+        raise UserError(f"The file takes {readable(size)}; the limit is {readable(max_bytes)}. Split it.")
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "variables.npz"
+        limits = [str(limit) for limit in (max_bytes, BOMB_BYTES, BOMB_RATIO)]
+        command = [sys.executable, "-I", str(_WORKER), str(path), str(out), *limits]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise UserError(f"Reading the HDF5 inside took more than {SECONDS} seconds; {_AGAIN}.") from None
+        if done.returncode or not out.exists():
+            why = done.stdout.strip().splitlines() or ["the HDF5 library gave up on it"]
+            raise UserError(f"The HDF5 inside cannot be read ({why[-1].rstrip('.')}); {_AGAIN}.")
+        with parsing("what was read of the HDF5"), np.load(out, allow_pickle=False) as arrays:
+            flat = {name: arrays[name] for name in arrays.files}
+    return _nested(flat)
+
+
+def _nested(flat: dict[str, np.ndarray]) -> dict[str, Any]:
+    """`a/b`, `a{1}` and `a:data` as dicts, lists and sparse matrices."""
+    found: dict[str, Any] = {}
+    for name, array in flat.items():
+        whole, _, part = name.partition(":")
+        if part not in ("", "data"):
+            continue
+        value = _sparse(whole, flat) if part else array
+        *outer, last = whole.split("/")
+        place = found
+        for step in outer:
+            below = place.setdefault(step, {})
+            if not isinstance(below, dict):
+                break
+            place = below
+        cell = _PART.fullmatch(last)
+        if cell is not None and cell["cell"]:
+            cells = place.setdefault(cell["path"], [])
+            if isinstance(cells, list):
+                cells.append(value)
+        else:
+            place[last] = value
+    return found
+
+
+def _sparse(name: str, flat: dict[str, np.ndarray]) -> scipy.sparse.csc_array:
+    with parsing(f"the sparse matrix {name}", _AGAIN):
+        rows, starts, shape = flat[f"{name}:ir"], flat[f"{name}:jc"], flat[f"{name}:shape"]
+        numbers = flat[f"{name}:data"]
+        height, width = int(shape[0]), int(shape[1])
+        wrong = starts.ndim != 1 or starts[0] != 0 or (np.diff(starts) < 0).any() or starts[-1] != len(rows)
+        if wrong or len(rows) != len(numbers) or not 0 <= height < 2**31 or width < 0:
+            raise ValueError("its columns do not fit its entries")
+        if len(rows) and (rows.min() < 0 or rows.max() >= height):
+            raise ValueError("an entry lies outside it")
+        return scipy.sparse.csc_array((numbers, rows, starts), shape=(height, width))
+
+
+FEATURES = ("data", "features", "X")
+CANDIDATES = ("partial_target", "p_labels", "Y_P")
+TRUTH = ("target", "logitlabels", "Y", "label", "labels")
+FOLDS = ("tr", "te")
+SPLIT = ("train_data", "train_p_target", "train_target", "test_data", "test_p_target", "test_target")
+KNOWN = (*FEATURES, *CANDIDATES, *TRUTH, *FOLDS, *SPLIT)
+"""Every variable that means something."""
+
+Variables = Mapping[str, Any]
+
+
+@dataclass
+class Found:
+    """What a file holds, whatever its layout.
+
+    Attributes:
+        X: (n, d) float32.
+        sets: (n, c) sparse 0/1, the candidates.
+        truth: (n, c) sparse 0/1, at most one a row.
+        truth_name: what it is called in the file.
+        names: c names, where class numbers say them.
+        is_test: (n,) the test part.
+        notes: what a person should know.
+    """
+
+    X: npt.NDArray[np.float32]
+    sets: csr_array | None = None
+    truth: csr_array | None = None
+    truth_name: str = ""
+    names: tuple[str, ...] = ()
+    is_test: npt.NDArray[np.bool_] | None = None
+    notes: list[str] = field(default_factory=list)
+
+
+def has_features(variables: Variables) -> bool:
+    """Whether these are the variables of a layout."""
+    return any(name in variables for name in (*FEATURES, "train_data"))
+
+
+def arrange(variables: Variables, max_bytes: int, fold: int | None = None) -> Found:
+    """The parts of a file.
+
+    Args:
+        variables: by name, as `matfile` and `mat73` read them; those of `KNOWN` count.
+        fold: which of the file's own folds is the test part, from 1.
+
+    Raises:
+        UserError: matrices that do not fit together; the variable is named.
+    """
+    if "train_data" in variables and not any(name in variables for name in FEATURES):
+        found = _in_two_parts(variables, max_bytes)
+    else:
+        found = _in_one(variables, max_bytes)
+    if found.sets is not None and found.truth is not None and found.sets.shape[1] != found.truth.shape[1]:
+        raise UserError(
+            f"The variable {_first(CANDIDATES, variables, 'train_p_target')} has {found.sets.shape[1]} classes, "
+            f"{_first(TRUTH, variables, 'test_target')} has {found.truth.shape[1]}; they must agree."
+        )
+    if any(name in variables for name in FOLDS):
+        _use_folds(found, variables, fold)
+    elif fold is not None:
+        raise UserError(f"The file has no folds of its own (tr, te), so there is no fold {fold}; leave it out.")
+    return found
+
+
+def _in_one(variables: Variables, max_bytes: int) -> Found:
+    name = _first(FEATURES, variables)
+    labels = {other: variables[other] for other in (*CANDIDATES, *TRUTH) if other in variables}
+    matrix, notes = _upright(name, _matrix(variables, name), labels)
+    X = _features(name, matrix, max_bytes)
+    found = Found(X, notes=notes)
+    sets, truth = (next((other for other in known if other in variables), None) for known in (CANDIDATES, TRUTH))
+    if sets is not None:
+        found.sets = _membership(_matrix(variables, sets), sets, len(X), name)
+    if truth is not None:
+        found.truth_name = truth
+        found.truth, found.names = _truth(_matrix(variables, truth), truth, len(X), name, found.sets)
+    return found
+
+
+def _in_two_parts(variables: Variables, max_bytes: int) -> Found:
+    """(d): a training part with candidates, a test part with truth."""
+    parts = [_part(part, variables, max_bytes) for part in ("train", "test") if f"{part}_data" in variables]
+    if len({part.X.shape[1] for part in parts}) > 1:
+        raise UserError("train_data and test_data differ in their number of features; they must agree.")
+    targets = [one for part in parts for one in (part.sets, part.truth) if one is not None]
+    if len({one.shape[1] for one in targets}) > 1:
+        raise UserError("The targets of the two parts are of different numbers of classes; they must agree.")
+    found = Found(np.concatenate([part.X for part in parts]), truth_name="test_target")
+    if len(parts) == 2:
+        found.is_test = np.repeat([False, True], [len(part.X) for part in parts])
+    if any(part.truth is not None for part in parts):
+        found.truth = _stacked([_or_nothing(part.truth, part, targets[0].shape[1]) for part in parts])
+    if any(part.sets is not None for part in parts):
+        # The test part needs some set to stand in a row; nothing is ever learnt from it.
+        stand_ins = [part.sets if part.sets is not None else part.truth for part in parts]
+        rows = [_or_nothing(one, part, targets[0].shape[1]) for one, part in zip(stand_ins, parts, strict=True)]
+        found.sets = _filled(_stacked(rows))
+        if parts[-1].sets is None:
+            found.notes.append("The test part has no candidates; its true labels stand in their place.")
+    return found
+
+
+def _part(part: str, variables: Variables, max_bytes: int) -> Found:
+    name = f"{part}_data"
+    labels = {other: variables[other] for other in (f"{part}_p_target", f"{part}_target") if other in variables}
+    matrix, notes = _upright(name, _matrix(variables, name), labels)
+    found = Found(_features(name, matrix, max_bytes), notes=notes)
+    read = {other: _membership(_matrix(labels, other), other, len(found.X), name) for other in labels}
+    found.sets, found.truth = read.get(f"{part}_p_target"), read.get(f"{part}_target")
+    return found
+
+
+def _or_nothing(matrix: csr_array | None, part: Found, c: int) -> csr_array:
+    return csr_array((len(part.X), c)) if matrix is None else matrix
+
+
+def _use_folds(found: Found, variables: Variables, fold: int | None) -> None:
+    tests = variables.get("te", [])
+    folds = tests if isinstance(tests, list) else list(np.atleast_2d(np.asarray(tests)).T)
+    if fold is None:
+        found.notes.append(
+            f"The file brings {len(folds)} folds (tr, te); to test on one of them, read it with fold 1 … {len(folds)}."
+        )
+        return
+    if fold > len(folds):
+        raise UserError(f"There is no fold {fold}; the file has {len(folds)} (te).")
+    held = np.asarray([] if folds[fold - 1] is None else folds[fold - 1]).ravel()
+    n = len(found.X)
+    if held.dtype.kind not in "biuf" or not ((held >= 1) & (held <= n) & (held == np.floor(held))).all():
+        raise UserError(f"Fold {fold} of te holds something that is no row: rows count from 1 to {n} there.")
+    found.is_test = np.zeros(n, dtype=np.bool_)
+    found.is_test[held.astype(np.int64) - 1] = True
+
+
+# ---- one matrix each -------------------------------------------------------------------------------------------------
+
+
+def _first(names: tuple[str, ...], variables: Variables, otherwise: str = "") -> str:
+    return next((name for name in names if name in variables), otherwise)
+
+
+def _matrix(variables: Variables, name: str) -> Any:
+    value = variables[name]
+    kind = {list: "a cell array", dict: "a struct", type(None): "no matrix"}.get(type(value))
+    if kind is not None:
+        raise UserError(f"The variable {name} is {kind}; it must be a matrix of numbers.")
+    return value
+
+
+def _upright(name: str, matrix: Any, labels: Variables) -> tuple[Any, list[str]]:
+    """The features with a row an example: turned, where all labels fit their columns and some do not fit their rows."""
+    sides = [value.shape for value in labels.values() if hasattr(value, "shape") and len(value.shape) == 2]
+    if matrix.ndim != 2 or not sides:
+        return matrix, []
+    fit = [all(n in shape for shape in sides) for n in matrix.shape]
+    if fit == [False, True]:
+        return matrix.T, [f"The variable {name} has a column an example; it was turned."]
+    return matrix, []
+
+
+def _features(name: str, variable: Any, max_bytes: int) -> npt.NDArray[np.float32]:
+    if variable.ndim != 2 or not all(variable.shape):
+        raise UserError(
+            f"The variable {name} is {_by(variable.shape)}; it must be examples × features, at least 1 × 1."
+        )
+    if scipy.sparse.issparse(variable):
+        check_unpacked_size(8 * variable.shape[0] * variable.shape[1], 8 * variable.nnz, max_bytes, name)
+        variable = variable.toarray()
+    return as_features(variable, name)
+
+
+def _membership(variable: Any, name: str, n: int, features: str) -> csr_array:
+    """A 0/1 matrix as sparse rows, n × c, whichever way round it is stored."""
+    if variable.ndim != 2 or n not in variable.shape:
+        turned = f" (is {features} transposed? It must be examples × features.)" if variable.ndim == 2 else ""
+        raise UserError(
+            f"The variable {name} is {_by(variable.shape)}, but {features} has {n} rows; one side of {name} must be "
+            f"{n}, the other the number of classes{turned}."
+        )
+    by_column = variable.shape[1] == n
+    if by_column and variable.shape[0] == n:  # c = n: as its layout has it
+        by_column = name.endswith("target")
+    upright = variable.T if by_column else variable
+    check_class_count(upright.shape[1], f"the variable {name}")
+    rows = csr_array(upright, copy=True)  # what was read is not writable
+    rows.sum_duplicates()
+    wrong = np.flatnonzero((rows.data != 0) & (rows.data != 1))  # NaN is neither
+    if len(wrong):
+        at = int(wrong[0])
+        row = int(np.searchsorted(rows.indptr, at, side="right")) - 1
+        raise UserError(
+            f"Row {row} of {name} holds {rows.data[at]} for class {int(rows.indices[at])}; use 1 for a label of the "
+            "example and 0 for any other."
+        )
+    rows.eliminate_zeros()
+    return rows
+
+
+def _truth(
+    variable: Any, name: str, n: int, features: str, sets: csr_array | None
+) -> tuple[csr_array, tuple[str, ...]]:
+    """One-hot, or a vector of class numbers; and what the classes are called in the latter case."""
+    vector = variable.ndim == 2 and variable.size == n and 1 in variable.shape
+    if not vector or (name.endswith("target") and set(np.unique(_dense(variable)).tolist()) <= {0.0, 1.0}):
+        return _membership(variable, name, n, features), ()
+    numbers = _dense(variable).ravel().astype(np.float64)
+    broken = np.flatnonzero(~np.isfinite(numbers) | (numbers != np.floor(numbers)) | (np.abs(numbers) > 2**31))
+    if len(broken):
+        raise UserError(f"Row {int(broken[0])} of {name} is {numbers[broken[0]]}, which is no class number.")
+    whole = numbers.astype(np.int64)
+    if sets is None:
+        values, codes = np.unique(whole, return_inverse=True)
+        c, names = len(values), tuple(str(value) for value in values)
+    else:
+        c, names = sets.shape[1], ()
+        codes = whole - int(whole.min() >= 1)  # MATLAB counts from 1
+        outside = np.flatnonzero((codes < 0) | (codes >= c))
+        if len(outside):
+            raise UserError(f"Row {int(outside[0])} of {name} is {int(whole[outside[0]])}; there are {c} classes.")
+    return csr_array((np.ones(n), (np.arange(n), codes)), shape=(n, c)), names
+
+
+def _dense(variable: Any) -> npt.NDArray[Any]:
+    return variable.toarray() if scipy.sparse.issparse(variable) else np.asarray(variable)
+
+
+def _stacked(parts: list[csr_array]) -> csr_array:
+    return csr_array(scipy.sparse.vstack(parts, format="csr"))
+
+
+def _filled(rows: csr_array) -> csr_array:
+    """Rows without an entry get every class."""
+    empty = np.flatnonzero(np.diff(rows.indptr) == 0)
+    if not len(empty):
+        return rows
+    c = rows.shape[1]
+    every = csr_array(
+        (np.ones(len(empty) * c), (np.repeat(empty, c), np.tile(np.arange(c), len(empty)))), shape=rows.shape
+    )
+    return csr_array(rows + every)
+
+
+def _by(shape: tuple[int, ...]) -> str:
+    return " × ".join(str(side) for side in shape)
+
+
+def missing(names: list[str]) -> UserError:
+    """For a file that holds no features."""
+    return UserError(
+        f"The variable data (the features) is missing; found {listing(names) or 'none'}. The file must hold data "
+        "(n × d), partial_target (c × n) and, where known, target (c × n), or another layout in use "
+        f"({', '.join(('features', 'X', 'train_data'))} …)."
+    )
+
+
+RESULTS = ("identified_target", "confidence")
+"""Variables that hold results: written, and not read back."""
+
+
+class Mat(Format):
+    name = "mat"
+    label = "MATLAB file (.mat)"
+    tool = "your MATLAB file"
+    adds = "Variables with the labels (one-hot, as target) and how sure they are stand beside your own."
+    suffixes = (".mat",)
+    row_note = "Rows (examples) are counted from 0; MATLAB counts from 1."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        return is_mat5(head) or is_mat73(head)
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        variables, others = _load(path, options.max_bytes)
+        found = arrange(variables, options.max_bytes, options.fold)
+        unused = [name for name in others if name not in RESULTS]
+        notes = ([f"Variables not used: {listing(unused)}."] if unused else []) + found.notes
+        matrix = found.sets if found.sets is not None else found.truth
+        n_classes = 0 if matrix is None else matrix.shape[1]
+        names = options.class_names or found.names or tuple(str(k) for k in range(n_classes))
+        if n_classes and len(names) != n_classes:
+            raise UserError(
+                f"{len(names)} class names were given for the file's {n_classes} classes; give one per class."
+            )
+        return PartialLabelDataset(
+            X=found.X,
+            candidates=None if found.sets is None else CandidateSets.from_sparse(found.sets, names),
+            y=None if found.truth is None else _labels(found.truth, found.truth_name, notes),
+            class_names=names,
+            is_test=found.is_test,
+            name=options.name or path.name,
+            notes=tuple(notes),
+        )
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        lost = losses(dataset, {"features", "truth"})
+        if dataset.is_image and dataset.images is not None:
+            lost.append("The pictures that are shown to people.")
+        return lost
+
+    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
+        added = added_labels(dataset, results)
+        return [f"The labels of {said(added)}: their column of identified_target is empty."] if added else []
+
+    def labels_lost(self, dataset: PartialLabelDataset, results: Results) -> int:
+        return sum(added_labels(dataset, results).values())
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        missing = np.argwhere(np.isnan(dataset.X))
+        if len(missing):
+            raise UserError(
+                f"Row {int(missing[0][0])} has a missing cell ({len(missing)} in all), which .mat files of this kind "
+                "cannot hold; write npz or csv."
+            )
+        variables: dict[str, Any] = {FEATURES[0]: dataset.X.reshape(len(dataset), -1)}
+        sets = dataset.candidates
+        if sets is not None:
+            rows = (np.ones(sets.nnz), sets.indices, sets.indptr)
+            variables[CANDIDATES[0]] = scipy.sparse.csr_array(rows, (len(sets), sets.n_classes)).T.tocsc()
+        if dataset.y is not None and dataset.n_classes:
+            known = np.flatnonzero(dataset.y != UNKNOWN)
+            cells = (np.ones(len(known)), (dataset.y[known], known))
+            variables[TRUTH[0]] = scipy.sparse.csc_array(cells, (dataset.n_classes, len(dataset)))
+        if results is not None and dataset.n_classes:
+            variables |= _identified(dataset, results)
+        if not dataset.X.size:
+            raise UserError(
+                "There are no features, which .mat files of this kind cannot do without; write parquet or jsonl."
+            )
+        with path.open("wb") as file:
+            scipy.io.savemat(file, variables, do_compression=True)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        kept = _without_results(source)
+        if kept is None:
+            return ["Variables that are not read, and the form of the file: it is written anew, as version 7."]
+        taken = [name for name in RESULTS if name in kept]
+        return [f"The run's {', '.join(taken)}: the file has variables of these names, which stay."] if taken else []
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        dataset, kept = self.read(source, options), _without_results(source)
+        if kept is None:
+            self.write(dataset, path, results)
+            return
+        found = _identified(dataset, results) if dataset.n_classes else {}
+        new = io.BytesIO()
+        scipy.io.savemat(new, {name: one for name, one in found.items() if name not in kept}, do_compression=True)
+        # A file is its header and one variable after another.
+        path.write_bytes(b"".join(kept.values()) + new.getvalue()[HEADER_BYTES:])
+
+
+def _without_results(path: Path) -> dict[str, bytes] | None:
+    """The pieces of a file by name, without what an earlier run added; None where nothing can be added to it."""
+    found = pieces(path)
+    if found is None:
+        return None
+    names = list(found)
+    start = names.index(RESULTS[0]) if RESULTS[0] in names else len(names)
+    return {name: piece for at, (name, piece) in enumerate(found.items()) if at < start or name not in RESULTS}
+
+
+def _identified(dataset: PartialLabelDataset, results: Results) -> dict[str, Any]:
+    """The identified labels one-hot, as `target` has the true ones, and how sure each is."""
+    ids = dataset.row_ids.tolist()
+    number = {name: k for k, name in enumerate(dataset.class_names)}
+    cells = [(number[label], i) for i, label in enumerate(map(results.label, ids)) if label in number]
+    marks = scipy.sparse.csc_array(
+        (np.ones(len(cells)), tuple(zip(*cells, strict=True)) or ((), ())), (dataset.n_classes, len(ids))
+    )
+    sure = [results.confidence(example) for example in ids]
+    return dict(zip(RESULTS, (marks, np.array([[np.nan if one is None else one for one in sure]])), strict=True))
+
+
+def _load(path: Path, max_bytes: int) -> tuple[dict[str, Any], list[str]]:
+    """The variables that matter, and the names of the others."""
+    with path.open("rb") as file:
+        head = file.read(128)
+    if is_mat73(head):
+        every = read_v73(path, max_bytes)
+        found = {name: value for name, value in every.items() if name in KNOWN}
+        odd: dict[str, str] = {}
+        others = [name for name in every if name not in found]
+        structs = {name: value for name, value in every.items() if isinstance(value, dict)}
+    elif is_mat5(head):
+        found, odd, others = read_v5(path, lambda variable: variable.name in KNOWN, max_bytes)
+        structs = {}
+        if not has_features(found) and not odd:
+            structs = read_v5(path, lambda variable: variable.is_struct, max_bytes)[0]
+    else:
+        raise UserError("This is not a MATLAB v5 file; save it in MATLAB with save(…, '-v7').")
+    if odd:
+        name, words = next(iter(odd.items()))
+        raise UserError(f"The variable {name} is {words}; it must be a matrix of numbers.")
+    if has_features(found):
+        return found, others
+    inside = {name: fields for name, fields in structs.items() if isinstance(fields, dict) and has_features(fields)}
+    if len(inside) != 1:
+        raise missing([*found, *others])
+    struct, fields = next(iter(inside.items()))
+    kept = {name: value for name, value in fields.items() if name in KNOWN}
+    return kept, [name for name in (*found, *others) if name != struct] + [name for name in fields if name not in kept]
+
+
+def _labels(truth: scipy.sparse.csr_array, name: str, notes: list[str]) -> npt.NDArray[np.int64]:
+    counts = np.diff(truth.indptr)
+    several = np.flatnonzero(counts > 1)
+    if len(several):
+        row = int(several[0])
+        raise UserError(
+            f"Row {row} of {name} marks {int(counts[row])} labels ({len(several)} such rows); the truth is one label. "
+            f"Put sets of labels into {CANDIDATES[0]}."
+        )
+    unknown = int((counts == 0).sum())
+    if unknown:
+        notes.append(f"{unknown} of {len(counts)} examples have no true label in {name}; it is taken as not known.")
+    y = np.full(len(counts), UNKNOWN, dtype=np.int64)
+    y[counts == 1] = truth.indices
+    return y

@@ -1,0 +1,531 @@
+"""data.npz: features, candidate sets and what goes with them as plain NumPy arrays, read without trusting the file."""
+
+from __future__ import annotations
+
+import json
+import math
+import shutil
+import zipfile
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib import format as npy
+
+from pll.annotations.data import Annotations
+from pll.candidates import CandidateSets
+from pll.dataset import UNKNOWN, PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.archive import first_member, open_zip
+from pll.formats.base import Format, ReadOptions
+from pll.formats.checks import (
+    MAX_NAME,
+    as_features,
+    check_class_count,
+    check_ids,
+    check_unpacked_size,
+    kind_of,
+    listing,
+    parsing,
+    readable,
+    shorten,
+)
+from pll.formats.results import Results, left_out
+from pll.formats.tabular.schema import results_among
+from pll.images import Pictures
+from pll.io import Column, as_column
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+
+PART_KEYS = (
+    *("texts", "picture_names", "extra_names", "extras"),
+    *("category_names", "category_codes", "category_levels", "category_sizes"),
+    *("answer_rows", "answer_annotators", "answer_labels", "annotator_names", "anonymous"),
+)
+"""Names of their arrays."""
+
+MAX_TEXT = 2**30
+"""What an array of text may occupy: numpy gives every text the room of the longest."""
+
+
+_MAX_MEMBERS = 1000
+
+
+def read_arrays(path: Path, wanted: Collection[str], max_bytes: int) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
+    """Some of the arrays of an .npz file.
+
+    Args:
+        wanted: names of the arrays to read, where they are there.
+        max_bytes: what they may take in memory together.
+
+    Returns:
+        the arrays by name, and the names of all others.
+
+    Raises:
+        UserError: not a ZIP archive, a damaged one, an array of Python objects, or more than fits; the array is named.
+    """
+    with parsing("the .npz file", "it is not a whole ZIP archive: copy it again, or save it with numpy.savez"):
+        archive = open_zip(path)
+    with archive:
+        members = _members(archive)
+        chosen = {name: info for name, info in members.items() if name in wanted}
+        for name, info in chosen.items():
+            with parsing(f"the array {name}"):
+                _check_header(archive, name, info)
+        check_unpacked_size(
+            sum(info.file_size for info in chosen.values()),
+            sum(info.compress_size for info in chosen.values()),
+            max_bytes,
+            "what this file holds",
+        )
+        arrays = {}
+        for name, info in chosen.items():
+            with parsing(f"the array {name}"), archive.open(info) as file:
+                arrays[name] = npy.read_array(file, allow_pickle=False)
+                if file.read(1):  # also makes zipfile compare the checksum
+                    raise ValueError("there is more in it than its header says")
+    return arrays, [name for name in members if name not in chosen]
+
+
+def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
+    infos = archive.infolist()
+    if len(infos) > _MAX_MEMBERS:
+        raise UserError(f"The file holds {len(infos):,} members; a dataset has a handful of arrays.")
+    members: dict[str, zipfile.ZipInfo] = {}
+    for info in infos:
+        name = info.filename.removesuffix(".npy")
+        if name in members:
+            raise UserError(f"The file holds two arrays called {shorten(name)}; save it again with one.")
+        members[name] = info
+    return members
+
+
+def _check_header(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> None:
+    with archive.open(info) as file:
+        shape, dtype, data_start = _header(file)
+    if dtype.hasobject:
+        raise UserError(
+            f"The array {name} holds Python objects, which are never loaded because they can run code. Save plain "
+            f"numbers or text: np.savez(…, {name}=np.array(list({name}.tolist()))) once all rows have one length "
+            "and one type."
+        )
+    if dtype.kind not in "biufcSU":
+        raise UserError(f"The array {name} holds {kind_of(dtype)}; save plain numbers or text.")
+    declared = math.prod(shape) * dtype.itemsize
+    if dtype.itemsize == 0 or declared != info.file_size - data_start:
+        raise UserError(
+            f"The array {name} is damaged: its header says {shape} of {dtype}, {declared:,} bytes, but "
+            f"{info.file_size - data_start:,} bytes are there. Save or copy the file again."
+        )
+
+
+def _header(file: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Shape, dtype, and where the data begins."""
+    version = npy.read_magic(file)
+    readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    if version not in readers:
+        raise ValueError(f"version {version} of the .npy format holds records, not plain arrays")
+    shape, _, dtype = readers[version](file)
+    return shape, dtype, file.tell()
+
+
+def to_arrays(dataset: PartialLabelDataset) -> dict[str, npt.NDArray[Any]]:
+    """Plain arrays of everything there is.
+
+    Raises:
+        UserError: a text is so long that all together would take too much.
+    """
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    if dataset.texts is not None:
+        arrays["texts"] = _text_array(dataset.texts.tolist(), "texts")
+    if dataset.pictures is not None:
+        arrays["picture_names"] = _text_array(dataset.pictures.names.tolist(), "names of pictures")
+    if dataset.categories:
+        coded = [_coded(values) for values in dataset.categories.values()]
+        arrays["category_names"] = np.array(list(dataset.categories), dtype=np.str_)
+        arrays["category_codes"] = np.stack([codes for codes, _ in coded], axis=1)
+        arrays["category_levels"] = _text_array([level for _, levels in coded for level in levels], "words")
+        arrays["category_sizes"] = np.array([len(levels) for _, levels in coded])
+    if dataset.extras:
+        cells = [[json.dumps(v, ensure_ascii=False) for v in values.tolist()] for values in dataset.extras.values()]
+        arrays["extra_names"] = np.array(list(dataset.extras), dtype=np.str_)
+        arrays["extras"] = _text_array([cell for column in cells for cell in column], "columns carried along").reshape(
+            len(cells), -1
+        )
+    said = dataset.annotations
+    if said is not None:
+        arrays |= {"answer_rows": said.rows, "answer_annotators": said.annotators, "answer_labels": said.labels}
+        arrays["annotator_names"] = np.array(said.annotator_names, dtype=np.str_)
+        arrays["anonymous"] = np.array(said.anonymous)
+    return arrays
+
+
+def from_arrays(arrays: Arrays, n: int, class_names: tuple[str, ...]) -> dict[str, Any]:
+    """Keyword arguments of `PartialLabelDataset`.
+
+    Raises:
+        UserError: arrays that do not fit together; the array is named.
+    """
+    found: dict[str, Any] = {}
+    if "texts" in arrays:
+        found["texts"] = as_column(_text_list(arrays, "texts", n))
+    if "picture_names" in arrays:
+        found["pictures"] = Pictures(as_column(_text_list(arrays, "picture_names", n)))
+    if "category_names" in arrays:
+        with parsing("the arrays of categories", "save them as Candid does"):
+            found["categories"] = _categories(arrays, n)
+    if "extra_names" in arrays:
+        with parsing("the array extras", "save it as Candid does"):
+            found["extras"] = {
+                name: as_column([json.loads(cell) for cell in cells])
+                for name, cells in zip(_text_list(arrays, "extra_names"), arrays["extras"].tolist(), strict=True)
+            }
+    if "annotator_names" in arrays:
+        with parsing("the arrays of answers", "save them as Candid does"):
+            found["annotations"] = Annotations(
+                arrays["answer_rows"],
+                arrays["answer_annotators"],
+                arrays["answer_labels"],
+                n,
+                class_names,
+                tuple(_text_list(arrays, "annotator_names")),
+                anonymous=bool(arrays["anonymous"].ravel()[0]),
+            )
+    return found
+
+
+def texts_in(dataset: PartialLabelDataset) -> list[str]:
+    """Every text that an array of text would hold."""
+    found = [*dataset.categories, *dataset.extras, *(() if dataset.texts is None else dataset.texts)]
+    found += () if dataset.pictures is None else dataset.pictures.names.tolist()
+    found += [value for values in dataset.categories.values() for value in values if value is not None]
+    return found + list(() if dataset.annotations is None else dataset.annotations.annotator_names)
+
+
+def _categories(arrays: Arrays, n: int) -> dict[str, Column]:
+    names = _text_list(arrays, "category_names")
+    codes, sizes = arrays["category_codes"], arrays["category_sizes"]
+    if codes.shape != (n, len(names)) or sizes.shape != (len(names),) or codes.dtype.kind not in "iu":
+        raise UserError(f"The array category_codes has the shape {codes.shape}; it must be ({n}, {len(names)}).")
+    levels = as_column([*_text_list(arrays, "category_levels"), None])
+    starts = np.cumsum(sizes) - sizes
+    if (codes < -1).any() or (codes >= sizes).any() or int(sizes.sum()) != len(levels) - 1:
+        raise UserError("The array category_codes holds a number that stands for no word.")
+    return {name: levels[np.where(codes[:, k] < 0, -1, codes[:, k] + starts[k])] for k, name in enumerate(names)}
+
+
+def _coded(values: Column) -> tuple[npt.NDArray[np.int32], list[str]]:
+    place: dict[str, int] = {}
+    codes = [-1 if value is None else place.setdefault(value, len(place)) for value in values.tolist()]
+    return np.array(codes, dtype=np.int32), list(place)
+
+
+def _text_list(arrays: Arrays, name: str, length: int | None = None) -> list[str]:
+    array = arrays[name]
+    if array.ndim != 1 or array.dtype.kind != "U" or (length is not None and len(array) != length):
+        wanted = "" if length is None else f" of {length}"
+        raise UserError(
+            f"The array {name} holds {kind_of(array.dtype)} in the shape {array.shape}; it must be a list{wanted} of "
+            f"text: np.array({name}, dtype=str)."
+        )
+    return array.tolist()
+
+
+def _text_array(texts: Sequence[str], what: str) -> npt.NDArray[np.str_]:
+    size = 4 * max(map(len, texts), default=0) * len(texts)
+    if size > MAX_TEXT:
+        raise UserError(
+            f"The {what} would take {readable(size)} as an array, since each has the room of the longest; write "
+            "parquet or jsonl."
+        )
+    return np.array(texts, dtype=np.str_)
+
+
+KEYS = (
+    *("X", "candidates", "indptr", "indices", "n_classes", "y", "class_names", "ids"),
+    *("is_test", "split", "feature_names", "images", "kind"),
+    *PART_KEYS,
+)
+"""Every array that means something in data.npz; others are left alone, and said so."""
+
+
+class Npz(Format):
+    name = "npz"
+    label = "NumPy arrays (.npz)"
+    tool = "your arrays"
+    adds = "Arrays with the labels and how sure they are stand beside your own."
+    suffixes = (".npz",)
+    row_note = "Rows are counted from 0, as in numpy."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        return first_member(head).endswith(".npy")
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        arrays, others = read_arrays(path, KEYS, options.max_bytes)
+        if "X" not in arrays:
+            found = listing([*arrays, *others]) or "nothing"
+            raise UserError(f"The array X (the features) is missing; found {found}. Save it with np.savez(…, X=X).")
+        others = [name for name in others if name not in results_among(others)]
+        notes = [f"Arrays not used: {listing(others)}."] if others else []
+        is_table = _kind(arrays) == "table"
+        alone = not {*PART_KEYS, "candidates", "indptr", "y", "kind"} & set(arrays)  # `kind`: we wrote it
+        X = _features(arrays["X"], notes, allow_missing=is_table, needed=alone)
+        y = _labels(arrays["y"]) if "y" in arrays else None
+        names = options.class_names or _texts(arrays, "class_names") or ()
+        if not names:
+            names = tuple(str(k) for k in range(_count_classes(arrays, y)))
+        ids = _texts(arrays, "ids")
+        return PartialLabelDataset(
+            X=X,
+            candidates=_candidates(arrays, len(X), names),
+            y=y,
+            class_names=names,
+            ids=None if ids is None else check_ids(ids, int),
+            feature_names=_feature_names(arrays, X),
+            images=_images(arrays),
+            is_test=_split_marks(arrays),
+            name=options.name or path.name,
+            kind="image" if X.ndim == 4 else "table" if is_table else "array",
+            notes=tuple(notes),
+            **from_arrays(arrays, len(X), names),
+        )
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        texts = (*dataset.class_names, *dataset.feature_names, *dataset.row_ids.tolist(), *texts_in(dataset))
+        cut = [name for name in texts if name.endswith("\0")]
+        return [f"NUL characters at the end of a name: {listing(cut)}."] if cut else []
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        arrays: dict[str, Any] = {"X": dataset.X, "ids": dataset.row_ids, "kind": np.array(dataset.kind)}
+        sets = dataset.candidates
+        if sets is not None:
+            arrays |= {"indptr": sets.indptr, "indices": sets.indices, "n_classes": np.array(sets.n_classes)}
+        optional = {"y": dataset.y, "is_test": dataset.is_test, "images": dataset.images}
+        arrays |= {name: array for name, array in optional.items() if array is not None}
+        texts = {"class_names": dataset.class_names, "feature_names": dataset.feature_names}
+        arrays |= {name: np.array(text, dtype=np.str_) for name, text in texts.items() if text}
+        arrays |= to_arrays(dataset)
+        if results is not None:
+            arrays |= _identified(dataset, results)
+        with path.open("wb") as file:  # given a path, numpy may append a suffix of its own
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return left_out(results, results.beside(_names(source)))
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        dataset, names = self.read(source, options), _names(source)
+        earlier, results = results_among(names), results.beside(names)
+        with zipfile.ZipFile(source) as given, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for info in given.infolist():
+                if info.filename.removesuffix(".npy") not in earlier:
+                    with given.open(info) as old, archive.open(_like(info), "w", force_zip64=True) as new:
+                        shutil.copyfileobj(old, new)
+            for name, array in _identified(dataset, results).items():
+                with archive.open(f"{name}.npy", "w") as new:
+                    np.lib.format.write_array(new, array, allow_pickle=False)
+
+
+def _identified(dataset: PartialLabelDataset, results: Results) -> dict[str, npt.NDArray[Any]]:
+    """The results as arrays of text, as long as the examples."""
+    done = results.aligned(dataset.row_ids.tolist())
+    return {name: np.array(cells, dtype=np.str_) for name, cells in done.items()}
+
+
+def _names(path: Path) -> list[str]:
+    with zipfile.ZipFile(path) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist()]
+
+
+def _like(info: zipfile.ZipInfo) -> zipfile.ZipInfo:
+    """A member of the same name, date and packing."""
+    new = zipfile.ZipInfo(info.filename, info.date_time)
+    new.compress_type = info.compress_type
+    return new
+
+
+# ---- one array each ----------------------------------------------------------------------------------------------
+
+
+def _features(
+    array: npt.NDArray[Any], notes: list[str], *, allow_missing: bool, needed: bool
+) -> npt.NDArray[np.float32]:
+    if array.ndim not in (2, 3, 4):
+        raise UserError(
+            f"The array X has the shape {array.shape}; it must be (examples, features) or (examples, channels, "
+            "height, width). One feature an example: X.reshape(-1, 1)."
+        )
+    if not len(array):
+        raise UserError("The array X has no rows; there must be at least one example.")
+    if not array[0].size and needed:
+        raise UserError(f"The array X has the shape {array.shape}: no features. Every example needs at least one.")
+    if array.ndim == 3:
+        notes.append(f"X {array.shape} was read as images of one channel.")
+        array = array[:, None]
+    elif array.ndim == 4 and array.shape[3] in (1, 3) and array.shape[1] not in (1, 3):
+        notes.append(
+            f"X {array.shape} was read as {array.shape[1]} channels of {array.shape[2]} × {array.shape[3]} pixels; "
+            "if the channels come last in the file, save X.transpose(0, 3, 1, 2)."
+        )
+    return as_features(array, "X", allow_missing=allow_missing)
+
+
+def _labels(array: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    y = _whole_numbers(array, "y", "store class indices: names, y = np.unique(y, return_inverse=True)")
+    wrong = np.flatnonzero(y < UNKNOWN)
+    if len(wrong):
+        raise UserError(
+            f"Row {int(wrong[0])} of y is {int(y[wrong[0]])}; labels count from 0, or are {UNKNOWN} where the truth "
+            "is not known."
+        )
+    return y
+
+
+def _whole_numbers(array: npt.NDArray[Any], name: str, remedy: str) -> npt.NDArray[np.int64]:
+    if array.ndim != 1:
+        raise UserError(f"The array {name} has the shape {array.shape}; it must have one dimension ({name}.ravel()).")
+    if array.dtype.kind == "f":
+        broken = np.flatnonzero(~np.isfinite(array) | (array != np.floor(array)) | (np.abs(array) > 2**53))
+        if len(broken):
+            raise UserError(f"Row {int(broken[0])} of {name} is {array[broken[0]]}, not a whole number; {remedy}.")
+    elif array.dtype.kind not in "iu":
+        raise UserError(f"The array {name} holds {kind_of(array.dtype)}, not whole numbers; {remedy}.")
+    elif array.dtype == np.uint64 and len(array) and array.max() > np.iinfo(np.int64).max:
+        raise UserError(f"Row {int(array.argmax())} of {name} is {array.max()}, too large; {remedy}.")
+    return array.astype(np.int64)
+
+
+def _count_classes(arrays: Arrays, y: npt.NDArray[np.int64] | None) -> int:
+    """c where no names are given: said, or the width of the mask, or one more than the largest label."""
+    if "n_classes" in arrays:
+        array = arrays["n_classes"]
+        if array.size != 1 or array.dtype.kind not in "iu" or int(array.ravel()[0]) < 1:
+            raise UserError("The array n_classes must be one whole number, at least 1.")
+        count = int(array.ravel()[0])
+    elif "candidates" in arrays:
+        count = arrays["candidates"].shape[-1] if arrays["candidates"].ndim else 0
+    else:
+        count = 0 if y is None else int(y.max(initial=UNKNOWN)) + 1
+        indices = arrays.get("indices", np.zeros(0, dtype=np.int64))
+        if indices.dtype.kind in "iu" and indices.size:
+            count = max(count, int(indices.max()) + 1)
+    check_class_count(count, "this file")
+    return count
+
+
+def _candidates(arrays: Arrays, n: int, names: tuple[str, ...]) -> CandidateSets | None:
+    given = [name for name in ("candidates", "indptr", "indices") if name in arrays]
+    if not given:
+        return None
+    if given == ["candidates"]:
+        return _from_mask(arrays["candidates"], n, names)
+    if given == ["indptr", "indices"]:
+        return _from_rows(arrays, n, names)
+    raise UserError(
+        f"Found {listing(given)}; candidate sets are given either as the mask candidates (n, c), or as indptr and "
+        "indices together."
+    )
+
+
+def _from_mask(mask: npt.NDArray[Any], n: int, names: tuple[str, ...]) -> CandidateSets:
+    if mask.dtype.kind not in "biuf":
+        raise UserError(f"The array candidates holds {kind_of(mask.dtype)}; save a mask of True and False (n, c).")
+    if mask.ndim == 2 and len(mask) != n and mask.shape[1] == n:
+        raise UserError(
+            f"The array candidates has the shape {mask.shape} for {n} examples; it is transposed: save candidates.T."
+        )
+    if mask.ndim == 2 and mask.shape[1] != len(names):
+        raise UserError(
+            f"The array candidates has {mask.shape[1]} columns for {len(names)} classes; give one per class."
+        )
+    return CandidateSets.from_mask(mask, names)
+
+
+def _from_rows(arrays: Arrays, n: int, names: tuple[str, ...]) -> CandidateSets:
+    remedy = "save both as integers, as in scipy.sparse.csr_array"
+    indptr = _whole_numbers(arrays["indptr"], "indptr", remedy)
+    indices = _whole_numbers(arrays["indices"], "indices", remedy)
+    if len(indptr) != n + 1:
+        raise UserError(f"The array indptr has {len(indptr)} entries for {n} examples; it must have {n + 1}.")
+    outside = np.flatnonzero((indices < 0) | (indices >= len(names)))  # before a cast to int32 could wrap it around
+    if len(outside):
+        at = int(outside[0])
+        row = int(np.searchsorted(indptr, at, side="right")) - 1
+        raise UserError(
+            f"Row {row}: entry {at} of indices is {int(indices[at])}; labels run from 0 to {len(names) - 1} "
+            f"({len(names)} classes)."
+        )
+    return CandidateSets(indptr, indices.astype(np.int32), len(names), names)
+
+
+def _texts(arrays: Arrays, name: str) -> tuple[str, ...] | None:
+    """An array of names; numbers are taken as their digits."""
+    if name not in arrays:
+        return None
+    array = arrays[name]
+    if array.ndim != 1 or array.dtype.kind not in "USiu":
+        raise UserError(
+            f"The array {name} holds {kind_of(array.dtype)} in the shape {array.shape}; it must be a list of text: "
+            f"np.array({name}, dtype=str)."
+        )
+    try:
+        texts = tuple(text.decode() if isinstance(text, bytes) else str(text) for text in array.tolist())
+    except UnicodeDecodeError as error:
+        raise UserError(f"The array {name} holds bytes that are not UTF-8 ({error.object[:20]!r}).") from None
+    longest = max(texts, key=len, default="")
+    if len(longest) > MAX_NAME and name != "ids":  # which have a limit of their own
+        raise UserError(f"The array {name} holds a name of {len(longest):,} characters; at most {MAX_NAME:,}.")
+    return texts
+
+
+def _feature_names(arrays: Arrays, X: npt.NDArray[np.float32]) -> tuple[str, ...]:
+    names = _texts(arrays, "feature_names") or ()
+    if names and X.ndim == 2 and len(names) != X.shape[1]:
+        raise UserError(
+            f"The array feature_names has {len(names)} names for the {X.shape[1]} columns of X; give one each."
+        )
+    return names
+
+
+def _kind(arrays: Arrays) -> str:
+    return str(arrays["kind"].ravel()[0]) if "kind" in arrays and arrays["kind"].size else ""
+
+
+def _images(arrays: Arrays) -> npt.NDArray[np.uint8] | None:
+    if "images" not in arrays:
+        return None
+    images = arrays["images"]
+    if images.dtype != np.uint8 or not (images.ndim == 3 or (images.ndim == 4 and images.shape[3] == 3)):
+        raise UserError(
+            f"The array images has the shape {images.shape} of {images.dtype}; it must be uint8, (n, height, width) or "
+            "(n, height, width, 3)."
+        )
+    return images
+
+
+def _split_marks(arrays: Arrays) -> npt.NDArray[np.bool_] | None:
+    """`is_test`, or `split`, as True for the test part."""
+    given = [name for name in ("is_test", "split") if name in arrays]
+    if not given:
+        return None
+    if len(given) == 2:
+        raise UserError("Found both is_test and split; save one of them.")
+    array = arrays[given[0]]
+    if array.ndim == 1 and array.dtype.kind == "U":
+        wrong = np.flatnonzero((array != "train") & (array != "test"))
+        marks = array == "test"
+    elif array.ndim == 1 and array.dtype.kind in "biu":
+        wrong = np.flatnonzero((array != 0) & (array != 1))
+        marks = array == 1
+    else:
+        raise UserError(
+            f"The array {given[0]} holds {kind_of(array.dtype)} in the shape {array.shape}; it must be True for a "
+            "row of the test part and False for any other, one per row."
+        )
+    if len(wrong):
+        raise UserError(
+            f"Row {int(wrong[0])} of {given[0]} is {shorten(str(array[wrong[0]]))}; use True (test) or False (train)."
+        )
+    return np.asarray(marks, dtype=np.bool_)

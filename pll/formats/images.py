@@ -1,0 +1,281 @@
+"""Pictures in a ZIP archive or a folder: with a table whose column `image` names them, or a folder a class set.
+
+Only the names of the pictures are read, and every header is looked at; features are made of them later. A folder
+called `cat|dog` (or `cat;dog`) holds pictures of cats or dogs; folders `train` and `test` around them are the split.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import sort_names
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.archive import Members, open_zip
+from pll.formats.base import Format, ReadOptions
+from pll.formats.checks import check_ids, listing, shorten
+from pll.formats.results import Results
+from pll.formats.tabular.builder import filled, guess_separator, split_cell
+from pll.formats.tabular.csv import Csv, Tsv, write_table
+from pll.formats.tabular.jsonl import JsonLines
+from pll.formats.tabular.parquet import Parquet
+from pll.formats.tabular.writer import table_losses
+from pll.images import SUFFIXES, Pictures, check_size, encode
+from pll.io import as_column
+
+TABLE = "table.csv"
+"""What the table is called in archives that we write."""
+
+_TABLES: dict[str, Format] = {
+    suffix: form for form in (Csv(), Tsv(), JsonLines(), Parquet()) for suffix in (*form.suffixes,) if suffix != ".json"
+}
+_TESTS, _TRAINS = ("test",), ("train", "val", "valid", "validation")
+
+
+class ImageZip(Format):
+    name = "imagezip"
+    label = "Pictures with a table, or in folders (ZIP)"
+    tool = "your pictures"
+    adds = "Its table gets columns with the label and how sure it is."
+    suffixes = (".zip",)
+    row_note = "Rows are counted as in the table inside: of CSV the header is row 1."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        if path.is_dir():
+            return True
+        if not head.startswith(b"PK\x03\x04"):
+            return False
+        try:
+            with open_zip(path) as archive:
+                return any(name.lower().endswith((*SUFFIXES, TABLE)) for name in archive.namelist())
+        except UserError:  # too many files; reading says so
+            return True
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):  # the last: a ZIP of a later version
+            return False
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        with Members(path, options.max_bytes) as members:
+            table = _table(members)
+            data = _from_folders(members, options) if table is None else _from_table(members, table, options)
+            _check_pictures(data, members)
+            return data
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        lost = table_losses(_without_pixels(dataset), {"image shape", "images"})
+        if dataset.is_image:
+            lost.append("That the pixels are the features: they become pictures, of which features are made again.")
+            if dataset.X.shape[1] not in (1, 3):
+                lost.append("The channels of the images: pictures have one or three.")
+            if not _are_bytes(dataset.X):
+                lost.append("The exact values of the pixels: each becomes one of 256 levels.")
+        return lost
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        names = _names(dataset)
+        shown = replace(_without_pixels(dataset), pictures=Pictures(as_column(names)))
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            for i, name in enumerate(names):
+                content = _content(dataset, i)
+                if content is not None:
+                    archive.writestr(zipfile.ZipInfo(name), content)
+            with tempfile.TemporaryFile() as file:
+                write_table(shown, file, ",", results)
+                file.seek(0)
+                archive.writestr(zipfile.ZipInfo(TABLE), file.read(), zipfile.ZIP_DEFLATED)
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        with Members(source, options.max_bytes) as members, zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+            table = _table(members)
+            for name in members.sizes:
+                if name != table:
+                    archive.writestr(zipfile.ZipInfo(name), members.read(name))
+            if table is None:
+                data = self.read(source, options)
+                with tempfile.TemporaryFile() as file:
+                    write_table(_without_pixels(data), file, ",", results)
+                    file.seek(0)
+                    archive.writestr(zipfile.ZipInfo(TABLE), file.read(), zipfile.ZIP_DEFLATED)
+                return
+            with _loose(members, table) as (loose, form):
+                new = loose.with_name("new" + loose.suffix)
+                form.give_back(loose, new, results, options)
+                archive.writestr(zipfile.ZipInfo(table), new.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+# ---- in --------------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _loose(members: Members, name: str) -> Iterator[tuple[Path, Format]]:
+    """A table of the archive as a file of its own, and the format of it."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / ("table" + PurePosixPath(name).suffix.lower())
+        file.write_bytes(members.read(name))
+        yield file, _TABLES[file.suffix]
+
+
+def _table(members: Members) -> str | None:
+    """The one table among the files, the outermost of several."""
+    tables = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in _TABLES]
+    if not tables:
+        return None
+    depth = min(name.count("/") for name in tables)
+    outermost = [name for name in tables if name.count("/") == depth]
+    if len(outermost) > 1:
+        raise UserError(f"There are several tables ({listing(outermost)}); leave the one that names the pictures.")
+    return outermost[0]
+
+
+def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLabelDataset:
+    with _loose(members, table) as (file, form):
+        try:
+            data = form.read(file, options)
+        except UserError as error:
+            raise UserError(f"{table}: {error}") from error
+    if data.pictures is None:
+        raise UserError(f"The table {table} has no column image that names the pictures; add it.")
+    folder = table.rpartition("/")[0]
+    by_base: dict[str, str] = {}
+    for name in _pictures(members):
+        by_base[name.rpartition("/")[2]] = "" if name.rpartition("/")[2] in by_base else name
+    names = []
+    for i, cell in enumerate(data.pictures.names.tolist()):
+        found = _found(cell, folder, members, by_base)
+        if found is None:
+            raise UserError(
+                f"{table}: the picture {shorten(cell)} of example {data.row_ids[i]} is not in the archive; put it "
+                "there, or remove its row."
+            )
+        names.append(found)
+    notes = []
+    spare = len(set(_pictures(members)) - set(names))
+    if spare:
+        notes.append(f"{spare:,} pictures are in no row of {table}; they were left out.")
+    where = None if any("://" in name for name in names) and not set(names) & set(members.sizes) else members.path
+    return replace(data, pictures=Pictures(as_column(names), where), notes=(*data.notes, *notes))
+
+
+def _found(cell: str, folder: str, members: Members, by_base: dict[str, str]) -> str | None:
+    """The file that a cell means: beside the table, from the top, or the only one of that name."""
+    if "://" in cell or cell.startswith("data:"):
+        return cell
+    plain = cell.replace("\\", "/").removeprefix("./")
+    beside = f"{folder}/{plain}" if folder else plain
+    return next((name for name in (beside, plain) if name in members.sizes), by_base.get(plain) or None)
+
+
+def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset:
+    names = sorted(_pictures(members))
+    if not names:
+        raise UserError("There is neither a table nor a picture inside; bring pictures in a folder for each label.")
+    paths = [PurePosixPath(name).parts[:-1] for name in names]
+    while all(paths) and len({path[0] for path in paths}) == 1 and all(len(path) > 1 for path in paths):
+        paths = [path[1:] for path in paths]  # one folder around everything
+    split = None
+    if all(path and path[0].casefold() in (*_TESTS, *_TRAINS) for path in paths) and all(len(p) > 1 for p in paths):
+        split = np.array([path[0].casefold() in _TESTS for path in paths])
+        paths = [path[1:] for path in paths]
+    for name, path in zip(names, paths, strict=True):
+        if not path:
+            raise UserError(
+                f"The picture {shorten(name)} is in no folder that says its label, and there is no table; put pictures "
+                "in folders called after their labels, or add a table with a column image."
+            )
+    folders = [path[-1] for path in paths]
+    mark = options.separator or guess_separator(set(folders))
+    sets = {folder: split_cell(folder, mark) for folder in set(folders)}
+    empty = [folder for folder, labels in sets.items() if not labels]
+    if empty:
+        raise UserError(f"The folder {shorten(empty[0])} names no label; call it after the labels of its pictures.")
+    classes = options.class_names or sort_names(label for labels in sets.values() for label in labels)
+    number = {label: k for k, label in enumerate(classes)}
+    unknown = [label for labels in sets.values() for label in labels if label not in number]
+    if unknown:
+        raise UserError(
+            f"The folder of {shorten(unknown[0])} is of no known class; the classes are {listing(classes)}."
+        )
+    pairs = [(i, k) for i, folder in enumerate(folders) for k in sorted(number[label] for label in sets[folder])]
+    rows, labels = np.array(pairs, dtype=np.int64).T
+    return PartialLabelDataset(
+        X=np.empty((len(names), 0), dtype=np.float32),
+        candidates=filled(rows, labels, len(names), tuple(classes))[0],
+        ids=check_ids(names, int),
+        pictures=Pictures(as_column(names), members.path),
+        is_test=split,
+        name=options.name or members.path.name,
+        notes=(f"The folders were taken for the candidates: {listing(sorted(sets))}.",),
+    )
+
+
+def _check_pictures(data: PartialLabelDataset, members: Members) -> None:
+    """Look at every header, so that what is no picture, or too large, is named now and not in the midst of a run."""
+    if data.pictures is None or data.pictures.where is None:
+        return
+    names = [name for name in data.pictures.names.tolist() if name in members.sizes]
+    members.check_total(names)
+    for name in names:
+        with members.open(name) as file:
+            check_size(file, name)
+
+
+def _pictures(members: Members) -> list[str]:
+    return [name for name in members.sizes if name.lower().endswith(SUFFIXES)]
+
+
+# ---- out -------------------------------------------------------------------------------------------------------------
+
+
+def _names(dataset: PartialLabelDataset) -> list[str]:
+    """Where each picture goes: where it came from, if that is a path of its own.
+
+    Raises:
+        UserError: there is no picture, or only names of pictures that are elsewhere.
+    """
+    known = dataset.pictures
+    if known is None and dataset.images is None and not dataset.is_image:
+        raise UserError("There are no pictures to write; write a table (csv, parquet, jsonl).")
+    names: list[str] = []
+    taken = {TABLE}
+    for i in range(len(dataset)):
+        name = "" if known is None else str(known.names[i])
+        if known is not None and known.where is None and known.contents is None and "://" not in name:
+            raise UserError(
+                f"The picture {shorten(name)} of row {i} is not here, only its name; bring a ZIP that holds it, or "
+                "write a table (csv, parquet, jsonl)."
+            )
+        if "://" not in name:
+            safe = name.lower().endswith(SUFFIXES) and not name.startswith(("/", "."))
+            if not safe or name in taken or any(odd in name for odd in ("..", "\\", ":", "//")):
+                name = f"images/{i}.png"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+def _content(dataset: PartialLabelDataset, i: int) -> bytes | None:
+    content = None if dataset.pictures is None else dataset.pictures.data(i)
+    if content is not None:
+        return content
+    if dataset.is_image and dataset.X.shape[1] in (1, 3) and _are_bytes(dataset.X):
+        pixels = dataset.X[i].astype(np.uint8)
+        return encode(pixels[0] if len(pixels) == 1 else np.ascontiguousarray(pixels.transpose(1, 2, 0)))
+    picture = dataset.picture(i)
+    return None if picture is None else encode(np.ascontiguousarray(picture))
+
+
+def _without_pixels(dataset: PartialLabelDataset) -> PartialLabelDataset:
+    if not dataset.is_image:
+        return dataset
+    return replace(dataset, X=np.empty((len(dataset), 0), dtype=np.float32), feature_names=(), kind="array")
+
+
+def _are_bytes(X: npt.NDArray[np.float32]) -> bool:
+    return bool(((X >= 0) & (X <= 255) & (np.floor(X) == X)).all())

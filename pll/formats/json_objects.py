@@ -1,0 +1,184 @@
+"""Files of JSON objects, one a line or in one list, read object by object without trusting them.
+
+However large the file, only one object is in memory at a time; a message names the line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from pll.errors import UserError
+from pll.formats.checks import MAX_RECORD_BYTES, readable, scan_text
+
+Record = dict[str, Any]
+
+MAX_BYTES = MAX_RECORD_BYTES
+"""Longest object that is read."""
+
+MAX_VALUES = 1_000_000
+"""Values in one object; each takes some fifty times the room in memory that `[],` has in the file."""
+
+_CHUNK = 2**20
+_SPACE = " \t\r\n"
+
+
+def records(path: Path) -> Iterator[tuple[int, Record]]:
+    """(line, object) of every object, in order; the line it begins on, counted from 1.
+
+    Raises:
+        UserError: not UTF-8, not JSON, something that is no object, nested too deeply or too long; the line is named.
+    """
+    scan_text(path)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        yield from _Objects(file).walk()
+
+
+def first_record(path: Path, head: bytes) -> Record | None:
+    """The first object of a file, or None where it does not begin with one."""
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start[:1] not in (b"{", b"["):
+        return None
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return next((record for _, record in _Objects(file, limit=_CHUNK).walk()), None)
+    except (UserError, UnicodeDecodeError):
+        return None
+
+
+def is_list(path: Path) -> bool:
+    """Whether a file is one list of objects, and not an object a line."""
+    with path.open("rb") as file:
+        return file.read(2**16).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+
+
+def write(path: Path, records: Iterable[Record], *, as_list: bool) -> None:
+    """Write objects, one a line; as the items of one list, or each for itself.
+
+    Raises:
+        UserError: text that no file can hold.
+    """
+    encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        try:
+            if as_list:
+                file.write("[")
+                for number, record in enumerate(records):
+                    file.write((",\n" if number else "\n") + encode(record))
+                file.write("\n]\n")
+            else:
+                file.writelines(encode(record) + "\n" for record in records)
+        except UnicodeEncodeError as error:
+            raise UserError(
+                f"{error.object[:200]!r} holds half a character, which no file can hold; rename it."
+            ) from error
+
+
+def count_values(text: str) -> int:
+    """About how many values there are in a piece of JSON, from above."""
+    return text.count(",") + text.count("[") + text.count("{")
+
+
+class _Objects:
+    """Walks through a file with a window that grows until the next object is whole."""
+
+    def __init__(self, file: IO[str], limit: int = MAX_BYTES) -> None:
+        self.file, self.limit = file, limit
+        self.decoder = json.JSONDecoder(parse_constant=_constant)
+        self.text, self.at, self.line, self.ended = "", 0, 1, False
+
+    def walk(self) -> Iterator[tuple[int, Record]]:
+        inside_list = self._next_character() == "["
+        if inside_list:
+            self._move(1)
+        number = 0
+        while (character := self._next_character()) != "":
+            if inside_list and character == "]":
+                self._move(1)
+                if self._next_character():
+                    raise self._wrong("There is something after the end of the list")
+                return
+            if inside_list and number:
+                if character != ",":
+                    raise self._wrong(f"Where a comma or the end of the list should be stands {character!r}")
+                self._move(1)
+                self._next_character()
+            number += 1
+            yield self.line, self._object()
+        if inside_list:
+            raise self._wrong("The file ends inside its list of objects")
+
+    def _object(self) -> Record:
+        if self.text[self.at : self.at + 1] != "{":
+            raise self._wrong(
+                f"Where an object {{…}} should be stands {self.text[self.at : self.at + 20]!r}" if self.text[self.at :]
+                else "The file ends where an object should be"
+            )  # fmt: skip
+        while True:
+            try:
+                found, end = self.decoder.raw_decode(self.text, self.at)
+                break
+            except RecursionError:
+                raise self._wrong("The object is nested too deeply") from None
+            except json.JSONDecodeError as error:
+                # A mistake far from the end of the window will not go away as the window grows.
+                cut_off = error.pos >= len(self.text) - 64 or error.msg.startswith("Unterminated string")
+                if not cut_off or self.ended or not self._grow():
+                    where = self.line + self.text.count("\n", self.at, error.pos)
+                    ends = error.pos >= len(self.text) - 1 or error.msg.startswith("Unterminated string")
+                    why = "the file ends inside it" if self.ended and ends else error.msg
+                    raise self._wrong(f"The object is not JSON ({why}, line {where})") from None
+            except ValueError as error:
+                raise self._wrong(f"The object cannot be read ({str(error)[:100]})") from None
+        raw = self.text[self.at : end]
+        if "\\ud" in raw or "\\uD" in raw:
+            _check_characters(found, self)
+        self._move(end - self.at)
+        return found
+
+    def _next_character(self) -> str:
+        """The next character that is no space, "" at the end of the file."""
+        while True:
+            rest = self.at
+            while rest < len(self.text) and self.text[rest] in _SPACE:
+                rest += 1
+            self._move(rest - self.at)
+            if self.at < len(self.text):
+                return self.text[self.at]
+            if self.ended:
+                return ""
+            self._grow()
+
+    def _move(self, count: int) -> None:
+        self.line += self.text.count("\n", self.at, self.at + count)
+        self.at += count
+
+    def _grow(self) -> bool:
+        """Read on; False where the object is longer than is read."""
+        kept = self.text[self.at :]
+        if len(kept) >= self.limit:
+            raise self._wrong(f"An object is longer than {readable(self.limit)}")
+        if count_values(kept) > MAX_VALUES:
+            raise self._wrong(f"An object holds more than {MAX_VALUES:,} values")
+        more = self.file.read(max(_CHUNK, len(kept)))
+        self.ended = not more
+        self.text, self.at = kept + more, 0
+        return True
+
+    def _wrong(self, what: str) -> UserError:
+        return UserError(f"Row {self.line}: {what}; correct it, or export the file again.")
+
+
+def _constant(word: str) -> float | None:
+    """NaN, which JSON does not have and many programs write, is a missing value."""
+    return None if word == "NaN" else float(word.replace("Infinity", "inf"))
+
+
+def _check_characters(found: Record, where: _Objects) -> None:
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        bad = error.object[error.start : error.start + 1]
+        raise where._wrong(f"It holds {bad!a}, which is half a character") from None

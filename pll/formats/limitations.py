@@ -1,0 +1,112 @@
+"""What a format cannot hold, in words for a person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection
+
+import numpy as np
+
+from pll.candidates import sort_names
+from pll.dataset import PartialLabelDataset
+from pll.formats.checks import listing
+from pll.formats.results import Results
+from pll.formats.tabular.builder import sets_of
+
+PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
+    "features": (lambda data: data.X.size > 0, "The features."),
+    "image shape": (lambda data: data.is_image, "The shape of the images: every pixel becomes a column."),
+    "images": (lambda data: data.images is not None and not data.is_image, "The pictures that are shown to people."),
+    "texts": (lambda data: data.texts is not None, "The texts."),
+    "pictures": (lambda data: data.pictures is not None, "The names of the pictures."),
+    "categories": (lambda data: bool(data.categories), "The columns of words."),
+    "extras": (lambda data: bool(data.extras), "The columns that are carried along."),
+    "annotations": (lambda data: data.annotations is not None, "Who gave which label."),
+    "class names": (lambda data: has_names(data), "The names of the classes: they become numbers."),
+    "ids": (lambda data: has_ids(data), "The ids: rows are numbered when read."),
+    "feature names": (lambda data: bool(data.feature_names), "The names of the features."),
+    "split": (lambda data: data.is_test is not None, "The split into a training and a test part."),
+    "truth": (lambda data: data.y is not None, "The true labels."),
+}
+"""What a dataset may have: whether it has, and what to say where a format cannot hold it."""
+
+
+ALL_BUT_PIXELS = frozenset(PARTS) - {"image shape", "images"}
+"""What formats of text can hold."""
+
+
+def losses(dataset: PartialLabelDataset, held: Collection[str]) -> list[str]:
+    """What of a dataset is lost in a format that holds only some of `PARTS`.
+
+    >>> losses(PartialLabelDataset(np.ones((1, 1)), ids=np.array(["a"])), {"features"})
+    ['The ids: rows are numbered when read.']
+    """
+    return [sentence for part, (has, sentence) in PARTS.items() if part not in held and has(dataset)]
+
+
+def class_losses(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
+    """What of the classes is lost where a reader knows only those that occur, and sorts them by name.
+
+    Args:
+        held: what is not lost after all: "unused classes", "class order".
+    """
+    names = class_names(dataset)
+    used = used_names(dataset)
+    lost = []
+    unused = [name for name in names if name not in used]
+    if unused and "unused classes" not in held:
+        lost.append(f"Classes that no row mentions: {listing(unused)}.")
+    if list(sort_names(used)) != [name for name in names if name in used] and "class order" not in held:
+        lost.append("The order of the classes: they are sorted by name when read.")
+    return lost
+
+
+def added_labels(dataset: PartialLabelDataset, results: Results) -> dict[str, int]:
+    """The labels that are no class of the data, since a person added them, and how many examples each has."""
+    known = set(class_names(dataset))
+    labels = (results.label(name) for name in dataset.row_ids.tolist())
+    return dict(Counter(label for label in labels if label is not None and label not in known))
+
+
+def said(added: dict[str, int]) -> str:
+    """Labels that a person added, in words.
+
+    >>> said({"fox": 2, "owl": 1})
+    '3 examples, whose label is no class of the data (fox, owl)'
+    """
+    count = sum(added.values())
+    examples = "example, whose" if count == 1 else "examples, whose"
+    return f"{count:,} {examples} label is no class of the data ({listing(list(added))})"
+
+
+def is_union(dataset: PartialLabelDataset) -> bool:
+    """Whether every candidate set is what the annotators of the example named together, as readers make it."""
+    said, sets = dataset.annotations, dataset.candidates
+    return said is not None and sets is not None and sets_of(said)[0] == sets
+
+
+def has_names(dataset: PartialLabelDataset) -> bool:
+    """Whether the classes have names that are not just their numbers."""
+    return bool(dataset.class_names) and dataset.class_names != tuple(str(k) for k in range(dataset.n_classes))
+
+
+def has_ids(dataset: PartialLabelDataset) -> bool:
+    """Whether the ids are not just the numbers of the rows."""
+    return not np.array_equal(dataset.row_ids, np.arange(len(dataset)).astype(np.str_))
+
+
+def used_names(dataset: PartialLabelDataset) -> set[str]:
+    """The classes that occur as a candidate, as an annotator's label or as a truth."""
+    used: set[int] = set()
+    if dataset.candidates is not None:
+        used |= set(np.unique(dataset.candidates.indices).tolist())
+    if dataset.annotations is not None:
+        used |= set(np.unique(dataset.annotations.labels).tolist())
+    if dataset.y is not None:
+        used |= set(np.unique(dataset.y[dataset.y >= 0]).tolist())
+    return {class_names(dataset)[k] for k in used}
+
+
+def class_names(dataset: PartialLabelDataset) -> list[str]:
+    """All classes by name."""
+    return list(dataset.class_names) or [str(k) for k in range(dataset.n_classes)]

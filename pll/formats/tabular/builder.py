@@ -1,0 +1,779 @@
+"""From the cells of a table to a dataset: labels, candidate sets, annotations, features."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pll.annotations.data import Annotations
+from pll.candidates import CandidateSets, sort_names
+from pll.dataset import UNKNOWN, PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.base import ReadOptions
+from pll.formats.checks import MAX_NAME, check_class_count, check_ids, listing, shorten
+from pll.formats.tabular.schema import BINARY, LABEL_COLUMNS, MISSING, UNNAMED, Cells, Column, guesses, roles_of
+from pll.images import Pictures
+from pll.io import Column as ObjectColumn
+
+SEPARATORS = ("|", ";")
+"""What may stand between candidates where nothing was said, in this order."""
+
+
+def join_names(names: Sequence[str]) -> str:
+    """The cell of a candidate set.
+
+    >>> join_names(["cat", "dog"]), join_names(["a|b", "c"]), join_names([" "])
+    ('cat|dog', '["a|b", "c"]', '[" "]')
+    """
+    plain = "|".join(names)
+    survives = all(name and name == name.strip() and "|" not in name for name in names)
+    return plain if survives and not _like_a_list(plain) else json.dumps(list(names), ensure_ascii=False)
+
+
+def join_column(sets: Iterable[Sequence[str]]) -> list[str]:
+    """The cells of a whole column: as `join_names`, and safe from a reader that has to guess the separator."""
+    cells = [join_names(names) for names in sets]
+    if guess_separator(cells) == "|":
+        return cells
+    # Sets of one alone, some named like "a;b", which a reader would take for two.
+    return [
+        json.dumps([cell], ensure_ascii=False) if ";" in cell and not _like_a_list(cell) else cell for cell in cells
+    ]
+
+
+def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
+    """The candidates in a cell, trimmed, each once; none for an empty cell.
+
+    Raises:
+        UserError: what looks like a list is not a JSON list of names.
+
+    >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell("")
+    (('cat', 'dog'), ('a|b', '1'), ())
+    """
+    listed = _json_names(cell)
+    if listed is not None:
+        return tuple(dict.fromkeys(listed))
+    parts = (part.strip() for part in cell.split(separator))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def guess_separator(cells: Iterable[str]) -> str:
+    """`|` where a cell holds one, else `;` where a cell holds one, else `|`.
+
+    >>> guess_separator(["a;b", "c"]), guess_separator(["a;b|c"]), guess_separator(["a", '["x;y"]'])
+    (';', '|', '|')
+    """
+    plain = [cell for cell in cells if not _like_a_list(cell)]
+    return next((mark for mark in SEPARATORS if any(mark in cell for cell in plain)), SEPARATORS[0])
+
+
+def write_label(name: str | None) -> str:
+    """The cell of one true label; empty where it is not known."""
+    if name is None:
+        return ""
+    plain = name and name == name.strip() and not _like_a_list(name)
+    return name if plain else json.dumps([name], ensure_ascii=False)
+
+
+def read_label(cell: str) -> str | None:
+    """One true label: the trimmed text, whole (`a|b` is one name), or a JSON list of one; None where it is empty.
+
+    >>> read_label(" NA "), read_label("a|b"), read_label('[" x"]'), read_label("")
+    ('NA', 'a|b', ' x', None)
+    """
+    listed = _json_names(cell)
+    if listed is None:
+        return cell.strip() or None
+    if len(listed) != 1:
+        raise UserError(f"the true label is a list of {len(listed)}; name one label, or leave the cell empty")
+    return listed[0]
+
+
+def _like_a_list(cell: str) -> bool:
+    text = cell.strip()
+    return text.startswith("[") and text.endswith("]")
+
+
+def _json_names(cell: str) -> list[str] | None:
+    """The names of a JSON list, numbers as they are written; None where the cell is plain text."""
+    if not _like_a_list(cell):
+        return None
+    try:
+        # parse_int and parse_float keep a number's own spelling as the name.
+        listed = json.loads(cell, parse_int=str, parse_float=str, parse_constant=_not_json)
+    except RecursionError:
+        raise UserError("the list is nested too deeply; write a flat list of names") from None
+    except ValueError:
+        if '"' in cell or "'" in cell or "," in cell:
+            raise UserError(
+                'the cell looks like a list but is not JSON; write ["cat", "dog"] with double quotes, or cat|dog'
+            ) from None
+        return None  # a name in brackets, such as [UNK]
+    for place, name in enumerate(listed, start=1):
+        if not isinstance(name, str):
+            raise UserError(f"entry {place} of the list is not a name; write names in double quotes")
+    return listed
+
+
+def _not_json(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
+MOST_FILLED = 50_000_000
+"""Entries that sets of all classes, for examples nobody annotated, may take together."""
+
+
+def sets_of(said: Annotations, combine: str = "union") -> tuple[CandidateSets, list[str]]:
+    """The candidate sets, and what a person should know about them.
+
+    An example nobody annotated may have any label: its set holds every class.
+
+    Args:
+        combine: `"union"` of all answers, or the `"largest"` answer (the first of several that are).
+
+    Raises:
+        UserError: too many examples without an answer, for so many classes.
+
+    >>> said = Annotations([0, 0, 0], [0, 1, 1], [0, 1, 2], 2, ("a", "b", "c"), ("ann", "bob"))
+    >>> [row.tolist() for row in sets_of(said)[0]], [row.tolist() for row in sets_of(said, "largest")[0]]
+    ([[0, 1, 2], [0, 1, 2]], [[1, 2], [0, 1, 2]])
+    """
+    if combine == "largest":
+        rows, labels = _largest(said)
+    else:
+        rows, labels = said.rows, said.labels
+    order = np.lexsort((labels, rows))
+    pairs = np.stack([rows, labels])[:, order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (np.diff(pairs, axis=1) != 0).any(axis=0)
+    return filled(pairs[0, new], pairs[1, new], said.n_rows, said.class_names)
+
+
+def filled(
+    rows: npt.NDArray[np.int64], labels: npt.NDArray[np.int64], n: int, class_names: tuple[str, ...]
+) -> tuple[CandidateSets, list[str]]:
+    """Sets from pairs that are sorted by row and label; a row without any gets every class, and that is said.
+
+    Raises:
+        UserError: too many rows without any, for so many classes.
+    """
+    c = len(class_names)
+    sizes = np.bincount(rows, minlength=n)
+    empty = np.flatnonzero(sizes == 0)
+    if len(empty) * c > MOST_FILLED:
+        raise UserError(
+            f"{len(empty):,} of {n:,} examples have no annotation, and each may have any of {c:,} labels; that is too "
+            "much to hold. Leave out the examples without an annotation."
+        )
+    if not len(empty):
+        return CandidateSets(np.append(0, np.cumsum(sizes)), labels.astype(np.int32), c, class_names), []
+    rows = np.append(rows, np.repeat(empty, c))
+    labels = np.append(labels, np.tile(np.arange(c), len(empty)))
+    order = np.argsort(rows, kind="stable")
+    sizes[empty] = c
+    sets = CandidateSets(np.append(0, np.cumsum(sizes)), labels[order].astype(np.int32), c, class_names)
+    return sets, [f"{len(empty):,} of {n:,} examples have no annotation; any label is a candidate there."]
+
+
+def _largest(said: Annotations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """The triples of the largest answer of each row."""
+    rows = said.rows[said.answer_starts]
+    order = np.lexsort((np.arange(len(rows)), -said.answer_sizes, rows))  # by row, the largest first
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = np.diff(rows[order]) != 0
+    chosen = np.zeros(len(rows), dtype=np.bool_)
+    chosen[order[first]] = True
+    kept = np.repeat(chosen, said.answer_sizes)
+    return said.rows[kept], said.labels[kept]
+
+
+Chunks = Sequence[pa.Array]
+"""A column of text, in pieces."""
+
+
+@dataclass(frozen=True)
+class LabelColumn:
+    """A column that was read: row i holds `values[codes[i]]`.
+
+    Attributes:
+        name: the column's name, for messages.
+        codes: (n,) int64, which of the different values a row holds.
+        values: what each different cell means.
+        row_of: the number a message gives to the row at a position.
+    """
+
+    name: str
+    codes: npt.NDArray[np.int64]
+    values: list[Any]
+    row_of: Callable[[int], int]
+
+    def place(self, code: int) -> str:
+        """The first row with this value, for a message."""
+        return f"Row {self.row_of(int(np.argmax(self.codes == code)))}, column {self.name}"
+
+    def pairs(self, number: Mapping[str, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Of a column of tuples of names: (m,) rows and (m,) class indices, row after row."""
+        sizes = np.array([len(value) for value in self.values], dtype=np.int64)
+        flat = np.array([number[name] for value in self.values for name in value], dtype=np.int64)
+        starts = np.cumsum(sizes) - sizes
+        counts = sizes[self.codes]
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        return np.repeat(np.arange(len(self.codes)), counts), flat[np.repeat(starts[self.codes], counts) + within]
+
+
+def read_column(
+    name: str, chunks: Sequence[pa.Array], row_of: Callable[[int], int], read_cell: Callable[[str], Any]
+) -> LabelColumn:
+    """Read every different cell of a text column.
+
+    Raises:
+        UserError: what `read_cell` raised, with the row, the column and the cell.
+    """
+    codes, cells = encode(chunks)
+    column = LabelColumn(name, codes, [], row_of)
+    for code, cell in enumerate(cells):
+        try:
+            column.values.append(read_cell(cell))
+        except UserError as error:
+            raise UserError(f"{column.place(code)} holds {shorten(cell)}: {error}.") from None
+    return column
+
+
+def read_candidates(
+    chunks: Sequence[pa.Array], row_of: Callable[[int], int], separator: str | None = None
+) -> LabelColumn:
+    """The column `candidates`; its values are tuples of names.
+
+    Raises:
+        UserError: an empty set, or a cell that cannot be read; the row is named.
+    """
+    column = read_sets("candidates", chunks, row_of, separator)
+    empty = np.asarray([not names for names in column.values], dtype=np.bool_)
+    refuse_empty(empty[column.codes], row_of, "the column candidates")
+    return column
+
+
+def read_sets(
+    name: str, chunks: Sequence[pa.Array], row_of: Callable[[int], int], separator: str | None = None
+) -> LabelColumn:
+    """A column of cells that may hold several names each, or none; its values are tuples.
+
+    Raises:
+        UserError: a cell that cannot be read; the row is named.
+    """
+    mark = separator or guess_separator(encode(chunks)[1])
+    return read_column(name, without_nulls(chunks), row_of, lambda cell: split_cell(cell, mark))
+
+
+def read_truth(chunks: Sequence[pa.Array], row_of: Callable[[int], int]) -> LabelColumn:
+    """The column `true_label`; its values are names, None where the truth is not known."""
+    return read_column("true_label", without_nulls(chunks), row_of, read_label)
+
+
+def names_in(columns: Sequence[LabelColumn], given: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """All classes: those given, else those that occur in columns of names or tuples of names, sorted.
+
+    Raises:
+        UserError: a label that is not among those given; the row is named.
+    """
+    used: dict[str, tuple[LabelColumn, int]] = {}
+    for column in columns:
+        for code, value in enumerate(column.values):
+            for name in (value,) if isinstance(value, str) else value or ():
+                used.setdefault(name, (column, code))
+    check_class_count(len(used), "the columns of labels")
+    for name, (column, code) in used.items():
+        if len(name) > MAX_NAME:
+            raise UserError(
+                f"{column.place(code)} holds a label of {len(name):,} characters ({shorten(name)}); at most "
+                f"{MAX_NAME:,} are supported. Is a quote left open?"
+            )
+    if not given:
+        return sort_names(used)
+    known = set(given)
+    for name, (column, code) in used.items():
+        if name not in known:
+            raise UserError(
+                f"{column.place(code)}: the label {shorten(name)} is unknown; the classes are {listing(given)}. "
+                "Correct it, or add it to the classes."
+            )
+    return given
+
+
+def candidate_sets(column: LabelColumn, names: tuple[str, ...]) -> CandidateSets:
+    """The sets of all rows, over all classes."""
+    number = {name: k for k, name in enumerate(names)}
+    lists = ([number[name] for name in cell] for cell in column.values)
+    return CandidateSets.from_lists(lists, len(names), names).take(column.codes)
+
+
+def true_labels(column: LabelColumn, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
+    """(n,) class indices, `UNKNOWN` where the truth is not known."""
+    number: dict[str | None, int] = {name: k for k, name in enumerate(names)}
+    labels = [number.get(name, UNKNOWN) for name in column.values]
+    return np.asarray(labels, dtype=np.int64)[column.codes]
+
+
+def split_marks(chunks: Sequence[pa.Array], row_of: Callable[[int], int]) -> npt.NDArray[np.bool_]:
+    """(n,) bool, True where the column `split` says test."""
+    column = read_column("split", without_nulls(chunks), row_of, _split_cell)
+    return np.asarray(column.values, dtype=np.bool_)[column.codes]
+
+
+def _split_cell(cell: str) -> bool:
+    part = cell.strip().casefold()
+    if part not in ("train", "test"):
+        raise UserError("write train or test")
+    return part == "test"
+
+
+def encode(chunks: Sequence[pa.Array]) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """(n,) codes of a text column in the order of first appearance, and the different cells; a null is −1."""
+    coded = pa.chunked_array(pc.dictionary_encode(pa.chunked_array(chunks, pa.string()))).unify_dictionaries()
+    codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in coded.chunks])
+    return codes.astype(np.int64), coded.chunk(0).dictionary.to_pylist()
+
+
+def refuse_empty(empty: npt.NDArray[np.bool_], row_of: Callable[[int], int], where: str) -> None:
+    """Raises UserError at the first row whose candidate set is empty."""
+    if empty.any():
+        rows = np.flatnonzero(empty)
+        raise UserError(
+            f"Row {row_of(int(rows[0]))} has an empty candidate set ({len(rows)} such row{'s' * (len(rows) != 1)}); "
+            f"every example needs at least one possible label in {where}."
+        )
+
+
+def without_nulls(chunks: Chunks) -> list[pa.Array]:
+    """The same text with "" where a cell is null."""
+    return [chunk.fill_null("") for chunk in chunks]
+
+
+_NUMBER = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """The labels of a table.
+
+    Attributes:
+        class_names: all classes.
+        candidates, y, annotations: as `PartialLabelDataset` has them.
+        notes: what a person should know about them.
+        first: (n,) in long form, the first line of each example.
+        ids: (n,) in long form, the examples.
+    """
+
+    class_names: tuple[str, ...]
+    candidates: CandidateSets | None = None
+    y: npt.NDArray[np.int64] | None = None
+    annotations: Annotations | None = None
+    notes: tuple[str, ...] = ()
+    first: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    ids: npt.NDArray[np.str_] | None = None
+
+
+def read_labels(
+    sets: Chunks | None,
+    truth: Chunks | None,
+    options: ReadOptions,
+    row_of: Callable[[int], int],
+    annotators: Mapping[str, Chunks] | None = None,
+    classes: Mapping[str, Chunks] | None = None,
+) -> Found:
+    """The labels of a table with a row an example.
+
+    Where there are candidates, they are the sets; else what the annotators said; else the 0/1 columns of the classes.
+
+    Raises:
+        UserError: an empty set, an unknown label, a cell that cannot be read; the row is named.
+    """
+    given = None if sets is None else read_candidates(sets, row_of, options.separator)
+    true = None if truth is None else read_truth(truth, row_of)
+    said = {
+        name: read_sets(f"{name} (an annotator)", chunks, row_of, options.separator)
+        for name, chunks in (annotators or {}).items()
+    }
+    _whole_numbers(list(said.values()))
+    marks = None if given is not None or said or not classes else _read_marks(classes, row_of)
+    columns = [column for column in (given, true, *said.values()) if column is not None]
+    names = names_in(columns, options.class_names)
+    if marks is not None:
+        names, mask = _known_classes(tuple(classes or ()), names, marks, options.class_names)
+        return Found(names, CandidateSets.from_mask(mask, names), None if true is None else true_labels(true, names))
+    annotations, candidates, notes = None, None, []
+    if said:
+        annotations = _annotations(said, names)
+        if annotations is None:
+            notes = ["Nobody gave a label: the columns of the annotators are empty."]
+    if given is not None:
+        candidates = candidate_sets(given, names)
+    elif annotations is not None:
+        candidates, notes = sets_of(annotations, options.combine)
+    y = None if true is None else true_labels(true, names)
+    return Found(names, candidates, y, annotations, tuple(notes))
+
+
+def read_lines(
+    task: Chunks, worker: Chunks, vote: Chunks, truth: Chunks | None, options: ReadOptions, row_of: Callable[[int], int]
+) -> Found:
+    """The labels of a table with a line for every label an annotator gave; an empty one is an answer that was skipped.
+
+    Raises:
+        UserError: a line without task or annotator, an unknown label, no label at all; the row is named.
+    """
+    tasks, workers = (_named(name, chunks, row_of) for name, chunks in (("task", task), ("annotator", worker)))
+    votes = read_sets("label", vote, row_of, options.separator)
+    true = None if truth is None else read_truth(truth, row_of)
+    names = names_in([votes] if true is None else [votes, true], options.class_names)
+    first = np.unique(tasks.codes, return_index=True)[1]
+    if not any(votes.values):
+        raise UserError("Nobody gave a label: every cell of the column of labels is empty.")
+    lines, classes = votes.pairs({name: k for k, name in enumerate(names)})
+    annotations = Annotations(
+        tasks.codes[lines],
+        workers.codes[lines],
+        classes,
+        len(first),
+        names,
+        tuple(workers.values),
+        skipped=int(np.isin(votes.codes, [k for k, value in enumerate(votes.values) if not value]).sum()),
+    )
+    sets, notes = sets_of(annotations, options.combine)
+    y = None if true is None else true_labels(true, names)[first]
+    ids = check_ids(tasks.values, lambda at: row_of(int(first[at])))
+    return Found(names, sets, y, annotations, tuple(notes), first, ids)
+
+
+def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
+    """Class numbers that are written as 1.0, since others of their column are missing, become 1."""
+    names = [name for column in columns for value in column.values for name in value]
+    if names and all(_NUMBER.fullmatch(name) for name in names):
+        for column in columns:
+            column.values[:] = [tuple(name.partition(".")[0] for name in value) for value in column.values]
+
+
+def _named(name: str, chunks: Chunks, row_of: Callable[[int], int]) -> LabelColumn:
+    """A column of names of tasks or annotators, each as it stands, trimmed; codes in the order of first appearance."""
+    codes, cells = encode(without_nulls(chunks))
+    place: dict[str, int] = {}
+    merged = np.array([place.setdefault(cell.strip(), len(place)) for cell in cells], dtype=np.int64)
+    column = LabelColumn(name, merged[codes], list(place), row_of)
+    if "" in place:
+        raise UserError(f"{column.place(place[''])} is empty; every line needs its {name}.")
+    return column
+
+
+def _annotations(said: Mapping[str, LabelColumn], names: tuple[str, ...]) -> Annotations | None:
+    """None where nobody said anything."""
+    if not names:
+        return None
+    number = {name: k for k, name in enumerate(names)}
+    pairs = [column.pairs(number) for column in said.values()]
+    who = [np.full(len(rows), k, dtype=np.int64) for k, (rows, _) in enumerate(pairs)]
+    n = len(next(iter(said.values())).codes)
+    rows, labels = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
+    return Annotations(rows, np.concatenate(who), labels, n, names, tuple(said))
+
+
+def _read_marks(classes: Mapping[str, Chunks], row_of: Callable[[int], int]) -> npt.NDArray[np.bool_]:
+    """(n, c) bool from a 0/1 column a class."""
+    columns = [read_column(name, without_nulls(chunks), row_of, _mark) for name, chunks in classes.items()]
+    mask = np.stack([np.asarray(column.values, dtype=np.bool_)[column.codes] for column in columns], axis=1)
+    refuse_empty(np.asarray(~mask.any(axis=1)), row_of, "the columns of the classes")
+    return mask
+
+
+def _known_classes(
+    columns: tuple[str, ...], names: tuple[str, ...], mask: npt.NDArray[np.bool_], given: tuple[str, ...]
+) -> tuple[tuple[str, ...], npt.NDArray[np.bool_]]:
+    """The classes of 0/1 columns, and of truths that have no column, with a mask over all of them."""
+    every = given or (*columns, *(name for name in names if name not in columns))
+    unknown = [name for name in columns if name not in every]
+    if unknown:
+        raise UserError(f"The column of the class {shorten(unknown[0])} is unknown; the classes are {listing(every)}.")
+    wide = np.zeros((len(mask), len(every)), dtype=np.bool_)
+    wide[:, [every.index(name) for name in columns]] = mask
+    return every, wide
+
+
+def _mark(cell: str) -> bool:
+    try:
+        return BINARY[cell.strip().casefold()]
+    except KeyError:
+        raise UserError("write 1 for a candidate and 0 for any other class") from None
+
+
+MAX_COLUMNS = 60_000
+"""Each costs the parser some 10 KB, however few rows there are."""
+
+
+def check_header(header: Sequence[str]) -> list[str]:
+    """The names of the columns, trimmed; one without a name is called by its place, `unnamed 1`.
+
+    Raises:
+        UserError: no name at all, one that stands twice, or too many columns.
+    """
+    if len(header) > MAX_COLUMNS:
+        raise UserError(f"There are {len(header):,} columns; at most {MAX_COLUMNS:,} are supported.")
+    if not any(name.strip() for name in header):
+        raise UserError("The header is blank; the first row of a table must hold the names of its columns.")
+    names = [name.strip() or f"{UNNAMED} {at}" for at, name in enumerate(header, start=1)]
+    seen: dict[str, int] = {}
+    for at, name in enumerate(names, start=1):
+        part = name.casefold()
+        key = part if part in LABEL_COLUMNS else name  # ID and id would be one column
+        first = seen.setdefault(key, at)
+        if first != at:
+            raise UserError(
+                f"Columns {first} and {at} have the same name {shorten(name)}; every column needs its own. "
+                "The first row of a table must hold the column names."
+            )
+    return names
+
+
+def plan(header: Sequence[str], sample: Sequence[Cells], options: ReadOptions) -> list[Column]:
+    """The part of each column, by `pll.formats.tabular.schema`.
+
+    Args:
+        header: as it stands in the file.
+        sample: the first cells of each column.
+
+    Raises:
+        UserError: see `check_header` and `roles_of`.
+
+    >>> [column.role for column in plan(["id", " width", "confidence"], [["a"], ["1"], ["1"]], ReadOptions())]
+    ['id', 'feature', 'keep']
+    """
+    return roles_of(check_header(header), sample, options.columns)
+
+
+class TableBuilder:
+    """Takes batches of columns, gives a dataset.
+
+    Args:
+        columns: the part of each column, as `plan` says.
+        options: class names, separator and name.
+        row_of: the number a message gives to the row at a position (0 is the first row of data).
+        rows_at_most: room for the features; only what is filled costs memory.
+        empty_is_missing: a cell of words that is empty is a missing one; False where the format tells them apart.
+    """
+
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        options: ReadOptions,
+        row_of: Callable[[int], int],
+        rows_at_most: int,
+        *,
+        empty_is_missing: bool = True,
+    ) -> None:
+        self.empty_is_missing = empty_is_missing
+        self.columns = columns
+        self.options = options
+        self.row_of = row_of
+        self.n = 0
+        self.features = [column for column in columns if column.role == "feature"]
+        self._X = np.empty((rows_at_most, len(self.features)), dtype=np.float32)
+        self._cells: dict[int, list[pa.Array]] = {
+            column.at: [] for column in columns if column.role not in ("feature", "ignore")
+        }
+
+    @property
+    def used(self) -> list[int]:
+        """Positions of the columns that `add` wants."""
+        return [column.at for column in self.columns if column.role != "ignore"]
+
+    def add(self, batch: dict[int, pa.Array], rows: int) -> None:
+        """The next rows.
+
+        Args:
+            batch: by position in the table: text for every used column; features may be numbers too.
+            rows: how many.
+        """
+        for at, chunks in self._cells.items():
+            chunks.append(batch[at])
+        block = np.empty((len(self.features), rows))  # (d, rows): arrow gives columns, the dataset wants rows
+        for k, column in enumerate(self.features):
+            block[k] = self._numbers(batch[column.at], column.name)
+        X = self._X[self.n : self.n + rows]
+        with np.errstate(over="ignore"):
+            X[:] = block.T
+        self._check_range(X, batch)
+        self.n += rows
+
+    def dataset(self) -> PartialLabelDataset:
+        """Everything that was added.
+
+        Raises:
+            UserError: no rows, or labels, ids or split marks that do not hold what they must; the row is named.
+        """
+        if not self.n:
+            raise no_rows()
+        if any(column.role == "vote" for column in self.columns):
+            return self._from_lines()
+        found = read_labels(
+            self._given("candidates"),
+            self._given("true_label"),
+            self.options,
+            self.row_of,
+            self._many("annotator"),
+            self._many("class"),
+        )
+        ids = self._given("id")
+        return self._dataset(
+            found,
+            self._X[: self.n],
+            None if ids is None else check_ids(_texts(ids), self.row_of),
+            np.arange(self.n),
+        )
+
+    def _from_lines(self) -> PartialLabelDataset:
+        """Long form: lines of task, annotator and label become examples, in the order of their first line."""
+        task, worker, vote = (self._given(role) for role in ("task", "worker", "vote"))
+        if task is None or worker is None or vote is None:
+            raise UserError(
+                "In long form a table has a column of tasks, one of annotators and one of labels; say which is which "
+                "(task, worker, vote)."
+            )
+        found = read_lines(task, worker, vote, self._given("true_label"), self.options, self.row_of)
+        first = found.first
+        return self._dataset(found, self._X[: self.n][first], found.ids, first)
+
+    def _dataset(
+        self,
+        found: Found,
+        X: npt.NDArray[np.float32],
+        ids: npt.NDArray[np.str_] | None,
+        rows: npt.NDArray[np.int64],
+    ) -> PartialLabelDataset:
+        """Args: rows: (n,) where the lines of the examples are."""
+        split, text, image = (self._given(role) for role in ("split", "text", "image"))
+        return PartialLabelDataset(
+            X=X,
+            candidates=found.candidates,
+            y=found.y,
+            class_names=found.class_names,
+            ids=ids,
+            feature_names=tuple(column.shown for column in self.features),
+            texts=None if text is None else _objects(text, rows, ""),
+            pictures=None if image is None else Pictures(_objects(image, rows, "")),
+            categories=self._words("category", rows),
+            extras=self._words("keep", rows),
+            annotations=found.annotations,
+            is_test=None if split is None else split_marks(split, self.row_of)[rows],
+            name=self.options.name or "table",
+            kind="table",
+            notes=(*self._notes(X), *found.notes),
+        )
+
+    def _words(self, role: str, rows: npt.NDArray[np.int64]) -> dict[str, ObjectColumn]:
+        found = {column.shown: _objects(self._cells[column.at], rows) for column in self._of(role)}
+        if self.empty_is_missing:
+            for values in found.values():
+                values[values == ""] = None
+        return found
+
+    def _of(self, role: str) -> list[Column]:
+        return [column for column in self.columns if column.role == role]
+
+    def _given(self, role: str) -> list[pa.Array] | None:
+        return next((self._cells[column.at] for column in self._of(role)), None)
+
+    def _many(self, role: str) -> dict[str, list[pa.Array]]:
+        return {column.shown: self._cells[column.at] for column in self._of(role)}
+
+    # ---- features ------------------------------------------------------------------------------------------------
+
+    def _numbers(self, column: pa.Array, name: str) -> npt.NDArray[np.float64]:
+        try:
+            numbers = pc.cast(column, pa.float64())
+        except pa.ArrowInvalid:
+            trimmed = pc.utf8_trim_whitespace(column)
+            missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
+            trimmed = pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
+            try:
+                numbers = pc.cast(trimmed, pa.float64())
+            except pa.ArrowInvalid:
+                raise self._no_number(trimmed, name) from None
+        return numbers.to_numpy(zero_copy_only=False)  # missing cells become NaN
+
+    def _no_number(self, column: pa.Array, name: str) -> UserError:
+        at = _first_that_is_no_number(column)
+        return UserError(
+            f"Row {self.row_of(self.n + at)}, column {shorten(name)} holds {shorten(column[at].as_py())}, which is "
+            "not a number. Features must be numbers (1.5, not 1,5; empty or ? where missing): correct the cell, or say "
+            "that the column is a category. If it holds the labels, name it candidates or true_label."
+        )
+
+    def _check_range(self, X: npt.NDArray[np.float32], batch: dict[int, pa.Array]) -> None:
+        bad = np.isinf(X)
+        if not bad.any():
+            return
+        row, k = (int(k) for k in np.argwhere(bad)[0])
+        column = self.features[k]
+        raise UserError(
+            f"Row {self.row_of(self.n + row)}, column {shorten(column.name)} holds "
+            f"{shorten(str(batch[column.at][row].as_py()))}; features must be finite numbers (below 3.4e38). "
+            "Remove the row or leave the cell empty."
+        )
+
+    # ---- what a person should know -------------------------------------------------------------------------------
+
+    def _notes(self, X: npt.NDArray[np.float32]) -> list[str]:
+        notes = []
+        ignored = [column.name for column in self._of("ignore")]
+        if ignored:
+            notes.append(f"Columns not used, because they hold results or you left them out: {listing(ignored)}.")
+        numbers = [column.name for column in self.features if "." in column.name and _like_a_number(column.name)]
+        if numbers:
+            names = listing([column.name for column in self.features])
+            notes.append(f"The first row was taken for the names of the columns: {names}.")
+        suspects = np.flatnonzero(np.isnan(X[0]))  # cheap: nearly always none
+        empty = [self.features[at].name for at in suspects if np.isnan(X[:, at]).all()]
+        if empty:
+            notes.append(f"Columns without a single value: {listing(empty)}.")
+        return notes + guesses(self.columns)
+
+
+def no_rows() -> UserError:
+    """For a table that ends with its header."""
+    return UserError("There is a header but not one row below it; add the examples.")
+
+
+def _texts(chunks: Sequence[pa.Array]) -> list[str]:
+    return [cell or "" for chunk in chunks for cell in chunk.to_pylist()]
+
+
+def _objects(chunks: Sequence[pa.Array], rows: npt.NDArray[np.int64], missing: str | None = None) -> ObjectColumn:
+    """The cells of some rows; every different text is held once."""
+    codes, values = encode(chunks)
+    different = np.empty(len(values) + 1, dtype=object)
+    different[: len(values)] = values
+    different[-1] = missing
+    return different[codes[rows]]
+
+
+def _like_a_number(name: str) -> bool:
+    return name.replace(".", "", 1).isdigit()
+
+
+def _first_that_is_no_number(column: pa.Array) -> int:
+    """Position of the first cell that does not convert, by halving."""
+    low, high = 0, len(column)
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            pc.cast(column.slice(low, middle - low), pa.float64())
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    return low

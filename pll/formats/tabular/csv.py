@@ -1,0 +1,512 @@
+"""CSV, TSV and tables with spaces: delimiters, records, reading by Apache Arrow in batches, writing."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import itertools
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import IO, ClassVar
+
+import pyarrow as pa
+import pyarrow.csv
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.base import HEAD_BYTES, Format, ReadOptions
+from pll.formats.checks import MAX_RECORD_BYTES, parsing, readable, scan_text
+from pll.formats.results import Results, left_out
+from pll.formats.tabular.builder import TableBuilder, no_rows, plan
+from pll.formats.tabular.schema import SAMPLE_ROWS, Column, is_data, is_measured, numbered
+from pll.formats.tabular.writer import TextColumn, check_text, number_blocks, numbers_called, table_losses, text_columns
+
+_SAMPLE_CHARACTERS = 4_000_000
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
+
+
+def looks_like_text(head: bytes) -> bool:
+    """Whether the start of a file could be a table of text: no control characters, not JSON, not XML."""
+    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    return bool(text) and text[:1] not in b"{[<" and len(head.translate(None, _CONTROL)) == len(head)
+
+
+def delimiter_of(head: bytes, marks: str) -> str | None:
+    """Which of some delimiters a table uses, judged by its first rows; None where it has a single column.
+
+    The one that gives every row as many fields as the header, and of those the one that gives most.
+
+    >>> delimiter_of(b'id;"weight, kg"', ",;")
+    ';'
+    """
+    text = head.decode("utf-8-sig", errors="replace").lstrip()
+    whole = text[: text.rfind("\n") + 1] or text  # the last line may be cut off
+    scores = [(*_fit(whole, mark), -place, mark) for place, mark in enumerate(marks)]
+    best = max(scores)
+    return best[-1] if best[0] else None
+
+
+def _fit(text: str, mark: str) -> tuple[bool, bool, int]:
+    """Whether there are several columns, whether rows agree on it, and how many."""
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
+        first = list(itertools.islice((record for record in reader if record), 10)) or [[]]
+    except csv.Error:
+        width = text.partition("\n")[0].count(mark) + 1
+        return width > 1, False, width
+    widths = [len(record) for record in first]
+    torn = any('"' in field for field in first[0])  # a delimiter inside quotes was taken for one
+    return widths[0] > 1, len(set(widths)) == 1 and not torn, widths[0]
+
+
+def read_header(path: Path, delimiter: str) -> list[str]:
+    """The fields of the first record that is not blank; none where there is no such record."""
+    return next((record for _, record in read_records(path, delimiter) if record), [])
+
+
+def read_sample(path: Path, delimiter: str, width: int, rows: int) -> list[list[str]]:
+    """The first cells of each column below the first row, up to `rows` of them; odd rows are left out."""
+    found: list[list[str]] = [[] for _ in range(width)]
+    room = _SAMPLE_CHARACTERS
+    filled = (record for _, record in read_records(path, delimiter) if record)
+    with suppress(UserError):  # of a quote that is never closed; reading says so
+        for record in itertools.islice(filled, 1, 1 + rows):
+            room -= sum(map(len, record))
+            if room < 0:
+                break
+            if len(record) == width:
+                for cells, cell in zip(found, record, strict=True):
+                    cells.append(cell)
+    return found
+
+
+def read_records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """(number, fields) of every record as a spreadsheet numbers them, from 1; a blank line is a record without fields.
+
+    Raises:
+        UserError: a record that is too long, or a quote that is never closed; the row is named.
+    """
+    number = 0
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = iter(lambda: file.readline(MAX_RECORD_BYTES), "")
+        reader = csv.reader(lines, delimiter=delimiter, strict=False)
+        while True:
+            number += 1
+            try:
+                record = next(reader, None)
+            except csv.Error as error:
+                raise UserError(
+                    f"Row {number} cannot be parsed ({error}); most often a double quote is opened there and "
+                    "never closed. Close it, or write it twice inside a quoted cell."
+                ) from None
+            if record is None:
+                return
+            yield number, record
+
+
+def row_number(path: Path, delimiter: str, top: int, position: int) -> int:
+    """The spreadsheet's number of a row of data (position 0 comes right after the header), blank lines counted.
+
+    Args:
+        top: rows above the data: 1 where there is a header, else 0.
+    """
+    try:
+        filled = (number for number, record in read_records(path, delimiter) if record)
+        return next((number for at, number in enumerate(filled) if at == position + top), position + top + 1)
+    except UserError:
+        return position + top + 1  # an odd cell before it; the number without blank lines is the best there is
+
+
+def check_shape(path: Path, delimiter: str, width: int, top: int = 1) -> int:
+    """How many records there are, blank lines apart, once all have as many fields as the first.
+
+    Args:
+        top: 1 where the first is a header, else 0.
+
+    Raises:
+        UserError: one has not; the row, and how many fields it has.
+    """
+    count = 0
+    above = "header" if top else "first row"
+    for number, record in read_records(path, delimiter):
+        if record and len(record) != width:
+            raise UserError(
+                f"Row {number} has {len(record)} field{'s' * (len(record) != 1)}, the {above} has {width}; "
+                f"{'fill in' if len(record) < width else 'remove'} the difference, or put quotes around cells "
+                f"that hold the delimiter ({'tab' if delimiter == chr(9) else delimiter})."
+            )
+        count += bool(record)
+    return count
+
+
+def check_last_quote(path: Path, delimiter: str) -> None:
+    """Refuse a file whose last quoted cell is never closed, since everything after the quote would be one cell.
+
+    Raises:
+        UserError: the row in which the quote is opened.
+    """
+    number = 1
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(iter(lambda: file.readline(MAX_RECORD_BYTES), ""), delimiter=delimiter, strict=True)
+        try:
+            for _ in reader:
+                number += 1
+        except csv.Error as error:
+            if "unexpected end" in str(error) or "larger than" in str(error):
+                raise UserError(
+                    f"Row {number} opens a double quote that is never closed; close it, or write it twice inside a "
+                    "quoted cell."
+                ) from None
+
+
+def too_long() -> UserError:
+    """For a row longer than `MAX_RECORD_BYTES`."""
+    return UserError(
+        f"A row is longer than {readable(MAX_RECORD_BYTES)}; most often a double quote is never closed. Close it, or "
+        "remove the long cell."
+    )
+
+
+_FEWEST_LINES = 3
+_AGREE = 0.8
+"""Share of the lines that have as many fields as most; where one has not, reading says which it is."""
+
+
+def is_spaced(head: bytes) -> bool:
+    """Whether the start of a file is a table of numbers with spaces between them; words may stand among them.
+
+    >>> (
+    ...     is_spaced(b"a 1 2.5\\nb 3 ?\\nc 5 6\\n"),
+    ...     is_spaced(b"to be or\\nnot to be\\nthat is it\\n"),
+    ...     is_spaced(b"1,2\\n3,4\\n5,6\\n"),
+    ... )
+    (True, False, False)
+    """
+    if not looks_like_text(head) or delimiter_of(head, ",;\t") is not None:
+        return False
+    first, *rest = _rows(head) or [[]]
+    width = _width(rest)
+    whole = [row for row in rest if len(row) == width]
+    if len(rest) + 1 < _FEWEST_LINES or width < 2 or len(whole) < _AGREE * len(rest):
+        return False
+    numbers = sum(map(is_measured, zip(*whole, strict=True)))
+    return len(_header(first, width)) == width and 2 * numbers >= width
+
+
+def _rows(head: bytes) -> list[list[str]]:
+    """The first lines taken apart, blank ones left out; without fields where a line cannot be."""
+    text = head.decode("utf-8-sig", errors="replace")
+    if len(head) >= HEAD_BYTES:  # the last line may be cut off
+        text = text[: text.rfind("\n") + 1]
+    found: list[list[str]] = []
+    for line in text.splitlines():
+        if line.strip():
+            found.append([])
+            with suppress(UserError):  # reading says which line it is
+                found[-1] = split_fields(line)
+    return found
+
+
+def _width(rows: Sequence[Sequence[str]]) -> int:
+    """How many fields most rows have."""
+    return Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
+
+
+def split_fields(line: str) -> list[str]:
+    """The fields of a line; in quotes one may hold spaces.
+
+    >>> split_fields('  a  "b c" 1 ')
+    ['a', 'b c', '1']
+
+    Raises:
+        UserError: a quote that is never closed.
+    """
+    if '"' not in line:
+        return line.split()
+    try:
+        return next(csv.reader([" ".join(line.split("\t")).strip()], delimiter=" ", skipinitialspace=True, strict=True))
+    except csv.Error as error:
+        raise UserError(f"a double quote is opened and never closed, or stands inside a cell ({error})") from None
+
+
+@contextmanager
+def with_tabs(path: Path, rows: int | None = None) -> Iterator[Path]:
+    """A copy of a table that has spaces between its columns, with tabs instead: the same lines, blank ones too.
+
+    Args:
+        rows: of how many lines; by default of all.
+
+    Raises:
+        UserError: a line that cannot be taken apart; the row is named.
+    """
+    if rows is None:
+        scan_text(path)  # says where it is no text
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
+        with path.open(encoding="utf-8-sig") as given, copy.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter="\t", lineterminator="\n")
+            lines = iter(lambda: given.readline(MAX_RECORD_BYTES), "")
+            with path.open("rb") as start:
+                wide = _width(_rows(start.read(HEAD_BYTES))[1:])
+            is_first = True
+            for number, line in enumerate(lines, start=1):
+                if rows is not None and number > rows:
+                    break
+                if len(line) >= MAX_RECORD_BYTES:
+                    raise too_long()
+                try:
+                    row = split_fields(line)
+                except UserError as error:
+                    raise UserError(f"Row {number} cannot be parsed: {error}.") from None
+                if is_first and row:
+                    row, is_first = _header(row, wide), False
+                if len(row) not in (0, wide):
+                    raise UserError(
+                        f"Row {number} has {len(row)} field{'s' * (len(row) != 1)}, most rows have {wide}; "
+                        f"{'fill in' if len(row) < wide else 'remove'} the difference (? where a value is missing), or "
+                        "put quotes around cells that hold spaces."
+                    )
+                writer.writerow(row)
+        yield copy
+
+
+def _header(first: list[str], width: int) -> list[str]:
+    """The first line as wide as the others: `numpy.savetxt` puts a `#` before it, R gives its row names no name."""
+    if len(first) == width + 1 and first[0] == "#":
+        return first[1:]
+    return ["", *first] if len(first) == width - 1 else first
+
+
+_WRITE_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a table of text is laid out.
+
+    Attributes:
+        delimiter: between its columns.
+        header: their names, as they stand in the file; by number where it has none.
+        sample: their first cells, `SAMPLE_ROWS` of each at most.
+        top: rows above the data: 1 where there is a header, else 0.
+    """
+
+    delimiter: str
+    header: list[str]
+    sample: list[list[str]]
+    top: int = 1
+
+
+class Delimited(Format):
+    """A text table; subclasses say which delimiters are theirs, the first being the one that is written."""
+
+    row_note = "Rows are counted as a spreadsheet does: the header is row 1."
+    delimiters: ClassVar[str]
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        if not looks_like_text(head):
+            return False
+        delimiter = delimiter_of(head, ",;\t")
+        return delimiter is not None and delimiter in self.delimiters
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        with self._opened(path) as table:
+            return self._read(table, options)
+
+    def _read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        scan = scan_text(path, options.tick)
+        layout = self._layout(path)
+        width, top = len(layout.header), layout.top
+        if scan.quotes % 2:
+            check_last_quote(path, layout.delimiter)
+        columns = self._plan(layout, options)
+        row_of = (
+            partial(row_number, path, layout.delimiter, top)
+            if scan.has_blank_lines
+            else lambda position: position + top + 1
+        )
+        # Every row takes at least a byte a column, which bounds the room for features by the file's size.
+        rows_at_most = min(scan.records_at_most, scan.size // width + 1)
+        table = TableBuilder(columns, options, row_of, rows_at_most)
+        for batch in _batches(path, layout, table.used):
+            table.add({at: batch.column(str(at)) for at in table.used}, len(batch))
+            options.tick("rows", table.n, max(table.n, rows_at_most - 2))  # the header, and what ends the last line
+        data = table.dataset()
+        return data if top else replace(data, notes=(_no_header(width), *data.notes))
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        return table_losses(dataset)
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        with path.open("wb") as file:
+            write_table(dataset, file, self.delimiters[0], results)
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        with self._opened(source) as table:
+            self._give_back(table, path, results, options)
+
+    def _give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        layout = self._layout(source)
+        header = layout.header
+        columns = self._plan(layout, options)
+        example = next((column.at for column in columns if column.role in ("id", "task")), None)
+        names = [name.strip() for name in header]
+        results = results.beside(names)
+        kept = [at for at, name in enumerate(names) if name not in results.columns]
+        schema = pa.schema([(name, pa.string()) for name in (*(header[at] for at in kept), *results.columns)])
+        row = 0
+        with (
+            path.open("wb") as file,
+            pa.csv.CSVWriter(file, schema, write_options=pa.csv.WriteOptions(delimiter=layout.delimiter)) as writer,
+        ):
+            for batch in _batches(source, layout, range(len(header))):
+                ids = [str(row + k) for k in range(len(batch))]
+                if example is not None:
+                    ids = batch.column(str(example)).to_pylist()
+                    if columns[example].role == "task":
+                        ids = [cell.strip() for cell in ids]
+                row += len(batch)
+                added = [pa.array(cells, pa.string()) for cells in results.aligned(ids).values()]
+                writer.write_batch(pa.record_batch([*(batch.column(str(at)) for at in kept), *added], schema=schema))
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        with self._opened(source, SAMPLE_ROWS) as table:
+            layout = self._layout(table)
+        lost = left_out(results, results.beside([name.strip() for name in layout.header]))
+        return lost if layout.top else ["That the file has no header: it gets one, which names the labels.", *lost]
+
+    def columns(self, path: Path, options: ReadOptions) -> list[Column]:
+        """What each column of a file is taken for.
+
+        Raises:
+            UserError: see `read`.
+        """
+        try:
+            with self._opened(path, SAMPLE_ROWS) as table:
+                return self._plan(self._layout(table), options)
+        except UnicodeDecodeError:
+            with parsing("the table"):
+                scan_text(path)  # says where; only the beginning was looked at
+                raise
+
+    def _opened(self, path: Path, rows: int | None = None) -> AbstractContextManager[Path]:
+        """The file, or a copy of it that has this format's delimiter.
+
+        Args:
+            rows: of how many rows; by default of all.
+        """
+        return nullcontext(path)
+
+    def _layout(self, path: Path) -> Layout:
+        with path.open("rb") as file:
+            delimiter = delimiter_of(file.read(HEAD_BYTES), self.delimiters) or self.delimiters[0]
+        first = read_header(path, delimiter)
+        if not first or (len(first) == 1 and not first[0].strip()):
+            raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
+        below = read_sample(path, delimiter, len(first), SAMPLE_ROWS)
+        if not is_data(first, below):
+            return Layout(delimiter, first, below)
+        sample = [[cell, *cells][:SAMPLE_ROWS] for cell, cells in zip(first, below, strict=True)]
+        return Layout(delimiter, numbered(len(first)), sample, top=0)
+
+    def _plan(self, layout: Layout, options: ReadOptions) -> list[Column]:
+        return plan(layout.header, layout.sample, options)
+
+
+class Csv(Delimited):
+    name = "csv"
+    label = "CSV table"
+    tool = "your CSV table"
+    adds = "Columns with the label and how sure it is stand beside your own."
+    suffixes = (".csv",)
+    delimiters = ",;"
+
+
+class Tsv(Delimited):
+    """Tabs between the columns; spaces are read too, where the table holds numbers."""
+
+    name = "tsv"
+    label = "TSV table (tab separated)"
+    tool = "your TSV table"
+    adds = "Columns with the label and how sure it is stand beside your own."
+    suffixes = (".tsv", ".tab")
+    delimiters = "\t"
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        return super().sniff(path, head) or is_spaced(head)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        lost = super().cannot_give_back(source, results, options)
+        return ["The spaces between the columns: tabs take their place.", *lost] if _is_spaced(source) else lost
+
+    def _opened(self, path: Path, rows: int | None = None) -> AbstractContextManager[Path]:
+        return with_tabs(path, rows) if _is_spaced(path) else nullcontext(path)
+
+
+def write_columns(columns: Sequence[TextColumn], file: IO[bytes], delimiter: str) -> None:
+    """Write columns of text as a table."""
+    for column in columns:
+        check_text(column.name)
+        for cell in column.cells:
+            check_text(cell or "")
+    schema = pa.schema([(column.name, pa.string()) for column in columns])
+    with pa.csv.CSVWriter(file, schema, write_options=pa.csv.WriteOptions(delimiter=delimiter)) as writer:
+        arrays = [pa.array(column.cells, pa.string()) for column in columns]
+        writer.write_batch(pa.record_batch(arrays, schema=schema))
+
+
+def write_table(dataset: PartialLabelDataset, file: IO[bytes], delimiter: str, results: Results | None = None) -> None:
+    """Write a dataset as a table of text."""
+    texts = text_columns(dataset, results)
+    numbers = numbers_called(dataset)
+    for name in numbers:
+        check_text(name)
+    schema = pa.schema([(column.name, pa.string()) for column in texts] + [(name, pa.float32()) for name in numbers])
+    options = pa.csv.WriteOptions(delimiter=delimiter, batch_size=_WRITE_ROWS)
+    with pa.csv.CSVWriter(file, schema, write_options=options) as writer:
+        for start in range(0, len(dataset), _WRITE_ROWS):
+            rows = slice(start, start + _WRITE_ROWS)
+            arrays = [pa.array(column.cells[rows], pa.string()) for column in texts]
+            writer.write_batch(pa.record_batch(arrays + number_blocks(dataset, rows), schema=schema))
+
+
+def _is_spaced(path: Path) -> bool:
+    with path.open("rb") as file:
+        return is_spaced(file.read(HEAD_BYTES))
+
+
+def _no_header(width: int) -> str:
+    return (
+        f"The first row holds numbers where the others do, so it was taken for data: the columns are called "
+        f"column 1 … column {width}. If it is the header, give one of its names a letter."
+    )
+
+
+def _batches(path: Path, layout: Layout, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
+    """Batches of text columns, named by their position."""
+    width, top = len(layout.header), layout.top
+    names = [str(at) for at in range(width)]
+    try:
+        with pa.csv.open_csv(
+            path,
+            # The header is skipped as a record, not as a line: its names may hold line ends.
+            pa.csv.ReadOptions(block_size=MAX_RECORD_BYTES, column_names=names, skip_rows_after_names=top),
+            pa.csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
+            pa.csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()), include_columns=[str(at) for at in used]
+            ),
+        ) as reader:
+            yield from (batch for batch in reader if len(batch))
+    except pa.ArrowException as error:
+        if check_shape(path, layout.delimiter, width, top) <= top:  # says it better than the parser, mostly
+            raise no_rows() from None
+        if "straddling" in str(error):
+            raise too_long() from None
+        with parsing("the table"):
+            raise

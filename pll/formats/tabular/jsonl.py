@@ -1,0 +1,205 @@
+"""JSON lines: a table whose rows are objects; a single list of objects is read as well.
+
+Every field is a column with a role (`schema`), `candidates` a list of names.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pll.dataset import UNKNOWN, PartialLabelDataset
+from pll.errors import UserError
+from pll.formats import json_objects
+from pll.formats.base import Format, ReadOptions
+from pll.formats.checks import shorten
+from pll.formats.json_objects import Record
+from pll.formats.limitations import class_names
+from pll.formats.results import Results, left_out
+from pll.formats.tabular.builder import MAX_COLUMNS, TableBuilder, no_rows, plan, write_label
+from pll.formats.tabular.schema import SAMPLE_ROWS, Column, results_among
+from pll.formats.tabular.writer import annotator_lists, numbers_called, table_losses, text_columns
+from pll.io import Column as ObjectColumn
+from pll.io import as_column
+
+_ROWS = 4096
+
+
+class JsonLines(Format):
+    name = "jsonl"
+    label = "JSON lines"
+    tool = "your JSON lines"
+    adds = "Fields with the label and how sure it is stand beside your own."
+    suffixes = (".jsonl", ".ndjson", ".json")
+    row_note = "Rows are counted as the lines of the file, from 1."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        return json_objects.first_record(path, head) is not None
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        lines, fields, sample = _survey(path)
+        columns = plan(fields, [[_cell(value) for value in values] for values in sample], options)
+        table = TableBuilder(columns, options, lambda at: lines[at], len(lines), empty_is_missing=False)
+        for batch in _batches(path, [column.name for column in columns], fields):
+            arrays = {}
+            for column in columns:
+                if column.role != "ignore":
+                    arrays[column.at] = _array(batch[column.at], column, lines, table.n)
+            table.add(arrays, len(batch[0]) if batch else 0)
+            options.tick("rows", table.n, len(lines))
+        return _decoded(table.dataset())
+
+    def columns(self, path: Path, options: ReadOptions) -> list[Column]:
+        """What each field is taken for.
+
+        Raises:
+            UserError: see `read`.
+        """
+        _, fields, sample = _survey(path)
+        return plan(fields, [[_cell(value) for value in values] for values in sample], options)
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        return table_losses(dataset, {"types", "missing cells"})
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        json_objects.write(path, _records(dataset, results), as_list=False)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return left_out(results, results.beside([column.name for column in self.columns(source, options)]))
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        columns = self.columns(source, options)
+        names = [column.name for column in columns]
+        earlier, results = results_among(names), results.beside(names)
+        example = next((column.name for column in columns if column.role in ("id", "task")), None)
+
+        def added() -> Iterator[Record]:
+            for number, (_, record) in enumerate(json_objects.records(source)):
+                given = str(number) if example is None else (_cell(record.get(example)) or "").strip()
+                kept = {name: value for name, value in record.items() if name not in earlier}
+                yield kept | results.record(given)
+
+        json_objects.write(path, added(), as_list=json_objects.is_list(source))
+
+
+def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+    names = class_names(dataset)
+    texts = text_columns(dataset)
+    answers = iter(annotator_lists(dataset).values())
+    words = iter([*dataset.categories.values(), *dataset.extras.values()])
+    values: dict[str, Any] = {}
+    for column in texts:
+        if column.role == "candidates" and dataset.candidates is not None:
+            values[column.name] = [dataset.candidates.names(i) for i in range(len(dataset))]
+        elif column.role == "annotator":
+            values[column.name] = [labels or None for labels in next(answers)]
+        elif column.role == "true_label" and dataset.y is not None:
+            values[column.name] = [None if k == UNKNOWN else names[k] for k in dataset.y.tolist()]
+        elif column.role in ("category", "keep"):
+            values[column.name] = next(words)
+        else:
+            values[column.name] = column.cells
+    numbers = numbers_called(dataset)
+    flat = dataset.X.reshape(len(dataset), -1)
+    for i, example in enumerate(dataset.row_ids.tolist()):
+        record = {name: column[i] for name, column in values.items()}
+        row = flat[i].astype(np.float64)  # float32 as float64: all its digits, and no more
+        record |= dict(zip(numbers, (None if np.isnan(x) else x for x in row.tolist()), strict=True))
+        yield record if results is None else record | results.record(example)
+
+
+def _survey(path: Path) -> tuple[list[int], list[str], list[list[Any]]]:
+    """The line of each record, every field in the order of appearance, and the first values of each."""
+    lines: list[int] = []
+    fields: dict[str, list[Any]] = {}
+    for number, (line, record) in enumerate(json_objects.records(path)):
+        lines.append(line)
+        for name in record:
+            if name not in fields:
+                fields[name] = [None] * min(number, SAMPLE_ROWS)
+                if len(fields) > MAX_COLUMNS:
+                    raise UserError(f"Row {line}: there are more than {MAX_COLUMNS:,} different fields.")
+        if number < SAMPLE_ROWS:
+            for name, values in fields.items():
+                values.append(record.get(name))
+    if not lines:
+        raise no_rows()
+    if not fields:
+        raise UserError("The objects have no fields; bring what was labelled, and its labels.")
+    return lines, list(fields), list(fields.values())
+
+
+def _batches(path: Path, names: Sequence[str], fields: Sequence[str]) -> Iterator[list[list[Any]]]:
+    """The values of some records, field by field."""
+    batch: list[list[Any]] = [[] for _ in fields]
+    size = max(1, min(_ROWS, 1_000_000 // len(fields)))
+    for _, record in json_objects.records(path):
+        for field, values in zip(fields, batch, strict=True):
+            values.append(record.get(field))
+        if len(batch[0]) == size:
+            yield batch
+            batch = [[] for _ in fields]
+    if batch[0]:
+        yield batch
+
+
+def _array(values: Sequence[Any], column: Column, lines: Sequence[int], first: int) -> pa.Array:
+    if column.role == "feature":
+        if all(value is None or isinstance(value, int | float) for value in values):
+            return pa.array([None if value is None else _float(value) for value in values], pa.float64())
+        return pa.array([_cell(value) or "" for value in values], pa.string())
+    if column.role in ("category", "keep"):
+        return pa.array([json.dumps(value, ensure_ascii=False) for value in values], pa.string())
+    if column.role == "true_label":
+        return pa.array([_truth(value, lines[first + at], column) for at, value in enumerate(values)], pa.string())
+    return pa.array([_cell(value) for value in values], pa.string())
+
+
+def _truth(value: Any, line: int, column: Column) -> str | None:
+    if isinstance(value, str):
+        return write_label(value)
+    if isinstance(value, dict):
+        raise UserError(f"Row {line}, field {shorten(column.name)} holds an object; the true label is one name.")
+    return _cell(value)
+
+
+def _cell(value: Any) -> str | None:
+    """A value as a cell of a table."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        if not value:
+            return ""
+        # Numbers in a list of labels are names: 1 is "1".
+        named = [name if isinstance(name, str) or not isinstance(name, int | float) else _cell(name) for name in value]
+        return json.dumps(named, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _float(value: int | float) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")  # refused later, with its row
+
+
+def _decoded(data: PartialLabelDataset) -> PartialLabelDataset:
+    """Words and what is carried along stood as JSON in their cells."""
+    words = {name: as_column([_word(json.loads(cell)) for cell in cells]) for name, cells in data.categories.items()}
+    return replace(data, categories=words, extras=_loaded(data.extras))
+
+
+def _loaded(columns: Mapping[str, ObjectColumn]) -> dict[str, ObjectColumn]:
+    return {name: as_column([json.loads(cell) for cell in cells]) for name, cells in columns.items()}
+
+
+def _word(value: Any) -> str | None:
+    return _cell(value)

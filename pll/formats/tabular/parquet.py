@@ -1,0 +1,486 @@
+"""Parquet tables: opening, metadata, cells of any Arrow type, reading, writing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.base import Format, ReadOptions
+from pll.formats.checks import check_unpacked_size, parsing
+from pll.formats.limitations import class_names
+from pll.formats.results import Results, left_out
+from pll.formats.tabular.builder import TableBuilder, no_rows, plan, write_label
+from pll.formats.tabular.schema import ROLES, SAMPLE_ROWS, Column, shown_as
+from pll.formats.tabular.writer import (
+    annotator_lists,
+    check_text,
+    number_blocks,
+    numbers_called,
+    table_losses,
+    text_columns,
+)
+from pll.images import Pictures
+from pll.io import Column as ObjectColumn
+from pll.io import as_column
+
+ROWS = 4096
+"""Rows that are read and written at once."""
+
+
+@contextmanager
+def opened(path: Path, *, whole: bool = True) -> Iterator[pq.ParquetFile]:
+    """A Parquet file.
+
+    Args:
+        whole: it will be in memory as a whole: text is then read as dictionaries, so that one long text in many rows
+            is held once. Read piece by piece, columns can stay of the type they are.
+
+    Raises:
+        UserError: a file that cannot be read.
+    """
+    with parsing("the Parquet file", "it is not whole: copy or export it again"):
+        texts = _texts(path) if whole else []
+        file = pq.ParquetFile(path, read_dictionary=texts, thrift_string_size_limit=2**26)
+    with file:
+        try:
+            yield file
+        except (pa.ArrowException, OSError):
+            with parsing("the table"):
+                raise
+
+
+def batches(file: pq.ParquetFile, used: Sequence[int], max_bytes: int, packed: int) -> Iterator[dict[int, pa.Array]]:
+    """Some columns, by their position, `ROWS` rows at a time.
+
+    Args:
+        used: positions of the columns; of the first where there are none.
+        max_bytes: what their text may take in memory.
+        packed: bytes of the file.
+
+    Raises:
+        UserError: text that is not UTF-8, or too much of it.
+    """
+    names = file.schema_arrow.names
+    room = max_bytes
+    with parsing("the table"):
+        for batch in file.iter_batches(ROWS, columns=[names[at] for at in used] or names[:1]):
+            found = {at: batch.column(k) for k, at in enumerate(used or [0])}
+            for column in found.values():
+                column.validate(full=True)  # text that is not UTF-8, above all
+            room -= sum(_text_bytes(column) for column in found.values())
+            check_unpacked_size(max_bytes - room, packed, max_bytes, "the text of this table")
+            yield found
+
+
+def _texts(path: Path) -> list[str]:
+    """Columns of text."""
+    schema = pq.read_schema(path)
+    return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
+
+
+def _text_bytes(column: pa.Array) -> int:
+    if not pa.types.is_dictionary(column.type):
+        return column.nbytes
+    lengths = pc.binary_length(column.dictionary).take(column.indices)
+    return int(pc.sum(lengths).as_py() or 0)
+
+
+_KEY = b"candid"
+
+
+def written(dataset: PartialLabelDataset, roles: Mapping[str, str], as_json: Sequence[str]) -> dict[bytes, str]:
+    """What a file of ours says of itself.
+
+    Args:
+        roles: by column, its part.
+        as_json: columns whose values were written as JSON.
+    """
+    about = {
+        "roles": dict(roles),
+        "class_names": class_names(dataset),
+        "shape": list(dataset.input_shape) if dataset.is_image else None,
+        "named_features": bool(dataset.feature_names),
+        "kind": dataset.kind,
+        "json": list(as_json),
+        "anonymous": dataset.annotations is not None and dataset.annotations.anonymous,
+    }
+    return {_KEY: json.dumps(about)}
+
+
+def about_in(schema: pa.Schema) -> dict[str, Any]:
+    """What `written` said; nothing in files of others.
+
+    Raises:
+        UserError: metadata that is none.
+    """
+    packed = (schema.metadata or {}).get(_KEY)
+    if packed is None:
+        return {}
+    with parsing("the metadata under candid"):
+        about = json.loads(packed)
+        if not isinstance(about, dict) or not isinstance(about.get("roles", {}), dict):
+            raise ValueError("not an object")
+        return about
+
+
+def class_labels(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
+    """By column, the names of its `ClassLabel`, alone or in a list, as Hugging Face datasets writes them.
+
+    Raises:
+        UserError: metadata that is none.
+    """
+    packed = (schema.metadata or {}).get(b"huggingface")
+    if packed is None:
+        return {}
+    with parsing("the metadata under huggingface"):
+        about = json.loads(packed)
+        features = about.get("info", about).get("features", {})
+        found = {}
+        for name, feature in features.items():
+            while isinstance(feature, dict) and isinstance(feature.get("feature"), dict):
+                feature = feature["feature"]
+            if isinstance(feature, list) and feature:  # as older versions write a list
+                feature = feature[0]
+            if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
+                found[str(name)] = tuple(str(label) for label in feature.get("names") or ())
+        return {name: names for name, names in found.items() if names}
+
+
+def told(
+    options: ReadOptions, about: Mapping[str, Any], labels: Mapping[str, tuple[str, ...]], header: Sequence[str]
+) -> ReadOptions:
+    """The options, with what the file itself says where the user does not.
+
+    Args:
+        about: see `about_in`.
+        labels: see `class_labels`.
+        header: the columns that there are.
+    """
+    roles = {name: role for name, role in (about.get("roles") or {}).items() if name in header and role in ROLES}
+    kinds = {*labels.values()}  # of several, only the user knows which is meant
+    names = tuple(about.get("class_names") or ()) or (kinds.pop() if len(kinds) == 1 else ())
+    return replace(options, columns={**roles, **options.columns}, class_names=options.class_names or names)
+
+
+def restored(data: PartialLabelDataset, about: Mapping[str, Any]) -> PartialLabelDataset:
+    """The data as it was written: what only the metadata knows.
+
+    Args:
+        about: see `about_in`.
+
+    Raises:
+        UserError: metadata that is none.
+    """
+    if not about:
+        return data
+    with parsing("the metadata under candid"):
+        shape = about.get("shape")
+        if shape and len(shape) == 3 and np.prod(shape) == data.X.shape[1]:
+            data = replace(data, X=data.X.reshape(len(data), *shape), feature_names=())
+        elif not about.get("named_features", True):
+            data = replace(data, feature_names=())
+        if about.get("kind") in ("array", "table", "image") and not np.isnan(data.X).any():
+            data = replace(data, kind=about["kind"])
+        if about.get("anonymous") and data.annotations is not None:
+            data = replace(data, annotations=replace(data.annotations, anonymous=True))
+        coded = [shown_as(name) for name in about.get("json") or ()]
+        data = replace(data, categories=_decoded(data.categories, coded), extras=_decoded(data.extras, coded))
+    return data
+
+
+def _decoded(columns: Mapping[str, ObjectColumn], coded: Collection[str]) -> dict[str, ObjectColumn]:
+    """Columns of plain values, those that were written as JSON read back from it."""
+    return {
+        name: as_column([None if cell is None else json.loads(cell) for cell in cells.tolist()])
+        if name in coded
+        else cells
+        for name, cells in columns.items()
+    }
+
+
+AS_THEY_ARE: tuple[str, ...] = ()
+"""Numbers that stand for no names."""
+
+_LABELS = ("candidates", "true_label", "annotator", "vote", "id", "task")
+
+
+def to_text(column: pa.Array, names: Sequence[str] = AS_THEY_ARE, part: Column | None = None) -> pa.Array:
+    """A column as text; null stays null.
+
+    Args:
+        names: what the whole numbers of a column of labels stand for.
+        part: what the column is, where that is known: labels that are floats (1.0, since others are missing) become
+            whole numbers then.
+
+    Raises:
+        UserError: a number that stands for no name.
+    """
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return to_text(column.dictionary_decode(), names, part)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        return column.cast(pa.string())
+    if pa.types.is_integer(kind):
+        return _named(column, names) if names else column.cast(pa.string())
+    if pa.types.is_floating(kind):
+        whole = pc.all(pc.equal(column, pc.floor(column))).as_py()
+        if whole is not False and (names or (part is not None and part.role in _LABELS)):
+            return to_text(column.cast(pa.float64()).cast(pa.int64()), names)
+        return column.cast(pa.float64()).cast(pa.string())
+    if _is_list(kind) and (pa.types.is_integer(kind.value_type) or _is_text(kind.value_type)):
+        return pa.array([_joined(cell, names) for cell in column.to_pylist()], pa.string())
+    if pa.types.is_struct(kind) and kind.get_field_index("path") >= 0:  # a picture, as Hugging Face datasets has it
+        return to_text(pc.struct_field(column, "path"))
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return pa.array([None if cell is None else _as_json(cell) for cell in column.to_pylist()], pa.string())
+    return column.cast(pa.string())
+
+
+def _named(column: pa.Array, names: Sequence[str]) -> pa.Array:
+    """Names in place of their numbers; −1 is how ClassLabel says that there is none."""
+    codes = pc.if_else(pc.equal(column, -1), pa.scalar(None, column.type), column)
+    outside = pc.fill_null(pc.or_(pc.less(codes, 0), pc.greater_equal(codes, len(names))), False)
+    if pc.any(outside).as_py():
+        row = pc.index(outside, True).as_py()
+        raise _no_name(codes[row].as_py(), names)
+    return pa.array([write_label(name) for name in names], pa.string()).take(codes)
+
+
+def _joined(cell: Sequence[Any] | None, names: Sequence[str]) -> str | None:
+    if cell is None:
+        return None
+    if names and any(not isinstance(label, int) or not 0 <= label < len(names) for label in cell):
+        raise _no_name(
+            next(label for label in cell if not isinstance(label, int) or not 0 <= label < len(names)), names
+        )
+    labels = [names[label] if names else str(label) for label in cell if label is not None]
+    return json.dumps(labels, ensure_ascii=False) if labels else ""
+
+
+def _no_name(label: object, names: Sequence[str]) -> UserError:
+    return UserError(
+        f"A column of labels holds {label}, which is no label: as its ClassLabel says, they run from 0 to "
+        f"{len(names) - 1}. Correct it."
+    )
+
+
+def _as_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=lambda odd: repr(odd)[:100])
+
+
+def _is_list(kind: pa.DataType) -> bool:
+    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+_NUMBERS = ("confidence", "margin", "entropy")
+_HELD = frozenset(
+    ("image shape", "unused classes", "class order", "equal names", "anonymity", "types", "missing cells", "parts")
+)
+"""What our own tables say in their schema, and text cannot."""
+
+
+class Parquet(Format):
+    name = "parquet"
+    label = "Parquet table"
+    tool = "your Parquet table"
+    adds = "Columns with the label and how sure it is stand beside your own."
+    suffixes = (".parquet", ".pq")
+    row_note = "Rows are counted from 0."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        return head.startswith(b"PAR1")
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        with opened(path) as file:
+            return self._read(file, path, options)
+
+    def _read(self, file: pq.ParquetFile, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        schema = file.schema_arrow
+        rows = file.metadata.num_rows
+        check_unpacked_size(8 * rows * max(len(schema), 1), path.stat().st_size, options.max_bytes, "this table")
+        if not rows:
+            raise no_rows()
+        about, labels = about_in(schema), class_labels(schema)
+        options = told(options, about, labels, schema.names)
+        columns = self._plan(file, options, labels)
+        table = TableBuilder(columns, options, int, rows, empty_is_missing=False)
+        for batch in batches(file, table.used, options.max_bytes, path.stat().st_size):
+            cells = {}
+            for column in columns:
+                if column.role == "feature":
+                    cells[column.at] = _numbers(batch[column.at])
+                elif column.role != "ignore":
+                    cells[column.at] = to_text(
+                        batch[column.at], labels.get(schema.names[column.at], AS_THEY_ARE), column
+                    )
+            table.add(cells, len(next(iter(batch.values()))))
+            options.tick("rows", table.n, rows)
+        return restored(_with_pictures(table.dataset(), self._contents(file, columns)), about)
+
+    def columns(self, path: Path, options: ReadOptions) -> list[Column]:
+        """What each column of a file is taken for.
+
+        Raises:
+            UserError: see `read`.
+        """
+        with opened(path) as file:
+            schema = file.schema_arrow
+            labels = class_labels(schema)
+            return self._plan(file, told(options, about_in(schema), labels, schema.names), labels)
+
+    @staticmethod
+    def _plan(file: pq.ParquetFile, options: ReadOptions, labels: Mapping[str, tuple[str, ...]]) -> list[Column]:
+        names = file.schema_arrow.names
+        with parsing("the table"):
+            first = next(file.iter_batches(SAMPLE_ROWS), None)
+        if first is None:
+            raise no_rows()
+        first.validate(full=True)
+        some = [to_text(first.column(at), labels.get(name, AS_THEY_ARE)).to_pylist() for at, name in enumerate(names)]
+        return plan(names, some, options)
+
+    @staticmethod
+    def _contents(file: pq.ParquetFile, columns: Sequence[Column]) -> ObjectColumn | None:
+        """The pictures that a column of pictures brings inside, as Hugging Face has them: {bytes, path}."""
+        image = next((column for column in columns if column.role == "image"), None)
+        if image is None or not pa.types.is_struct(file.schema_arrow.field(image.at).type):
+            return None
+        kind = file.schema_arrow.field(image.at).type
+        if kind.get_field_index("bytes") < 0 or not _is_bytes(kind.field("bytes").type):
+            return None
+        found: list[bytes | None] = []
+        for batch in file.iter_batches(ROWS, columns=[file.schema_arrow.names[image.at]]):
+            found += pc.struct_field(batch.column(0), "bytes").to_pylist()
+        return np.fromiter(found, dtype=object, count=len(found))
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        return table_losses(dataset, _HELD)
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        schema, texts = self._layout(dataset, results)
+        rows_at_once = max(1, min(ROWS, 4_000_000 // max(len(schema), 1)))
+        with pq.ParquetWriter(path, schema) as writer:
+            for start in range(0, len(dataset), rows_at_once):
+                rows = slice(start, start + rows_at_once)
+                arrays = [column.slice(start, rows_at_once) for column in texts] + number_blocks(dataset, rows)
+                writer.write_batch(pa.record_batch(arrays, schema=schema))
+
+    def _layout(self, dataset: PartialLabelDataset, results: Results | None) -> tuple[pa.Schema, list[pa.Array]]:
+        """The schema, and every column but the features."""
+        fields: list[pa.Field] = []
+        arrays: list[pa.Array] = []
+        roles: dict[str, str] = {}
+        answers = iter(annotator_lists(dataset).values())
+        words = iter([*dataset.categories.values(), *dataset.extras.values()])
+        as_json = []
+        for column in text_columns(dataset, results):
+            if column.role == "candidates" and dataset.candidates is not None:
+                array = self.sets(dataset)
+            elif column.role == "annotator":
+                array = self.lists(dataset, next(answers))
+            elif column.role == "true_label":
+                array = self.truth(dataset, column.cells)
+            elif column.name in _NUMBERS and column.role == "ignore":
+                array = pa.array([float(cell) if cell else None for cell in column.cells], pa.float64())
+            else:
+                cells = column.cells
+                if column.role in ("category", "keep") and not _all_text(values := next(words)):
+                    cells = [json.dumps(value, ensure_ascii=False) for value in values.tolist()]
+                    as_json.append(column.name)
+                array = pa.array(cells, pa.string())
+            name = self.called(column.name)
+            roles[name] = column.role
+            fields.append(pa.field(name, array.type))
+            arrays.append(array)
+        for name in numbers_called(dataset):
+            check_text(name)
+            roles[name] = "feature"
+            fields.append(pa.field(name, pa.float32()))
+        about = written(dataset, roles, [self.called(name) for name in as_json])
+        schema = pa.schema(fields, metadata={**about, **self.metadata(fields, dataset)})
+        return schema, arrays
+
+    def called(self, name: str) -> str:
+        """What a column is called in this format."""
+        return name
+
+    def metadata(self, fields: Sequence[pa.Field], dataset: PartialLabelDataset) -> dict[bytes, str]:
+        """More metadata of the schema."""
+        return {}
+
+    def sets(self, dataset: PartialLabelDataset) -> pa.Array:
+        """The column of candidates."""
+        sets = dataset.sets()
+        flat = pa.array(sets.class_names, pa.string()).take(pa.array(sets.indices))
+        return pa.ListArray.from_arrays(pa.array(sets.indptr, pa.int32()), flat)
+
+    def lists(self, dataset: PartialLabelDataset, answers: Sequence[Sequence[str]]) -> pa.Array:
+        """The column of an annotator; null where they did not answer."""
+        return pa.array([list(names) or None for names in answers], pa.list_(pa.string()))
+
+    def truth(self, dataset: PartialLabelDataset, cells: Sequence[str | None]) -> pa.Array:
+        """The column of true labels."""
+        return pa.array([cell or None for cell in cells], pa.string())
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return left_out(results, results.beside([column.name for column in self.columns(source, options)]))
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        columns = self.columns(source, options)
+        example = next((column.at for column in columns if column.role in ("id", "task")), None)
+        with opened(source, whole=False) as file:
+            schema = file.schema_arrow
+            results = results.beside(schema.names)
+            clash = [name for name in results.columns if name in schema.names]
+            kept = [at for at, name in enumerate(schema.names) if name not in clash]
+            added = [pa.field(name, pa.float64() if name in _NUMBERS else pa.string()) for name in results.columns]
+            wide = pa.schema([*(schema.field(at) for at in kept), *added], metadata=schema.metadata)
+            row = 0
+            with pq.ParquetWriter(path, wide) as writer:
+                for batch in file.iter_batches(ROWS):
+                    ids = [str(row + k) for k in range(len(batch))]
+                    if example is not None:
+                        ids = [str(cell).strip() for cell in to_text(batch.column(example), AS_THEY_ARE).to_pylist()]
+                    row += len(batch)
+                    new = []
+                    for name, cells in results.aligned(ids).items():
+                        values = [float(cell) if cell else None for cell in cells] if name in _NUMBERS else cells
+                        new.append(pa.array(values, pa.float64() if name in _NUMBERS else pa.string()))
+                    writer.write_batch(pa.record_batch([*(batch.column(at) for at in kept), *new], schema=wide))
+
+
+def _with_pictures(data: PartialLabelDataset, contents: ObjectColumn | None) -> PartialLabelDataset:
+    if contents is None or data.pictures is None or len(contents) != len(data):
+        return data
+    return replace(data, pictures=Pictures(data.pictures.names, None, contents))
+
+
+def _numbers(column: pa.Array) -> pa.Array:
+    """A column of features: numbers as they are, anything else as text that the reader will judge."""
+    kind = column.type
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return column.cast(pa.float64())
+    return to_text(column, AS_THEY_ARE).fill_null("")
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+
+
+def _all_text(values: ObjectColumn) -> bool:
+    return all(value is None or isinstance(value, str) for value in values.tolist())

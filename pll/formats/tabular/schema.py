@@ -1,0 +1,616 @@
+"""Columns of a table: the roles they can play, and how roles are guessed from names and first cells."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import takewhile
+
+import numpy as np
+
+from pll.errors import UserError
+from pll.formats.checks import listing, shorten
+from pll.images import SUFFIXES
+
+ROLES = {
+    "id": "name of the example",
+    "text": "what there is to read",
+    "image": "name or address of a picture",
+    "feature": "number to learn from",
+    "category": "words to learn from, once they are encoded",
+    "candidates": "the labels the example may have",
+    "true_label": "its true label",
+    "split": "train or test",
+    "annotator": "what one annotator said; a column each",
+    "class": "1 where this class is a candidate, 0 where not; a column each",
+    "task": "long form: the example a line is about",
+    "worker": "long form: who annotated",
+    "vote": "long form: the label that was given",
+    "keep": "carried along, never learnt from",
+    "ignore": "left out",
+}
+"""Every part a column can play."""
+
+SINGLE = ("id", "text", "image", "candidates", "true_label", "split", "task", "worker", "vote")
+"""Parts that only one column can play."""
+
+LABEL_COLUMNS = ("id", "candidates", "true_label", "split")
+"""Names that always mean what they say; a feature cannot be called so."""
+
+PAYLOAD_COLUMNS = ("text", "image")
+"""Names that always mean what there is to read or to see."""
+
+CONSENSUS_COLUMNS = ("num_annotations", "consensus_label", "annotator_agreement", "consensus_quality_score")
+"""What cleanlab finds out from several annotators: a result, not read back."""
+
+MARKS = {
+    "annotator": "annotator:",
+    "class": "candidate:",
+    "feature": "feature:",
+    "category": "category:",
+    "keep": "keep:",
+}
+"""How a column may be marked whose part its name would not tell: `annotator:ann`, `category:zip`."""
+
+IDENTIFIED = "identified_label"
+RESULT_COLUMNS = ("identified_label", "confidence", "margin", "entropy", "source", "reviewer", "decided_at")
+"""The columns of labels.csv that hold results: written beside the data, not read back where `IDENTIFIED` is there."""
+
+UNNAMED = "unnamed"
+"""How a column without a name is called, before its place."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column and the part it plays.
+
+    Attributes:
+        at: its position in the table, from 0.
+        name: its name, trimmed.
+        role: one of `ROLES`.
+        shown: what it is called as a feature, an annotator, a class.
+        guessed: whether neither the user nor a reserved name says so.
+        first: its first cells, for a person to see what it is; None where one is missing.
+    """
+
+    at: int
+    name: str
+    role: str
+    shown: str
+    guessed: bool = False
+    first: tuple[str | None, ...] = ()
+
+
+def marked(role: str, name: str) -> str:
+    """The header of a column that is marked; in quotes what would be lost without.
+
+    >>> marked("annotator", "ann"), marked("category", " x")
+    ('annotator:ann', 'category:" x"')
+    """
+    plain = name == name.strip() != "" and not name.startswith('"')
+    return MARKS[role] + (name if plain else json.dumps(name, ensure_ascii=False))
+
+
+def shown_as(header: str) -> str:
+    """What a column is called, without its mark if it has one."""
+    role = next((role for role, mark in MARKS.items() if header.startswith(mark)), "")
+    return bare_name(header, role)
+
+
+def bare_name(name: str, role: str) -> str:
+    """What a column is called as a feature, an annotator, …: its name without the mark."""
+    mark = MARKS.get(role)
+    if mark is None or not name.startswith(mark) or name == mark:
+        return name
+    bare = name.removeprefix(mark)
+    if bare.startswith('"'):
+        with suppress(ValueError):
+            called = json.loads(bare)
+            return called if isinstance(called, str) else bare
+    return bare
+
+
+def results_among(names: Sequence[str]) -> set[str]:
+    """Which columns hold the results of an earlier run: those of `RESULT_COLUMNS` from `IDENTIFIED` on.
+
+    >>> sorted(results_among(["id", "source", "identified_label", "confidence"]))
+    ['confidence', 'identified_label']
+    """
+    start = names.index(IDENTIFIED) if IDENTIFIED in names else len(names)
+    return set(names[start:]) & set(RESULT_COLUMNS)
+
+
+Cells = Sequence[str | None]
+"""The first cells of a column, as text; None where one is missing."""
+
+MISSING = (
+    *("", "?", "NA", "N/A", "n/a", "na", "#N/A", "#N/A N/A", "#NA", "<NA>"),
+    *("NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "none"),
+)
+"""What marks a missing cell in a column of numbers (in label columns these are names like any other)."""
+
+BINARY = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
+"""What stands in the column of a class."""
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+
+
+def looks_like_picture(cell: str) -> bool:
+    """Whether a cell is the path or address of a picture.
+
+    >>> looks_like_picture("cats/1.PNG"), looks_like_picture("https://x.org/1.jpg?s=2"), looks_like_picture("a cat")
+    (True, True, False)
+    """
+    bare = cell.split("?", 1)[0].split("#", 1)[0].lower()
+    return bare.endswith(SUFFIXES) or cell.startswith("data:image/")
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is written as a number, infinite ones included (which reading refuses, with their row).
+
+    >>> is_number(" 1e3 "), is_number("1_000"), is_number("nan")
+    (True, False, False)
+    """
+    try:
+        return "_" not in cell and not math.isnan(float(cell))
+    except ValueError:
+        return False
+
+
+def are_pictures(cells: Cells) -> bool:
+    """Whether nearly all cells are pictures."""
+    return _mostly(looks_like_picture, cells)
+
+
+def is_measured(cells: Cells) -> bool:
+    """Whether a column holds numbers: where every second cell is one, the others are mistakes, or missing."""
+    filled = _known(cells)
+    return bool(filled) and 2 * sum(map(is_number, filled)) >= len(filled)
+
+
+def has_fractions(cells: Cells) -> bool:
+    """Whether there is a number that is not whole: labels never are."""
+    return any(
+        cell and is_number(cell) and not float(cell).is_integer() and math.isfinite(float(cell)) for cell in cells
+    )
+
+
+def are_binary(cells: Cells) -> bool:
+    """Whether all cells say yes or no, as those of a class do."""
+    return bool(cells) and all(cell is not None and cell.strip().casefold() in BINARY for cell in cells)
+
+
+def are_texts(cells: Cells, words: int) -> bool:
+    """Whether there is something to read: mostly different cells, of so many words on average."""
+    filled = _filled(cells)
+    if not filled or _mostly(is_number, filled) or are_pictures(filled):
+        return False
+    return sum(len(cell.split()) for cell in filled) >= words * len(filled) and 2 * len(set(filled)) > len(filled)
+
+
+def learnt_as(cells: Cells) -> str:
+    """The role of a column of which nothing else is known: numbers, words to learn from, or words to carry along."""
+    filled = _known(cells)
+    if not filled or is_measured(filled) or all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in filled):
+        return "feature"  # what is no number in it, reading refuses with its row
+    few = len(set(filled)) <= max(20, len(filled) // 2)
+    short = sum(map(len, filled)) <= 60 * len(filled)
+    return "category" if few and short else "keep"
+
+
+def _mostly(test: Callable[[str], bool], cells: Cells) -> bool:
+    filled = _filled(cells)
+    return bool(filled) and sum(map(test, filled)) >= 0.9 * len(filled)
+
+
+def _filled(cells: Cells) -> list[str]:
+    return [cell for cell in cells if cell and cell.strip()]
+
+
+def _known(cells: Cells) -> list[str]:
+    return [cell for cell in cells if cell is not None and cell.strip() not in MISSING]
+
+
+_FEWEST_COLUMNS, _FEWEST_RISING = 2, 5
+
+
+def is_data(first: Sequence[str], sample: Sequence[Cells]) -> bool:
+    """Whether the first row of a table is data: it has a number wherever the rows below have numbers.
+
+    Numbers that rise evenly (0, 1, 2 …; years; wavelengths) are names after all, and so is a long row that just rises.
+
+    Args:
+        first: the first row.
+        sample: the first cells below, by column.
+
+    >>> is_data(["5.1", "3.5", "setosa"], [["4.9"], ["3.0"], ["setosa"]])
+    True
+    >>> is_data(["0", "1", "2"], [["4.9"], ["3.0"], ["1.4"]]), is_data(["width", "2"], [["4.9"], ["3.0"]])
+    (False, False)
+    """
+    measured = [at for at, cells in enumerate(sample) if is_measured(cells)]
+    if len(measured) < _FEWEST_COLUMNS:
+        return False
+    above = [first[at].strip() for at in measured]
+    if not all(cell in MISSING or is_number(cell) for cell in above):
+        return False
+    numbers = np.array([float(cell) for cell in above if is_number(cell)])
+    if len(numbers) < _FEWEST_COLUMNS or not np.isfinite(numbers).all():
+        return False
+    steps = np.diff(numbers)
+    is_even = bool(np.isclose(steps, steps[0], rtol=1e-6).all()) and steps[0] != 0
+    if len(numbers) == _FEWEST_COLUMNS:  # two numbers always are a step apart
+        is_even = steps[0] == 1 and numbers[0] in (0, 1)
+    return not is_even and not (len(numbers) >= _FEWEST_RISING and bool((steps > 0).all()))
+
+
+def numbered(count: int) -> list[str]:
+    """Names for columns that have none.
+
+    >>> numbered(2)
+    ['column 1', 'column 2']
+    """
+    return [f"column {at}" for at in range(1, count + 1)]
+
+
+SAMPLE_ROWS = 200
+"""Rows that are looked at to guess."""
+SHOWN = 3
+"""First cells of a column that are shown with the guess."""
+
+_PEOPLE = "annotators?|worker|rater|labell?er|coder|judge|expert"
+_NUMBERED = (
+    re.compile(rf"(?:{_PEOPLE})[ _.-]*(?:\d{{1,4}}|[a-z])", re.IGNORECASE),
+    re.compile(r"(?:annotation|label|vote|rating)[ _.-]*\d{1,4}", re.IGNORECASE),
+    re.compile(r"ann[ _.-]*\d{1,2}", re.IGNORECASE),  # more digits are years, as in "ann. 2019"
+)
+_NAMED = re.compile(rf"(?:{_PEOPLE})[ _.-]+.{{1,40}}", re.IGNORECASE)
+_CLASS = re.compile(
+    r"(?P<stem>candidates?|cand|class|label|y)(?:(?:[_.= -]|: ?)(?P<name>.+)|(?P<number>\d{1,4}))", re.IGNORECASE | re.S
+)
+_SHARED_STEM = re.compile(r"(.+?[_.=: -])(?=.)", re.S)
+_LABEL_NUMBER = re.compile(r"label[ _.-]*\d{1,4}", re.IGNORECASE)
+_TASKS = (
+    *("task", "task_id", "item", "item_id", "example", "example_id"),
+    *("sample_id", "question_id", "document_id", "id"),
+)
+_WORKERS = (
+    *("annotator", "annotator_id", "annotator_name", "worker", "worker_id", "workerid", "rater", "rater_id"),
+    *("labeler", "labeller", "labeler_id", "coder", "judge", "user", "user_id", "username"),
+)
+_VOTES = ("label", "answer", "annotation", "response", "choice", "vote", "class")
+_TRUTHS = (
+    *("true_label", "truth", "gold", "gold_label", "ground_truth"),
+    *("label", "class", "class_label", "classification", "target"),
+)
+_IDS = (
+    *(f"{UNNAMED} 1", "unnamed: 0", "index", "idx", "uid", "uuid"),
+    *("row_id", "example_id", "sample_id", "item_id", "task_id"),
+)
+_TEXTS = ("sentence", "content", "document", "review", "tweet", "comment", "question", "body", "description")
+_IMAGES = ("img", "picture", "photo", "image_url", "image_path", "image_file", "file_name", "filename", "path", "url")
+
+Guess = dict[str, tuple[str, str, bool]]
+"""By name of the column: its role, what it is called there, and whether that is only guessed."""
+
+
+def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, str] | None = None) -> list[Column]:
+    """The part of each column.
+
+    Args:
+        header: names of the columns, trimmed, none twice.
+        sample: the first cells of each column, as text; None where a cell is missing.
+        told: by name, what the user says; one of `ROLES` each.
+
+    Raises:
+        UserError: the user names a column or a part that does not exist, or gives one part to two columns.
+
+    >>> [column.role for column in roles_of(["id", "width", "colour"], [["1"], ["2.5"], ["red"]])]
+    ['id', 'feature', 'category']
+    """
+    said = _checked(told or {}, header)
+    roles: Guess = {
+        name: (role, _class_name(name) if role == "class" else bare_name(name, role), False)
+        for name, role in said.items()
+    }
+    cells = dict(zip(header, sample, strict=True))
+    for guess in (
+        *(_reserved, _marked, _long_form, _label_numbers, _annotators, _classes),
+        *(_truth, _identity, _payload, _the_rest),
+    ):
+        open_columns = {name: cells[name] for name in header if name not in roles}
+        taken = {role for role, _, _ in roles.values()}
+        roles |= guess(open_columns, taken, roles, cells)
+    columns = [Column(at, name, *roles[name], first=tuple(cells[name][:SHOWN])) for at, name in enumerate(header)]
+    for role in SINGLE:
+        twice = [column.name for column in columns if column.role == role]
+        if len(twice) > 1:
+            raise UserError(
+                f"The columns {twice[0]} and {twice[1]} both are {role} ({ROLES[role]}); only one can be. "
+                "Say what the other is, or remove it."
+            )
+    return columns
+
+
+def _checked(told: Mapping[str, str], header: Sequence[str]) -> dict[str, str]:
+    for name, role in told.items():
+        if name not in header:
+            raise UserError(f"There is no column {shorten(name)}; there are {listing(header)}.")
+        if role not in ROLES:
+            raise UserError(f"The column {name} cannot be {role!r}; use one of {', '.join(ROLES)}.")
+    return dict(told)
+
+
+def _reserved(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    found: Guess = {}
+    results = results_among(list(cells))
+    for name in columns:
+        part = name.casefold()
+        if part in CONSENSUS_COLUMNS or name in results:
+            found[name] = ("ignore", name, False)
+        elif part in RESULT_COLUMNS:  # somebody's own: never a feature, and kept
+            found[name] = ("keep", name, True)
+        elif part in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS) and part not in taken:
+            found[name] = (part, name, False)
+    return found
+
+
+def _marked(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """Columns marked as our own tables mark them: `annotator:ann`, `category:zip`."""
+    found: Guess = {}
+    for name in columns:
+        for role, mark in MARKS.items():
+            if name.startswith(mark) and name != mark and not (role == "class" and "candidates" in taken):
+                found[name] = (role, bare_name(name, role), False)
+    return found
+
+
+def _long_form(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """`task, annotator, label`: a line a label. A task column called `id` must name one example twice."""
+    if taken & {"candidates", "annotator", "class"} or taken & {"task", "worker", "vote"} == {"task", "worker", "vote"}:
+        return {}
+    named = {name.casefold(): name for name in columns}
+    found: Guess = {}
+    for role, known in (("worker", _WORKERS), ("vote", _VOTES), ("task", _TASKS)):
+        if role in taken:
+            continue
+        fitting = [named[name] for name in known if name in named and named[name] not in found]
+        if role == "task" and not fitting:  # `id` is reserved, and taken already
+            fitting = [name for name, (part, _, guessed) in roles.items() if part == "id" and not guessed]
+            fitting = [name for name in fitting if len(set(cells[name])) < len(cells[name])]
+        if len(fitting) == 0 or (len(fitting) > 1 and role != "task"):
+            return {}
+        found[fitting[0]] = (role, fitting[0], True)
+    return found
+
+
+def _annotators(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """`annotator_1, annotator_2, …`: at least two such columns, of labels and not of measurements."""
+    if taken & {"candidates", "vote", "class", "annotator"}:
+        return {}
+    for pattern in _NUMBERED:
+        found = [name for name, some in columns.items() if pattern.fullmatch(name) and not has_fractions(some)]
+        if len(found) >= 2:
+            return {name: ("annotator", name, True) for name in found}
+    # `worker_ann, worker_bob` are annotators; `worker_age, worker_country` are not: they have no value in common.
+    values = {
+        name: {cell for cell in some if cell}
+        for name, some in columns.items()
+        if _NAMED.fullmatch(name) and name.casefold() not in _WORKERS and not has_fractions(some)
+    }
+    if len(values) >= 2 and set.intersection(*values.values()):
+        return {name: ("annotator", name, True) for name in values}
+    return {}
+
+
+def _label_numbers(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """0/1 columns `label_0, label_1, …`: a column a class, or a column an annotator whose labels are 0 and 1.
+
+    Where the user says it of one of them, the others are the same. The names of the classes decide where the truth is
+    among them; then a truth of 0 and 1. An example without any label is possible for annotators only.
+    """
+    found = {name: some for name, some in columns.items() if _LABEL_NUMBER.fullmatch(name) and are_binary(some)}
+    told = {roles[name][0] for name in roles if _LABEL_NUMBER.fullmatch(name)} & {"annotator", "class"}
+    if len(told) == 1:
+        role = told.pop()
+        return {name: (role, _class_name(name) if role == "class" else name, False) for name in found}
+    if len(found) < 2 or taken & {"candidates", "vote", "annotator", "class"}:
+        return {}
+    truth = _truth_beside(columns, found, taken, roles, cells)
+    if truth is None:
+        return {}
+    endings = {name: _class_name(name) for name in found}
+    are_votes = bool(truth) and not truth <= set(endings.values()) and truth <= {"0", "1", "0.0", "1.0"}
+    if not are_votes and len(set(endings.values())) == len(found) and all(map(any, _marks(found))):
+        return {name: ("class", ending, True) for name, ending in endings.items()}
+    if are_votes or not truth:
+        return {name: ("annotator", name, True) for name in found}
+    return {}
+
+
+def _classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """0/1 columns that share a stem, one a class: `candidate_cat`, `class_0`, `y0`, `is_cat`; or exactly as the truth.
+
+    Names other than candidate, class, label and y are those of features (`colour_red`), unless the true labels are what
+    follows the stem, or there are no true labels and an example has two 1s.
+    """
+    binary = {name: some for name, some in columns.items() if are_binary(some)}
+    named = {name: some for name, some in binary.items() if _CLASS.fullmatch(name)}
+    if taken & {"candidates", "vote", "annotator", "class"}:
+        if roles and "class" not in taken:  # another way to write the candidates: never a feature
+            same = [name for name in named if name.casefold().startswith("cand")]
+            return {name: ("keep", name, True) for name in same} if len(same) >= 2 else {}
+        return {}
+    truth = _truth_beside(columns, named, taken, roles, cells)
+    if truth is None:
+        return {}
+    groups: dict[str, dict[str, str]] = {}
+    for name in named:
+        found = _CLASS.fullmatch(name)
+        if found is not None:
+            stem = found["stem"].casefold().replace("candidates", "candidate")
+            groups.setdefault(stem, {})[name] = _class_name(name)
+    for stem in ("candidate", "cand", "class", "label", "y"):
+        if _is_matrix(group := groups.get(stem, {}), binary):
+            return {name: ("class", ending, True) for name, ending in group.items()}
+    others = [group for group in _stems([name for name in binary if name not in named]) if _is_matrix(group, binary)]
+    if truth:
+        others = [group for group in others if truth <= set(group.values())]
+    else:
+        others = [group for group in others if any(sum(row) > 1 for row in _marks({n: binary[n] for n in group}))]
+    if others and (truth or len({*others[0]}.union(*others)) == len(others[0])):
+        return {name: ("class", ending, True) for name, ending in others[0].items()}
+    if len(binary) >= 2 and truth and truth <= set(binary) and not all(is_number(name) for name in truth):
+        return {name: ("class", name, True) for name in columns if name in binary}
+    return {}
+
+
+def _class_name(name: str) -> str:
+    """What follows the stem of a column of a class, or its mark."""
+    found = None if name.startswith(MARKS["class"]) else _CLASS.fullmatch(name)
+    return bare_name(name, "class") if found is None else found["name"] or found["number"]
+
+
+def _stems(names: Sequence[str]) -> list[dict[str, str]]:
+    """Columns that share a stem, each with what follows it: the longest stem that all share, then the shortest."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        stem = _SHARED_STEM.match(name)
+        if stem is not None:
+            groups.setdefault(stem[1], []).append(name)
+    found = []
+    for shortest, group in groups.items():
+        shared = "".join(one for one, *_ in takewhile(lambda letters: len({*letters}) == 1, zip(*group, strict=False)))
+        longest = max((end for end in range(len(shared) + 1) if shared[end - 1 : end] in "_.=: -"), default=0)
+        ends = dict.fromkeys((max(longest, len(shortest)), len(shortest)))
+        found += [{name: name[end:].strip() for name in group} for end in ends]
+    return found
+
+
+def _is_matrix(names: Mapping[str, str], binary: Mapping[str, Cells]) -> bool:
+    """Whether columns can be classes: two at least, of different names, and a 1 in every row."""
+    different = len(set(names.values())) == len(names) >= 2 and all(names.values())
+    return different and all(map(any, _marks({name: binary[name] for name in names})))
+
+
+def _marks(binary: Mapping[str, Cells]) -> Iterator[list[bool]]:
+    """The rows of 0/1 columns."""
+    for row in zip(*binary.values(), strict=True):
+        yield [cell is not None and BINARY[cell.strip().casefold()] for cell in row]
+
+
+def _truth_beside(
+    columns: Mapping[str, Cells], found: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]
+) -> set[str] | None:
+    """The true labels beside columns of classes; empty where there are none, None where there are candidates."""
+    known = dict(roles)
+    known |= _truth({name: some for name, some in columns.items() if name not in found}, taken, roles, cells)
+    if any(role == "candidates" for role, _, _ in known.values()):
+        return None
+    name = next((name for name, (role, _, _) in known.items() if role == "true_label"), None)
+    return set() if name is None else {cell.strip() for cell in cells[name] if cell and cell.strip()}
+
+
+def unclear(columns: Sequence[Column]) -> list[Column]:
+    """0/1 columns `label_0, label_1, …` without true labels: taken for classes, they could be annotators as well."""
+    if any(column.role == "true_label" for column in columns):
+        return []
+    return [
+        column
+        for column in columns
+        if column.guessed and column.role == "class" and _LABEL_NUMBER.fullmatch(column.name)
+    ]
+
+
+def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """`label` and its like: sets where a cell holds a separator, else the true label, since it must be no feature."""
+    if "true_label" in taken or "vote" in taken:
+        return {}
+    named = {name.casefold(): name for name in columns}
+    for known in _TRUTHS:
+        if known in named and not has_fractions(cells[named[known]]):
+            some = [cell for cell in cells[named[known]] if cell]
+            sets = "candidates" not in taken and not taken & {"annotator", "class"}
+            several = any("|" in cell or (cell.startswith("[") and cell.endswith("]")) for cell in some)
+            return {named[known]: ("candidates" if several and sets else "true_label", named[known], True)}
+    return {}
+
+
+def _identity(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """A column called like an id whose cells differ, where there is no `id`."""
+    if taken & {"id", "task"}:
+        return {}
+    for name, some in columns.items():
+        whole = [cell for cell in some if cell is not None and cell.strip()]
+        if name.casefold() in _IDS and whole and len(set(whole)) == len(some) and not has_fractions(some):
+            return {name: ("id", name, True)}
+    return {}
+
+
+def _payload(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """A column of pictures, and one of texts."""
+    found: Guess = {}
+    if "image" not in taken:
+        pictures = [name for name, some in columns.items() if are_pictures(some)]
+        pictures.sort(key=lambda name: name.casefold() not in _IMAGES)
+        found |= {name: ("image", name, True) for name in pictures[:1]}
+    if "text" not in taken:
+        left = {name: 2 if name.casefold() in _TEXTS else 4 for name in columns if name not in found}
+        wordy = [name for name, words in left.items() if are_texts(columns[name], words)]
+        wordy.sort(key=left.__getitem__)
+        found |= {name: ("text", name, True) for name in wordy[:1]}
+    return found
+
+
+def _the_rest(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    return {name: ("ignore" if _is_void(name, some) else learnt_as(some), name, True) for name, some in columns.items()}
+
+
+def _is_void(name: str, some: Cells) -> bool:
+    """A column with neither name nor cells: what a delimiter at the end of every line makes."""
+    return name.startswith(UNNAMED) and not any(cell and cell.strip() for cell in some)
+
+
+def is_annotator(name: str) -> bool:
+    """Whether a column is called as annotators are where nobody knows their names.
+
+    >>> is_annotator("annotator_1"), is_annotator("worker B"), is_annotator("ann")
+    (True, True, False)
+    """
+    return any(pattern.fullmatch(name) for pattern in _NUMBERED)
+
+
+def guesses(columns: Sequence[Column]) -> list[str]:
+    """What was made of the columns whose part nobody said and no number tells, in words."""
+    words = {
+        "text": "{} was taken for what there is to read.",
+        "image": "{} was taken for pictures.",
+        "id": "{} was taken for the ids.",
+        "true_label": "{} was taken for the true label.",
+        "candidates": "{} was taken for the candidates.",
+        "annotator": "{} were taken for annotators; the candidates are all labels they gave.",
+        "class": "{} were taken for classes: 1 is a candidate.",
+        "vote": "A line was taken for one annotator's label (in {}).",
+        "category": "Columns of words, to be encoded before they are learnt from: {}.",
+        "keep": "Columns that are carried along, not learnt from: {}.",
+    }
+    notes = []
+    for role, sentence in words.items():
+        names = [column.name for column in columns if column.guessed and column.role == role]
+        if names:
+            if sentence.startswith("{}"):
+                one = len(names) == 1
+                sentence = sentence.replace(" were ", " was ", 1) if one else sentence.replace(" was ", " were ", 1)
+                sentence = ("Column " if one else "Columns ") + sentence
+            notes.append(sentence.format(listing(names)))
+    asked = [column.name for column in unclear(columns)]
+    if asked:
+        notes.append(
+            f"{listing(asked)} could also be annotators, one a column, who answered 0 or 1; if so, say it of one of "
+            f"them (in the shell: --column {asked[0]}=annotator)."
+        )
+    return notes

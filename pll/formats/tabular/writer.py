@@ -1,0 +1,188 @@
+"""From a dataset to the columns of a table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pll.dataset import UNKNOWN, PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.checks import listing
+from pll.formats.limitations import ALL_BUT_PIXELS, class_losses, class_names, losses
+from pll.formats.results import Results
+from pll.formats.tabular.builder import join_column, write_label
+from pll.formats.tabular.schema import SAMPLE_ROWS, marked, roles_of
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """A column of text.
+
+    Attributes:
+        name: its header.
+        role: the part it plays (`pll.formats.tabular.schema.ROLES`); "ignore" for results.
+        cells: (n,) text, None where a cell is missing.
+    """
+
+    name: str
+    role: str
+    cells: Sequence[str | None]
+
+
+def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -> list[TextColumn]:
+    """Every column of a dataset but the numbers, in the order they are written: who, what, labels, the rest, results.
+
+    Raises:
+        UserError: a name or a cell that text cannot hold.
+    """
+    names = class_names(dataset)
+    columns = [TextColumn("id", "id", dataset.row_ids.tolist())]
+    if dataset.texts is not None:
+        columns.append(TextColumn("text", "text", dataset.texts.tolist()))
+    if dataset.pictures is not None:
+        columns.append(TextColumn("image", "image", dataset.pictures.names.tolist()))
+    if dataset.candidates is not None:
+        cells = join_column(dataset.candidates.names(i) for i in range(len(dataset)))
+        columns.append(TextColumn("candidates", "candidates", cells))
+    columns += annotator_columns(dataset)
+    if dataset.y is not None:
+        truth = [write_label(None if k == UNKNOWN else names[k]) for k in dataset.y.tolist()]
+        columns.append(TextColumn("true_label", "true_label", truth))
+    if dataset.is_test is not None:
+        columns.append(TextColumn("split", "split", ["test" if test else "train" for test in dataset.is_test]))
+    taken = {column.name for column in columns} | set(numbers_called(dataset)) | set(results.columns if results else ())
+    for role, given in (("category", dataset.categories), ("keep", dataset.extras)):
+        for name, values in given.items():
+            column = TextColumn(name, role, [as_text(value) for value in values.tolist()])
+            if not _is_read_as(column) or name in taken:
+                column = TextColumn(marked(role, name), role, column.cells)
+            taken.add(column.name)
+            columns.append(column)
+    if results is not None:
+        columns += [
+            TextColumn(name, "ignore", cells) for name, cells in results.aligned(dataset.row_ids.tolist()).items()
+        ]
+    for column in columns:
+        check_text(column.name)
+        for cell in column.cells:
+            if cell is not None:
+                check_text(cell)
+    return columns
+
+
+def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
+    """What each annotator said, a column each."""
+    columns = []
+    for name, answers in annotator_lists(dataset).items():
+        filled = iter(join_column(labels for labels in answers if labels))
+        cells = [next(filled) if labels else "" for labels in answers]
+        columns.append(TextColumn(marked("annotator", name), "annotator", cells))
+    return columns
+
+
+def annotator_lists(dataset: PartialLabelDataset) -> dict[str, list[list[str]]]:
+    """By annotator, the labels each example was given; none where they did not answer."""
+    said = dataset.annotations
+    if said is None:
+        return {}
+    names = class_names(dataset)
+    given: list[list[list[str]]] = [[[] for _ in range(said.n_rows)] for _ in said.annotator_names]
+    for row, who, label in zip(said.rows.tolist(), said.annotators.tolist(), said.labels.tolist(), strict=True):
+        given[who][row].append(names[label])
+    return dict(zip(said.annotator_names, given, strict=True))
+
+
+def numbers_called(dataset: PartialLabelDataset) -> list[str]:
+    """A column name for every feature: its own where a reader will take it for a feature, else marked as one."""
+    if dataset.is_image:
+        _, height, width = dataset.input_shape
+        return [f"pixel_{k // (height * width)}_{k // width % height}_{k % width}" for k in range(dataset.X[0].size)]
+    columns: list[str] = []
+    taken: set[str] = set()
+    for name in dataset.feature_names or [f"x{k}" for k in range(dataset.X.shape[1])]:
+        column = name if _is_read_as(TextColumn(name, "feature", ["1"])) else marked("feature", name)
+        while column in taken:
+            column = f"{column}_again"
+        taken.add(column)
+        columns.append(column)
+    return columns
+
+
+def number_blocks(dataset: PartialLabelDataset, rows: slice) -> list[pa.Array]:
+    """The features of some rows, a column each; a missing cell is null."""
+    flat = dataset.X.reshape(len(dataset), -1)
+    return [pa.array(column, pa.float32(), from_pandas=True) for column in flat[rows].T.copy()]
+
+
+def table_losses(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
+    """What a table of text cannot hold, in words.
+
+    Args:
+        held: what this kind of table holds all the same: `losses.PARTS`, what `class_losses` names, "equal names",
+            "anonymity", "types", "missing cells", "parts".
+    """
+    columns = [(name, values) for given in (dataset.categories, dataset.extras) for name, values in given.items()]
+    twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
+    anonymous = dataset.annotations is not None and dataset.annotations.anonymous
+    plain = [name for name, values in columns if not all(value is None or isinstance(value, str) for value in values)]
+    empty = [name for name, values in columns if any(isinstance(value, str) and value == "" for value in values)]
+    misread = [] if "parts" in held else _misread(dataset)
+    found = {
+        "equal names": twice and f"That several features have one name: {listing(twice)}.",
+        "anonymity": anonymous and "That the annotators are anonymous: each vote becomes a person.",
+        "types": plain and f"That values are numbers or lists and not text: {listing(plain)}.",
+        "missing cells": empty and f"The difference between an empty cell and a missing one: {listing(empty)}.",
+        "parts": misread and f"What these columns are (say it when you read them again): {listing(misread)}.",
+    }
+    lost = [*losses(dataset, {*ALL_BUT_PIXELS, *held}), *class_losses(dataset, held)]
+    return lost + [sentence for part, sentence in found.items() if sentence and part not in held]
+
+
+def _misread(dataset: PartialLabelDataset) -> list[str]:
+    """Columns that a reader will take for something else, seeing them all."""
+    few = dataset.take(slice(0, SAMPLE_ROWS))
+    texts = text_columns(few)
+    numbers = numbers_called(few)
+    flat = few.X.reshape(len(few), -1)
+    header = [column.name for column in texts] + numbers
+    cells = [list(column.cells) for column in texts]
+    cells += [[None if np.isnan(value) else repr(value) for value in column.tolist()] for column in flat.T]
+    wanted = [column.role for column in texts] + ["feature"] * len(numbers)
+    if len(set(header)) < len(header):
+        return [name for name in header if header.count(name) > 1]
+    try:
+        found = roles_of(header, cells)
+    except UserError:
+        return header
+    return [column.name for column, role in zip(found, wanted, strict=True) if column.role != role]
+
+
+def as_text(value: Any) -> str | None:
+    """A plain value as a cell: text as it is, what is none as JSON, None where it is missing."""
+    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def check_text(cell: str) -> None:
+    """Raises UserError where text cannot be written as UTF-8."""
+    if "\0" in cell or (not cell.isascii() and not _encodable(cell)):
+        raise UserError(f"{cell[:200]!r} cannot be written as text (a NUL byte or half a character); rename it.")
+
+
+def _is_read_as(column: TextColumn) -> bool:
+    """Whether a reader that sees this column alone takes it for what it is."""
+    cells = column.cells[:SAMPLE_ROWS]
+    found = roles_of([column.name], [list(cells)])[0]
+    return column.name == column.name.strip() != "" and found.role == column.role and found.shown == column.name
+
+
+def _encodable(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

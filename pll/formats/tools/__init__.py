@@ -1,0 +1,1 @@
+"""Formats of annotation tools, read one record at a time."""

@@ -1,0 +1,171 @@
+"""Argilla records (JSON): several people's responses in, suggestions with their score out.
+
+As `dataset.records.to_json` writes them: `fields`, `metadata`, `suggestions`, `responses`, `vectors`. The candidates of
+a record are what its responses named together, or `metadata.candidates`. Discarded responses do not count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats import json_objects
+from pll.formats.base import Format, ReadOptions
+from pll.formats.checks import listing
+from pll.formats.json_objects import Record
+from pll.formats.limitations import added_labels, class_losses, said
+from pll.formats.results import Results
+from pll.formats.tools.records import (
+    Example,
+    Examples,
+    answers_of,
+    example_losses,
+    fields_of,
+    label_names,
+    question_read,
+    states_sets,
+)
+
+QUESTION = "label"
+"""What the question is called in records that we write."""
+
+_SHOWN = ("text", "image")
+
+
+class Argilla(Format):
+    name = "argilla"
+    label = "Argilla records (JSON)"
+    tool = "Argilla"
+    adds = "Every record gets a suggestion with its score."
+    queue = "There, sort by the score of the suggestions, ascending."
+    suffixes = (".json", ".jsonl")
+    row_note = "Rows are counted as the lines of the file, from 1."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        first = json_objects.first_record(path, head)
+        return first is not None and isinstance(first.get("fields"), dict)
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        examples = Examples(options)
+        question = _question(path, options, examples.notes)
+        vectors: set[str] = set()
+        for row, record in json_objects.records(path):
+            examples.add(_example(row, record, question))
+            vectors |= set(_object(record.get("vectors"), row, "vectors"))
+        if len(vectors) > 1:
+            examples.notes.append(f"Of the vectors, the first is learnt from: {listing(sorted(vectors))}.")
+        return examples.dataset()
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        return [*example_losses(dataset), *class_losses(dataset)]
+
+    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
+        added = added_labels(dataset, results)
+        return (
+            [f"The labels of the question: Argilla refuses {said(added)}, until they are added there."] if added else []
+        )
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        json_objects.write(path, _records(dataset, results), as_list=True)
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        question = _question(source, options, []) or QUESTION
+
+        def suggested() -> Iterator[tuple[str, Record]]:
+            for at, (row, record) in enumerate(json_objects.records(source)):
+                example = _key(record) or str(at)
+                new = _suggestion(results, example, question)
+                old = _object(record.get("suggestions"), row, "suggestions")
+                yield example, record | {"suggestions": old | new} if new else record
+
+        json_objects.write(path, results.in_order(suggested()), as_list=json_objects.is_list(source))
+
+
+def _example(row: int, record: Record, question: str | None) -> Example:
+    fields = _object(record.get("fields"), row, "fields") | _object(record.get("metadata"), row, "metadata")
+    vectors = _object(record.get("vectors"), row, "vectors")
+    if vectors and "features" not in fields:
+        fields["features"] = vectors[min(vectors)]
+    example = Example(row, _key(record), fields)
+    if "candidates" in fields:
+        example.candidates = label_names(fields["candidates"], row, "metadata.candidates")
+    for asked, who, value, counts in _responses(record, row):
+        if asked == question:
+            example.answers.append((who, label_names(value, row, "responses") if counts else []))
+    return example
+
+
+def _responses(record: Record, row: int) -> Iterator[tuple[str, str, Any, bool]]:
+    """(question, user, value, whether it counts) of every response, as Argilla 2 or 1 has them."""
+    given = record.get("responses") or {}
+    if isinstance(given, dict):
+        for question, responses in given.items():
+            for response in responses if isinstance(responses, list) else []:
+                one = _object(response, row, "responses")
+                yield question, str(one.get("user_id")), one.get("value"), one.get("status") != "discarded"
+    elif isinstance(given, list):
+        for response in given:
+            one = _object(response, row, "responses")
+            for question, value in _object(one.get("values"), row, "responses").items():
+                said = value.get("value") if isinstance(value, dict) else value
+                yield question, str(one.get("user_id")), said, one.get("status") != "discarded"
+    else:
+        raise UserError(f"Row {row}: its responses are neither an object nor a list; export the records again.")
+
+
+def _question(path: Path, options: ReadOptions, notes: list[str]) -> str | None:
+    """The question that is answered with labels: as the user says, else the one most often answered so."""
+    counts: Counter[str] = Counter()
+    suggested: Counter[str] = Counter()
+    for row, record in json_objects.records(path):
+        for question, _, value, _ in _responses(record, row):
+            if _is_label(value):
+                counts[question] += 1
+        suggested.update(list(_object(record.get("suggestions"), row, "suggestions")))
+    return question_read(counts, options, notes) or next((name for name, _ in suggested.most_common(1)), None)
+
+
+def _is_label(value: Any) -> bool:
+    return isinstance(value, str | int) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+
+
+def _key(record: Record) -> str | None:
+    given = record.get("id", record.get("external_id"))
+    return None if given is None else str(given)
+
+
+def _object(value: Any, row: int, what: str) -> Record:
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UserError(f"Row {row}: {what} is no object {{…}}; export the records again.")
+    return dict(value)
+
+
+def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+    answers = answers_of(dataset)
+    stated = states_sets(dataset)
+    for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
+        metadata = {name: value for name, value in fields.items() if name not in _SHOWN}
+        if stated and dataset.candidates is not None:
+            metadata["candidates"] = dataset.candidates.names(i)
+        responses = [{"value": labels if len(labels) > 1 else labels[0], "user_id": who} for who, labels in answers[i]]
+        yield {
+            "id": example,
+            "fields": {name: value for name, value in fields.items() if name in _SHOWN},
+            "metadata": metadata,
+            "suggestions": {} if results is None else _suggestion(results, example, QUESTION),
+            "responses": {QUESTION: responses} if responses else {},
+            "vectors": {},
+        }
+
+
+def _suggestion(results: Results, example: str, question: str) -> Record:
+    label = results.label(example)
+    if label is None:
+        return {}
+    return {question: {"value": label, "score": results.score(example), "agent": results.model}}

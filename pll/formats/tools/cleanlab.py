@@ -1,0 +1,176 @@
+"""cleanlab's multi-annotator table: the index is the example, a column an annotator, cells 0 … K−1 or empty.
+
+Its long form (`task, annotator, label`) is read as any table is. Written with results, the columns of
+`cleanlab.multiannotator` stand beside it: how many annotated, the consensus label, the share that agrees with it, and
+its quality (the confidence).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.base import ReadOptions
+from pll.formats.limitations import added_labels, class_losses, losses, said
+from pll.formats.results import Results
+from pll.formats.tabular.builder import check_header, plan
+from pll.formats.tabular.csv import Csv, Layout, delimiter_of, read_header, read_sample, write_columns
+from pll.formats.tabular.schema import (
+    CONSENSUS_COLUMNS,
+    ROLES,
+    SAMPLE_ROWS,
+    Cells,
+    Column,
+    is_annotator,
+    is_number,
+    marked,
+    roles_of,
+)
+from pll.formats.tabular.writer import TextColumn
+from pll.formats.tools.records import answers_of, states_sets
+
+MAX_CLASSES = 10_000
+"""A larger number is taken for a name and not for one of 0 … K−1."""
+
+_LONG = ("task", "worker", "vote")
+_INDEX = ("", "id", "index", "example", "task", "item", "unnamed: 0")
+
+
+class Cleanlab(Csv):
+    name = "cleanlab"
+    label = "cleanlab multi-annotator table (CSV)"
+    tool = "your cleanlab table"
+    adds = "Its columns of the consensus stand beside those of the annotators."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        if not super().sniff(path, head):
+            return False
+        delimiter = delimiter_of(head, self.delimiters) or self.delimiters[0]
+        try:
+            header = [name.strip() for name in read_header(path, delimiter)]
+            if not header or len(header) > 10_000:
+                return False
+            sample = read_sample(path, delimiter, len(header), SAMPLE_ROWS)
+            # An index without a name, as pandas writes it, with annotators beside it; or what cleanlab itself adds.
+            named = {name: cells for name, cells in zip(header[1:], sample[1:], strict=True) if name}
+            people = [column for column in roles_of(list(named), list(named.values())) if column.role == "annotator"]
+        except (UserError, UnicodeDecodeError):
+            return False
+        return (not header[0] and len(people) == len(header) - 1) or {*CONSENSUS_COLUMNS[:2]} <= set(header)
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        data = super().read(path, options)
+        if options.class_names or not data.class_names or not all(name.isdecimal() for name in data.class_names):
+            return data
+        largest = max(data.class_names, key=lambda name: (len(name), name))
+        if len(largest) > 9 or int(largest) >= MAX_CLASSES:
+            return data
+        every = tuple(str(k) for k in range(int(largest) + 1))
+        if every == data.class_names:
+            return data
+        return super().read(path, replace(options, class_names=every))  # 0 … K−1, also those nobody chose
+
+    def _plan(self, layout: Layout, options: ReadOptions) -> list[Column]:
+        names = ["id" if at == 0 and not name.strip() else name for at, name in enumerate(layout.header)]
+        columns = plan(names, layout.sample, options)
+        if {column.role for column in columns} >= set(_LONG):
+            return columns
+        return plan(names, layout.sample, _told(check_header(names), layout.sample, options))
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        lost = [*losses(dataset, {"ids", "annotations"}), *class_losses(dataset)]
+        if dataset.annotations is None:
+            lost.append("That nobody knows who named the candidates: each becomes somebody's label.")
+        elif states_sets(dataset):
+            lost.append("The candidate sets: they become what the annotators named.")
+        if any(len(labels) > 1 for _, labels in _answers(dataset)):
+            lost.append("That one annotator gave several labels: each becomes somebody's label.")
+        return lost
+
+    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
+        added = added_labels(dataset, results)
+        return [f"A number for the label of {said(added)}: its name stands among the numbers."] if added else []
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        columns = [TextColumn("", "id", dataset.row_ids.tolist()), *_people(dataset)]  # the index, as pandas writes it
+        if results is not None:
+            done = consensus(dataset, results).aligned(dataset.row_ids.tolist())
+            columns += [TextColumn(name, "ignore", cells) for name, cells in done.items()]
+        with path.open("wb") as file:
+            write_columns(columns, file, ",")
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        named = replace(results, columns={name: [] for name in CONSENSUS_COLUMNS})
+        return super().cannot_give_back(source, named, options)
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        super().give_back(source, path, consensus(self.read(source, options), results), options)
+
+
+def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
+    """Results under cleanlab's names; the label is written as the class's number where classes are but numbers."""
+    said: list[list[tuple[str, list[str]]]] = answers_of(dataset)
+    columns: dict[str, list[str]] = {name: [] for name in CONSENSUS_COLUMNS}
+    for example, answers in zip(dataset.row_ids.tolist(), said, strict=True):
+        label = results.label(example)
+        agree = sum(label in labels for _, labels in answers)
+        number = (
+            "" if label is None else str(dataset.class_names.index(label)) if label in dataset.class_names else label
+        )
+        share = repr(agree / len(answers)) if answers and label is not None else ""
+        for name, cell in zip(
+            CONSENSUS_COLUMNS, (str(len(answers)), number, share, results.cell(example, "confidence")), strict=True
+        ):
+            columns[name].append(cell)
+    return Results(dataset.row_ids.tolist(), columns, results.model)
+
+
+def _told(header: list[str], sample: list[list[str]], options: ReadOptions) -> ReadOptions:
+    """Every column but the index and cleanlab's own is an annotator, unless the user says otherwise."""
+    roles: dict[str, str] = {}
+    for at, name in enumerate(header):
+        if name in CONSENSUS_COLUMNS:
+            roles[name] = "ignore"
+        elif at == 0 and (name.casefold() in _INDEX or not _are_classes(sample[0])):
+            roles[name] = "id"
+        elif _are_classes(sample[at]):
+            roles[name] = "annotator"
+    known: Mapping[str, str] = roles | {name: role for name, role in options.columns.items() if role in ROLES}
+    return replace(options, columns=dict(known))
+
+
+def _are_classes(cells: Cells) -> bool:
+    """Whether these are class numbers: whole, not negative, some perhaps missing."""
+    filled = [cell for cell in cells if cell and cell.strip()]
+    return all(is_number(cell) and float(cell) >= 0 and float(cell).is_integer() for cell in filled)
+
+
+def _answers(dataset: PartialLabelDataset) -> list[tuple[str, list[str]]]:
+    return [answer for answers in answers_of(dataset) for answer in answers]
+
+
+def _people(dataset: PartialLabelDataset) -> list[TextColumn]:
+    """A column an annotator, with one class number a cell; who named several gets several columns."""
+    number = {name: str(k) for k, name in enumerate(dataset.class_names)}
+    cells: dict[tuple[str, int], list[str]] = {}
+    n = len(dataset)
+    if dataset.annotations is not None:
+        given = answers_of(dataset)
+        for who in dataset.annotations.annotator_names:
+            cells[who, 0] = [""] * n
+    else:
+        sets = dataset.sets()
+        given = [[("annotator", sets.names(i))] for i in range(n)]
+    for i, answers in enumerate(given):
+        for who, labels in answers:
+            for k, label in enumerate(labels):
+                cells.setdefault((who, k), [""] * n)[i] = number[label]
+    plain = len(cells) > 1 and all(is_annotator(who) for who, _ in cells)
+    columns: list[TextColumn] = []
+    for (who, k), column in cells.items():
+        name = who if k == 0 else f"{who} ({k + 1})"
+        columns.append(TextColumn(name if plain else marked("annotator", name), "annotator", column))
+    return columns

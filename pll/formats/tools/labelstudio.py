@@ -1,0 +1,352 @@
+"""Label Studio tasks (JSON) and the labelling configuration of a project."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+from xml.sax.saxutils import quoteattr
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats import json_objects
+from pll.formats.base import Format, ReadOptions
+from pll.formats.json_objects import Record
+from pll.formats.limitations import added_labels, class_losses, class_names, said
+from pll.formats.results import Results
+from pll.formats.tools.records import (
+    Example,
+    Examples,
+    answers_of,
+    example_losses,
+    fields_of,
+    label_names,
+    question_read,
+    states_sets,
+)
+
+QUESTION = "label"
+"""What the question is called in tasks that we write."""
+
+
+def labelling_config(dataset: PartialLabelDataset, results: Results | None = None) -> str:
+    """The labelling configuration that fits the tasks `write` makes of a dataset.
+
+    Where the tasks state their candidates, each offers these alone (`value="$candidates"`); else all classes.
+
+    >>> import numpy as np
+    >>> print(labelling_config(PartialLabelDataset(np.ones((1, 0)), texts=np.array(["hi"]), class_names=("a", "b"))))
+    <View>
+      <Text name="text" value="$text"/>
+      <Choices name="label" toName="text" choice="single">
+        <Choice value="a"/>
+        <Choice value="b"/>
+      </Choices>
+    </View>
+    """
+    shown = "image" if dataset.pictures is not None else "text"
+    field = shown if dataset.pictures is not None or dataset.texts is not None else "id"
+    return _config(dataset, results, QUESTION, shown, field, own_choices=states_sets(dataset))
+
+
+def config_of_tasks(
+    source: Path, dataset: PartialLabelDataset, results: Results, question: str, to_name: str | None
+) -> str:
+    """The labelling configuration that fits tasks as they came, under the names that their answers use.
+
+    Args:
+        dataset: what was read of them.
+        to_name: what their answers point at, where there are some.
+    """
+    first = {name: value for _, task in islice(json_objects.records(source), 1) for name, value in task["data"].items()}
+    shown = dataset.texts if dataset.pictures is None else dataset.pictures.names
+    seen = None if shown is None else shown[0]
+    field = next((name for name, value in first.items() if value == seen), next(iter(first), "id"))
+    own = all(_offers(task) for _, task in json_objects.records(source))
+    many = any(len(labels) > 1 for answers in answers_of(dataset) for _, labels in answers)
+    default = "image" if dataset.pictures is not None else "text"
+    choice: Literal["single", "multiple"] = "multiple" if many else "single"
+    return _config(dataset, results, question, to_name or default, field, own_choices=own, choice=choice)
+
+
+def _config(
+    dataset: PartialLabelDataset,
+    results: Results | None,
+    question: str,
+    to_name: str,
+    field: str,
+    *,
+    own_choices: bool,
+    choice: Literal["single", "multiple"] = "single",
+) -> str:
+    tag = "Image" if dataset.pictures is not None else "Text"
+    choices = f'  <Choices name={quoteattr(question)} toName={quoteattr(to_name)} choice="{choice}"'
+    if own_choices:
+        lines = [f'{choices} value="$candidates"/>']
+    else:
+        new = () if results is None else filter(None, results.columns["identified_label"])  # people may add classes
+        every = dict.fromkeys((*class_names(dataset), *new))
+        names = [f"    <Choice value={quoteattr(name)}/>" for name in every]
+        lines = [f"{choices}>", *names, "  </Choices>"]
+    shown = f"  <{tag} name={quoteattr(to_name)} value={quoteattr('$' + field)}/>"
+    return "\n".join(["<View>", shown, *lines, "</View>"])
+
+
+def _offers(task: json_objects.Record) -> bool:
+    """Whether a task states its own choices."""
+    stated = task["data"].get("candidates")
+    return isinstance(stated, list) and bool(stated)
+
+
+BY = ", decided by "
+"""Between the run and the person, where a label is a person's."""
+CONFIG = ".config.xml"
+"""How the name of a labelling configuration ends."""
+
+_LARGEST_ID = 2**31 - 1
+
+
+class LabelStudio(Format):
+    name = "labelstudio"
+    label = "Label Studio tasks (JSON)"
+    tool = "Label Studio"
+    adds = "Every task gets a prediction with its score."
+    queue = "There, choose uncertainty sampling: the lowest score is shown first."
+    suffixes = (".json",)
+    row_note = "Rows are counted as the lines of the file, from 1."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        first = json_objects.first_record(path, head)
+        return first is not None and isinstance(first.get("data"), dict)
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        examples = Examples(options)
+        survey = _survey(path)
+        if survey.others:
+            kinds = ", ".join(f"{count} of type {kind}" for kind, count in survey.others.most_common(5))
+            examples.notes.append(f"Answers that are no choices were left out: {kinds}.")
+        question = question_read(survey.questions, options, examples.notes)
+        for row, task in json_objects.records(path):
+            examples.add(_example(row, task, question, survey.people))
+        return examples.dataset()
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        lost = [*example_losses(dataset), *class_losses(dataset)]
+        if dataset.annotations is not None and states_sets(dataset):
+            lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
+        return lost
+
+    def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
+        added = added_labels(dataset, results)
+        if not added:
+            return []
+        return [
+            f"A choice to click on in an old project for {said(added)}: add it to the project's labelling interface, "
+            "or take the labelling configuration that comes with this file."
+        ]
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        json_objects.write(path, _tasks(dataset, results), as_list=True)
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        question = question_read(_survey(source).questions, options, [])
+
+        def predicted() -> Iterator[tuple[str, Record]]:
+            to_name = _target(source, question)
+            for at, (_, task) in enumerate(json_objects.records(source)):
+                example = str(at) if _key(task) is None else str(_key(task))
+                where = next(_shown(task, question), to_name)
+                new = prediction(results, example, question or QUESTION, where)
+                yield example, task if new is None else task | {"predictions": [*_of_others(task, results.model), new]}
+
+        json_objects.write(path, results.in_order(predicted()), as_list=True)
+
+    def beside(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
+        return {CONFIG: labelling_config(dataset, results)}
+
+    def beside_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
+        question = question_read(_survey(source).questions, options, [])
+        data = self.read(source, options)
+        return {CONFIG: config_of_tasks(source, data, results, question or QUESTION, _target(source, question))}
+
+
+def prediction(results: Results, example: str, question: str, to_name: str | None) -> Record | None:
+    """A task's prediction in the documented import format; None where there is no result for it."""
+    label = results.label(example)
+    if label is None:
+        return None
+    answer = _answer(f"candid-{example}"[:100], question, to_name or "text", [label])
+    score = results.score(example)
+    return {"model_version": _author(results, example), "result": [answer]} | (
+        {} if score is None else {"score": score}
+    )
+
+
+def _author(results: Results, example: str) -> str:
+    """Who settled it: Label Studio shows this beside a prediction, and can filter by it."""
+    if results.cell(example, "source") != "human":
+        return results.model
+    return f"{results.model}{BY}{results.cell(example, 'reviewer')}"
+
+
+# ---- in --------------------------------------------------------------------------------------------------------------
+
+
+def _example(row: int, task: Record, question: str | None, people: dict[str, str]) -> Example:
+    data = task.get("data")
+    if not isinstance(data, dict):
+        raise UserError(f'Row {row}: the task has no data object; a task is {{"data": {{…}}, "annotations": […]}}.')
+    example = Example(row, _key(task), data, _choices(data.get("candidates"), row))
+    for annotation in _annotations(task, row):
+        labels: list[str] = []
+        for result in _listed(annotation.get("result")):
+            if _asks(result) == question and question is not None:
+                labels += label_names(result["value"]["choices"], row, "choices")
+        number, name = _annotator(annotation)
+        who = name or people.get(number or "", number) or f"annotation {annotation.get('id')}"
+        example.answers.append((who, list(dict.fromkeys(labels))))
+        if annotation.get("ground_truth") is True and len(labels) == 1:
+            example.truth = labels[0]
+    if any(labels for _, labels in example.answers):
+        example.candidates = None  # what people chose says more than what they could choose from
+    return example
+
+
+def _key(task: Record) -> str | None:
+    """The task's id, else the one its data has."""
+    data = task.get("data")
+    given = task.get("id")
+    if given is None and isinstance(data, dict):
+        given = data.get("id")
+    return None if given is None or isinstance(given, dict | list) else str(given)
+
+
+def _annotations(task: Record, row: int) -> Iterator[Record]:
+    """The annotations that count."""
+    given = task.get("annotations")
+    for annotation in _listed(given if given is not None else task.get("completions")):
+        if not isinstance(annotation, dict):
+            raise UserError(f"Row {row}: an annotation of the task is no object; export the tasks as JSON again.")
+        if not annotation.get("was_cancelled") and not annotation.get("skipped"):
+            yield annotation
+
+
+def _annotator(annotation: Record) -> tuple[str | None, str | None]:
+    """Number and name of who annotated, where they are known."""
+    who = annotation.get("completed_by")
+    if not isinstance(who, dict):
+        return None if who is None else str(who), None
+    name = next((str(who[part]) for part in ("email", "username") if who.get(part)), None)
+    return None if who.get("id") is None else str(who["id"]), name
+
+
+def _choices(given: Any, row: int) -> list[str] | None:
+    """The task's own choices: objects with a value, or names."""
+    if given is None:
+        return None
+    values = [choice.get("value") if isinstance(choice, dict) else choice for choice in _listed(given)]
+    return label_names(values, row, "data.candidates") or None
+
+
+@dataclass
+class _Survey:
+    """What all tasks tell together.
+
+    Attributes:
+        questions: how often each was answered with choices.
+        others: answers of other types.
+        people: their names by number: some exports have one here and the other there.
+    """
+
+    questions: Counter[str] = field(default_factory=Counter)
+    others: Counter[str] = field(default_factory=Counter)
+    people: dict[str, str] = field(default_factory=dict)
+
+
+def _survey(path: Path) -> _Survey:
+    found = _Survey()
+    for row, task in json_objects.records(path):
+        for annotation in _annotations(task, row):
+            number, name = _annotator(annotation)
+            if number is not None and name is not None:
+                found.people[number] = name
+            for result in _listed(annotation.get("result")):
+                asked = _asks(result)
+                if asked is not None:
+                    found.questions[asked] += 1
+                elif isinstance(result, dict):
+                    found.others[str(result.get("type"))] += 1
+    return found
+
+
+def _asks(result: Any) -> str | None:
+    """The question that a result answers with choices."""
+    if not isinstance(result, dict) or not isinstance(result.get("value"), dict):
+        return None
+    return str(result.get("from_name", QUESTION)) if "choices" in result["value"] else None
+
+
+def _shown(task: Record, question: str | None) -> Iterator[str]:
+    """What the answers to the question point at."""
+    for kind in ("annotations", "completions", "predictions"):
+        for annotation in _listed(task.get(kind)):
+            for result in _listed(annotation.get("result") if isinstance(annotation, dict) else None):
+                if _asks(result) is not None and _asks(result) == question and result.get("to_name"):
+                    yield str(result["to_name"])
+
+
+def _target(path: Path, question: str | None) -> str | None:
+    """What the answers to the question point at in the file, mostly one thing."""
+    return next((where for _, task in json_objects.records(path) for where in _shown(task, question)), None)
+
+
+def _of_others(task: Record, model: str) -> list[Any]:
+    """The predictions a task has from other models than this one, and not from people who reviewed its labels."""
+
+    def is_own(one: Any) -> bool:
+        author = one.get("model_version") if isinstance(one, dict) else None
+        return author == model or (isinstance(author, str) and author.startswith(model + BY))
+
+    return [one for one in _listed(task.get("predictions")) if not is_own(one)]
+
+
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else []
+
+
+# ---- out -------------------------------------------------------------------------------------------------------------
+
+
+def _tasks(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+    ids = dataset.row_ids.tolist()
+    numbered = all(name.isdecimal() and str(int(name)) == name and 0 < int(name) <= _LARGEST_ID for name in ids)
+    stated = states_sets(dataset)
+    answers = answers_of(dataset)
+    to_name = "image" if dataset.pictures is not None else "text"
+    for i, fields in enumerate(fields_of(dataset)):
+        data = fields if numbered else {"id": ids[i]} | fields
+        if stated and dataset.candidates is not None:
+            data = data | {"candidates": [{"value": name} for name in dataset.candidates.names(i)]}
+        task: Record = {"id": int(ids[i])} if numbered else {}
+        task["data"] = data
+        if not stated and dataset.annotations is not None:
+            task["annotations"] = [_annotation(k, who, labels, to_name) for k, (who, labels) in enumerate(answers[i])]
+        new = None if results is None else prediction(results, ids[i], QUESTION, to_name)
+        yield task if new is None else task | {"predictions": [new]}
+
+
+def _annotation(number: int, who: str, labels: list[str], to_name: str) -> Record:
+    result = [_answer(f"a{number}", QUESTION, to_name, labels)]
+    return {"completed_by": _person(who), "was_cancelled": False, "result": result}
+
+
+def _answer(name: str, question: str, to_name: str, labels: list[str]) -> Record:
+    return {"id": name, "from_name": question, "to_name": to_name, "type": "choices", "value": {"choices": labels}}
+
+
+def _person(who: str) -> int | Record:
+    """An annotator as Label Studio imports one: the number of a user, else an address."""
+    return int(who) if who.isdecimal() and str(int(who)) == who else {"email": who}

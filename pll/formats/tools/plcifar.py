@@ -1,0 +1,183 @@
+"""PLCIFAR10 as JSON: `{index: [[labels], …]}`, what each of about ten people said of an image, each giving a set.
+
+Who they are is not known. Together they are the candidates (*aggregate*); `ReadOptions(combine="largest")` takes the
+largest set instead (*vaguest*). It is published as a pickle, which is never opened: save the same as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from pll.annotations.data import Annotations
+from pll.candidates import sort_names
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.base import Format, ReadOptions
+from pll.formats.checks import (
+    MAX_NAME,
+    check_class_count,
+    check_ids,
+    listing,
+    parsing,
+    readable,
+    scan_text,
+    shorten,
+)
+from pll.formats.json_objects import count_values
+from pll.formats.limitations import class_losses, losses
+from pll.formats.results import Results
+from pll.formats.tabular.builder import sets_of
+from pll.formats.tools.records import answers_of, label_names, states_sets
+
+MAX_BYTES = 40 * 2**20
+MAX_VALUES = 2_500_000
+"""The file is one object, which is read whole: what is published has 50,000 images and a million values."""
+
+_LOOKED_AT = 5
+"""Entries that `sniff` looks at."""
+
+
+class PlCifar(Format):
+    name = "plcifar"
+    label = "PLCIFAR10 annotations (JSON)"
+    tool = "your annotations"
+    adds = "The identified label takes the place of what people said."
+    suffixes = (".json",)
+    row_note = "Rows are counted as the entries of the file, from 0."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        return _begins_so(head.decode("utf-8-sig", errors="replace"))
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        given = _load(path)
+        answers = [(at, k, names) for at, sets in enumerate(given.values()) for k, names in enumerate(sets)]
+        used = {name: at for at, _, names in reversed(answers) for name in names}
+        check_class_count(len(used), "this file")
+        classes = options.class_names or sort_names(used)
+        for name, at in used.items():
+            if len(name) > MAX_NAME or name not in classes:
+                raise UserError(f"Row {at}: the label {shorten(name)} is unknown; the classes are {listing(classes)}.")
+        if not used:
+            raise UserError("Nobody gave a label: every list is empty.")
+        number = {name: j for j, name in enumerate(classes)}
+        triples = [(at, k, number[name]) for at, k, names in answers for name in names]
+        people = max((len(sets) for sets in given.values()), default=0)
+        rows, annotators, labels = np.array(triples, dtype=np.int64).T
+        said = Annotations(
+            rows,
+            annotators,
+            labels,
+            len(given),
+            tuple(classes),
+            tuple(f"answer {k + 1}" for k in range(people)),
+            anonymous=True,
+        )
+        sets, notes = sets_of(said, options.combine)
+        return PartialLabelDataset(
+            X=np.empty((len(given), 0), dtype=np.float32),
+            candidates=sets,
+            ids=check_ids(list(given), int),
+            annotations=said,
+            name=options.name or path.name,
+            notes=tuple(notes),
+        )
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        lost = [*losses(dataset, {"ids", "class names", "annotations"}), *class_losses(dataset)]
+        said = dataset.annotations
+        if said is not None and states_sets(dataset):
+            lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
+        elif said is not None and not said.anonymous:
+            lost.append("The names of the annotators.")
+        elif said is None:
+            lost.append("That the sets are not one person's answer.")
+        return lost
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        sets = dataset.sets()
+        answers = answers_of(dataset)
+        stated = states_sets(dataset)
+        entries = {}
+        for i, example in enumerate(dataset.row_ids.tolist()):
+            label = None if results is None else results.label(example)
+            if label is not None:
+                entries[example] = [[label]]
+            elif stated or not answers[i]:
+                entries[example] = [sets.names(i)] if stated else []
+            else:
+                entries[example] = [labels for _, labels in answers[i]]
+        with path.open("w", encoding="utf-8") as file:
+            json.dump(entries, file, ensure_ascii=False)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return ["What people said: the identified label of an image takes its place."]
+
+
+def _begins_so(text: str) -> bool:
+    """Whether a text begins with entries `"index": [[label, …], …]` and nothing else."""
+    decode = json.JSONDecoder().raw_decode
+    at, opened = _after(text, 0, "{")
+    with suppress(ValueError, RecursionError):  # cut off, or something else
+        for _ in range(_LOOKED_AT):
+            index, at = decode(text, at)
+            at, colon = _after(text, at, ":")
+            if not (opened and colon and isinstance(index, str)):
+                return False
+            sets, at = decode(text, at)
+            if not isinstance(sets, list) or not all(_is_answer(names) for names in sets):
+                return False
+            at, more = _after(text, at, ",")
+            if not more:
+                at, closed = _after(text, at, "}")
+                return closed and not text[at:].strip()
+        return True
+    return False
+
+
+def _after(text: str, at: int, mark: str) -> tuple[int, bool]:
+    """The place after spaces, a mark and spaces, and whether the mark was there."""
+    rest = text[at : at + 10_000].lstrip()
+    at += len(text[at : at + 10_000]) - len(rest)
+    if not rest.startswith(mark):
+        return at, False
+    left = rest[1:].lstrip()
+    return at + len(rest) - len(left), True
+
+
+def _is_answer(names: object) -> bool:
+    return isinstance(names, list) and all(isinstance(name, str | int) for name in names)
+
+
+def _load(path: Path) -> dict[str, list[list[str]]]:
+    """By index, what each person said."""
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise UserError(f"The file takes {readable(size)}; at most {readable(MAX_BYTES)} are read. Split it.")
+    scan_text(path)
+    with parsing("the JSON", "save the dictionary with json.dump"):
+        text = path.read_text(encoding="utf-8-sig")
+        if count_values(text) > MAX_VALUES:
+            raise UserError(f"The file holds more than {MAX_VALUES:,} values; split it.")
+        given = json.loads(text, object_pairs_hook=_pairs)
+        text.encode()
+    if not isinstance(given, dict) or not given:
+        raise UserError("The file must hold an object {index: [[labels], …]} with at least one entry.")
+    found: dict[str, list[list[str]]] = {}
+    for at, (index, sets) in enumerate(given.items()):
+        if not isinstance(sets, list) or not all(isinstance(names, list) for names in sets):
+            raise UserError(f"Row {at} (index {shorten(index)}) holds no list of lists; write [[labels], …].")
+        found[index] = [label_names(names, at, f"index {shorten(index)}") for names in sets]
+    return found
+
+
+def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UserError(f"The index {shorten(twice)} stands twice; every example has one entry.")
+    return found

@@ -1,0 +1,157 @@
+"""Prodigy (JSONL): options to choose from, what was accepted, by whom.
+
+The candidates of a line are what was accepted, or, where nobody has answered yet, its options. A label that was
+rejected (binary questions) is ruled out: where nothing was accepted, all others are candidates. Written back, the
+identified label is accepted beforehand and its score stands in `meta`, as Prodigy's sorters want it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats import json_objects
+from pll.formats.base import Format, ReadOptions
+from pll.formats.json_objects import Record
+from pll.formats.limitations import class_losses, class_names
+from pll.formats.results import Results
+from pll.formats.tools.records import (
+    Example,
+    Examples,
+    answers_of,
+    example_losses,
+    fields_of,
+    first_lines,
+    label_names,
+    merged,
+    states_sets,
+)
+
+_ANSWERS = ("accept", "reject", "ignore")
+_OF_AN_ANSWER = ("answer", "_annotator_id", "_session_id", "_timestamp")
+_NOT_SHOWN = (*_OF_AN_ANSWER, "options", "accept", "label", "config", "_view_id")
+
+
+class Prodigy(Format):
+    name = "prodigy"
+    label = "Prodigy (JSONL)"
+    tool = "Prodigy"
+    adds = "Of every example the identified label is accepted beforehand, and its score is shown."
+    queue = "There, a file is worked through from its first line on."
+    suffixes = (".jsonl",)
+    row_note = "Rows are counted as the lines of the file, from 1."
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        first = json_objects.first_record(path, head)
+        if first is None:
+            return False
+        return "_input_hash" in first or first.get("answer") in _ANSWERS or _has_options(first)
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        examples = Examples(options)
+        spans = 0
+        for row, record in json_objects.records(path):
+            examples.add(_example(row, record))
+            spans += bool(record.get("spans"))
+        if spans:
+            examples.notes.append(
+                f"The spans of {spans:,} lines were left out; only labels of whole examples are read."
+            )
+        return examples.dataset()
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        return [*example_losses(dataset), *class_losses(dataset)]
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        json_objects.write(path, _lines(dataset, results), as_list=False)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        return merged(source, len(self.read(source, options)))
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        data = self.read(source, options)
+        every = _choices(class_names(data))
+
+        def labelled() -> Iterator[tuple[str, Record]]:
+            for i, (example, record) in enumerate(first_lines(source, _example)):
+                given = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
+                offered = record["options"] if _has_options(record) else every
+                given["options"] = _with_choice(offered, results.label(example))
+                yield example, given | _suggestion(data, i, results, given.get("meta"))
+
+        json_objects.write(path, results.in_order(labelled()), as_list=False)
+
+
+def _example(row: int, record: Record) -> Example:
+    key = next((record[name] for name in ("id", "_input_hash") if record.get(name) is not None), None)
+    fields = {name: value for name, value in record.items() if name not in _NOT_SHOWN}
+    example = Example(row, None if key is None else str(key), fields)
+    if "candidates" in record:
+        example.candidates = label_names(record["candidates"], row, "candidates")
+    answer = record.get("answer")
+    if answer is None:
+        if _has_options(record) and example.candidates is None:
+            example.candidates = label_names([_option(one) for one in record["options"]], row, "options")
+        return example
+    if answer not in _ANSWERS:
+        raise UserError(f"Row {row}: the answer is {str(answer)[:40]!r}; Prodigy knows {', '.join(_ANSWERS)}.")
+    accepted = record.get("accept", record.get("label"))
+    labels = label_names(accepted, row, "accept")
+    who = next((str(record[name]) for name in ("_annotator_id", "_session_id") if record.get(name) is not None), None)
+    if answer == "reject" and "accept" not in record:
+        example.rejected = labels
+    elif answer == "accept" and who is None and example.candidates is None:
+        example.candidates = labels
+    elif who is not None:
+        example.answers.append((who, labels if answer == "accept" else []))
+    return example
+
+
+def _lines(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
+    answers = answers_of(dataset)
+    stated = states_sets(dataset)
+    every = _choices(class_names(dataset))
+    for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
+        record: Record = {"id": example} | fields
+        sets = [] if dataset.candidates is None else dataset.candidates.names(i)
+        if results is not None:
+            options = _with_choice(_choices(sets) or every, results.label(example))
+            yield record | {"options": options} | _suggestion(dataset, i, results, fields.get("meta"))
+            continue
+        if not answers[i]:
+            yield record | {"options": _choices(sets)}
+        for who, labels in answers[i]:
+            line = record | {"options": every, "accept": labels, "answer": "accept", "_annotator_id": who}
+            yield line | {"candidates": sets} if stated else line
+
+
+def _suggestion(dataset: PartialLabelDataset, i: int, results: Results, meta: Any) -> Record:
+    """What a line becomes: the identified label is accepted beforehand, its score is shown."""
+    example = str(dataset.row_ids[i])
+    sets = {} if dataset.candidates is None else {"candidates": dataset.candidates.names(i)}
+    label = results.label(example)
+    if label is None:
+        return sets
+    shown = dict(meta) if isinstance(meta, dict) else {}
+    score = results.score(example)
+    return {"accept": [label], "meta": shown | ({} if score is None else {"score": score})} | sets
+
+
+def _choices(names: list[str]) -> list[Record]:
+    return [{"id": name, "text": name} for name in names]
+
+
+def _with_choice(options: list[Any], label: str | None) -> list[Any]:
+    """The options of a line, with its label among them: a person may have added one."""
+    return options if label is None or label in map(_option, options) else [*options, *_choices([label])]
+
+
+def _option(one: Any) -> Any:
+    return one.get("id", one.get("text")) if isinstance(one, dict) else one
+
+
+def _has_options(record: Record) -> bool:
+    return isinstance(record.get("options"), list)

@@ -18,7 +18,7 @@ import scipy.io
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.formats import FORMATS, Format, jsonfile
+from pll.formats import FORMATS, Format, json_objects
 from pll.formats.tabular.schema import ROLES
 from pll.images import Pictures
 from tools.formats_fields import FIELDS
@@ -203,7 +203,7 @@ def _example(form: Format) -> str:
             table = archive.read("table.csv").decode().splitlines()[:3]
         text = "\n".join([*names[:3], "…", names[-1] + ":", *(f"    {line}" for line in table)])
     elif path.suffix == ".json" and form.name != "plcifar":
-        first = next(record for _, record in jsonfile.records(path))
+        first = next(record for _, record in json_objects.records(path))
         kind, text = "json", f"[{json.dumps(first, ensure_ascii=False, indent=1)},\n …]"
     elif form.name == "plcifar":
         entries = json.loads(path.read_text(encoding="utf-8"))

@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,7 @@ from pll.errors import UserError
 from pll.formats.arrays.mat import Mat
 from pll.formats.arrays.npz import Npz
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.checks import listing
+from pll.formats.checks import listing, looks_like_text
 from pll.formats.images import ImageZip
 from pll.formats.results import Results
 from pll.formats.tabular.csv import Csv, Delimited, Tsv
@@ -88,21 +90,27 @@ def detect(path: Path | str) -> Format:
 
 
 def read(
-    path: Path | str, *, name: str | None = None, options: ReadOptions | None = None, format: str | None = None
+    path: Path | str,
+    *,
+    name: str | None = None,
+    options: ReadOptions | None = None,
+    format: str | None = None,
+    **changes: Any,
 ) -> PartialLabelDataset:
-    """The dataset in a file of any known format.
+    """Read the dataset in a file of any known format.
 
     Args:
         name: what to call the dataset and the file in messages, where the path does not say it (an upload); by
             default the name of the file.
         options: what its columns are, and the like.
         format: a name in `FORMATS`; by default what the content says.
+        **changes: fields of `ReadOptions`, as in `read("x.csv", columns={"colour": "keep"})`.
 
     Raises:
         UserError: anything wrong with the file: its name, the place and the remedy.
     """
     path = Path(path)
-    options = options or ReadOptions()
+    options = replace(options or ReadOptions(), **changes)
     shown = name or options.name or path.name
     with _named(shown):
         form = _form(path, shown, format)
@@ -218,8 +226,9 @@ def _detect(path: Path, shown: str) -> Format:
         head = file.read(HEAD_BYTES)
     if not head:
         raise UserError("The file is empty; export or copy it again.")
+    content = _content(head)
     for form in FORMATS.values():
-        if form.sniff(path, head):
+        if form.content == content and form.sniff(path, head):
             return form
     # No content that we know: the reader that the name asks for can say best what is wrong with it.
     suffix = Path(shown).suffix.lower()
@@ -233,6 +242,13 @@ def _detect(path: Path, shown: str) -> Format:
     if stranger is not None:
         raise UserError(f"The file is {stranger}. Formats that are read: {known}.")
     raise UserError(f"The content is of no known format. Formats that are read: {known}.")
+
+
+def _content(head: bytes) -> str:
+    """What a file is on the surface, which says whom to ask further: "text", "json" or "binary"."""
+    if head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
+        return "json"
+    return "text" if looks_like_text(head) and not head.startswith((b"MATLAB", b"PK", b"PAR1")) else "binary"
 
 
 def _chosen(path: Path, format: str | None) -> Format:

@@ -64,6 +64,7 @@ class Format(ABC):
         name: what the command line calls it (`--to NAME`).
         label: what a page calls it.
         suffixes: how such files usually end, lower case, with the dot.
+        content: what its files are on the surface: "text", "json" or "binary"; only then is `sniff` asked.
         row_note: how its messages count rows, as a sentence.
         tool: where such a file goes back to, as in "Back into …".
         adds: what the labels of a run add to such a file, in a sentence.
@@ -73,6 +74,7 @@ class Format(ABC):
     name: ClassVar[str]
     label: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
+    content: ClassVar[str]
     row_note: ClassVar[str] = "Rows are counted from 0."
     tool: ClassVar[str]
     adds: ClassVar[str]

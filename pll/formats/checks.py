@@ -183,6 +183,15 @@ _CHUNK = 4 * 2**20
 _BLANK_LINES = (b"\n\n", b"\n\r\n", b"\r\r")
 
 
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
+
+
+def looks_like_text(head: bytes) -> bool:
+    """Whether the start of a file could be a table of text: no control characters, not JSON, not XML."""
+    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    return bool(text) and text[:1] not in b"{[<" and len(head.translate(None, _CONTROL)) == len(head)
+
+
 @dataclass
 class Scan:
     """What one pass over the bytes tells.

@@ -45,6 +45,7 @@ class ImageZip(Format):
     label = "Pictures with a table, or in folders (ZIP)"
     tool = "your pictures"
     adds = "Its table gets columns with the label and how sure it is."
+    content = "binary"
     suffixes = (".zip",)
     row_note = "Rows are counted as in the table inside: of CSV the header is row 1."
 

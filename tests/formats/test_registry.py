@@ -134,3 +134,9 @@ def test_an_archive_that_is_cut_off_is_called_so(tmp_path: Path) -> None:
     (tmp_path / "cut.zip").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(UserError, match=r"^cut\.zip: The file is a ZIP archive that is cut off or damaged"):
         formats.read(tmp_path / "cut.zip")
+
+
+def test_options_may_be_named_one_by_one(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("x,zip\n1,4\n2,5\n", encoding="utf-8")
+    data = formats.read(tmp_path / "t.csv", columns={"zip": "category"}, class_names=("a", "b"))
+    assert data.feature_names == ("x",) and list(data.categories) == ["zip"] and data.class_names == ("a", "b")

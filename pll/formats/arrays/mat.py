@@ -378,6 +378,7 @@ class Mat(Format):
     label = "MATLAB file (.mat)"
     tool = "your MATLAB file"
     adds = "Variables with the labels (one-hot, as target) and how sure they are stand beside your own."
+    content = "binary"
     suffixes = (".mat",)
     row_note = "Rows (examples) are counted from 0; MATLAB counts from 1."
 

@@ -256,6 +256,7 @@ class Npz(Format):
     label = "NumPy arrays (.npz)"
     tool = "your arrays"
     adds = "Arrays with the labels and how sure they are stand beside your own."
+    content = "binary"
     suffixes = (".npz",)
     row_note = "Rows are counted from 0, as in numpy."
 

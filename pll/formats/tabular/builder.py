@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -195,8 +195,10 @@ def _largest(said: Annotations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.i
     return said.rows[kept], said.labels[kept]
 
 
-Chunks = Sequence[pa.Array]
-"""A column of text, in pieces."""
+Chunks: TypeAlias = pa.ChunkedArray
+"""A column of text."""
+RowNumber = Callable[[int], int]
+"""The number a message gives to the row at a position."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,7 @@ class LabelColumn:
     name: str
     codes: npt.NDArray[np.int64]
     values: list[Any]
-    row_of: Callable[[int], int]
+    row_of: RowNumber
 
     def place(self, code: int) -> str:
         """The first row with this value, for a message."""
@@ -229,9 +231,7 @@ class LabelColumn:
         return np.repeat(np.arange(len(self.codes)), counts), flat[np.repeat(starts[self.codes], counts) + within]
 
 
-def read_column(
-    name: str, chunks: Sequence[pa.Array], row_of: Callable[[int], int], read_cell: Callable[[str], Any]
-) -> LabelColumn:
+def read_column(name: str, chunks: Chunks, row_of: RowNumber, read_cell: Callable[[str], Any]) -> LabelColumn:
     """Read every different cell of a text column.
 
     Raises:
@@ -247,9 +247,7 @@ def read_column(
     return column
 
 
-def read_candidates(
-    chunks: Sequence[pa.Array], row_of: Callable[[int], int], separator: str | None = None
-) -> LabelColumn:
+def read_candidates(chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
     """The column `candidates`; its values are tuples of names.
 
     Raises:
@@ -261,9 +259,7 @@ def read_candidates(
     return column
 
 
-def read_sets(
-    name: str, chunks: Sequence[pa.Array], row_of: Callable[[int], int], separator: str | None = None
-) -> LabelColumn:
+def read_sets(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
     """A column of cells that may hold several names each, or none; its values are tuples.
 
     Raises:
@@ -273,7 +269,7 @@ def read_sets(
     return read_column(name, without_nulls(chunks), row_of, lambda cell: split_cell(cell, mark))
 
 
-def read_truth(chunks: Sequence[pa.Array], row_of: Callable[[int], int]) -> LabelColumn:
+def read_truth(chunks: Chunks, row_of: RowNumber) -> LabelColumn:
     """The column `true_label`; its values are names, None where the truth is not known."""
     return read_column("true_label", without_nulls(chunks), row_of, read_label)
 
@@ -322,7 +318,7 @@ def true_labels(column: LabelColumn, names: tuple[str, ...]) -> npt.NDArray[np.i
     return np.asarray(labels, dtype=np.int64)[column.codes]
 
 
-def split_marks(chunks: Sequence[pa.Array], row_of: Callable[[int], int]) -> npt.NDArray[np.bool_]:
+def split_marks(chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.bool_]:
     """(n,) bool, True where the column `split` says test."""
     column = read_column("split", without_nulls(chunks), row_of, _split_cell)
     return np.asarray(column.values, dtype=np.bool_)[column.codes]
@@ -335,14 +331,14 @@ def _split_cell(cell: str) -> bool:
     return part == "test"
 
 
-def encode(chunks: Sequence[pa.Array]) -> tuple[npt.NDArray[np.int64], list[str]]:
+def encode(chunks: Chunks) -> tuple[npt.NDArray[np.int64], list[str]]:
     """(n,) codes of a text column in the order of first appearance, and the different cells; a null is −1."""
-    coded = pa.chunked_array(pc.dictionary_encode(pa.chunked_array(chunks, pa.string()))).unify_dictionaries()
+    coded = pc.dictionary_encode(chunks).unify_dictionaries()
     codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in coded.chunks])
     return codes.astype(np.int64), coded.chunk(0).dictionary.to_pylist()
 
 
-def refuse_empty(empty: npt.NDArray[np.bool_], row_of: Callable[[int], int], where: str) -> None:
+def refuse_empty(empty: npt.NDArray[np.bool_], row_of: RowNumber, where: str) -> None:
     """Raises UserError at the first row whose candidate set is empty."""
     if empty.any():
         rows = np.flatnonzero(empty)
@@ -352,9 +348,9 @@ def refuse_empty(empty: npt.NDArray[np.bool_], row_of: Callable[[int], int], whe
         )
 
 
-def without_nulls(chunks: Chunks) -> list[pa.Array]:
+def without_nulls(chunks: Chunks) -> Chunks:
     """The same text with "" where a cell is null."""
-    return [chunk.fill_null("") for chunk in chunks]
+    return pc.fill_null(chunks, "")
 
 
 _NUMBER = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
@@ -385,7 +381,7 @@ def read_labels(
     sets: Chunks | None,
     truth: Chunks | None,
     options: ReadOptions,
-    row_of: Callable[[int], int],
+    row_of: RowNumber,
     annotators: Mapping[str, Chunks] | None = None,
     classes: Mapping[str, Chunks] | None = None,
 ) -> Found:
@@ -423,7 +419,7 @@ def read_labels(
 
 
 def read_lines(
-    task: Chunks, worker: Chunks, vote: Chunks, truth: Chunks | None, options: ReadOptions, row_of: Callable[[int], int]
+    task: Chunks, worker: Chunks, vote: Chunks, truth: Chunks | None, options: ReadOptions, row_of: RowNumber
 ) -> Found:
     """The labels of a table with a line for every label an annotator gave; an empty one is an answer that was skipped.
 
@@ -461,7 +457,7 @@ def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
             column.values[:] = [tuple(name.partition(".")[0] for name in value) for value in column.values]
 
 
-def _named(name: str, chunks: Chunks, row_of: Callable[[int], int]) -> LabelColumn:
+def _named(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
     """A column of names of tasks or annotators, each as it stands, trimmed; codes in the order of first appearance."""
     codes, cells = encode(without_nulls(chunks))
     place: dict[str, int] = {}
@@ -484,7 +480,7 @@ def _annotations(said: Mapping[str, LabelColumn], names: tuple[str, ...]) -> Ann
     return Annotations(rows, np.concatenate(who), labels, n, names, tuple(said))
 
 
-def _read_marks(classes: Mapping[str, Chunks], row_of: Callable[[int], int]) -> npt.NDArray[np.bool_]:
+def _read_marks(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.bool_]:
     """(n, c) bool from a 0/1 column a class."""
     columns = [read_column(name, without_nulls(chunks), row_of, _mark) for name, chunks in classes.items()]
     mask = np.stack([np.asarray(column.values, dtype=np.bool_)[column.codes] for column in columns], axis=1)
@@ -556,192 +552,187 @@ def plan(header: Sequence[str], sample: Sequence[Cells], options: ReadOptions) -
     return roles_of(check_header(header), sample, options.columns)
 
 
-class TableBuilder:
-    """Takes batches of columns, gives a dataset.
+FEATURES, ROWS = "features", "rows"
+"""Columns of the Arrow table of a file: (d,) float32 of every row, and nothing, which says how many rows there are."""
+
+
+def arrow_table(
+    batches: Iterable[tuple[Mapping[int, pa.Array], int]],
+    columns: Sequence[Column],
+    options: ReadOptions,
+    row_of: RowNumber,
+    rows_at_most: int,
+    expected: int | None = None,
+) -> pa.Table:
+    """Return the one Arrow table that every tabular file becomes.
+
+    Features are cast batch by batch into one float32 matrix, so that a file never stands in memory as text.
 
     Args:
-        columns: the part of each column, as `plan` says.
-        options: class names, separator and name.
+        batches: the columns that are not ignored by their position, and the number of rows; labels are text, features
+            text or numbers.
+        columns: the role of each column, as `plan` says.
         row_of: the number a message gives to the row at a position (0 is the first row of data).
         rows_at_most: room for the features; only what is filled costs memory.
-        empty_is_missing: a cell of words that is empty is a missing one; False where the format tells them apart.
+        expected: how many rows there will be, for `options.progress`; by default `rows_at_most`.
+
+    Returns:
+        by position ("0", "1", …) the text of every column but features; `FEATURES` where there are some; `ROWS`.
+
+    Raises:
+        UserError: no rows, or a feature that is no finite number; row and column are named.
+    """
+    features = [column for column in columns if column.role == "feature"]
+    texts = [column.at for column in columns if column.role not in ("feature", "ignore")]
+    X = np.empty((rows_at_most, len(features)), dtype=np.float32)
+    chunks: dict[int, list[pa.Array]] = {at: [] for at in texts}
+    n = 0
+    for batch, rows in batches:
+        for at in texts:
+            chunks[at].append(batch[at])
+        block = np.empty((len(features), rows))  # (d, rows): arrow gives columns, the dataset wants rows
+        for k, column in enumerate(features):
+            block[k] = _numbers(batch[column.at], column.name, row_of, n)
+        filled_rows = X[n : n + rows]
+        with np.errstate(over="ignore"):
+            filled_rows[:] = block.T
+        _check_range(filled_rows, batch, features, row_of, n)
+        n += rows
+        options.tick("rows", n, max(n, rows_at_most if expected is None else expected))
+    if not n:
+        raise no_rows()
+    arrays = {str(at): pa.chunked_array(chunks[at], pa.string()) for at in texts}
+    if features:
+        flat = pa.Array.from_buffers(pa.float32(), n * len(features), [None, pa.py_buffer(X[:n])])  # no copy
+        arrays[FEATURES] = pa.FixedSizeListArray.from_arrays(flat, len(features))
+    return pa.table({**arrays, ROWS: pa.nulls(n)})
+
+
+def build_dataset(
+    table: pa.Table,
+    columns: Sequence[Column],
+    options: ReadOptions,
+    row_of: RowNumber,
+    *,
+    empty_is_missing: bool = True,
+) -> PartialLabelDataset:
+    """Return the dataset in an Arrow table.
+
+    Args:
+        table: see `arrow_table`.
+        columns: the role of each column.
+        options: class names, separator and name.
+        row_of: the number a message gives to the row at a position.
+        empty_is_missing: whether an empty cell of words is a missing one; False where the format tells them apart.
+
+    Raises:
+        UserError: labels, ids or split marks that do not hold what they must; the row is named.
     """
 
-    def __init__(
-        self,
-        columns: Sequence[Column],
-        options: ReadOptions,
-        row_of: Callable[[int], int],
-        rows_at_most: int,
-        *,
-        empty_is_missing: bool = True,
-    ) -> None:
-        self.empty_is_missing = empty_is_missing
-        self.columns = columns
-        self.options = options
-        self.row_of = row_of
-        self.n = 0
-        self.features = [column for column in columns if column.role == "feature"]
-        self._X = np.empty((rows_at_most, len(self.features)), dtype=np.float32)
-        self._cells: dict[int, list[pa.Array]] = {
-            column.at: [] for column in columns if column.role not in ("feature", "ignore")
-        }
+    def many(role: str) -> dict[str, Chunks]:
+        return {column.shown: table.column(str(column.at)) for column in columns if column.role == role}
 
-    @property
-    def used(self) -> list[int]:
-        """Positions of the columns that `add` wants."""
-        return [column.at for column in self.columns if column.role != "ignore"]
+    def one(role: str) -> Chunks | None:
+        return next(iter(many(role).values()), None)
 
-    def add(self, batch: dict[int, pa.Array], rows: int) -> None:
-        """The next rows.
+    def words(role: str) -> dict[str, ObjectColumn]:
+        found = {name: _objects(chunks, rows) for name, chunks in many(role).items()}
+        for values in found.values() if empty_is_missing else ():
+            values[values == ""] = None
+        return found
 
-        Args:
-            batch: by position in the table: text for every used column; features may be numbers too.
-            rows: how many.
-        """
-        for at, chunks in self._cells.items():
-            chunks.append(batch[at])
-        block = np.empty((len(self.features), rows))  # (d, rows): arrow gives columns, the dataset wants rows
-        for k, column in enumerate(self.features):
-            block[k] = self._numbers(batch[column.at], column.name)
-        X = self._X[self.n : self.n + rows]
-        with np.errstate(over="ignore"):
-            X[:] = block.T
-        self._check_range(X, batch)
-        self.n += rows
-
-    def dataset(self) -> PartialLabelDataset:
-        """Everything that was added.
-
-        Raises:
-            UserError: no rows, or labels, ids or split marks that do not hold what they must; the row is named.
-        """
-        if not self.n:
-            raise no_rows()
-        if any(column.role == "vote" for column in self.columns):
-            return self._from_lines()
-        found = read_labels(
-            self._given("candidates"),
-            self._given("true_label"),
-            self.options,
-            self.row_of,
-            self._many("annotator"),
-            self._many("class"),
-        )
-        ids = self._given("id")
-        return self._dataset(
-            found,
-            self._X[: self.n],
-            None if ids is None else check_ids(_texts(ids), self.row_of),
-            np.arange(self.n),
-        )
-
-    def _from_lines(self) -> PartialLabelDataset:
-        """Long form: lines of task, annotator and label become examples, in the order of their first line."""
-        task, worker, vote = (self._given(role) for role in ("task", "worker", "vote"))
+    features = tuple(column for column in columns if column.role == "feature")
+    X = _matrix(table, len(features))
+    if any(column.role == "vote" for column in columns):
+        task, worker, vote = one("task"), one("worker"), one("vote")
         if task is None or worker is None or vote is None:
             raise UserError(
                 "In long form a table has a column of tasks, one of annotators and one of labels; say which is which "
                 "(task, worker, vote)."
             )
-        found = read_lines(task, worker, vote, self._given("true_label"), self.options, self.row_of)
-        first = found.first
-        return self._dataset(found, self._X[: self.n][first], found.ids, first)
+        found = read_lines(task, worker, vote, one("true_label"), options, row_of)
+        rows, ids = found.first, found.ids
+        X = X[rows]
+    else:
+        sets, truth = one("candidates"), one("true_label")
+        found = read_labels(sets, truth, options, row_of, many("annotator"), many("class"))
+        rows, names = np.arange(len(table)), one("id")
+        ids = None if names is None else check_ids([cell or "" for cell in names.to_pylist()], row_of)
+    split, text, image = one("split"), one("text"), one("image")
+    return PartialLabelDataset(
+        X=X,
+        candidates=found.candidates,
+        y=found.y,
+        class_names=found.class_names,
+        ids=ids,
+        feature_names=tuple(column.shown for column in features),
+        texts=None if text is None else _objects(text, rows, ""),
+        pictures=None if image is None else Pictures(_objects(image, rows, "")),
+        categories=words("category"),
+        extras=words("keep"),
+        annotations=found.annotations,
+        is_test=None if split is None else split_marks(split, row_of)[rows],
+        name=options.name or "table",
+        kind="table",
+        notes=(*_notes(X, columns), *found.notes),
+    )
 
-    def _dataset(
-        self,
-        found: Found,
-        X: npt.NDArray[np.float32],
-        ids: npt.NDArray[np.str_] | None,
-        rows: npt.NDArray[np.int64],
-    ) -> PartialLabelDataset:
-        """Args: rows: (n,) where the lines of the examples are."""
-        split, text, image = (self._given(role) for role in ("split", "text", "image"))
-        return PartialLabelDataset(
-            X=X,
-            candidates=found.candidates,
-            y=found.y,
-            class_names=found.class_names,
-            ids=ids,
-            feature_names=tuple(column.shown for column in self.features),
-            texts=None if text is None else _objects(text, rows, ""),
-            pictures=None if image is None else Pictures(_objects(image, rows, "")),
-            categories=self._words("category", rows),
-            extras=self._words("keep", rows),
-            annotations=found.annotations,
-            is_test=None if split is None else split_marks(split, self.row_of)[rows],
-            name=self.options.name or "table",
-            kind="table",
-            notes=(*self._notes(X), *found.notes),
-        )
 
-    def _words(self, role: str, rows: npt.NDArray[np.int64]) -> dict[str, ObjectColumn]:
-        found = {column.shown: _objects(self._cells[column.at], rows) for column in self._of(role)}
-        if self.empty_is_missing:
-            for values in found.values():
-                values[values == ""] = None
-        return found
+def _matrix(table: pa.Table, d: int) -> npt.NDArray[np.float32]:
+    """(n, d) the features, without a copy."""
+    if not d:
+        return np.empty((len(table), 0), dtype=np.float32)
+    buffer = table.column(FEATURES).chunk(0).values.buffers()[1]
+    return np.frombuffer(buffer, dtype=np.float32).reshape(len(table), d)
 
-    def _of(self, role: str) -> list[Column]:
-        return [column for column in self.columns if column.role == role]
 
-    def _given(self, role: str) -> list[pa.Array] | None:
-        return next((self._cells[column.at] for column in self._of(role)), None)
-
-    def _many(self, role: str) -> dict[str, list[pa.Array]]:
-        return {column.shown: self._cells[column.at] for column in self._of(role)}
-
-    # ---- features ------------------------------------------------------------------------------------------------
-
-    def _numbers(self, column: pa.Array, name: str) -> npt.NDArray[np.float64]:
+def _numbers(column: pa.Array, name: str, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:
+    try:
+        numbers = pc.cast(column, pa.float64())
+    except pa.ArrowInvalid:
+        trimmed = pc.utf8_trim_whitespace(column)
+        missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
+        trimmed = pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
         try:
-            numbers = pc.cast(column, pa.float64())
+            numbers = pc.cast(trimmed, pa.float64())
         except pa.ArrowInvalid:
-            trimmed = pc.utf8_trim_whitespace(column)
-            missing = pc.is_in(trimmed, value_set=pa.array(MISSING))
-            trimmed = pc.if_else(missing, pa.scalar(None, pa.string()), trimmed)
-            try:
-                numbers = pc.cast(trimmed, pa.float64())
-            except pa.ArrowInvalid:
-                raise self._no_number(trimmed, name) from None
-        return numbers.to_numpy(zero_copy_only=False)  # missing cells become NaN
+            at = _first_that_is_no_number(trimmed)
+            raise UserError(
+                f"Row {row_of(start + at)}, column {shorten(name)} holds {shorten(trimmed[at].as_py())}, which is not "
+                "a number. Features must be numbers (1.5, not 1,5; empty or ? where missing): correct the cell, or say "
+                "that the column is a category. If it holds the labels, name it candidates or true_label."
+            ) from None
+    return numbers.to_numpy(zero_copy_only=False)  # missing cells become NaN
 
-    def _no_number(self, column: pa.Array, name: str) -> UserError:
-        at = _first_that_is_no_number(column)
-        return UserError(
-            f"Row {self.row_of(self.n + at)}, column {shorten(name)} holds {shorten(column[at].as_py())}, which is "
-            "not a number. Features must be numbers (1.5, not 1,5; empty or ? where missing): correct the cell, or say "
-            "that the column is a category. If it holds the labels, name it candidates or true_label."
-        )
 
-    def _check_range(self, X: npt.NDArray[np.float32], batch: dict[int, pa.Array]) -> None:
-        bad = np.isinf(X)
-        if not bad.any():
-            return
-        row, k = (int(k) for k in np.argwhere(bad)[0])
-        column = self.features[k]
-        raise UserError(
-            f"Row {self.row_of(self.n + row)}, column {shorten(column.name)} holds "
-            f"{shorten(str(batch[column.at][row].as_py()))}; features must be finite numbers (below 3.4e38). "
-            "Remove the row or leave the cell empty."
-        )
+def _check_range(
+    X: npt.NDArray[np.float32], batch: Mapping[int, pa.Array], features: Sequence[Column], row_of: RowNumber, start: int
+) -> None:
+    bad = np.isinf(X)
+    if not bad.any():
+        return
+    row, k = (int(k) for k in np.argwhere(bad)[0])
+    raise UserError(
+        f"Row {row_of(start + row)}, column {shorten(features[k].name)} holds "
+        f"{shorten(str(batch[features[k].at][row].as_py()))}; features must be finite numbers (below 3.4e38). "
+        "Remove the row or leave the cell empty."
+    )
 
-    # ---- what a person should know -------------------------------------------------------------------------------
 
-    def _notes(self, X: npt.NDArray[np.float32]) -> list[str]:
-        notes = []
-        ignored = [column.name for column in self._of("ignore")]
-        if ignored:
-            notes.append(f"Columns not used, because they hold results or you left them out: {listing(ignored)}.")
-        numbers = [column.name for column in self.features if "." in column.name and _like_a_number(column.name)]
-        if numbers:
-            names = listing([column.name for column in self.features])
-            notes.append(f"The first row was taken for the names of the columns: {names}.")
-        suspects = np.flatnonzero(np.isnan(X[0]))  # cheap: nearly always none
-        empty = [self.features[at].name for at in suspects if np.isnan(X[:, at]).all()]
-        if empty:
-            notes.append(f"Columns without a single value: {listing(empty)}.")
-        return notes + guesses(self.columns)
+def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:
+    """What a person should know of the columns."""
+    notes = []
+    features = [column.name for column in columns if column.role == "feature"]
+    ignored = [column.name for column in columns if column.role == "ignore"]
+    if ignored:
+        notes.append(f"Columns not used, because they hold results or you left them out: {listing(ignored)}.")
+    if any("." in name and name.replace(".", "", 1).isdigit() for name in features):
+        notes.append(f"The first row was taken for the names of the columns: {listing(features)}.")
+    suspects = np.flatnonzero(np.isnan(X[0]))  # cheap: nearly always none
+    empty = [features[at] for at in suspects if np.isnan(X[:, at]).all()]
+    if empty:
+        notes.append(f"Columns without a single value: {listing(empty)}.")
+    return notes + guesses(columns)
 
 
 def no_rows() -> UserError:
@@ -749,21 +740,13 @@ def no_rows() -> UserError:
     return UserError("There is a header but not one row below it; add the examples.")
 
 
-def _texts(chunks: Sequence[pa.Array]) -> list[str]:
-    return [cell or "" for chunk in chunks for cell in chunk.to_pylist()]
-
-
-def _objects(chunks: Sequence[pa.Array], rows: npt.NDArray[np.int64], missing: str | None = None) -> ObjectColumn:
+def _objects(chunks: Chunks, rows: npt.NDArray[np.int64], missing: str | None = None) -> ObjectColumn:
     """The cells of some rows; every different text is held once."""
     codes, values = encode(chunks)
     different = np.empty(len(values) + 1, dtype=object)
     different[: len(values)] = values
     different[-1] = missing
     return different[codes[rows]]
-
-
-def _like_a_number(name: str) -> bool:
-    return name.replace(".", "", 1).isdigit()
 
 
 def _first_that_is_no_number(column: pa.Array) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
 import itertools
@@ -21,20 +20,13 @@ import pyarrow.csv
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.checks import MAX_RECORD_BYTES, parsing, readable, scan_text
+from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text
 from pll.formats.results import Results, left_out
-from pll.formats.tabular.builder import TableBuilder, no_rows, plan
+from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.schema import SAMPLE_ROWS, Column, is_data, is_measured, numbered
 from pll.formats.tabular.writer import TextColumn, check_text, number_blocks, numbers_called, table_losses, text_columns
 
 _SAMPLE_CHARACTERS = 4_000_000
-_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
-
-
-def looks_like_text(head: bytes) -> bool:
-    """Whether the start of a file could be a table of text: no control characters, not JSON, not XML."""
-    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
-    return bool(text) and text[:1] not in b"{[<" and len(head.translate(None, _CONTROL)) == len(head)
 
 
 def delimiter_of(head: bytes, marks: str) -> str | None:
@@ -307,6 +299,7 @@ class Delimited(Format):
     """A text table; subclasses say which delimiters are theirs, the first being the one that is written."""
 
     row_note = "Rows are counted as a spreadsheet does: the header is row 1."
+    content = "text"
     delimiters: ClassVar[str]
 
     def sniff(self, path: Path, head: bytes) -> bool:
@@ -333,11 +326,11 @@ class Delimited(Format):
         )
         # Every row takes at least a byte a column, which bounds the room for features by the file's size.
         rows_at_most = min(scan.records_at_most, scan.size // width + 1)
-        table = TableBuilder(columns, options, row_of, rows_at_most)
-        for batch in _batches(path, layout, table.used):
-            table.add({at: batch.column(str(at)) for at in table.used}, len(batch))
-            options.tick("rows", table.n, max(table.n, rows_at_most - 2))  # the header, and what ends the last line
-        data = table.dataset()
+        used = [column.at for column in columns if column.role != "ignore"]
+        batches = (({at: batch.column(str(at)) for at in used}, len(batch)) for batch in _batches(path, layout, used))
+        # Above the rows is the header, and below them what ends the last line.
+        table = arrow_table(batches, columns, options, row_of, rows_at_most, rows_at_most - 2)
+        data = build_dataset(table, columns, options, row_of)
         return data if top else replace(data, notes=(_no_header(width), *data.notes))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:

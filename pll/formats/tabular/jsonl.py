@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from pll.formats.checks import shorten
 from pll.formats.json_objects import Record
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, left_out
-from pll.formats.tabular.builder import MAX_COLUMNS, TableBuilder, no_rows, plan, write_label
+from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan, write_label
 from pll.formats.tabular.schema import SAMPLE_ROWS, Column, results_among
 from pll.formats.tabular.writer import annotator_lists, numbers_called, table_losses, text_columns
 from pll.io import Column as ObjectColumn
@@ -36,6 +37,7 @@ class JsonLines(Format):
     label = "JSON lines"
     tool = "your JSON lines"
     adds = "Fields with the label and how sure it is stand beside your own."
+    content = "json"
     suffixes = (".jsonl", ".ndjson", ".json")
     row_note = "Rows are counted as the lines of the file, from 1."
 
@@ -45,15 +47,9 @@ class JsonLines(Format):
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         lines, fields, sample = _survey(path)
         columns = plan(fields, [[_cell(value) for value in values] for values in sample], options)
-        table = TableBuilder(columns, options, lambda at: lines[at], len(lines), empty_is_missing=False)
-        for batch in _batches(path, [column.name for column in columns], fields):
-            arrays = {}
-            for column in columns:
-                if column.role != "ignore":
-                    arrays[column.at] = _array(batch[column.at], column, lines, table.n)
-            table.add(arrays, len(batch[0]) if batch else 0)
-            options.tick("rows", table.n, len(lines))
-        return _decoded(table.dataset())
+        batches = _arrays(path, columns, fields, lines)
+        table = arrow_table(batches, columns, options, lines.__getitem__, len(lines))
+        return _decoded(build_dataset(table, columns, options, lines.__getitem__, empty_is_missing=False))
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """What each field is taken for.
@@ -135,18 +131,18 @@ def _survey(path: Path) -> tuple[list[int], list[str], list[list[Any]]]:
     return lines, list(fields), list(fields.values())
 
 
-def _batches(path: Path, names: Sequence[str], fields: Sequence[str]) -> Iterator[list[list[Any]]]:
-    """The values of some records, field by field."""
-    batch: list[list[Any]] = [[] for _ in fields]
+def _arrays(
+    path: Path, columns: Sequence[Column], fields: Sequence[str], lines: Sequence[int]
+) -> Iterator[tuple[dict[int, pa.Array], int]]:
+    """The fields of some records as Arrow arrays, and how many records."""
     size = max(1, min(_ROWS, 1_000_000 // len(fields)))
-    for _, record in json_objects.records(path):
-        for field, values in zip(fields, batch, strict=True):
-            values.append(record.get(field))
-        if len(batch[0]) == size:
-            yield batch
-            batch = [[] for _ in fields]
-    if batch[0]:
-        yield batch
+    used = [column for column in columns if column.role != "ignore"]
+    records = (record for _, record in json_objects.records(path))
+    first = 0
+    while some := list(islice(records, size)):
+        cells = {column.at: [one.get(fields[column.at]) for one in some] for column in used}
+        yield {column.at: _array(cells[column.at], column, lines, first) for column in used}, len(some)
+        first += len(some)
 
 
 def _array(values: Sequence[Any], column: Column, lines: Sequence[int], first: int) -> pa.Array:

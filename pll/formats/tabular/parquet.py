@@ -20,7 +20,7 @@ from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, left_out
-from pll.formats.tabular.builder import TableBuilder, no_rows, plan, write_label
+from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan, write_label
 from pll.formats.tabular.schema import ROLES, SAMPLE_ROWS, Column, shown_as
 from pll.formats.tabular.writer import (
     annotator_lists,
@@ -299,6 +299,7 @@ class Parquet(Format):
     label = "Parquet table"
     tool = "your Parquet table"
     adds = "Columns with the label and how sure it is stand beside your own."
+    content = "binary"
     suffixes = (".parquet", ".pq")
     row_note = "Rows are counted from 0."
 
@@ -318,19 +319,22 @@ class Parquet(Format):
         about, labels = about_in(schema), class_labels(schema)
         options = told(options, about, labels, schema.names)
         columns = self._plan(file, options, labels)
-        table = TableBuilder(columns, options, int, rows, empty_is_missing=False)
-        for batch in batches(file, table.used, options.max_bytes, path.stat().st_size):
-            cells = {}
-            for column in columns:
-                if column.role == "feature":
-                    cells[column.at] = _numbers(batch[column.at])
-                elif column.role != "ignore":
-                    cells[column.at] = to_text(
-                        batch[column.at], labels.get(schema.names[column.at], AS_THEY_ARE), column
-                    )
-            table.add(cells, len(next(iter(batch.values()))))
-            options.tick("rows", table.n, rows)
-        return restored(_with_pictures(table.dataset(), self._contents(file, columns)), about)
+        used = [column for column in columns if column.role != "ignore"]
+
+        def arrays(batch: Mapping[int, pa.Array]) -> dict[int, pa.Array]:
+            return {
+                column.at: _feature_cells(batch[column.at])
+                if column.role == "feature"
+                else to_text(batch[column.at], labels.get(schema.names[column.at], AS_THEY_ARE), column)
+                for column in used
+            }
+
+        found = batches(file, [column.at for column in used], options.max_bytes, path.stat().st_size)
+        table = arrow_table(
+            ((arrays(batch), len(next(iter(batch.values())))) for batch in found), columns, options, int, rows
+        )
+        data = build_dataset(table, columns, options, int, empty_is_missing=False)
+        return restored(_with_pictures(data, self._contents(file, columns)), about)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """What each column of a file is taken for.
@@ -470,7 +474,7 @@ def _with_pictures(data: PartialLabelDataset, contents: ObjectColumn | None) -> 
     return replace(data, pictures=Pictures(data.pictures.names, None, contents))
 
 
-def _numbers(column: pa.Array) -> pa.Array:
+def _feature_cells(column: pa.Array) -> pa.Array:
     """A column of features: numbers as they are, anything else as text that the reader will judge."""
     kind = column.type
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):

@@ -42,6 +42,7 @@ class Argilla(Format):
     tool = "Argilla"
     adds = "Every record gets a suggestion with its score."
     queue = "There, sort by the score of the suggestions, ascending."
+    content = "json"
     suffixes = (".json", ".jsonl")
     row_note = "Rows are counted as the lines of the file, from 1."
 

@@ -38,6 +38,7 @@ class Doccano(Format):
     tool = "doccano"
     adds = "Every example has the identified label, and how sure it is."
     queue = "There, examples are shown in the order in which they were imported."
+    content = "json"
     suffixes = (".jsonl",)
     row_note = "Rows are counted as the lines of the file, from 1."
 

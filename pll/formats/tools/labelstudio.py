@@ -115,6 +115,7 @@ class LabelStudio(Format):
     tool = "Label Studio"
     adds = "Every task gets a prediction with its score."
     queue = "There, choose uncertainty sampling: the lowest score is shown first."
+    content = "json"
     suffixes = (".json",)
     row_note = "Rows are counted as the lines of the file, from 1."
 

@@ -46,6 +46,7 @@ class PlCifar(Format):
     label = "PLCIFAR10 annotations (JSON)"
     tool = "your annotations"
     adds = "The identified label takes the place of what people said."
+    content = "json"
     suffixes = (".json",)
     row_note = "Rows are counted as the entries of the file, from 0."
 

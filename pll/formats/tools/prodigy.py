@@ -41,6 +41,7 @@ class Prodigy(Format):
     tool = "Prodigy"
     adds = "Of every example the identified label is accepted beforehand, and its score is shown."
     queue = "There, a file is worked through from its first line on."
+    content = "json"
     suffixes = (".jsonl",)
     row_note = "Rows are counted as the lines of the file, from 1."
 

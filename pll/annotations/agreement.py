@@ -65,7 +65,8 @@ class Agreement:
 
 def nominal(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
     """1 where two sets are the same, else 0."""
-    return (both == either).astype(np.float32)
+    same: Numbers = (both == either).astype(np.float32)
+    return same
 
 
 def jaccard(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
@@ -79,7 +80,8 @@ def masi(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
     (Passonneau, LREC 2006: measuring agreement on set-valued items.)
     """
     steps = 1.0 + (both == smaller) + (both == either)  # 1, 2 or 3 thirds
-    return both / either * steps / 3
+    weight: Numbers = both / either * steps / 3
+    return weight
 
 
 SIMILARITIES: dict[str, Similarity] = {"masi": masi, "jaccard": jaccard, "nominal": nominal}
@@ -119,7 +121,8 @@ def agreement(said: Annotations, distance: str = "masi") -> Agreement:
 def _observed(counts: scipy.sparse.csr_array) -> Numbers:
     """(n,) share of the pairs of answers in each row that are the same."""
     each = counts.sum(axis=1)
-    return ((counts * counts).sum(axis=1) - each) / (each * (each - 1))
+    share: Numbers = ((counts * counts).sum(axis=1) - each) / (each * (each - 1))
+    return share
 
 
 def _kappa(observed: float, counts: scipy.sparse.csr_array) -> Figure:

@@ -91,7 +91,8 @@ def _pairs(said: Annotations) -> npt.NDArray[np.int64]:
 def _right(hit: Numbers, who: npt.NDArray[np.int64], answers: npt.NDArray[np.int64]) -> Numbers:
     """(a,) in (0, 1): the share of right answers, drawn towards everybody's."""
     overall = (hit.sum() + 1) / (len(hit) + 2)
-    return (np.bincount(who, hit, minlength=len(answers)) + SHRINKAGE * overall) / (answers + SHRINKAGE)
+    share: Numbers = (np.bincount(who, hit, minlength=len(answers)) + SHRINKAGE * overall) / (answers + SHRINKAGE)
+    return share
 
 
 def _normalised(score: Numbers, row_of_pair: npt.NDArray[np.int64], unnamed: Numbers) -> Numbers:

@@ -85,7 +85,7 @@ def detect(path: Path | str) -> Format:
         UserError: no such file, a folder, an empty file, or of no format that is known.
     """
     path = Path(path)
-    with _named(path.name):
+    with _add_file_name(path.name):
         return _detect(path, path.name)
 
 
@@ -112,9 +112,9 @@ def read(
     path = Path(path)
     options = replace(options or ReadOptions(), **changes)
     shown = name or options.name or path.name
-    with _named(shown):
+    with _add_file_name(shown):
         form = _form(path, shown, format)
-        with _counted(form):
+        with _add_row_note(form):
             return form.read(path, replace(options, name=shown))
 
 
@@ -127,7 +127,7 @@ def columns(
         UserError: see `read`.
     """
     path = Path(path)
-    with _named(name or path.name):
+    with _add_file_name(name or path.name):
         form = _form(path, name or path.name, format)
         return form.columns(path, options or ReadOptions()) if isinstance(form, Delimited | Parquet | JsonLines) else []
 
@@ -154,8 +154,8 @@ def write(
     if form.queue and results is not None and results.uncertain_first:
         order = list(results.in_order((name, row) for row, name in enumerate(dataset.row_ids.tolist())))
         dataset = dataset.take(np.array(order, dtype=np.int64))
-    with _named(path.name):
-        _whole_or_not(path, lambda half: form.write(dataset, half, results))
+    with _add_file_name(path.name):
+        _write_atomically(path, lambda half: form.write(dataset, half, results))
         return [path, *_write_beside(path, form.beside(dataset, results))]
 
 
@@ -182,13 +182,13 @@ def give_back(
         UserError: as `read` and `write`.
     """
     source, path = Path(source), Path(path)
-    with _named(source.name):
+    with _add_file_name(source.name):
         form = _form(source, source.name, format)
         if path.exists() and path.samefile(source):
             raise UserError(f"{path} is the file that the labels are for; write to another.")
         known = options or ReadOptions()
-        with _counted(form):
-            _whole_or_not(path, lambda half: form.give_back(source, half, results, known))
+        with _add_row_note(form):
+            _write_atomically(path, lambda half: form.give_back(source, half, results, known))
             return [path, *_write_beside(path, form.beside_given_back(source, results, known))]
 
 
@@ -199,7 +199,7 @@ def _write_beside(path: Path, texts: Mapping[str, str]) -> list[Path]:
     return list(files)
 
 
-def _whole_or_not(path: Path, write: Callable[[Path], None]) -> None:
+def _write_atomically(path: Path, write: Callable[[Path], None]) -> None:
     if not path.parent.is_dir():
         raise UserError(f"{path.name}: there is no folder {path.parent}; make it first, or choose another.")
     half = path.with_name(path.name + ".part")
@@ -272,7 +272,7 @@ def _usual(suffix: str) -> Format | None:
 
 
 @contextmanager
-def _counted(form: Format) -> Iterator[None]:
+def _add_row_note(form: Format) -> Iterator[None]:
     """After a message that names a row, how rows are counted in this format."""
     try:
         yield
@@ -284,7 +284,7 @@ def _counted(form: Format) -> Iterator[None]:
 
 
 @contextmanager
-def _named(shown: str) -> Iterator[None]:
+def _add_file_name(shown: str) -> Iterator[None]:
     """The name of the file before every message that lacks it, and plain words for what the system refuses."""
     try:
         yield

@@ -1,4 +1,8 @@
-"""Checks that every reader makes, and the text of their messages."""
+"""Checks that every reader makes, since it trusts nothing in a file, and the text of their messages.
+
+Sizes are checked before memory is asked for, nothing is ever unpickled, and whatever a parser raises over a damaged
+file reaches the user as a `UserError`.
+"""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from pll.formats.tabular.builder import filled, guess_separator, split_cell
 from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
-from pll.formats.tabular.writer import table_losses
+from pll.formats.tabular.writer import table_limitations
 from pll.images import SUFFIXES, Pictures, check_size, encode
 from pll.io import as_column
 
@@ -70,7 +70,7 @@ class ImageZip(Format):
             return data
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = table_losses(_without_pixels(dataset), {"image shape", "images"})
+        lost = table_limitations(_without_pixels(dataset), {"image shape", "images"})
         if dataset.is_image:
             lost.append("That the pixels are the features: they become pictures, of which features are made again.")
             if dataset.X.shape[1] not in (1, 3):

@@ -118,7 +118,7 @@ class _Objects:
             )  # fmt: skip
         while True:
             try:
-                found, end = self.decoder.raw_decode(self.text, self.at)
+                decoded = self.decoder.raw_decode(self.text, self.at)
                 break
             except RecursionError:
                 raise self._wrong("The object is nested too deeply") from None
@@ -132,6 +132,8 @@ class _Objects:
                     raise self._wrong(f"The object is not JSON ({why}, line {where})") from None
             except ValueError as error:
                 raise self._wrong(f"The object cannot be read ({str(error)[:100]})") from None
+        found: Record = decoded[0]
+        end: int = decoded[1]
         raw = self.text[self.at : end]
         if "\\ud" in raw or "\\uD" in raw:
             _check_characters(found, self)

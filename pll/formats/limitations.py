@@ -35,16 +35,16 @@ ALL_BUT_PIXELS = frozenset(PARTS) - {"image shape", "images"}
 """What formats of text can hold."""
 
 
-def losses(dataset: PartialLabelDataset, held: Collection[str]) -> list[str]:
+def part_limitations(dataset: PartialLabelDataset, held: Collection[str]) -> list[str]:
     """What of a dataset is lost in a format that holds only some of `PARTS`.
 
-    >>> losses(PartialLabelDataset(np.ones((1, 1)), ids=np.array(["a"])), {"features"})
+    >>> part_limitations(PartialLabelDataset(np.ones((1, 1)), ids=np.array(["a"])), {"features"})
     ['The ids: rows are numbered when read.']
     """
     return [sentence for part, (has, sentence) in PARTS.items() if part not in held and has(dataset)]
 
 
-def class_losses(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
+def class_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
     """What of the classes is lost where a reader knows only those that occur, and sorts them by name.
 
     Args:
@@ -68,10 +68,10 @@ def added_labels(dataset: PartialLabelDataset, results: Results) -> dict[str, in
     return dict(Counter(label for label in labels if label is not None and label not in known))
 
 
-def said(added: dict[str, int]) -> str:
+def describe_added(added: dict[str, int]) -> str:
     """Labels that a person added, in words.
 
-    >>> said({"fox": 2, "owl": 1})
+    >>> describe_added({"fox": 2, "owl": 1})
     '3 examples, whose label is no class of the data (fox, owl)'
     """
     count = sum(added.values())

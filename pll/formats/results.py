@@ -102,7 +102,7 @@ class Results:
         }
 
 
-def left_out(results: Results, kept: Results) -> list[str]:
+def omitted_columns(results: Results, kept: Results) -> list[str]:
     """What a person should know where the user's own columns stay in place of results."""
     missing = [name for name in results.columns if name not in kept.columns]
     return [f"The run's {', '.join(missing)}: the file has columns of these names, which stay."] if missing else []

@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-from pll.formats import FORMATS, npz
+from pll.formats import FORMATS
+from pll.formats.arrays import npz
 from tools.formats_fields import FIELDS
 from tools.formats_page import PATH, SAMPLES, markdown
 

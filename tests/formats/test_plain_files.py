@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from pll import formats
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats import ReadOptions, Results, spaced
+from pll.formats import ReadOptions, Results
+from pll.formats.tabular.csv import is_spaced
 
 YEAST = """\
     Sequence_Name   mcg gvh class
@@ -78,7 +79,7 @@ def test_a_bad_row_is_named_as_it_stands_in_the_file(tmp_path: Path) -> None:
     ["to be or\nnot to be\nthat is it\n", "1 1:0.5 2:0.3\n0 1:0.1 2:0.2\n1 1:0.2 2:0.1\n", "1 2\n3 4\n", "1\n2\n3\n"],
 )
 def test_prose_and_other_things_with_spaces_are_no_tables(text: str) -> None:
-    assert not spaced.is_spaced(text.encode())
+    assert not is_spaced(text.encode())
 
 
 @given(

@@ -16,7 +16,7 @@ ROOT = str(Path(pll.__file__).parent)
 
 
 def files_of_reading(path: Path) -> list[str]:
-    """Files of `pll` whose functions run from `read` until there are candidate sets, in the order of their first call."""
+    """Files of `pll` whose functions run from `read` until there are candidate sets, in order of their first call."""
     found: dict[str, None] = {}
     is_done = False
 

@@ -1,4 +1,10 @@
-"""MATLAB files (v5 to v7.3) of partial-label research: reading, layouts in use, writing."""
+"""MATLAB files (v5 to v7.3) of partial-label research: reading, the layouts in use, writing.
+
+(a) `data` n × d, `partial_target` c × n, `target` c × n; (b) `features`, `p_labels`, `logitlabels` n × c, with cells
+`tr`, `te` of folds; (c) `X`, `Y_P`, `Y` n × c; (d) `train_data`, `train_p_target`, `test_data`, `test_target`; (f) any
+of these as the fields of one struct; (g) supervised: `data` with `label` or `target`, one-hot or as class numbers.
+Whichever way round a matrix lies is told by the number of examples. Written is (a).
+"""
 
 from __future__ import annotations
 
@@ -33,7 +39,7 @@ from pll.formats.checks import (
     parsing,
     readable,
 )
-from pll.formats.limitations import added_labels, losses, said
+from pll.formats.limitations import added_labels, describe_added, part_limitations
 from pll.formats.results import Results
 
 SECONDS = 300
@@ -408,14 +414,14 @@ class Mat(Format):
         )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = losses(dataset, {"features", "truth"})
+        lost = part_limitations(dataset, {"features", "truth"})
         if dataset.is_image and dataset.images is not None:
             lost.append("The pictures that are shown to people.")
         return lost
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
         added = added_labels(dataset, results)
-        return [f"The labels of {said(added)}: their column of identified_target is empty."] if added else []
+        return [f"The labels of {describe_added(added)}: their column of identified_target is empty."] if added else []
 
     def labels_lost(self, dataset: PartialLabelDataset, results: Results) -> int:
         return sum(added_labels(dataset, results).values())

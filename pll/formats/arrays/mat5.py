@@ -66,7 +66,7 @@ class Variable:
         return self.kind == _STRUCT and math.prod(self.shape) == 1
 
     @property
-    def in_words(self) -> str:
+    def unsupported(self) -> str:
         """What it is where it is not a matrix of real numbers, else nothing."""
         if self.is_complex:
             return "complex"
@@ -118,8 +118,8 @@ def read_v5(
                 others.append(variable.name)
             elif variable.name in found:
                 raise UserError(f"The variable {variable.name} is there twice; save it once.")
-            elif variable.in_words and variable.kind not in (_CELL, _STRUCT):
-                odd[variable.name] = variable.in_words
+            elif variable.unsupported and variable.kind not in (_CELL, _STRUCT):
+                odd[variable.name] = variable.unsupported
             else:
                 found[variable.name] = element.value()
                 room -= element.size
@@ -203,7 +203,7 @@ class _Element:
             return [self._part(depth + 1) for _ in range(count)]
         if variable.kind == _STRUCT:
             return self._struct(count, depth)
-        if variable.in_words:
+        if variable.unsupported:
             return None
         if variable.kind == _SPARSE:
             return self._sparse(variable.shape)

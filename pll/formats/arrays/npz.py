@@ -32,7 +32,7 @@ from pll.formats.checks import (
     readable,
     shorten,
 )
-from pll.formats.results import Results, left_out
+from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.schema import results_among
 from pll.images import Pictures
 from pll.io import Column, as_column
@@ -230,7 +230,7 @@ def _text_list(arrays: Arrays, name: str, length: int | None = None) -> list[str
             f"The array {name} holds {kind_of(array.dtype)} in the shape {array.shape}; it must be a list{wanted} of "
             f"text: np.array({name}, dtype=str)."
         )
-    return array.tolist()
+    return list(map(str, array.tolist()))
 
 
 def _text_array(texts: Sequence[str], what: str) -> npt.NDArray[np.str_]:
@@ -314,7 +314,7 @@ class Npz(Format):
             np.savez_compressed(file, allow_pickle=False, **arrays)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return left_out(results, results.beside(_names(source)))
+        return omitted_columns(results, results.beside(_names(source)))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         dataset, names = self.read(source, options), _names(source)

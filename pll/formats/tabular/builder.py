@@ -1,4 +1,10 @@
-"""From the cells of a table to a dataset: labels, candidate sets, annotations, features."""
+"""From the cells of a table to a dataset.
+
+A reader gives batches of columns; `arrow_table` makes one Arrow table of them (text of the labels, numbers of the
+features), and `build_dataset` reads labels, candidate sets and annotations of that. Candidates in one cell are joined
+by `|`; a JSON list stands where a name would not survive that. Every different cell is read once, however many rows
+hold it, and a message still names the first row that does.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +114,7 @@ def _json_names(cell: str) -> list[str] | None:
         return None
     try:
         # parse_int and parse_float keep a number's own spelling as the name.
-        listed = json.loads(cell, parse_int=str, parse_float=str, parse_constant=_not_json)
+        listed: list[str] = json.loads(cell, parse_int=str, parse_float=str, parse_constant=_not_json)
     except RecursionError:
         raise UserError("the list is nested too deeply; write a flat list of names") from None
     except ValueError:
@@ -702,7 +708,8 @@ def _numbers(column: pa.Array, name: str, row_of: RowNumber, start: int) -> npt.
                 "a number. Features must be numbers (1.5, not 1,5; empty or ? where missing): correct the cell, or say "
                 "that the column is a category. If it holds the labels, name it candidates or true_label."
             ) from None
-    return numbers.to_numpy(zero_copy_only=False)  # missing cells become NaN
+    result: npt.NDArray[np.float64] = numbers.to_numpy(zero_copy_only=False)  # missing cells become NaN
+    return result
 
 
 def _check_range(

@@ -1,4 +1,8 @@
-"""CSV, TSV and tables with spaces: delimiters, records, reading by Apache Arrow in batches, writing."""
+"""CSV, TSV and tables with spaces between their columns.
+
+Read by Apache Arrow in batches: cells as text, features cast to numbers batch by batch. Names such as `NA`, `None` or
+`1` stay text in columns of labels. Records are walked a second time, slowly, only to find the row that an error names.
+"""
 
 from __future__ import annotations
 
@@ -21,10 +25,17 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text
-from pll.formats.results import Results, left_out
+from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.schema import SAMPLE_ROWS, Column, is_data, is_measured, numbered
-from pll.formats.tabular.writer import TextColumn, check_text, number_blocks, numbers_called, table_losses, text_columns
+from pll.formats.tabular.writer import (
+    TextColumn,
+    check_text,
+    feature_column_names,
+    number_blocks,
+    table_limitations,
+    text_columns,
+)
 
 _SAMPLE_CHARACTERS = 4_000_000
 
@@ -334,7 +345,7 @@ class Delimited(Format):
         return data if top else replace(data, notes=(_no_header(width), *data.notes))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return table_losses(dataset)
+        return table_limitations(dataset)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         with path.open("wb") as file:
@@ -371,7 +382,7 @@ class Delimited(Format):
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         with self._opened(source, SAMPLE_ROWS) as table:
             layout = self._layout(table)
-        lost = left_out(results, results.beside([name.strip() for name in layout.header]))
+        lost = omitted_columns(results, results.beside([name.strip() for name in layout.header]))
         return lost if layout.top else ["That the file has no header: it gets one, which names the labels.", *lost]
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
@@ -457,7 +468,7 @@ def write_columns(columns: Sequence[TextColumn], file: IO[bytes], delimiter: str
 def write_table(dataset: PartialLabelDataset, file: IO[bytes], delimiter: str, results: Results | None = None) -> None:
     """Write a dataset as a table of text."""
     texts = text_columns(dataset, results)
-    numbers = numbers_called(dataset)
+    numbers = feature_column_names(dataset)
     for name in numbers:
         check_text(name)
     schema = pa.schema([(column.name, pa.string()) for column in texts] + [(name, pa.float32()) for name in numbers])

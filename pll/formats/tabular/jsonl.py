@@ -22,10 +22,10 @@ from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import shorten
 from pll.formats.json_objects import Record
 from pll.formats.limitations import class_names
-from pll.formats.results import Results, left_out
+from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan, write_label
 from pll.formats.tabular.schema import SAMPLE_ROWS, Column, results_among
-from pll.formats.tabular.writer import annotator_lists, numbers_called, table_losses, text_columns
+from pll.formats.tabular.writer import annotator_lists, feature_column_names, table_limitations, text_columns
 from pll.io import Column as ObjectColumn
 from pll.io import as_column
 
@@ -61,13 +61,13 @@ class JsonLines(Format):
         return plan(fields, [[_cell(value) for value in values] for values in sample], options)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return table_losses(dataset, {"types", "missing cells"})
+        return table_limitations(dataset, {"types", "missing cells"})
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, _records(dataset, results), as_list=False)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return left_out(results, results.beside([column.name for column in self.columns(source, options)]))
+        return omitted_columns(results, results.beside([column.name for column in self.columns(source, options)]))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         columns = self.columns(source, options)
@@ -101,7 +101,7 @@ def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[
             values[column.name] = next(words)
         else:
             values[column.name] = column.cells
-    numbers = numbers_called(dataset)
+    numbers = feature_column_names(dataset)
     flat = dataset.X.reshape(len(dataset), -1)
     for i, example in enumerate(dataset.row_ids.tolist()):
         record = {name: column[i] for name, column in values.items()}

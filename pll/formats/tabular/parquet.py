@@ -1,4 +1,8 @@
-"""Parquet tables: opening, metadata, cells of any Arrow type, reading, writing."""
+"""Parquet: a table as CSV is one, with types and lists of labels.
+
+A file of ours says in its metadata under `candid` what a table cannot (roles, order of the classes, shape of images)
+and comes back exactly. `ClassLabel` of Hugging Face datasets is read from the metadata under `huggingface`.
+"""
 
 from __future__ import annotations
 
@@ -19,15 +23,15 @@ from pll.errors import UserError
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing
 from pll.formats.limitations import class_names
-from pll.formats.results import Results, left_out
+from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan, write_label
 from pll.formats.tabular.schema import ROLES, SAMPLE_ROWS, Column, shown_as
 from pll.formats.tabular.writer import (
     annotator_lists,
     check_text,
+    feature_column_names,
     number_blocks,
-    numbers_called,
-    table_losses,
+    table_limitations,
     text_columns,
 )
 from pll.images import Pictures
@@ -39,7 +43,7 @@ ROWS = 4096
 
 
 @contextmanager
-def opened(path: Path, *, whole: bool = True) -> Iterator[pq.ParquetFile]:
+def open_parquet(path: Path, *, whole: bool = True) -> Iterator[pq.ParquetFile]:
     """A Parquet file.
 
     Args:
@@ -91,7 +95,7 @@ def _texts(path: Path) -> list[str]:
 
 def _text_bytes(column: pa.Array) -> int:
     if not pa.types.is_dictionary(column.type):
-        return column.nbytes
+        return int(column.nbytes)
     lengths = pc.binary_length(column.dictionary).take(column.indices)
     return int(pc.sum(lengths).as_py() or 0)
 
@@ -99,7 +103,7 @@ def _text_bytes(column: pa.Array) -> int:
 _KEY = b"candid"
 
 
-def written(dataset: PartialLabelDataset, roles: Mapping[str, str], as_json: Sequence[str]) -> dict[bytes, str]:
+def metadata_of(dataset: PartialLabelDataset, roles: Mapping[str, str], as_json: Sequence[str]) -> dict[bytes, str]:
     """What a file of ours says of itself.
 
     Args:
@@ -118,8 +122,8 @@ def written(dataset: PartialLabelDataset, roles: Mapping[str, str], as_json: Seq
     return {_KEY: json.dumps(about)}
 
 
-def about_in(schema: pa.Schema) -> dict[str, Any]:
-    """What `written` said; nothing in files of others.
+def read_metadata(schema: pa.Schema) -> dict[str, Any]:
+    """What `metadata_of` wrote; nothing in files of others.
 
     Raises:
         UserError: metadata that is none.
@@ -157,13 +161,13 @@ def class_labels(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
         return {name: names for name, names in found.items() if names}
 
 
-def told(
+def with_metadata(
     options: ReadOptions, about: Mapping[str, Any], labels: Mapping[str, tuple[str, ...]], header: Sequence[str]
 ) -> ReadOptions:
     """The options, with what the file itself says where the user does not.
 
     Args:
-        about: see `about_in`.
+        about: see `read_metadata`.
         labels: see `class_labels`.
         header: the columns that there are.
     """
@@ -173,11 +177,11 @@ def told(
     return replace(options, columns={**roles, **options.columns}, class_names=options.class_names or names)
 
 
-def restored(data: PartialLabelDataset, about: Mapping[str, Any]) -> PartialLabelDataset:
+def apply_metadata(data: PartialLabelDataset, about: Mapping[str, Any]) -> PartialLabelDataset:
     """The data as it was written: what only the metadata knows.
 
     Args:
-        about: see `about_in`.
+        about: see `read_metadata`.
 
     Raises:
         UserError: metadata that is none.
@@ -280,11 +284,11 @@ def _as_json(value: Any) -> str:
 
 
 def _is_list(kind: pa.DataType) -> bool:
-    return pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 _NUMBERS = ("confidence", "margin", "entropy")
@@ -307,7 +311,7 @@ class Parquet(Format):
         return head.startswith(b"PAR1")
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        with opened(path) as file:
+        with open_parquet(path) as file:
             return self._read(file, path, options)
 
     def _read(self, file: pq.ParquetFile, path: Path, options: ReadOptions) -> PartialLabelDataset:
@@ -316,8 +320,8 @@ class Parquet(Format):
         check_unpacked_size(8 * rows * max(len(schema), 1), path.stat().st_size, options.max_bytes, "this table")
         if not rows:
             raise no_rows()
-        about, labels = about_in(schema), class_labels(schema)
-        options = told(options, about, labels, schema.names)
+        about, labels = read_metadata(schema), class_labels(schema)
+        options = with_metadata(options, about, labels, schema.names)
         columns = self._plan(file, options, labels)
         used = [column for column in columns if column.role != "ignore"]
 
@@ -334,7 +338,7 @@ class Parquet(Format):
             ((arrays(batch), len(next(iter(batch.values())))) for batch in found), columns, options, int, rows
         )
         data = build_dataset(table, columns, options, int, empty_is_missing=False)
-        return restored(_with_pictures(data, self._contents(file, columns)), about)
+        return apply_metadata(_with_pictures(data, self._contents(file, columns)), about)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """What each column of a file is taken for.
@@ -342,10 +346,10 @@ class Parquet(Format):
         Raises:
             UserError: see `read`.
         """
-        with opened(path) as file:
+        with open_parquet(path) as file:
             schema = file.schema_arrow
             labels = class_labels(schema)
-            return self._plan(file, told(options, about_in(schema), labels, schema.names), labels)
+            return self._plan(file, with_metadata(options, read_metadata(schema), labels, schema.names), labels)
 
     @staticmethod
     def _plan(file: pq.ParquetFile, options: ReadOptions, labels: Mapping[str, tuple[str, ...]]) -> list[Column]:
@@ -373,7 +377,7 @@ class Parquet(Format):
         return np.fromiter(found, dtype=object, count=len(found))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return table_losses(dataset, _HELD)
+        return table_limitations(dataset, _HELD)
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         schema, texts = self._layout(dataset, results)
@@ -411,11 +415,11 @@ class Parquet(Format):
             roles[name] = column.role
             fields.append(pa.field(name, array.type))
             arrays.append(array)
-        for name in numbers_called(dataset):
+        for name in feature_column_names(dataset):
             check_text(name)
             roles[name] = "feature"
             fields.append(pa.field(name, pa.float32()))
-        about = written(dataset, roles, [self.called(name) for name in as_json])
+        about = metadata_of(dataset, roles, [self.called(name) for name in as_json])
         schema = pa.schema(fields, metadata={**about, **self.metadata(fields, dataset)})
         return schema, arrays
 
@@ -442,12 +446,12 @@ class Parquet(Format):
         return pa.array([cell or None for cell in cells], pa.string())
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return left_out(results, results.beside([column.name for column in self.columns(source, options)]))
+        return omitted_columns(results, results.beside([column.name for column in self.columns(source, options)]))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         columns = self.columns(source, options)
         example = next((column.at for column in columns if column.role in ("id", "task")), None)
-        with opened(source, whole=False) as file:
+        with open_parquet(source, whole=False) as file:
             schema = file.schema_arrow
             results = results.beside(schema.names)
             clash = [name for name in results.columns if name in schema.names]
@@ -483,7 +487,7 @@ def _feature_cells(column: pa.Array) -> pa.Array:
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
-    return pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def _all_text(values: ObjectColumn) -> bool:

@@ -1,4 +1,9 @@
-"""Columns of a table: the roles they can play, and how roles are guessed from names and first cells."""
+"""Columns of a table: the roles they can play, and how roles are guessed from names and first cells.
+
+The guess is careful: a column becomes labels only where its name leaves no doubt, since a label that is learnt from
+as a feature, or a feature that is taken for a label, spoils everything quietly. What was guessed is said in the notes,
+and `ReadOptions.columns` overrides it.
+"""
 
 from __future__ import annotations
 
@@ -192,7 +197,7 @@ def are_texts(cells: Cells, words: int) -> bool:
     return sum(len(cell.split()) for cell in filled) >= words * len(filled) and 2 * len(set(filled)) > len(filled)
 
 
-def learnt_as(cells: Cells) -> str:
+def default_role(cells: Cells) -> str:
     """The role of a column of which nothing else is known: numbers, words to learn from, or words to carry along."""
     filled = _known(cells)
     if not filled or is_measured(filled) or all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in filled):
@@ -567,7 +572,9 @@ def _payload(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
 
 
 def _the_rest(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
-    return {name: ("ignore" if _is_void(name, some) else learnt_as(some), name, True) for name, some in columns.items()}
+    return {
+        name: ("ignore" if _is_void(name, some) else default_role(some), name, True) for name, some in columns.items()
+    }
 
 
 def _is_void(name: str, some: Cells) -> bool:

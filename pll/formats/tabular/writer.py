@@ -13,7 +13,7 @@ import pyarrow as pa
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing
-from pll.formats.limitations import ALL_BUT_PIXELS, class_losses, class_names, losses
+from pll.formats.limitations import ALL_BUT_PIXELS, class_limitations, class_names, part_limitations
 from pll.formats.results import Results
 from pll.formats.tabular.builder import join_column, write_label
 from pll.formats.tabular.schema import SAMPLE_ROWS, marked, roles_of
@@ -55,7 +55,11 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
         columns.append(TextColumn("true_label", "true_label", truth))
     if dataset.is_test is not None:
         columns.append(TextColumn("split", "split", ["test" if test else "train" for test in dataset.is_test]))
-    taken = {column.name for column in columns} | set(numbers_called(dataset)) | set(results.columns if results else ())
+    taken = (
+        {column.name for column in columns}
+        | set(feature_column_names(dataset))
+        | set(results.columns if results else ())
+    )
     for role, given in (("category", dataset.categories), ("keep", dataset.extras)):
         for name, values in given.items():
             column = TextColumn(name, role, [as_text(value) for value in values.tolist()])
@@ -97,7 +101,7 @@ def annotator_lists(dataset: PartialLabelDataset) -> dict[str, list[list[str]]]:
     return dict(zip(said.annotator_names, given, strict=True))
 
 
-def numbers_called(dataset: PartialLabelDataset) -> list[str]:
+def feature_column_names(dataset: PartialLabelDataset) -> list[str]:
     """A column name for every feature: its own where a reader will take it for a feature, else marked as one."""
     if dataset.is_image:
         _, height, width = dataset.input_shape
@@ -119,12 +123,12 @@ def number_blocks(dataset: PartialLabelDataset, rows: slice) -> list[pa.Array]:
     return [pa.array(column, pa.float32(), from_pandas=True) for column in flat[rows].T.copy()]
 
 
-def table_losses(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
+def table_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
     """What a table of text cannot hold, in words.
 
     Args:
-        held: what this kind of table holds all the same: `losses.PARTS`, what `class_losses` names, "equal names",
-            "anonymity", "types", "missing cells", "parts".
+        held: what this kind of table holds all the same: `limitations.PARTS`, what `class_limitations` names,
+            "equal names", "anonymity", "types", "missing cells", "parts".
     """
     columns = [(name, values) for given in (dataset.categories, dataset.extras) for name, values in given.items()]
     twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
@@ -139,7 +143,7 @@ def table_losses(dataset: PartialLabelDataset, held: Collection[str] = ()) -> li
         "missing cells": empty and f"The difference between an empty cell and a missing one: {listing(empty)}.",
         "parts": misread and f"What these columns are (say it when you read them again): {listing(misread)}.",
     }
-    lost = [*losses(dataset, {*ALL_BUT_PIXELS, *held}), *class_losses(dataset, held)]
+    lost = [*part_limitations(dataset, {*ALL_BUT_PIXELS, *held}), *class_limitations(dataset, held)]
     return lost + [sentence for part, sentence in found.items() if sentence and part not in held]
 
 
@@ -147,7 +151,7 @@ def _misread(dataset: PartialLabelDataset) -> list[str]:
     """Columns that a reader will take for something else, seeing them all."""
     few = dataset.take(slice(0, SAMPLE_ROWS))
     texts = text_columns(few)
-    numbers = numbers_called(few)
+    numbers = feature_column_names(few)
     flat = few.X.reshape(len(few), -1)
     header = [column.name for column in texts] + numbers
     cells = [list(column.cells) for column in texts]

@@ -17,17 +17,17 @@ from pll.formats import json_objects
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import listing
 from pll.formats.json_objects import Record
-from pll.formats.limitations import added_labels, class_losses, said
+from pll.formats.limitations import added_labels, class_limitations, describe_added
 from pll.formats.results import Results
 from pll.formats.tools.records import (
     Example,
     Examples,
     answers_of,
-    example_losses,
+    choose_question,
     fields_of,
+    has_own_sets,
     label_names,
-    question_read,
-    states_sets,
+    record_limitations,
 )
 
 QUESTION = "label"
@@ -62,12 +62,14 @@ class Argilla(Format):
         return examples.dataset()
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return [*example_losses(dataset), *class_losses(dataset)]
+        return [*record_limitations(dataset), *class_limitations(dataset)]
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
         added = added_labels(dataset, results)
         return (
-            [f"The labels of the question: Argilla refuses {said(added)}, until they are added there."] if added else []
+            [f"The labels of the question: Argilla refuses {describe_added(added)}, until they are added there."]
+            if added
+            else []
         )
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
@@ -127,7 +129,7 @@ def _question(path: Path, options: ReadOptions, notes: list[str]) -> str | None:
             if _is_label(value):
                 counts[question] += 1
         suggested.update(list(_object(record.get("suggestions"), row, "suggestions")))
-    return question_read(counts, options, notes) or next((name for name, _ in suggested.most_common(1)), None)
+    return choose_question(counts, options, notes) or next((name for name, _ in suggested.most_common(1)), None)
 
 
 def _is_label(value: Any) -> bool:
@@ -149,7 +151,7 @@ def _object(value: Any, row: int, what: str) -> Record:
 
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
     answers = answers_of(dataset)
-    stated = states_sets(dataset)
+    stated = has_own_sets(dataset)
     for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
         metadata = {name: value for name, value in fields.items() if name not in _SHOWN}
         if stated and dataset.candidates is not None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import ReadOptions
-from pll.formats.limitations import added_labels, class_losses, losses, said
+from pll.formats.limitations import added_labels, class_limitations, describe_added, part_limitations
 from pll.formats.results import Results
 from pll.formats.tabular.builder import check_header, plan
 from pll.formats.tabular.csv import Csv, Layout, delimiter_of, read_header, read_sample, write_columns
@@ -30,7 +30,7 @@ from pll.formats.tabular.schema import (
     roles_of,
 )
 from pll.formats.tabular.writer import TextColumn
-from pll.formats.tools.records import answers_of, states_sets
+from pll.formats.tools.records import answers_of, has_own_sets
 
 MAX_CLASSES = 10_000
 """A larger number is taken for a name and not for one of 0 … K−1."""
@@ -78,13 +78,13 @@ class Cleanlab(Csv):
         columns = plan(names, layout.sample, options)
         if {column.role for column in columns} >= set(_LONG):
             return columns
-        return plan(names, layout.sample, _told(check_header(names), layout.sample, options))
+        return plan(names, layout.sample, _with_roles(check_header(names), layout.sample, options))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = [*losses(dataset, {"ids", "annotations"}), *class_losses(dataset)]
+        lost = [*part_limitations(dataset, {"ids", "annotations"}), *class_limitations(dataset)]
         if dataset.annotations is None:
             lost.append("That nobody knows who named the candidates: each becomes somebody's label.")
-        elif states_sets(dataset):
+        elif has_own_sets(dataset):
             lost.append("The candidate sets: they become what the annotators named.")
         if any(len(labels) > 1 for _, labels in _answers(dataset)):
             lost.append("That one annotator gave several labels: each becomes somebody's label.")
@@ -92,7 +92,9 @@ class Cleanlab(Csv):
 
     def cannot_label(self, dataset: PartialLabelDataset, results: Results) -> list[str]:
         added = added_labels(dataset, results)
-        return [f"A number for the label of {said(added)}: its name stands among the numbers."] if added else []
+        return (
+            [f"A number for the label of {describe_added(added)}: its name stands among the numbers."] if added else []
+        )
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         columns = [TextColumn("", "id", dataset.row_ids.tolist()), *_people(dataset)]  # the index, as pandas writes it
@@ -128,7 +130,7 @@ def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
     return Results(dataset.row_ids.tolist(), columns, results.model)
 
 
-def _told(header: list[str], sample: list[list[str]], options: ReadOptions) -> ReadOptions:
+def _with_roles(header: list[str], sample: list[list[str]], options: ReadOptions) -> ReadOptions:
     """Every column but the index and cleanlab's own is an annotator, unless the user says otherwise."""
     roles: dict[str, str] = {}
     for at, name in enumerate(header):

@@ -14,18 +14,18 @@ from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.base import Format, ReadOptions
 from pll.formats.json_objects import Record
-from pll.formats.limitations import class_losses
+from pll.formats.limitations import class_limitations
 from pll.formats.results import Results
 from pll.formats.tools.records import (
     Example,
     Examples,
     answers_of,
-    example_losses,
     fields_of,
-    first_lines,
+    first_records,
+    has_own_sets,
     label_names,
-    merged,
-    states_sets,
+    merged_lines,
+    record_limitations,
 )
 
 _LABELS = ("label", "labels")
@@ -55,7 +55,7 @@ class Doccano(Format):
         return examples.dataset()
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = [*example_losses(dataset), *class_losses(dataset)]
+        lost = [*record_limitations(dataset), *class_limitations(dataset)]
         if (dataset.texts is None and dataset.pictures is None) or "_input_hash" in dataset.extras:
             lost.append("Which tool the file is for: read again, it is taken for another's, and its labels are lost.")
         return lost
@@ -64,13 +64,13 @@ class Doccano(Format):
         json_objects.write(path, _lines(dataset, results), as_list=False)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return merged(source, len(self.read(source, options)))
+        return merged_lines(source, len(self.read(source, options)))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         data = self.read(source, options)
 
         def labelled() -> Iterator[tuple[str, Record]]:
-            for i, (example, record) in enumerate(first_lines(source, _example)):
+            for i, (example, record) in enumerate(first_records(source, _example)):
                 known = {name: value for name, value in record.items() if name not in _PEOPLE}  # it is not their label
                 yield example, _labelled(known, data, i, results)
 
@@ -104,7 +104,7 @@ def _example(row: int, record: Record) -> Example:
 
 def _lines(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
     answers = answers_of(dataset)
-    stated = states_sets(dataset)
+    stated = has_own_sets(dataset)
     for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
         shown = {"filename" if name == "image" else name: value for name, value in fields.items()}
         record: Record = {"id": example} | shown

@@ -1,4 +1,9 @@
-"""Label Studio tasks (JSON) and the labelling configuration of a project."""
+"""Label Studio tasks (JSON), and the labelling configuration of a project.
+
+The candidate set of a task is what its annotations chose together (cancelled ones apart); where nobody annotated it,
+the choices it states itself (`data.candidates`). Written back, every task keeps its id, data and annotations, and gets
+a prediction; in Label Studio the lowest score is then reviewed first.
+"""
 
 from __future__ import annotations
 
@@ -15,17 +20,17 @@ from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.base import Format, ReadOptions
 from pll.formats.json_objects import Record
-from pll.formats.limitations import added_labels, class_losses, class_names, said
+from pll.formats.limitations import added_labels, class_limitations, class_names, describe_added
 from pll.formats.results import Results
 from pll.formats.tools.records import (
     Example,
     Examples,
     answers_of,
-    example_losses,
+    choose_question,
     fields_of,
+    has_own_sets,
     label_names,
-    question_read,
-    states_sets,
+    record_limitations,
 )
 
 QUESTION = "label"
@@ -49,7 +54,7 @@ def labelling_config(dataset: PartialLabelDataset, results: Results | None = Non
     """
     shown = "image" if dataset.pictures is not None else "text"
     field = shown if dataset.pictures is not None or dataset.texts is not None else "id"
-    return _config(dataset, results, QUESTION, shown, field, own_choices=states_sets(dataset))
+    return _config(dataset, results, QUESTION, shown, field, own_choices=has_own_sets(dataset))
 
 
 def config_of_tasks(
@@ -129,14 +134,14 @@ class LabelStudio(Format):
         if survey.others:
             kinds = ", ".join(f"{count} of type {kind}" for kind, count in survey.others.most_common(5))
             examples.notes.append(f"Answers that are no choices were left out: {kinds}.")
-        question = question_read(survey.questions, options, examples.notes)
+        question = choose_question(survey.questions, options, examples.notes)
         for row, task in json_objects.records(path):
             examples.add(_example(row, task, question, survey.people))
         return examples.dataset()
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = [*example_losses(dataset), *class_losses(dataset)]
-        if dataset.annotations is not None and states_sets(dataset):
+        lost = [*record_limitations(dataset), *class_limitations(dataset)]
+        if dataset.annotations is not None and has_own_sets(dataset):
             lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
         return lost
 
@@ -145,15 +150,15 @@ class LabelStudio(Format):
         if not added:
             return []
         return [
-            f"A choice to click on in an old project for {said(added)}: add it to the project's labelling interface, "
-            "or take the labelling configuration that comes with this file."
+            f"A choice to click on in an old project for {describe_added(added)}: add it to the project's labelling "
+            "interface, or take the labelling configuration that comes with this file."
         ]
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, _tasks(dataset, results), as_list=True)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        question = question_read(_survey(source).questions, options, [])
+        question = choose_question(_survey(source).questions, options, [])
 
         def predicted() -> Iterator[tuple[str, Record]]:
             to_name = _target(source, question)
@@ -169,7 +174,7 @@ class LabelStudio(Format):
         return {CONFIG: labelling_config(dataset, results)}
 
     def beside_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
-        question = question_read(_survey(source).questions, options, [])
+        question = choose_question(_survey(source).questions, options, [])
         data = self.read(source, options)
         return {CONFIG: config_of_tasks(source, data, results, question or QUESTION, _target(source, question))}
 
@@ -324,7 +329,7 @@ def _listed(value: Any) -> Sequence[Any]:
 def _tasks(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
     ids = dataset.row_ids.tolist()
     numbered = all(name.isdecimal() and str(int(name)) == name and 0 < int(name) <= _LARGEST_ID for name in ids)
-    stated = states_sets(dataset)
+    stated = has_own_sets(dataset)
     answers = answers_of(dataset)
     to_name = "image" if dataset.pictures is not None else "text"
     for i, fields in enumerate(fields_of(dataset)):

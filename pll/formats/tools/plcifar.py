@@ -28,10 +28,10 @@ from pll.formats.checks import (
     shorten,
 )
 from pll.formats.json_objects import count_values
-from pll.formats.limitations import class_losses, losses
+from pll.formats.limitations import class_limitations, part_limitations
 from pll.formats.results import Results
 from pll.formats.tabular.builder import sets_of
-from pll.formats.tools.records import answers_of, label_names, states_sets
+from pll.formats.tools.records import answers_of, has_own_sets, label_names
 
 MAX_BYTES = 40 * 2**20
 MAX_VALUES = 2_500_000
@@ -88,9 +88,9 @@ class PlCifar(Format):
         )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        lost = [*losses(dataset, {"ids", "class names", "annotations"}), *class_losses(dataset)]
+        lost = [*part_limitations(dataset, {"ids", "class names", "annotations"}), *class_limitations(dataset)]
         said = dataset.annotations
-        if said is not None and states_sets(dataset):
+        if said is not None and has_own_sets(dataset):
             lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
         elif said is not None and not said.anonymous:
             lost.append("The names of the annotators.")
@@ -101,7 +101,7 @@ class PlCifar(Format):
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         sets = dataset.sets()
         answers = answers_of(dataset)
-        stated = states_sets(dataset)
+        stated = has_own_sets(dataset)
         entries = {}
         for i, example in enumerate(dataset.row_ids.tolist()):
             label = None if results is None else results.label(example)

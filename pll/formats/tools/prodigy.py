@@ -16,18 +16,18 @@ from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.base import Format, ReadOptions
 from pll.formats.json_objects import Record
-from pll.formats.limitations import class_losses, class_names
+from pll.formats.limitations import class_limitations, class_names
 from pll.formats.results import Results
 from pll.formats.tools.records import (
     Example,
     Examples,
     answers_of,
-    example_losses,
     fields_of,
-    first_lines,
+    first_records,
+    has_own_sets,
     label_names,
-    merged,
-    states_sets,
+    merged_lines,
+    record_limitations,
 )
 
 _ANSWERS = ("accept", "reject", "ignore")
@@ -64,20 +64,20 @@ class Prodigy(Format):
         return examples.dataset()
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
-        return [*example_losses(dataset), *class_losses(dataset)]
+        return [*record_limitations(dataset), *class_limitations(dataset)]
 
     def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
         json_objects.write(path, _lines(dataset, results), as_list=False)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        return merged(source, len(self.read(source, options)))
+        return merged_lines(source, len(self.read(source, options)))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         data = self.read(source, options)
         every = _choices(class_names(data))
 
         def labelled() -> Iterator[tuple[str, Record]]:
-            for i, (example, record) in enumerate(first_lines(source, _example)):
+            for i, (example, record) in enumerate(first_records(source, _example)):
                 given = {name: value for name, value in record.items() if name not in _OF_AN_ANSWER}
                 offered = record["options"] if _has_options(record) else every
                 given["options"] = _with_choice(offered, results.label(example))
@@ -113,7 +113,7 @@ def _example(row: int, record: Record) -> Example:
 
 def _lines(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
     answers = answers_of(dataset)
-    stated = states_sets(dataset)
+    stated = has_own_sets(dataset)
     every = _choices(class_names(dataset))
     for i, (example, fields) in enumerate(zip(dataset.row_ids.tolist(), fields_of(dataset), strict=True)):
         record: Record = {"id": example} | fields

@@ -1,4 +1,8 @@
-"""Records of annotation tools: one example at a time to a dataset, and back."""
+"""Records of annotation tools: one example at a time to a dataset, and back.
+
+Every tool keeps fields in a container of its own (`data`, `fields`, the line itself). What tools have no place for
+(features, categories, truth, split) stands there under the names of `OWN`, so that a file of ours comes back whole.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from pll.formats import json_objects
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, as_features, check_class_count, check_ids, listing, shorten
 from pll.formats.json_objects import Record
-from pll.formats.limitations import ALL_BUT_PIXELS, class_names, is_union, losses
+from pll.formats.limitations import ALL_BUT_PIXELS, class_names, is_union, part_limitations
 from pll.formats.tabular.builder import filled, no_rows, sets_of
 from pll.formats.tabular.schema import RESULT_COLUMNS, SAMPLE_ROWS, guesses, marked, results_among, roles_of, shown_as
 from pll.images import Pictures
@@ -183,7 +187,7 @@ def fields_of(dataset: PartialLabelDataset) -> Iterator[dict[str, Any]]:
         yield fields
 
 
-def states_sets(dataset: PartialLabelDataset) -> bool:
+def has_own_sets(dataset: PartialLabelDataset) -> bool:
     """Whether the candidate sets have to be written, since they are not just what the annotators named."""
     if dataset.candidates is None or dataset.annotations is None:
         return dataset.candidates is not None
@@ -191,9 +195,9 @@ def states_sets(dataset: PartialLabelDataset) -> bool:
     return not is_union(dataset) or not set(dataset.candidates.indices.tolist()) <= named
 
 
-def example_losses(dataset: PartialLabelDataset) -> list[str]:
+def record_limitations(dataset: PartialLabelDataset) -> list[str]:
     """What a tool's file loses, whatever the tool."""
-    lost = losses(dataset, ALL_BUT_PIXELS)
+    lost = part_limitations(dataset, ALL_BUT_PIXELS)
     twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
     if twice:
         lost.append(f"That several features have one name: {listing(twice)}.")
@@ -484,7 +488,7 @@ def label_names(values: Any, row: int, where: str) -> list[str]:
     return list(dict.fromkeys(label_name(value, row, where) for value in listed))
 
 
-def first_lines(path: Path, example_of: Callable[[int, Record], Example]) -> Iterator[tuple[str, Record]]:
+def first_records(path: Path, example_of: Callable[[int, Record], Example]) -> Iterator[tuple[str, Record]]:
     """(id, object) of each example, in the order of `Examples`: the first of its lines, where several people had it."""
     seen: set[str] = set()
     for at, (row, record) in enumerate(json_objects.records(path)):
@@ -494,7 +498,7 @@ def first_lines(path: Path, example_of: Callable[[int, Record], Example]) -> Ite
             yield example, record
 
 
-def merged(path: Path, examples: int) -> list[str]:
+def merged_lines(path: Path, examples: int) -> list[str]:
     """What a person should know where each example is written on one line, however many annotators had one."""
     further = sum(1 for _ in json_objects.records(path)) - examples
     if not further:
@@ -502,7 +506,7 @@ def merged(path: Path, examples: int) -> list[str]:
     return [f"{further:,} lines of further annotators: each example is written once, with all its candidates."]
 
 
-def question_read(counts: Counter[str], options: ReadOptions, notes: list[str]) -> str | None:
+def choose_question(counts: Counter[str], options: ReadOptions, notes: list[str]) -> str | None:
     """The question whose answers are the labels: as the user says, else the one most often answered, the others said.
 
     Args:

@@ -180,7 +180,7 @@ seed_option = click.option("--seed", type=click.IntRange(min=0), default=0, show
 column_option = click.option(
     "--column",
     cls=NameOption,
-    type=Name("pll.formats.roles:ROLES", others=True),
+    type=Name("pll.formats.tabular.schema:ROLES", others=True),
     multiple=True,
     metavar="NAME=ROLE",
     help="what a column or field is (may be given several times), a role of",

@@ -1,9 +1,9 @@
-"""Colours, one meaning each: classes, amounts, right and wrong, and the one accent.
+"""The colours of the app: one per class, a scale for label weights, right and wrong, the accent.
 
-A class keeps its colour on every page, in light and in dark. That leaves a narrow band of lightness (3:1 against
-white and against the dark background at once), so the colours were found by a search: farthest apart inside the band,
-for normal sight and for simulated protan, deutan and tritan sight together, the first ten above all. Colour is never
-the only sign: classes are also told by place and by name.
+A class has the same colour on every page, in the light and the dark theme. Contrast of 3:1 against white and against
+the dark background at once leaves a narrow band of lightness, so the colours were found by a search: as far apart as
+possible inside the band, for normal sight and for simulated protan, deutan and tritan sight together, the first ten
+above all. Colour is never the only cue: classes also differ by position and name.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ DARK_BACKGROUND = "#0f1317"
 """The backgrounds of `.streamlit/config.toml`, which every colour here is made for."""
 
 ACCENT = "#3568d4"
-"""What can be pressed, and nothing else."""
+"""Buttons and links, and nothing else."""
 
 RIGHT, WRONG = "#2f7fd6", "#c4560a"
-"""Right and wrong where the truth is known: blue and orange, which every kind of sight tells apart."""
+"""Right and wrong where the truth is known: blue and orange, distinguishable for every kind of colour vision."""
 
 WEIGHTS_LIGHT = (
     "#e8f1ff", "#c5dbfe", "#a2c5fe", "#7daefe", "#5896fe", "#3e80ed", "#286ad6", "#1756ba", "#0d449a", "#083377",
@@ -46,9 +46,9 @@ class RGB(NamedTuple):
 
 
 def class_colours(c: int) -> list[str]:
-    """The colours of classes 0 … c−1 as hex strings; class j has the same colour whatever c is.
+    """Return the colours of classes 0 … c−1 as hex strings; class j has the same colour whatever c is.
 
-    Twenty different hues; up to sixty classes the hues come again darker or lighter; after that they repeat.
+    There are twenty hues; up to sixty classes they come again, darker or lighter; after that they repeat.
 
     >>> class_colours(2)
     ['#515ac6', '#b48700']
@@ -59,7 +59,7 @@ def class_colours(c: int) -> list[str]:
 
 
 def contrast(a: str, b: str) -> float:
-    """Contrast of two hex colours, 1 to 21 (WCAG 2, relative luminance).
+    """Return the contrast ratio of two hex colours, 1 to 21 (WCAG 2, relative luminance).
 
     >>> round(contrast("#ffffff", "#000000"))
     21

@@ -1,4 +1,4 @@
-"""What a method learns from and what a person is shown: features, candidate sets, optional truth, texts, pictures."""
+"""`PartialLabelDataset`: features, candidate sets, and optionally true labels, texts, pictures and annotations."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ UNKNOWN = -1
 
 @dataclass(frozen=True, eq=False)
 class PartialLabelDataset:
-    """Examples with ambiguous labels, as every reader returns them and every method takes them.
+    """Examples with ambiguous labels: what every reader returns and every method is trained on.
 
-    What is no number yet (texts, pictures, columns of words) stands beside X, which is (n, 0) where there is nothing
-    else. Making features of it is a step of its own; methods refuse to learn from (n, 0) and say so.
+    Inputs that are not numbers yet (texts, pictures, columns of words) are kept beside X, which is (n, 0) where there
+    is nothing else. Turning them into features is a separate step; methods raise UserError for (n, 0).
 
     Args:
         X: (n, d) features or (n, C, H, W) images, float32. NaN marks a missing cell and is allowed in tables only.
@@ -34,16 +34,16 @@ class PartialLabelDataset:
         class_names: c names; taken from `candidates` where they are given.
         ids: (n,) str, by default `"0"` … `"n-1"`.
         feature_names: d names of the columns of a table; empty for images.
-        images: (n, H, W) or (n, H, W, 3) uint8, what a person is shown; derived from X for images.
-        texts: (n,) str as objects, what there is to read.
-        pictures: n pictures by name, of any size, read when they are looked at.
-        categories: columns of words that are to be features, by name; (n,) str or None each.
-        extras: columns that are carried along and never learnt from, by name; (n,) plain values as JSON has them.
-        annotations: who said what, of which `candidates` were made; over the same classes and examples.
+        images: (n, H, W) or (n, H, W, 3) uint8, the pictures shown to people; derived from X for images.
+        texts: (n,) str as objects.
+        pictures: n pictures by name, of any size, read on demand.
+        categories: columns of words that become features, by name; (n,) str or None each.
+        extras: columns that are kept and exported but never learnt from, by name; (n,) plain values as in JSON.
+        annotations: the annotators' answers that `candidates` were made of; over the same classes and examples.
         is_test: (n,) bool, True on the published or given test part; or None.
         name: what to call it on a page.
         kind: `"table"`, `"array"` or `"image"`.
-        notes: what the reader wants a person to know (columns dropped, cells imputed, …).
+        notes: remarks of the reader for the user (columns dropped, cells imputed, …).
 
     Raises:
         UserError: lengths that do not fit, NaN or infinite features where they are not allowed, labels out of
@@ -163,7 +163,7 @@ class PartialLabelDataset:
         return self.X.ndim == 4
 
     def sets(self) -> CandidateSets:
-        """The candidate sets.
+        """Return the candidate sets.
 
         Raises:
             UserError: the data has none.
@@ -218,7 +218,7 @@ class PartialLabelDataset:
 
     @cached_property
     def without_truth(self) -> PartialLabelDataset:
-        """The same examples, as if nobody knew their true labels."""
+        """The same dataset without its true labels."""
         return self if self.y is None else replace(self, y=None)
 
     @cached_property
@@ -240,7 +240,7 @@ class PartialLabelDataset:
         return digest.hexdigest()
 
     def _columns(self) -> list[tuple[str, Column]]:
-        """What else there is to learn from; what is carried along changes no result."""
+        """The other columns that features are made of; `extras` change no result and are left out."""
         found = [] if self.texts is None else [("texts", self.texts)]
         found += [] if self.pictures is None else [("pictures", self.pictures.names)]
         return found + [(f"category {name}", values) for name, values in self.categories.items()]

@@ -1,4 +1,4 @@
-"""The error that users read, and any other error in plain words."""
+"""`UserError`, the error with a message for users, and `explain`, which words any other error."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import importlib.util
 
 
 class UserError(ValueError):
-    """Something about the input or the settings that the user can mend.
+    """Raised when something about the input or the settings is wrong that the user can correct.
 
-    The message stands alone: it names the file, row or field, and says what to do. Pages show it as it is, the
-    command line prints it to stderr and exits with 2. Anything else that is raised is a bug of ours.
+    The message is complete in itself: it names the file, row or field, and says what to do. Pages show it as it is, the
+    command line prints it to stderr and exits with 2. Any other exception is a bug in Candid.
     """
 
 
@@ -28,7 +28,7 @@ def require_extra(extra: str, *modules: str) -> None:
 
 
 def explain(error: BaseException) -> str:
-    """An error in plain words, with its cause and what to do."""
+    """Return an error's message for users, with its cause and what to do."""
     if isinstance(error, UserError):
         return str(error)
     if type(error).__name__ == "OutOfMemoryError":  # torch's; named, so that this file needs no torch

@@ -1,7 +1,8 @@
-"""Pictures that lie beside the data: in a ZIP archive, in a folder, or behind an address that nobody here follows.
+"""Pictures: reading them from a ZIP archive or folder, decoding, encoding, and the import of torchvision.
 
-Only their names are in memory; one is read and decoded when somebody looks at it. Nothing in a picture's file is
-trusted: its size is checked before it is decoded, and a path never leads out of its archive or folder.
+Only the names of pictures are kept in memory; a picture is read and decoded when it is needed. Picture files are not
+trusted: the size is checked before decoding, a path never leads out of its archive or folder, and URLs are not
+followed.
 """
 
 from __future__ import annotations
@@ -27,13 +28,13 @@ if TYPE_CHECKING:  # Pillow is slow to import, and most data has no pictures
     from PIL import Image
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".webp", ".bmp", ".gif", ".tif", ".tiff", ".ppm", ".pgm")
-"""How the names of pictures end, lower case."""
+"""File name endings of pictures, lower case."""
 
 FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "GIF", "TIFF", "PPM")
-"""What is decoded; Pillow knows many more, some of which run other programs."""
+"""The formats that are decoded; Pillow knows many more, some of which run other programs."""
 
 OPEN_ARCHIVES = 2
-"""Archives that stay open between two pictures: that of the run in view, and one more."""
+"""Number of archives that stay open between two pictures: that of the run in view, and one more."""
 
 MAX_PIXELS = 50_000_000
 """A larger picture (some 150 MB unpacked) is refused before it is decoded."""
@@ -41,15 +42,20 @@ MAX_PIXELS = 50_000_000
 MAX_BYTES = 200 * 2**20
 """A larger file is refused before it is read."""
 
+_OPERATORS = ("nms", "qnms")
+_SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
+"""Torchvision's compiled operators, and their signature."""
+_import_lock = threading.Lock()  # two threads must not define the same operator
+
 
 @dataclass(frozen=True, eq=False)
 class Pictures:
     """n pictures by name.
 
     Args:
-        names: (n,) object array of str: a path inside `where`, or an address (URL) where there is no `where`.
-        where: the ZIP archive or the folder that holds them; None where they lie elsewhere.
-        contents: (n,) object array of bytes, their files, where they came inside the data; None where one has none.
+        names: (n,) object array of str: a path inside `where`, or a URL.
+        where: the ZIP archive or the folder that holds them; None where they are elsewhere.
+        contents: (n,) object array of bytes or None, the files themselves, where they came inside the data.
     """
 
     names: npt.NDArray[np.object_]
@@ -60,14 +66,14 @@ class Pictures:
         return len(self.names)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Pictures:
-        """Some of the pictures."""
+        """Return some of the pictures, by index."""
         return Pictures(self.names[rows], self.where, None if self.contents is None else self.contents[rows])
 
     def data(self, i: int) -> bytes | None:
-        """The file of picture i as it is; None where it is out of reach.
+        """Return the content of picture i's file; None where it cannot be reached (a URL, or no `where`).
 
         Raises:
-            UserError: it is gone, damaged, too large, or its name leads out of the archive or folder.
+            UserError: it is missing, damaged, too large, or its name leads out of the archive or folder.
         """
         if self.contents is not None:
             return self.contents[i]
@@ -91,7 +97,7 @@ class Pictures:
             raise UserError(f"The picture {name!r} of {self.where.name} cannot be read ({error}).") from error
 
     def __getitem__(self, i: int) -> npt.NDArray[np.uint8] | None:
-        """(H, W) or (H, W, 3) uint8 of picture i; None where it is out of reach.
+        """Return picture i as (H, W) or (H, W, 3) uint8; None where it cannot be reached.
 
         Raises:
             UserError: see `data` and `decode`.
@@ -109,10 +115,10 @@ class Pictures:
 
 
 def _archive(path: Path) -> zipfile.ZipFile:
-    """The archive, open: reading its list of files anew for every picture takes most of the time.
+    """Return the open archive, cached: reading its list of files for every picture would take most of the time.
 
-    Several threads may read from it at once (zipfile has a lock of its own); a forked process gets its own, since the
-    place in the file would be shared. It is opened again once the file has changed.
+    Several threads may read from it at once (zipfile has its own lock); a forked process opens its own, since the
+    position in the file would be shared. A file that has changed is opened again.
     """
     about = path.stat()
     return _opened_archive(str(path), about.st_mtime_ns, about.st_size, os.getpid())
@@ -124,10 +130,7 @@ def _opened_archive(path: str, changed: int, size: int, process: int) -> zipfile
 
 
 def check_inside(name: str) -> None:
-    """Refuse a path that leads out of its archive or folder.
-
-    Raises:
-        UserError: it does.
+    """Raise UserError if a path leads out of its archive or folder.
 
     >>> check_inside("cats/1.png")
     >>> check_inside("../../etc/passwd")
@@ -141,19 +144,26 @@ def check_inside(name: str) -> None:
 
 
 def check_size(file: IO[bytes], name: str) -> None:
-    """Look at the header of a picture.
+    """Read the header of a picture and check its size.
 
     Raises:
-        UserError: not a picture, or one too large.
+        UserError: not a picture, or too large.
     """
     _opened(file, name).close()
 
 
 def decode(content: bytes, name: str) -> npt.NDArray[np.uint8]:
-    """A picture's pixels: (H, W) where it is grey, else (H, W, 3), uint8; upright, what is transparent on white.
+    """Return the pixels of a picture, rotated as its EXIF data says, transparency blended with white.
+
+    Args:
+        content: the file.
+        name: its name, for messages.
+
+    Returns:
+        (H, W) uint8 for a grey picture, else (H, W, 3).
 
     Raises:
-        UserError: not a picture, a damaged one, or one too large.
+        UserError: not a picture, damaged, or too large.
     """
     from PIL import Image, ImageOps
 
@@ -172,7 +182,7 @@ def decode(content: bytes, name: str) -> npt.NDArray[np.uint8]:
 
 
 def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
-    """A PNG file of (H, W) or (H, W, 3) uint8; `decode` gives the same pixels back."""
+    """Return (H, W) or (H, W, 3) uint8 as a PNG file; `decode` returns the same pixels."""
     from PIL import Image
 
     file = io.BytesIO()
@@ -219,13 +229,11 @@ def _reason(error: Exception) -> str:
     return words[0][:120].rstrip(".") if words else type(error).__name__
 
 
-_SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
-_OPERATORS = ("nms", "qnms")
-_lock = threading.Lock()  # two threads must not define the same operator
-
-
 def torchvision() -> ModuleType:
-    """The module `torchvision`, imported on first use (about 3 s, torch included).
+    """Import torchvision and return it (about 3 s the first time, torch included).
+
+    With a CPU-only build of torch, the compiled operators of the published torchvision cannot be loaded and its import
+    fails. Defining the operators' schemas first lets its Python half (datasets, transforms, models) work.
 
     Raises:
         ImportError: torchvision is not installed, or does not fit the installed torch.
@@ -233,7 +241,7 @@ def torchvision() -> ModuleType:
     >>> torchvision().datasets.CIFAR10.filename
     'cifar-10-python.tar.gz'
     """
-    with _lock:
+    with _import_lock:
         try:
             return importlib.import_module("torchvision")
         except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""Arrays as people bring them, files that are whole or not there, and progress of long work."""
+"""Input and output that all rooms share: arrays of features and cells, atomic files, progress of long work."""
 
 from __future__ import annotations
 
@@ -20,10 +20,16 @@ Column = npt.NDArray[np.object_]
 
 
 def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """Features as every method takes them: contiguous float32 (n, d) or (n, C, H, W).
+    """Return features as contiguous float32.
+
+    Args:
+        X: (n, d) or (n, C, H, W) real numbers.
+
+    Returns:
+        the same array where it already has this form, else a copy.
 
     Raises:
-        UserError: not numbers, rows of different lengths, another number of dimensions.
+        UserError: not numbers, rows of different lengths, another number of dimensions, a sparse matrix.
     """
     if scipy.sparse.issparse(X):
         raise UserError("Features must be a dense array; this is a sparse matrix. Use X.toarray().")
@@ -47,7 +53,16 @@ def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
 
 
 def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_names: Sequence[str] = ()) -> None:
-    """Raises UserError at the first infinite (and, unless allowed, missing) feature."""
+    """Check that all features are finite.
+
+    Args:
+        X: (n, d) or (n, C, H, W).
+        allow_missing: accept NaN.
+        feature_names: d names of the columns, for the message.
+
+    Raises:
+        UserError: an infinite or missing value; the first one's row and column are named.
+    """
     with np.errstate(invalid="ignore"):  # inf − inf
         total = X.sum(dtype=np.float64)
     if np.isfinite(total):  # one pass over the common case
@@ -67,7 +82,7 @@ def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_na
 
 
 def as_column(values: Sequence[Any] | npt.NDArray[Any]) -> Column:
-    """(n,) values as objects, whatever they are.
+    """Return n values as a one-dimensional array of objects.
 
     >>> as_column(["a", None, ["b"]])
     array(['a', None, list(['b'])], dtype=object)
@@ -79,7 +94,7 @@ def as_column(values: Sequence[Any] | npt.NDArray[Any]) -> Column:
 
 
 def check_unique_ids(ids: npt.NDArray[np.str_]) -> None:
-    """Raises UserError where an id stands twice."""
+    """Raise UserError where an id occurs twice; both rows are named."""
     unique, first, counts = np.unique(ids, return_index=True, return_counts=True)
     if len(unique) == len(ids):
         return
@@ -90,16 +105,16 @@ def check_unique_ids(ids: npt.NDArray[np.str_]) -> None:
 
 
 PART = ".part-"
-"""How the names of files begin that are still being written."""
+"""Prefix of the names of files that are still being written."""
 
 
 def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bool = False) -> None:
-    """Let `write` fill a temporary file beside `path`, then put it in place by renaming.
-
-    The temporary file keeps the suffix of `path`, since some writers go by it.
+    """Write a temporary file beside `path`, then rename it: readers see the old file or the whole new one.
 
     Args:
-        durable: have the content on the disk before the name: after a power cut, too, the file is whole.
+        path: the file; its folder is made if missing.
+        write: writes the file whose path it is given, which has the suffix of `path`.
+        durable: flush the content to the disk before renaming, so that the file is whole after a power cut too.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f"{PART}{os.getpid()}-{threading.get_ident()}-{path.name}")
@@ -114,13 +129,13 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
 
 
 def remove_parts(folder: Path) -> None:
-    """Delete what a process that died left half-written in a folder nobody else is writing to."""
+    """Delete the temporary files that a process which died left in a folder; nobody else may be writing to it."""
     for part in folder.rglob(f"{PART}*"):
         part.unlink(missing_ok=True)
 
 
 def save_array(path: Path, array: npt.NDArray[Any]) -> None:
-    """`numpy.save`, atomically."""
+    """Write an array as .npy, atomically."""
     write_atomically(path, lambda temporary: np.save(temporary, array, allow_pickle=False))
 
 
@@ -135,4 +150,4 @@ def write_json(path: Path, value: Any) -> None:
 
 
 Progress = Callable[[str, int, int | None], None]
-"""Called as work goes on: (what is counted, how many are done, how many in all or None). What it raises stops it."""
+"""Callback of long work: (what is counted, how many are done, how many in all or None). An exception stops the work."""

@@ -1,4 +1,4 @@
-"""Label weights and what is read off them: identified label, confidence, margin, entropy.
+"""Label weights and what is computed from them: identified label, confidence, margin, entropy.
 
 Label weights are (nnz,) float32, aligned with `CandidateSets.indices`: at least 0, summing to 1 over each S_i.
 Off S_i there is nothing stored, so they are 0 there by construction.
@@ -19,7 +19,7 @@ Weights = npt.NDArray[np.float32]
 
 
 def restricted_softmax(scores: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> Weights:
-    """Softmax of the scores restricted to each candidate set (paper, Eq. norm).
+    """Compute the softmax of the scores restricted to each candidate set (paper, Eq. norm).
 
     Args:
         scores: (nnz,) logits of the candidates, aligned with `candidates.indices`.
@@ -39,7 +39,7 @@ def restricted_softmax(scores: npt.NDArray[np.floating[Any]], candidates: Candid
 
 
 def normalise(values: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> Weights:
-    """Non-negative (nnz,) values divided by their sum over S_i; uniform where that sum is 0."""
+    """Divide non-negative (nnz,) values by their sum over S_i; uniform where that sum is 0."""
     total = np.add.reduceat(values.astype(np.float64), candidates.indptr[:-1])[candidates.rows]
     usable = total > 0
     shares = np.divide(values, total, out=np.zeros(len(values)), where=usable)
@@ -47,12 +47,12 @@ def normalise(values: npt.NDArray[np.floating[Any]], candidates: CandidateSets) 
 
 
 def on_candidates(matrix: npt.NDArray[Any], candidates: CandidateSets) -> npt.NDArray[Any]:
-    """The entries of a dense (n, c) matrix on the candidates, as (nnz,)."""
+    """Return the entries of a dense (n, c) matrix on the candidates, as (nnz,)."""
     return matrix[candidates.rows, candidates.indices]
 
 
 def dense(weights: npt.NDArray[Any], candidates: CandidateSets) -> npt.NDArray[Any]:
-    """(nnz,) values as a dense (n, c) matrix, 0 off the candidates."""
+    """Return (nnz,) values as a dense (n, c) matrix, 0 off the candidates."""
     matrix = np.zeros((len(candidates), candidates.n_classes), dtype=weights.dtype)
     matrix[candidates.rows, candidates.indices] = weights
     return matrix
@@ -78,7 +78,7 @@ def identified_labels(weights: Weights, candidates: CandidateSets) -> npt.NDArra
 
 @dataclass(frozen=True, eq=False)
 class Sharpness:
-    """How decided each example's label weights are.
+    """Identified label, confidence, margin and entropy of each example.
 
     Attributes:
         identified: (n,) int64, argmax over S_i.
@@ -94,7 +94,14 @@ class Sharpness:
 
 
 def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
-    """Everything `Sharpness` holds, for all examples at once."""
+    """Compute identified label, confidence, margin and entropy of all examples.
+
+    Args:
+        weights: (nnz,) label weights.
+
+    Raises:
+        ValueError: NaN among the weights.
+    """
     n = len(candidates)
     at = candidates.indptr[:-1].copy()
     confidence, margin, entropy = (np.empty(n, dtype=np.float32) for _ in range(3))
@@ -118,7 +125,7 @@ def _in_blocks(weights: Values, candidates: CandidateSets) -> Iterator[tuple[Blo
 
 
 def _top_two(values: Values) -> tuple[Values, Values, npt.NDArray[Any]]:
-    """Of each column of (k, m): the largest, the second (0 where it stands alone), where the largest stands first."""
+    """For each column of (k, m): the largest value, the second (0 if there is none), the first place of the largest."""
     top, second = values[0].copy(), np.zeros_like(values[0])
     place = np.zeros(len(top), dtype=np.min_scalar_type(len(values)))
     for j, other in enumerate(values[1:], start=1):

@@ -1,16 +1,22 @@
+"""Candidate sets: construction, indexing, their form in memory, blocks."""
+
 from __future__ import annotations
 
+import copy
+import pickle
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.candidates import CandidateSets, whole_numbers
+from pll.candidates import CandidateSets, as_candidate_sets, blocks_of, whole_numbers
 from pll.errors import UserError
-from tests.strategies import candidate_sets
+from pll.weights import restricted_softmax, sharpness, top_positions
+from tests.strategies import candidate_sets, sets_and_scores
 
 
 @pytest.fixture
@@ -115,6 +121,7 @@ class TestRows:
         taken = sets.take(rows)
         assert [row.tolist() for row in taken] == expected
         assert taken.class_names == sets.class_names
+        assert sets[rows] == sets[np.arange(n)[rows], ...] == taken
 
     @given(candidate_sets(min_n=1), st.data())
     def test_positions_find_what_is_aligned_with_the_indices(self, sets: CandidateSets, data: st.DataObject) -> None:
@@ -138,6 +145,17 @@ class TestRows:
         assert sets[np.int64(1)].tolist() == [1]
         with pytest.raises(IndexError):
             sets[3]
+
+    def test_it_looks_like_an_array_of_sets(self, sets: CandidateSets) -> None:
+        assert sets.shape == (3, 4)
+        np.testing.assert_array_equal(np.asarray(sets), sets.mask())
+        assert np.asarray(sets, dtype=np.float32).sum() == sets.nnz
+        assert sets[pd.Series([2, 0])] == sets.take([2, 0])
+        assert sets[[True, False, True]] == sets.take([0, 2])
+        with pytest.raises(IndexError):
+            sets[0, 1]  # type: ignore[call-overload]
+        with pytest.raises(IndexError):
+            sets[[3]]
 
     def test_names(self, sets: CandidateSets) -> None:
         assert sets.names(0) == ["ant", "cat"]
@@ -163,6 +181,12 @@ class TestNormalForm:
 
     def test_read_only_arrays_are_taken(self, sets: CandidateSets) -> None:
         assert CandidateSets(sets.indptr, sets.indices, 4, sets.class_names) == sets
+
+    def test_copies_and_pickles_are_equal_and_cannot_be_written_to_either(self, sets: CandidateSets) -> None:
+        for again in (copy.deepcopy(sets), pickle.loads(pickle.dumps(sets))):
+            assert again == sets
+            with pytest.raises(ValueError, match="read-only"):
+                again.indices[0] = 1
 
     def test_equality_looks_at_names_too(self, sets: CandidateSets) -> None:
         assert sets != CandidateSets(sets.indptr, sets.indices, 4)
@@ -191,3 +215,72 @@ def test_whole_numbers_keep_the_width_they_have() -> None:
 def test_what_is_no_list_of_whole_numbers_is_refused(bad: object) -> None:
     with pytest.raises(UserError, match="labels"):
         whole_numbers(bad, "labels")  # type: ignore[arg-type]
+
+
+# ---- forms that estimators take (tests/methods/test_sklearn.py has them all) --------------------------------------
+
+
+@pytest.mark.parametrize("y", [[0, 1], ["a", "b"], np.array([[0], [1]]), pd.Series(["a", "b"]), np.array(3), []])
+def test_one_label_an_example_is_no_candidate_set(y: object) -> None:
+    assert as_candidate_sets(y) is None
+
+
+def test_lists_have_as_many_classes_as_their_highest_index_or_as_given() -> None:
+    found = as_candidate_sets([[0], [3, 1]])
+    assert found is not None and found.n_classes == 4
+    wider = as_candidate_sets([[0], [3, 1]], 6)
+    assert wider is not None and wider.n_classes == 6
+    with pytest.raises(UserError, match="4 classes; 5 are needed"):
+        as_candidate_sets(found, 5)
+
+
+# ---- blocks ------------------------------------------------------------------------------------------------------
+
+SIZES = st.lists(st.integers(1, 70), max_size=40)
+
+
+@given(SIZES)
+def test_every_entry_stands_in_exactly_one_block_in_its_place(sizes: list[int]) -> None:
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    nnz = int(indptr[-1])
+    found: dict[int, list[int]] = {}
+    for block in blocks_of(indptr):
+        rows = np.arange(len(sizes))[block.rows]
+        for row, places in zip(rows, block.places.T, strict=True):
+            assert row not in found
+            found[int(row)] = places[places < nnz].tolist()
+            assert (places[len(found[int(row)]) :] == nnz).all()
+    assert found == {row: list(range(indptr[row], indptr[row + 1])) for row in range(len(sizes))}
+
+
+@given(SIZES)
+def test_they_hold_at_most_twice_as_many_places_as_there_are_entries(sizes: list[int]) -> None:
+    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    assert sum(block.places.size for block in blocks_of(indptr)) <= 2 * sum(sizes)
+
+
+def test_one_huge_set_among_small_ones_costs_no_more_than_itself() -> None:
+    sets = CandidateSets.from_lists([[0]] * 1000 + [list(range(1000))], 1000)
+    assert sum(block.places.size for block in sets.blocks) == sets.nnz
+
+
+@given(sets_and_scores())
+def test_what_is_read_off_block_by_block_equals_row_by_row(case: tuple[CandidateSets, np.ndarray]) -> None:
+    sets, scores = case
+    weights = restricted_softmax(scores[sets.rows, sets.indices], sets)
+    sharp, at = sharpness(weights, sets), top_positions(weights, sets)
+    for i in range(len(sets)):
+        own = weights[sets.indptr[i] : sets.indptr[i + 1]]
+        first, *others = sorted(own.tolist(), reverse=True)
+        assert at[i] == sets.indptr[i] + int(np.argmax(own))  # the first of equals
+        assert sharp.identified[i] == sets.indices[at[i]]
+        assert sharp.confidence[i] == np.float32(first)
+        assert sharp.margin[i] == np.float32(first) - np.float32(others[0] if others else 0)
+        positive = own[own > 0].astype(np.float64)
+        entropy = -(positive * np.log(positive)).sum() / np.log(max(2, len(own)))
+        np.testing.assert_allclose(sharp.entropy[i], entropy, atol=2e-6)
+
+
+@given(candidate_sets())
+def test_equal_weights_identify_the_first_candidate(sets: CandidateSets) -> None:
+    assert (top_positions(sets.uniform_weights(), sets) == sets.indptr[:-1]).all()

@@ -1,8 +1,4 @@
-"""Candidate sets made from labels: flips of true labels, label noise, the ambiguity degree.
-
->>> flip("binomial", [0, 1, 2], 3, q=0.0, seed=0).sizes.tolist()
-[2, 2, 2]
-"""
+"""Synthesis of candidate sets: flips of true labels, transition matrices, label noise, the ambiguity degree."""
 
 from __future__ import annotations
 

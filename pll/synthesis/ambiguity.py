@@ -1,11 +1,11 @@
-"""How ambiguous candidate sets are: which labels keep company, and the ambiguity degree γ.
+"""Measures of ambiguity: co-occurrence of labels, and the ambiguity degree γ.
 
 The ambiguity degree (Cour, Sapp & Taskar 2011; paper, §3) is the highest probability that a given wrong label
 accompanies a given true one,
 
     γ = max over (y, ȳ ≠ y) of Pr(ȳ ∈ S | y)
 
-Below 1 the true label can be told apart in principle; at 1 some wrong label always comes along with a true one.
+Below 1 the true label can be identified in principle; at 1 some wrong label always accompanies a true one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
 
 DENSE_IS_FASTER = 100
-"""How many times quicker a dense multiplication is than a sparse one (measured: 12 ns against 0.1 ns)."""
+"""How many times faster a dense multiplication is than a sparse one (measured: 12 ns against 0.1 ns)."""
 
 ROWS_AT_ONCE = 4096
 

@@ -1,7 +1,7 @@
-"""What a plain classifier thinks of each example, having learnt from the others only.
+"""Class probabilities out of fold: a logistic regression predicts each example after training on the others.
 
-Used wherever a classifier must not have seen the answer: to make candidate sets of labels that may be wrong
-(`pll.synthesis.label_noise`), and to choose plausible wrong labels (`pll.synthesis`).
+Used where a classifier must not have seen the label it judges: to make candidate sets of labels that may be wrong
+(`pll.synthesis.label_noise`), and to choose plausible wrong labels (`pll.synthesis.flips`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ DIRECTIONS = 100
 """Principal components kept of wider features: a fit on 48,000 × 784 then takes 8 s instead of minutes."""
 
 FOLDS = 5
-"""Parts of the data: each is judged by a classifier that learnt from the others."""
+"""Number of folds."""
 
 REMEMBERED = 2
-"""Results of `judged` that are kept: n × c numbers each."""
+"""Number of results of `judged` that are cached: n × c numbers each."""
 _REMEMBERED: dict[str, npt.NDArray[np.float32]] = {}
 _LOCK = threading.Lock()
 
@@ -49,7 +49,7 @@ def out_of_fold(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> npt.NDArray[np.float32]:
-    """Probabilities of each class by multinomial logistic regression, fitted for every example without its own fold.
+    """Predict class probabilities by multinomial logistic regression, fitted without the fold of the example.
 
     Features are imputed by the mean, z-scored and, beyond `DIRECTIONS`, reduced to principal components; all of it is
     learnt within the fold. Every fold has its share of every class.
@@ -86,10 +86,10 @@ def out_of_fold(
 def judged(
     X: npt.ArrayLike, labels: npt.ArrayLike, n_classes: int, *, seed: int = 0, progress: Progress | None = None
 ) -> npt.NDArray[np.float32]:
-    """`out_of_fold` with five folds, remembered for the last two pairs of data and seed: another q, k or threshold
-    over the same data needs no other classifier. Do not write into what it returns.
+    """`out_of_fold` with five folds, cached for the last two pairs of data and seed.
 
-    Arguments, result and errors as for `out_of_fold`.
+    Another q, k or threshold over the same data needs no new classifier. The result is read-only. Arguments, result
+    and errors as for `out_of_fold`.
     """
     features, y = feature_array(X), whole_numbers(labels, "labels").astype(np.int64)
     digest = hashlib.sha256(f"{features.shape} {y.shape} {n_classes} {seed}".encode())
@@ -115,13 +115,13 @@ def _fitted(X: npt.NDArray[np.float32], y: npt.NDArray[np.int64]) -> Pipeline:
         steps.append(PCA(components, whiten=True, svd_solver="randomized", random_state=0))
     model = make_pipeline(*steps, LogisticRegression(max_iter=200))
     with warnings.catch_warnings():
-        # Probabilities that are nearly right will do, and separable classes never converge.
+        # Approximate probabilities are good enough, and separable classes never converge.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(X, y)
 
 
 def _folds(y: npt.NDArray[np.int64], folds: int, seed: int) -> npt.NDArray[np.int64]:
-    """(n,) fold of each example: dealt out class after class, shuffled within each."""
+    """(n,) fold of each example: stratified by class, shuffled within each class."""
     if seed < 0:
         raise UserError(f"The seed is {seed}; it must be a whole number, 0 or more.")
     order = np.lexsort((np.random.default_rng(seed).random(len(y)), y))

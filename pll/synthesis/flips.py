@@ -1,8 +1,11 @@
-"""How candidate sets are drawn: one function for each way in which wrong labels join the true one.
+"""Synthesis of candidate sets from true labels: `flip` by name, and one function for each way.
 
-For all but the uniform way the noise is a probability for each wrong label, and labels enter independently. Every
-function gives the same sets for the same seed, on every machine. Their names for pages and the shell are in
-`pll.synthesis`.
+In all but the uniform way every wrong label has a probability, and labels enter independently. Every function returns
+the same sets for the same seed, on every machine. `Flip` describes a way with its settings, as pages, the shell and
+config.json store it.
+
+>>> flip("binomial", [0, 1, 2], 3, q=0.0, seed=0).sizes.tolist()
+[2, 2, 2]
 """
 
 from __future__ import annotations
@@ -19,266 +22,15 @@ from pll.synthesis.cross_val import Progress, judged
 from pll.synthesis.transitions import Matrix, as_numbers, checked_transitions, read_matrix
 
 AT_ONCE = 2**22
-"""Random numbers drawn at a time. They come in the same order whatever this is."""
-
-
-def binomial_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
-    """(c, c) with q everywhere off the diagonal (paper, supplement: binomial flipping).
-
-    This is the matrix before the forced extra label; the ambiguity degree of the sets is
-    q + (1 − q)^(c−1) / (c − 1).
-    """
-    matrix = np.full((n_classes, n_classes), float(q))
-    np.fill_diagonal(matrix, 1.0)
-    return matrix
-
-
-def pair_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
-    """(c, c) with q for label (y + 1) mod c alone (paper, supplement: pair flipping)."""
-    matrix = np.eye(n_classes)
-    matrix[np.arange(n_classes), (np.arange(n_classes) + 1) % n_classes] = q
-    return matrix
-
-
-def flip_binomial(
-    y: npt.ArrayLike, n_classes: int, q: float, seed: int = 0, class_names: Sequence[str] = ()
-) -> CandidateSets:
-    """Each wrong label enters with probability q; an example left with its true label alone gets one random wrong one.
-
-    A set that became the whole label set stays.
-
-    Args:
-        y: (n,) true labels in [0, n_classes).
-        q: flipping probability in [0, 1].
-
-    Raises:
-        UserError: q outside [0, 1], fewer than two classes, a label that is unknown.
-
-    >>> flip_binomial([0, 1, 2], n_classes=3, q=0.0, seed=0).sizes.tolist()
-    [2, 2, 2]
-    """
-    truth = checked_truth(y, n_classes, q)
-    rng = _generator(seed)
-    mask = _draw(truth, binomial_matrix(n_classes, q), rng)
-    alone = np.flatnonzero(mask.sum(axis=1) == 1)
-    # A random wrong label: skip ahead of the true one by 1 … c−1 places.
-    mask[alone, (truth[alone] + rng.integers(1, n_classes, size=len(alone))) % n_classes] = True
-    return CandidateSets.from_mask(mask, class_names)
-
-
-def flip_pair(
-    y: npt.ArrayLike, n_classes: int, q: float, seed: int = 0, class_names: Sequence[str] = ()
-) -> CandidateSets:
-    """Only label (y + 1) mod c enters, with probability q; sets of one stay.
-
-    Arguments and errors as for `flip_binomial`.
-
-    >>> flip_pair([0, 1, 2], n_classes=3, q=1.0, seed=0)[2].tolist()
-    [0, 2]
-    """
-    truth = checked_truth(y, n_classes, q)
-    mask = _draw(truth, pair_matrix(n_classes, q), _generator(seed))
-    return CandidateSets.from_mask(mask, class_names)
-
-
-def uniform_matrix(n_classes: int, size: int | None = None) -> Matrix:
-    """(c, c) probabilities that a wrong label is in a set drawn by `flip_uniform`: all alike."""
-    if size is None:  # (2^(c−2) − 1) of the 2^(c−1) − 1 sets hold a given wrong label
-        whole = 0.5 ** (n_classes - 1)
-        return binomial_matrix(n_classes, (0.5 - whole) / (1 - whole))
-    return binomial_matrix(n_classes, (size - 1) / (n_classes - 1))
-
-
-def flip_uniform(
-    y: npt.ArrayLike, n_classes: int, size: int | None = None, seed: int = 0, class_names: Sequence[str] = ()
-) -> CandidateSets:
-    """Without a size, any of the 2^(c−1) − 1 sets that hold the true label and not everything, all equally likely
-    (Feng et al., NeurIPS 2020, "Provably consistent partial-label learning", §3). With a size, the true label and
-    size − 1 wrong ones, any of them equally likely (the controlled experiments of Cour, Sapp & Taskar, JMLR 2011).
-
-    Args:
-        size: in [1, c]. Other arguments and errors as for `flip_binomial`.
-
-    >>> flip_uniform([0, 1, 2], n_classes=4, size=3).sizes.tolist()
-    [3, 3, 3]
-    """
-    truth, rng = checked_truth(y, n_classes), _generator(seed)
-    if size is None:
-        half = binomial_matrix(n_classes, 0.5)
-        mask = _draw(truth, half, rng)
-        whole = np.flatnonzero(mask.all(axis=1))
-        while len(whole):
-            mask[whole] = _draw(truth[whole], half, rng)
-            whole = whole[mask[whole].all(axis=1)]
-        return CandidateSets.from_mask(mask, class_names)
-    if not 1 <= size <= n_classes:
-        raise UserError(
-            f"The size of the sets is {size}; with {n_classes} classes it must lie between 1 and {n_classes}."
-        )
-    mask = np.zeros((len(truth), n_classes), dtype=np.bool_)
-    for some in _pieces(len(truth), n_classes):
-        drawn = rng.random((len(truth[some]), n_classes))
-        drawn[np.arange(len(drawn)), truth[some]] = -1.0  # always among the smallest
-        np.put_along_axis(mask[some], np.argpartition(drawn, size - 1, axis=1)[:, :size], True, axis=1)
-    return CandidateSets.from_mask(mask, class_names)
-
-
-def flip_with_matrix(
-    y: npt.ArrayLike, n_classes: int, matrix: npt.ArrayLike, seed: int = 0, class_names: Sequence[str] = ()
-) -> CandidateSets:
-    """Label j enters with probability matrix[y, j], independently of the others (as the class-dependent noise of Wen et
-    al., ICML 2021, "Leveraged weighted loss for partial label learning"). Sets of one and whole label sets stay.
-
-    Args:
-        matrix: (c, c) probabilities, 1 on the diagonal; see `pll.synthesis.transitions` for ways to come by one.
-            Other arguments and errors as for `flip_binomial`.
-
-    Raises:
-        UserError: not a transition matrix; row and column are named.
-
-    >>> flip_with_matrix([0, 1], 2, [[1, 1], [0, 1]])[0].tolist()
-    [0, 1]
-    """
-    truth = checked_truth(y, n_classes)
-    names = tuple(class_names) or tuple(str(j) for j in range(n_classes))
-    mask = _draw(truth, checked_transitions(matrix, names), _generator(seed))
-    return CandidateSets.from_mask(mask, class_names)
-
-
-def flip_by_instance(
-    y: npt.ArrayLike,
-    n_classes: int,
-    probabilities: npt.ArrayLike,
-    q: float | None = None,
-    seed: int = 0,
-    class_names: Sequence[str] = (),
-) -> CandidateSets:
-    """Wrong labels enter independently, the likelier a classifier finds them for the example at hand.
-
-    See `instance_probabilities` for how likely. Sets of one and whole label sets stay.
-
-    Args:
-        probabilities: (n, c) of a classifier that did not learn from these very examples, as
-            `pll.synthesis.cross_val.out_of_fold` gives them. Other arguments and errors as for `flip_binomial`.
-
-    >>> flip_by_instance([0], 3, [[0.6, 0.4, 0.0]]).names(0)
-    ['0', '1']
-    """
-    truth, rng = checked_truth(y, n_classes), _generator(seed)
-    chances = instance_probabilities(truth, n_classes, probabilities, q)
-    mask = np.empty(chances.shape, dtype=np.bool_)
-    for some in _pieces(len(truth), n_classes):
-        mask[some] = rng.random(chances[some].shape) < chances[some]
-    mask[np.arange(len(truth)), truth] = True
-    return CandidateSets.from_mask(mask, class_names)
-
-
-def instance_probabilities(
-    y: npt.ArrayLike, n_classes: int, probabilities: npt.ArrayLike, q: float | None = None
-) -> npt.NDArray[np.float32]:
-    """The probability that each label enters the set of each example, (n, c), 1 for the true one.
-
-    Xu et al. (NeurIPS 2021, "Instance-dependent partial label learning") divide the classifier's probabilities of the
-    wrong labels by the highest of them: the likeliest wrong label always enters, and γ is near 1 where classes are
-    alike. Their code scales this further to a mean rate, and so does `q`: the wrong labels of an example enter with
-    probability q on average, less where that would take one above 1.
-
-    Args:
-        probabilities: (n, c), at least 0.
-        q: the mean rate in [0, 1]; None for their equation as it is.
-
-    Raises:
-        UserError: a shape that does not fit, numbers that are none (the row is named), or as `flip_binomial`.
-    """
-    truth = checked_truth(y, n_classes, q)
-    chances = np.array(probabilities, dtype=np.float32)
-    if chances.shape != (len(truth), n_classes):
-        raise UserError(
-            f"The classifier's probabilities have shape {chances.shape}; {len(truth)} examples of {n_classes} classes "
-            f"need {(len(truth), n_classes)}."
-        )
-    bad = np.flatnonzero(~(np.isfinite(chances) & (chances >= 0)).all(axis=1))
-    if len(bad):
-        raise UserError(f"Row {int(bad[0])}: the classifier's probabilities must be numbers, 0 or more.")
-    mine = (np.arange(len(truth)), truth)
-    chances[mine] = 0.0
-    whole = chances.max(axis=1, initial=0.0) if q is None else chances.sum(axis=1)
-    # A row of zeros stays: nothing is alike.
-    np.divide(chances, whole[:, None], out=chances, where=whole[:, None] > 0)
-    chances *= 1.0 if q is None else q * (n_classes - 1)
-    np.minimum(chances, 1.0, out=chances)
-    chances[mine] = 1.0
-    return chances
-
-
-def _generator(seed: int) -> np.random.Generator:
-    if seed < 0:
-        raise UserError(f"The seed is {seed}; it must be a whole number, 0 or more.")
-    return np.random.default_rng(seed)
-
-
-def _draw(
-    truth: npt.NDArray[np.int64], matrix: npt.NDArray[np.float64], rng: np.random.Generator
-) -> npt.NDArray[np.bool_]:
-    n, c = len(truth), len(matrix)
-    mask = np.empty((n, c), dtype=np.bool_)
-    for some in _pieces(n, c):
-        mask[some] = rng.random((len(truth[some]), c)) < matrix[truth[some]]
-    mask[np.arange(n), truth] = True
-    return mask
-
-
-def _pieces(n: int, c: int) -> Iterator[slice]:
-    """Rows piece by piece: n × c random numbers would cost 8 times the mask."""
-    rows = max(1, AT_ONCE // c)
-    for start in range(0, n, rows):
-        yield slice(start, start + rows)
-
-
-def checked_truth(y: npt.ArrayLike, n_classes: int, q: float | None = None) -> npt.NDArray[np.int64]:
-    """(n,) known true labels in [0, n_classes); and q, where it is given, in [0, 1].
-
-    Raises:
-        UserError: they are not, or there are fewer than two classes.
-    """
-    if q is not None and not 0.0 <= q <= 1.0:
-        raise UserError(f"The flipping probability q is {q}; it must lie between 0 and 1.")
-    if n_classes < 2:
-        raise UserError(f"Candidates need at least two classes to choose from; there are {n_classes}.")
-    truth = whole_numbers(y, "true labels")
-    bad = np.flatnonzero((truth < 0) | (truth >= n_classes))
-    if len(bad):
-        raise UserError(
-            f"Row {int(bad[0])}: the true label is {'not known' if truth[bad[0]] < 0 else 'out of range'} "
-            f"({len(bad)} such rows); candidates can be synthesised from known true labels only."
-        )
-    return truth
-
-
-__all__ = [
-    "FLIPS",
-    "Flip",
-    "Way",
-    "binomial_matrix",
-    "flip",
-    "flip_binomial",
-    "flip_by_instance",
-    "flip_matrix_of",
-    "flip_pair",
-    "flip_uniform",
-    "flip_with_matrix",
-    "instance_probabilities",
-    "pair_matrix",
-    "uniform_matrix",
-]
+"""Random numbers drawn at a time. Their order does not depend on it."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way to make candidate sets.
+    """Title and settings of a way to synthesise candidate sets.
 
     Attributes:
-        title: for a page.
+        title: shown on pages.
         needs: settings of `Flip` that must be given.
         takes: settings that may be given.
     """
@@ -298,9 +50,16 @@ FLIPS: dict[str, Way] = {
 """The ways to synthesise candidate sets, by the name the pages and the command line use."""
 
 
+SETTINGS = {
+    "q": "q, the probability that a wrong label enters (0-1)",
+    "size": "the size of the sets",
+    "matrix": "a matrix, Pr(j is a candidate) for each true label (row) and label j (column)",
+}
+
+
 @dataclass(frozen=True)
 class Flip:
-    """How candidate sets are made from true labels; plain values only, so that a run can write it down.
+    """A way to synthesise candidate sets, with its settings: plain values only, so that a run can store it.
 
     Args:
         how: a name of `FLIPS`.
@@ -331,19 +90,19 @@ class Flip:
             if given and name not in way.needs + way.takes:
                 raise UserError(f"Candidates made the way {self.how!r} take no {name}; leave it out.")
         if self.matrix is not None and not isinstance(self.matrix, str):
-            # A list from JSON, an array, a tuple: one form, that can be compared and written down.
+            # A list from JSON, an array, a tuple: one form that can be compared and stored.
             object.__setattr__(self, "matrix", tuple(tuple(row) for row in as_numbers(self.matrix).tolist()))
 
     @property
     def words(self) -> str:
-        """What it says, in a few words."""
+        """The way and its settings, for a page."""
         settings = [f"{name} = {value:g}" for name in ("q", "size") if (value := getattr(self, name)) is not None]
         if isinstance(self.matrix, str):
             settings.append(self.matrix)
         return ", ".join([self.how, *settings])
 
     def transitions(self, n_classes: int, class_names: Sequence[str] = ()) -> Matrix:
-        """The matrix of the way `matrix`, read and checked.
+        """Return the matrix of the way `matrix`, read and checked.
 
         Raises:
             UserError: no such file, or not a transition matrix of these classes.
@@ -352,13 +111,6 @@ class Flip:
         assert self.matrix is not None  # __post_init__
         matrix = read_matrix(self.matrix, names) if isinstance(self.matrix, str) else self.matrix
         return checked_transitions(matrix, names)
-
-
-SETTINGS = {
-    "q": "q, the probability that a wrong label enters (0-1)",
-    "size": "the size of the sets",
-    "matrix": "a matrix, Pr(j is a candidate) for each true label (row) and label j (column)",
-}
 
 
 def flip(
@@ -373,7 +125,7 @@ def flip(
     probabilities: npt.ArrayLike | None = None,
     progress: Progress | None = None,
 ) -> CandidateSets:
-    """Candidate sets by the name of the way, or by a `Flip`.
+    """Synthesise candidate sets by the name of the way, or by a `Flip`.
 
     Args:
         how: a name of `FLIPS` (with `q`), or a `Flip`.
@@ -409,7 +161,7 @@ def flip_matrix_of(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Matrix:
-    """What a way is about to do: Pr(j ∈ S | y) at [y, j], to be shown before it is done.
+    """Return Pr(j ∈ S | y) at [y, j] of a way, to be shown before sets are drawn.
 
     For `binomial` this is the paper's matrix, without the label that is forced on a set of one. For `instance` it is
     the mean over the examples of a class, NaN for a class without any. `pll.synthesis.ambiguity.flip_matrix` gives
@@ -457,3 +209,243 @@ def _probabilities(
     if X is None:
         raise UserError("Instance-dependent flipping looks at the features; give X, or a classifier's probabilities.")
     return judged(X, checked_truth(y, n_classes), n_classes, seed=seed, progress=progress)
+
+
+def flip_binomial(
+    y: npt.ArrayLike, n_classes: int, q: float, seed: int = 0, class_names: Sequence[str] = ()
+) -> CandidateSets:
+    """Binomial flipping: each wrong label enters with probability q (paper, supplement).
+
+    An example left with only its true label gets one random wrong label. A set that became the whole label set stays.
+
+    Args:
+        y: (n,) true labels in [0, n_classes).
+        q: flipping probability in [0, 1].
+
+    Raises:
+        UserError: q outside [0, 1], fewer than two classes, a label that is unknown.
+
+    >>> flip_binomial([0, 1, 2], n_classes=3, q=0.0, seed=0).sizes.tolist()
+    [2, 2, 2]
+    """
+    truth = checked_truth(y, n_classes, q)
+    rng = _generator(seed)
+    mask = _draw(truth, binomial_matrix(n_classes, q), rng)
+    alone = np.flatnonzero(mask.sum(axis=1) == 1)
+    # A random wrong label: skip ahead of the true one by 1 … c−1 places.
+    mask[alone, (truth[alone] + rng.integers(1, n_classes, size=len(alone))) % n_classes] = True
+    return CandidateSets.from_mask(mask, class_names)
+
+
+def flip_pair(
+    y: npt.ArrayLike, n_classes: int, q: float, seed: int = 0, class_names: Sequence[str] = ()
+) -> CandidateSets:
+    """Pair flipping: only label (y + 1) mod c enters, with probability q; sets of one stay (paper, supplement).
+
+    Arguments and errors as for `flip_binomial`.
+
+    >>> flip_pair([0, 1, 2], n_classes=3, q=1.0, seed=0)[2].tolist()
+    [0, 2]
+    """
+    truth = checked_truth(y, n_classes, q)
+    mask = _draw(truth, pair_matrix(n_classes, q), _generator(seed))
+    return CandidateSets.from_mask(mask, class_names)
+
+
+def flip_uniform(
+    y: npt.ArrayLike, n_classes: int, size: int | None = None, seed: int = 0, class_names: Sequence[str] = ()
+) -> CandidateSets:
+    """Uniform sets: every possible set, or every one of a given size, is equally likely.
+
+    Without a size, these are the 2^(c−1) − 1 sets that hold the true label and not all labels (Feng et al., NeurIPS
+    2020, "Provably consistent partial-label learning", §3). With a size, the true label and size − 1 wrong ones (the
+    controlled experiments of Cour, Sapp & Taskar, JMLR 2011).
+
+    Args:
+        size: in [1, c]. Other arguments and errors as for `flip_binomial`.
+
+    >>> flip_uniform([0, 1, 2], n_classes=4, size=3).sizes.tolist()
+    [3, 3, 3]
+    """
+    truth, rng = checked_truth(y, n_classes), _generator(seed)
+    if size is None:
+        half = binomial_matrix(n_classes, 0.5)
+        mask = _draw(truth, half, rng)
+        whole = np.flatnonzero(mask.all(axis=1))
+        while len(whole):
+            mask[whole] = _draw(truth[whole], half, rng)
+            whole = whole[mask[whole].all(axis=1)]
+        return CandidateSets.from_mask(mask, class_names)
+    if not 1 <= size <= n_classes:
+        raise UserError(
+            f"The size of the sets is {size}; with {n_classes} classes it must lie between 1 and {n_classes}."
+        )
+    mask = np.zeros((len(truth), n_classes), dtype=np.bool_)
+    for some in _pieces(len(truth), n_classes):
+        drawn = rng.random((len(truth[some]), n_classes))
+        drawn[np.arange(len(drawn)), truth[some]] = -1.0  # always among the smallest
+        np.put_along_axis(mask[some], np.argpartition(drawn, size - 1, axis=1)[:, :size], True, axis=1)
+    return CandidateSets.from_mask(mask, class_names)
+
+
+def flip_with_matrix(
+    y: npt.ArrayLike, n_classes: int, matrix: npt.ArrayLike, seed: int = 0, class_names: Sequence[str] = ()
+) -> CandidateSets:
+    """Class-dependent flipping: label j enters with probability matrix[y, j], independently of the others.
+
+    This is the noise of Wen et al. (ICML 2021, "Leveraged weighted loss for partial label learning"). Sets of one and
+    whole label sets stay.
+
+    Args:
+        matrix: (c, c) probabilities, 1 on the diagonal; see `pll.synthesis.transitions` for ways to come by one.
+            Other arguments and errors as for `flip_binomial`.
+
+    Raises:
+        UserError: not a transition matrix; row and column are named.
+
+    >>> flip_with_matrix([0, 1], 2, [[1, 1], [0, 1]])[0].tolist()
+    [0, 1]
+    """
+    truth = checked_truth(y, n_classes)
+    names = tuple(class_names) or tuple(str(j) for j in range(n_classes))
+    mask = _draw(truth, checked_transitions(matrix, names), _generator(seed))
+    return CandidateSets.from_mask(mask, class_names)
+
+
+def flip_by_instance(
+    y: npt.ArrayLike,
+    n_classes: int,
+    probabilities: npt.ArrayLike,
+    q: float | None = None,
+    seed: int = 0,
+    class_names: Sequence[str] = (),
+) -> CandidateSets:
+    """Instance-dependent flipping: a wrong label is likelier to enter where a classifier finds it likely.
+
+    `instance_probabilities` has the equation. Sets of one and whole label sets stay.
+
+    Args:
+        probabilities: (n, c) of a classifier that did not learn from these very examples, as
+            `pll.synthesis.cross_val.out_of_fold` gives them. Other arguments and errors as for `flip_binomial`.
+
+    >>> flip_by_instance([0], 3, [[0.6, 0.4, 0.0]]).names(0)
+    ['0', '1']
+    """
+    truth, rng = checked_truth(y, n_classes), _generator(seed)
+    chances = instance_probabilities(truth, n_classes, probabilities, q)
+    mask = np.empty(chances.shape, dtype=np.bool_)
+    for some in _pieces(len(truth), n_classes):
+        mask[some] = rng.random(chances[some].shape) < chances[some]
+    mask[np.arange(len(truth)), truth] = True
+    return CandidateSets.from_mask(mask, class_names)
+
+
+def instance_probabilities(
+    y: npt.ArrayLike, n_classes: int, probabilities: npt.ArrayLike, q: float | None = None
+) -> npt.NDArray[np.float32]:
+    """Compute the probability that each label enters the set of each example.
+
+    Xu et al. (NeurIPS 2021, "Instance-dependent partial label learning") divide the classifier's probabilities of the
+    wrong labels by the highest of them: the likeliest wrong label always enters, and γ is near 1 where classes are
+    alike. Their code scales this further to a mean rate, and so does `q`: the wrong labels of an example enter with
+    probability q on average, less where that would take one above 1.
+
+    Args:
+        probabilities: (n, c), at least 0.
+        q: the mean rate in [0, 1]; None for their equation as it is.
+
+    Returns:
+        (n, c) float32, 1 for the true label.
+
+    Raises:
+        UserError: a shape that does not fit, numbers that are none (the row is named), or as `flip_binomial`.
+    """
+    truth = checked_truth(y, n_classes, q)
+    chances = np.array(probabilities, dtype=np.float32)
+    if chances.shape != (len(truth), n_classes):
+        raise UserError(
+            f"The classifier's probabilities have shape {chances.shape}; {len(truth)} examples of {n_classes} classes "
+            f"need {(len(truth), n_classes)}."
+        )
+    bad = np.flatnonzero(~(np.isfinite(chances) & (chances >= 0)).all(axis=1))
+    if len(bad):
+        raise UserError(f"Row {int(bad[0])}: the classifier's probabilities must be numbers, 0 or more.")
+    mine = (np.arange(len(truth)), truth)
+    chances[mine] = 0.0
+    whole = chances.max(axis=1, initial=0.0) if q is None else chances.sum(axis=1)
+    # A row of zeros stays: nothing is alike.
+    np.divide(chances, whole[:, None], out=chances, where=whole[:, None] > 0)
+    chances *= 1.0 if q is None else q * (n_classes - 1)
+    np.minimum(chances, 1.0, out=chances)
+    chances[mine] = 1.0
+    return chances
+
+
+def binomial_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
+    """(c, c) with q everywhere off the diagonal (paper, supplement: binomial flipping).
+
+    This is the matrix before the forced extra label; the ambiguity degree of the sets is
+    q + (1 − q)^(c−1) / (c − 1).
+    """
+    matrix = np.full((n_classes, n_classes), float(q))
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def pair_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
+    """(c, c) with q for label (y + 1) mod c alone (paper, supplement: pair flipping)."""
+    matrix = np.eye(n_classes)
+    matrix[np.arange(n_classes), (np.arange(n_classes) + 1) % n_classes] = q
+    return matrix
+
+
+def uniform_matrix(n_classes: int, size: int | None = None) -> Matrix:
+    """(c, c) with the probability that a given wrong label is in a set drawn by `flip_uniform` off the diagonal."""
+    if size is None:  # (2^(c−2) − 1) of the 2^(c−1) − 1 sets hold a given wrong label
+        whole = 0.5 ** (n_classes - 1)
+        return binomial_matrix(n_classes, (0.5 - whole) / (1 - whole))
+    return binomial_matrix(n_classes, (size - 1) / (n_classes - 1))
+
+
+def checked_truth(y: npt.ArrayLike, n_classes: int, q: float | None = None) -> npt.NDArray[np.int64]:
+    """Return (n,) true labels as whole numbers, checked to lie in [0, n_classes).
+
+    Raises:
+        UserError: an unknown label or one out of range, q outside [0, 1], or fewer than two classes.
+    """
+    if q is not None and not 0.0 <= q <= 1.0:
+        raise UserError(f"The flipping probability q is {q}; it must lie between 0 and 1.")
+    if n_classes < 2:
+        raise UserError(f"Candidates need at least two classes to choose from; there are {n_classes}.")
+    truth = whole_numbers(y, "true labels")
+    bad = np.flatnonzero((truth < 0) | (truth >= n_classes))
+    if len(bad):
+        raise UserError(
+            f"Row {int(bad[0])}: the true label is {'not known' if truth[bad[0]] < 0 else 'out of range'} "
+            f"({len(bad)} such rows); candidates can be synthesised from known true labels only."
+        )
+    return truth
+
+
+def _generator(seed: int) -> np.random.Generator:
+    if seed < 0:
+        raise UserError(f"The seed is {seed}; it must be a whole number, 0 or more.")
+    return np.random.default_rng(seed)
+
+
+def _draw(
+    truth: npt.NDArray[np.int64], matrix: npt.NDArray[np.float64], rng: np.random.Generator
+) -> npt.NDArray[np.bool_]:
+    n, c = len(truth), len(matrix)
+    mask = np.empty((n, c), dtype=np.bool_)
+    for some in _pieces(n, c):
+        mask[some] = rng.random((len(truth[some]), c)) < matrix[truth[some]]
+    mask[np.arange(n), truth] = True
+    return mask
+
+
+def _pieces(n: int, c: int) -> Iterator[slice]:
+    """Rows piece by piece: n × c random numbers would cost 8 times the mask."""
+    rows = max(1, AT_ONCE // c)
+    for start in range(0, n, rows):
+        yield slice(start, start + rows)

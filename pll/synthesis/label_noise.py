@@ -1,10 +1,9 @@
-"""Single labels that may be wrong → candidate sets that hold the right one more often.
+"""Candidate sets from single labels that may be wrong.
 
-The given label always stays a candidate. What joins it is what a classifier that never saw the label thinks likely
-(`top_k_sets`), or what the given label is known to be confused with (`confusion_sets`). More candidates catch more true
-labels and say less; look at the mean number of candidates, and at the share of the truth inside where it is known.
-
-`Noisy` says which, as something that a run can write down.
+The given label always stays a candidate. `top_k_sets` adds the labels that a classifier which has not seen the given
+label finds most likely, `confusion_sets` those that the given label is often confused with. Larger sets contain more
+true labels and say less about each; check the mean number of candidates and, where the truth is known, the share of
+true labels inside. `Noisy` describes the way and its settings, in a form that a run can store.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ WAYS = {"topk": 2.0, "confusion": 0.05}
 
 @dataclass(frozen=True)
 class Noisy:
-    """How single labels that may be wrong become candidate sets; plain values only, so that a run can write it down.
+    """A way to make candidate sets of labels that may be wrong: plain values only, so that a run can store it.
 
     Args:
         how: `"topk"` (the labels a classifier finds most likely join) or `"confusion"` (those that the given label is
@@ -97,13 +96,13 @@ class Noisy:
 
     @property
     def words(self) -> str:
-        """What it says, in a few words."""
+        """The way and its settings, for a page."""
         if self.how == "topk":
             return f"labels doubted: the {self.number:g} likeliest join"
         return f"labels doubted: those at least {self.number * 100:g} % likely join"
 
     def matrix(self, class_names: Sequence[str]) -> Matrix | None:
-        """The confusion matrix that was given, read; None where it is to be estimated.
+        """Return the given confusion matrix, read from its file; None where it is to be estimated.
 
         Raises:
             UserError: no such file, or no matrix of these classes.
@@ -123,7 +122,7 @@ class Noisy:
         seed: int = 0,
         progress: Progress | None = None,
     ) -> CandidateSets:
-        """The candidate sets of these labels.
+        """Make candidate sets of these labels.
 
         Args:
             X: (n, d) or (n, C, H, W) features; not looked at where a confusion matrix is given.
@@ -147,10 +146,12 @@ class Noisy:
 def estimated_confusion(
     X: npt.ArrayLike, labels: npt.ArrayLike, n_classes: int, *, seed: int = 0, progress: Progress | None = None
 ) -> Matrix:
-    """(c, c): of the examples given label i, how likely a classifier finds each label j, on average, at [i, j].
+    """Estimate a confusion matrix: at [i, j] the mean probability of label j over the examples given label i.
 
-    The classifier never saw the label it judges (`pll.synthesis.cross_val`). Rows are given labels and sum to 1; a
-    row of zeros for a label that is never given.
+    The probabilities are out of fold (`pll.synthesis.cross_val`).
+
+    Returns:
+        (c, c); rows are given labels and sum to 1, or 0 for a label that is never given.
 
     >>> estimated_confusion([[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1], 2).argmax(axis=1).tolist()
     [0, 1]
@@ -174,7 +175,7 @@ def top_k_sets(
     class_names: Sequence[str] = (),
     progress: Progress | None = None,
 ) -> CandidateSets:
-    """The given label, and the k classes a logistic regression finds most likely out of fold.
+    """Make sets of the given label and the k classes that a logistic regression finds most likely out of fold.
 
     Args:
         X: (n, d) or (n, C, H, W) numbers, NaN where missing.
@@ -197,7 +198,7 @@ def top_k_sets(
 def sets_of_most_likely(
     probabilities: npt.ArrayLike, labels: npt.ArrayLike, k: int, class_names: Sequence[str] = ()
 ) -> CandidateSets:
-    """The given label and the k most likely ones, by probabilities of any classifier that did not see the label.
+    """Make sets of the given label and the k most likely ones, by probabilities of a classifier of one's own.
 
     Args:
         probabilities: (n, c) scores; of equal ones the lower class comes first.
@@ -234,7 +235,7 @@ def confusion_sets(
     rows: str = "true",
     class_names: Sequence[str] = (),
 ) -> CandidateSets:
-    """The given label i, and every label j with Pr(true label j | given i) ≥ threshold.
+    """Make sets of the given label i and every label j with Pr(true label j | given i) ≥ threshold.
 
     Args:
         labels: (n,) given labels.

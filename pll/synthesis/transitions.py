@@ -1,4 +1,4 @@
-"""Matrices that say how labels get mixed up: reading, checking, and making them from a confusion matrix.
+"""Transition and confusion matrices: reading them from files, checking them, converting one into the other.
 
 A *transition matrix* is c × c, its entry [y, j] the probability Pr(j ∈ S | y) that label j is a candidate where y is
 the true label: 1 on the diagonal, rows need not sum to 1. A *confusion matrix* counts how often y was taken for j.
@@ -26,7 +26,7 @@ Matrix = npt.NDArray[np.float64]
 
 
 def checked_transitions(matrix: npt.ArrayLike, class_names: Sequence[str]) -> Matrix:
-    """The matrix as float64, if it is a transition matrix.
+    """Check a transition matrix and return it as float64.
 
     Args:
         matrix: (c, c) probabilities, 1 on the diagonal.
@@ -60,7 +60,7 @@ def checked_transitions(matrix: npt.ArrayLike, class_names: Sequence[str]) -> Ma
 def transitions_from_confusion(
     confusion: npt.ArrayLike, class_names: Sequence[str], *, highest: float | None = None
 ) -> Matrix:
-    """A transition matrix in which labels accompany each other as often as they are mixed up.
+    """Make a transition matrix in which labels accompany each other as often as they are confused.
 
     Args:
         confusion: (c, c) counts or shares: how often true label y (row) was taken for j (column).
@@ -93,7 +93,7 @@ def transitions_from_confusion(
 
 
 def truth_given_label(confusion: npt.ArrayLike, class_names: Sequence[str], *, rows: str = "true") -> Matrix:
-    """Pr(true label j | given label i), at [i, j], from a confusion matrix.
+    """Compute Pr(true label j | given label i), at [i, j], from a confusion matrix.
 
     Args:
         confusion: (c, c) counts or shares.
@@ -101,7 +101,7 @@ def truth_given_label(confusion: npt.ArrayLike, class_names: Sequence[str], *, r
         class_names: c names, for messages.
 
     Returns:
-        (c, c), rows sum to 1; a label that was never given is taken at its word.
+        (c, c), rows sum to 1; a label that was never given counts as true.
 
     Raises:
         UserError: not c × c, or a negative or missing number; row and column are named.
@@ -119,7 +119,7 @@ def truth_given_label(confusion: npt.ArrayLike, class_names: Sequence[str], *, r
 
 
 def read_matrix(path: Path | str, class_names: Sequence[str], *, name: str = "") -> Matrix:
-    """A c × c matrix of numbers from a file: .csv or .tsv, .json (a list of lists), .npy or .npz.
+    """Read a c × c matrix of numbers from a file: .csv or .tsv, .json (a list of lists), .npy or .npz.
 
     A first row or column of class names is recognised where the file has one, and the matrix is put into the order of
     `class_names` by it. Of an archive (.npz) the only array is taken, or the one called `matrix` or `confusion`.
@@ -209,7 +209,7 @@ def _from_cells(cells: list[list[str]], class_names: tuple[str, ...], file: str)
 
 
 def as_numbers(matrix: npt.ArrayLike, what: str = "The matrix") -> Matrix:
-    """A copy as two-dimensional float64.
+    """Return a copy as two-dimensional float64.
 
     Raises:
         UserError: not finite numbers in rows of equal length.

@@ -1,13 +1,46 @@
+"""Features in their normal form, and files that are written whole or not at all."""
+
 from __future__ import annotations
 
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
-from pll.io import remove_parts, save_array, write_atomically, write_json, write_text
+from pll.errors import UserError
+from pll.io import check_finite, feature_array, remove_parts, save_array, write_atomically, write_json, write_text
+
+X = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+def test_features_are_contiguous_float32() -> None:
+    array = feature_array(X[::-1].astype(np.float64).T)
+    assert array.dtype == np.float32 and array.flags.c_contiguous
+
+
+def test_missing_features_pass_where_they_are_allowed_infinite_ones_never() -> None:
+    check_finite(np.array([[np.nan, 1]]), allow_missing=True)
+    with pytest.raises(UserError, match="Row 1, feature 0 is inf"):
+        check_finite(np.array([[np.nan, 1], [np.inf, 0]]), allow_missing=True)
+
+
+@pytest.mark.parametrize(
+    ("features", "words"),
+    [
+        (X[0], "1 dimension"),
+        ([[1.0], [1.0, 2.0]], "equal length"),
+        ([["a"]], "must be numbers"),
+        (X * 1j, "real numbers"),
+        (scipy.sparse.csr_array(X), "sparse"),
+    ],
+)
+def test_what_is_no_matrix_of_real_numbers_is_refused(features: Any, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        feature_array(features)
 
 
 def test_a_file_is_replaced_whole_and_its_folder_made(tmp_path: Path) -> None:

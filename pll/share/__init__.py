@@ -8,9 +8,18 @@ never names a path. What this package is not about: pages (pll.ui.train.share).
 from __future__ import annotations
 
 from pll.share.lanes import lanes_from_query, lanes_to_link, lanes_to_query
-from pll.share.model import CONTROLS, FINGERPRINT, LANE_CONTROLS, Look, Share, on_this_machine, slug
-from pll.share.reading import from_query
-from pll.share.writing import to_link, to_query
+from pll.share.link import (
+    CONTROLS,
+    FINGERPRINT,
+    LANE_CONTROLS,
+    Look,
+    Share,
+    from_query,
+    on_this_machine,
+    slug,
+    to_link,
+    to_query,
+)
 
 __all__ = [
     "CONTROLS", "FINGERPRINT", "LANE_CONTROLS", "Look", "Share", "from_query", "lanes_from_query", "lanes_to_link",

@@ -13,17 +13,15 @@ from urllib.parse import urlencode
 from pll.errors import UserError
 from pll.methods import get_method
 from pll.runs.comparison import MOST_LANES, check_lanes
-from pll.runs.folder import RunConfig
-from pll.share.model import LANE_CONTROLS, Look, Share
-from pll.share.reading import from_query
-from pll.share.writing import check_length, to_query
+from pll.runs.config import RunConfig
+from pll.share.link import LANE_CONTROLS, Look, Share, check_length, from_query, to_query
 
 _OF_ONE_RUN = ("method", "view", "example", "pin", "order")
 """Parts of a run's link that mean nothing for lanes."""
 
 
 def lanes_to_link(address: str, configs: Sequence[RunConfig], look: Look | None = None) -> str:
-    """The whole link.
+    """Return the whole link.
 
     Args:
         address: of the compare page, without a query.
@@ -37,7 +35,7 @@ def lanes_to_link(address: str, configs: Sequence[RunConfig], look: Look | None 
 
 
 def lanes_to_query(configs: Sequence[RunConfig], look: Look | None = None) -> list[tuple[str, str]]:
-    """The parts of the link in reading order, as (name, value).
+    """Return the parts of the link in reading order, as (name, value).
 
     Raises:
         UserError: lanes that do not belong together, or something that a link cannot carry.
@@ -57,7 +55,7 @@ def lanes_to_query(configs: Sequence[RunConfig], look: Look | None = None) -> li
 
 
 def lanes_from_query(query: Mapping[str, Sequence[str]]) -> tuple[Share, ...]:
-    """The lanes that a link means, with one look at all of them.
+    """Return the lanes that a link means, with one look at all of them.
 
     Args:
         query: every part's values, by name.
@@ -91,7 +89,7 @@ def lanes_from_query(query: Mapping[str, Sequence[str]]) -> tuple[Share, ...]:
 
 
 def _check_own(query: Mapping[str, Sequence[str]], settings: Sequence[set[str]]) -> None:
-    """Raises UserError unless every `name.k` is a setting of lane k."""
+    """Raise `UserError` unless every `name.k` is a setting of lane k."""
     for part in query:
         name, dot, place = part.partition(".")
         if not dot:

@@ -16,8 +16,7 @@ from pll.methods import METHODS
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.share import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link, to_query
-from pll.share.model import FINGERPRINT
-from pll.share.reading import _OWN
+from pll.share.link import FINGERPRINT, LinkParts
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 
@@ -88,7 +87,7 @@ def test_every_setting_of_every_method_is_in_the_link(method: str) -> None:
     decided_elsewhere = {"seed", "missing", "device"}
     assert set(parts) >= {name for name, value in defaults.items() if value is not None} - decided_elsewhere
     assert there_and_back(Share(RunConfig(Source("digits"), method))).config == RunConfig(Source("digits"), method)
-    assert not (set(defaults) - {"seed"}) & _OWN  # no part has two meanings
+    assert not (set(defaults) - {"seed"}) & set(LinkParts.model_fields)  # no part has two meanings
 
 
 def test_settings_of_every_kind_come_back() -> None:
@@ -117,7 +116,7 @@ def test_nothing_of_a_run_is_forgotten() -> None:
         name="mine",
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pll.share.reading.Rule.parse", lambda rule: rule)
+        patch.setattr("pll.share.link.Rule.parse", lambda rule: rule)
         assert there_and_back(Share(config)).config == config
 
 
@@ -203,6 +202,33 @@ def test_a_bad_link_says_which_part_is_wrong(parts: dict[str, Any], said: str) -
         from_query(query(**parts), views=VIEWS)
 
 
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("part", "value"),
+    [
+        *(("matrix", text) for text in (DEEP, "[]", "[[]]", "[[1], [1, 2]]", "[[1e999, 1], [1, 1]]", "[[NaN]]", "{}")),
+        *(("matrix", text) for text in ("null", '"x"', f"[[1, {'9' * 400}], [1, 1]]", "[[[1]]]", '[{"a": 1}]')),
+        *(("confusion", text) for text in (DEEP, "[[1e999, 1], [1, 1]]", '[["a", 1]]', "5", "[[1], [1, 2]]")),
+        *(("options", text) for text in (DEEP, "[]", '{"columns": 5}', '{"columns": {"a": {}}}', '{"fold": "x"}')),
+        *(("options", text) for text in ('{"max_bytes": 1e400}', '{"progress": 1}', '{"combine": "none"}', "null")),
+        *(("epochs", text) for text in ("9" * 5000, "1e5", "", "٣", "0x10")),
+        *(("lr", text) for text in ("1e999", "-inf", "", "1,5", "[1]")),
+        *(("seed", text) for text in ("9" * 30, "2147483648", "true")),
+    ],
+)
+def test_a_hostile_link_is_refused_by_the_name_of_its_part(part: str, value: str) -> None:
+    more = {
+        "matrix": {"flip": "matrix", "q": None},
+        "confusion": {"flip": None, "q": None, "noisy": "confusion:0.1"},
+        "options": {"data": None, "file": "a.csv", "sha256": SHA},
+    }
+    with pytest.raises(UserError) as refused:
+        from_query(query(**more.get(part, {}), **{part: value}))
+    assert part in str(refused.value) and len(str(refused.value)) < 400
+
+
 def test_a_part_given_twice_is_refused_but_pins_may_be_many() -> None:
     with pytest.raises(UserError, match="says lr 2 times"):
         from_query(query() | {"lr": ["0.1", "0.2"]})
@@ -213,7 +239,11 @@ def test_which_run_it_became_here_is_no_part_of_its_meaning() -> None:
     assert from_query(query(run="abc")) == from_query(query())
 
 
-@given(some.dictionaries(some.sampled_from(sorted(_OWN)), some.lists(some.text(max_size=8), min_size=1, max_size=2)))
+@given(
+    some.dictionaries(
+        some.sampled_from(sorted(LinkParts.model_fields)), some.lists(some.text(max_size=8), min_size=1, max_size=2)
+    )
+)
 def test_whatever_a_link_holds_it_is_understood_or_refused_in_words(parts: dict[str, list[str]]) -> None:
     try:
         share = from_query(query() | parts, views=VIEWS)

@@ -14,9 +14,9 @@ from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs.comparison import USUAL, lane_configs
-from pll.runs.folder import RunConfig
+from pll.runs.config import RunConfig
 from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, lanes_to_query
-from pll.share.reading import _OWN
+from pll.share.link import LinkParts
 from pll.synthesis import Flip
 
 SHA = "0123456789abcdef" * 4
@@ -132,7 +132,7 @@ def test_which_comparison_it_became_here_is_no_part_of_its_meaning() -> None:
 
 @given(
     some.dictionaries(
-        some.sampled_from([*sorted(_OWN), "lanes", "lr.1", "lr.٣", "lr.²", ".", "lr."]),
+        some.sampled_from([*sorted(LinkParts.model_fields), "lanes", "lr.1", "lr.٣", "lr.²", ".", "lr."]),
         some.lists(some.text(max_size=8), min_size=1, max_size=2),
     )
 )

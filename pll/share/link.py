@@ -1,0 +1,464 @@
+"""A run and a view of it as a link: what a link stands for, writing it, and reading it strictly.
+
+The parts of a link are one pydantic model, made for the settings of the link's method; whatever does not fit it is
+refused with the name of the part.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import math
+import os
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
+
+from pydantic import BaseModel, BeforeValidator, Field, FiniteFloat, Json, ValidationError, create_model
+
+from pll import catalog
+from pll.annotations import Rule
+from pll.catalog.sources import Source
+from pll.errors import UserError
+from pll.methods import get_method
+from pll.runs.config import RunConfig
+from pll.synthesis import Flip
+from pll.synthesis.label_noise import Noisy
+
+LONGEST = 6000
+"""Characters of a link: browsers take more, but mail programs and chats break longer ones."""
+_AS_DEFAULTED = ("seed", "missing", "device")
+"""Settings that a link carries only where they are not the default: data and machine decide them."""
+_PASSED_OVER = ("run", "comparison", "theme", "embed", "embed_options")
+"""Parts that are not ours, or of one browser alone: which run or comparison the link became there."""
+VERSION = "1"
+FINGERPRINT = 16
+"""Hexadecimal digits of a file's SHA-256 that a link carries."""
+MOST_EPOCHS = 100_000
+
+CONTROLS = {
+    "navigation": "Navigation between pages",
+    "settings": "Settings of the run",
+    "transport": "Transport: step, play, pause, stop",
+    "speed": "Speed and stop when settled",
+    "next": "Export and new run",
+    "timeline": "Timeline",
+    "figures": "Figures",
+    "star": "Star plot",
+    "heatmap": "Heatmap",
+    "truth": "True labels and accuracies",
+}
+"""What a lesson may hide, besides single views (`view-…`)."""
+LANE_CONTROLS = {
+    "navigation": "Navigation between pages",
+    "settings": "Settings of the lanes",
+    "transport": "Transport: step, play, pause, stop",
+    "speed": "Speed and stop when settled",
+    "next": "New comparison and single runs",
+    "timeline": "Timeline",
+    "star": "Star plots",
+    "verdict": "What this shows, in words",
+    "curves": "Curves over the epochs",
+    "table": "Table of figures",
+    "truth": "True labels and accuracies",
+}
+"""What a lesson may hide of a comparison."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What is in view, and what a lesson hides.
+
+    Args:
+        epoch: the epoch in view; None follows the latest.
+        view: the view below the pictures, as a slug; "" for the first.
+        example: id of the example in view.
+        pins: ids of the examples pinned.
+        truth: colour the star plot by true labels.
+        order: how the heatmap's rows stand: `"confidence"` or `"label"`.
+        hidden: names of `CONTROLS`, or `view-<slug>`.
+        paused: wait before the first epoch.
+        pace: epochs a second; None for full speed.
+        settle: stop after so many epochs without a change; None for never.
+    """
+
+    epoch: int | None = None
+    view: str = ""
+    example: str | None = None
+    pins: tuple[str, ...] = ()
+    truth: bool = False
+    order: str = "confidence"
+    hidden: tuple[str, ...] = ()
+    paused: bool = False
+    pace: float | None = None
+    settle: int | None = None
+
+
+@dataclass(frozen=True)
+class Share:
+    """A run to set up, and how to look at it."""
+
+    config: RunConfig
+    look: Look = field(default_factory=Look)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the data is known; a file has to be given first (`with_file`)."""
+        return self.config.source.path != ""
+
+    def with_file(self, source: Source) -> Share:
+        """The same with the file that was asked for.
+
+        Args:
+            source: the file, its `sha256` known.
+
+        Raises:
+            UserError: it is another file.
+        """
+        wanted = self.config.source
+        if not (source.sha256 or "").startswith(wanted.sha256 or ""):
+            raise UserError(
+                f"{source.name} is not the file of this link: its fingerprint is "
+                f"{(source.sha256 or '')[:FINGERPRINT]}, the link's {wanted.sha256}. "
+                f"Give the very {wanted.name} that the run was made with."
+            )
+        return replace(
+            self, config=replace(self.config, source=replace(wanted, path=source.path, sha256=source.sha256))
+        )
+
+
+def slug(title: str) -> str:
+    """The name of a view as a part of a link.
+
+    >>> slug("Slow motion")
+    'slow-motion'
+    """
+    return title.lower().replace(" ", "-")
+
+
+def on_this_machine(share: Share, most_threads: int | None = None) -> tuple[Share, tuple[str, ...]]:
+    """The share as this machine can run it, and what is different then, in words.
+
+    Threads are part of a link, since sums in another order may differ in their last digits; more than there are
+    cores would only be slower.
+    """
+    most = most_threads or os.cpu_count() or 1
+    wanted = share.config.params.get("threads")
+    if wanted is None or wanted <= most:
+        return share, ()
+    config = replace(share.config, params=share.config.params | {"threads": most})
+    note = f"The link's run used {wanted} CPU threads and this machine has {most}: the last digits may differ."
+    return replace(share, config=config), (note,)
+
+
+# ---- writing ---------------------------------------------------------------------------------------------------------
+
+
+def to_link(address: str, share: Share) -> str:
+    """Return the whole link.
+
+    Args:
+        address: of the train page, without a query.
+
+    Raises:
+        UserError: see `to_query`; the link would be too long.
+    """
+    return check_length(f"{address}?{urlencode(to_query(share), safe=',')}")
+
+
+def check_length(link: str) -> str:
+    """Return the link; raise `UserError` where it is too long for a mail."""
+    if len(link) > LONGEST:
+        raise UserError(
+            f"The link would have {len(link):,} characters; unpin examples, or make sets by q, not a matrix."
+        )
+    return link
+
+
+def to_query(share: Share) -> list[tuple[str, str]]:
+    """Return the parts of the link in reading order, as (name, value).
+
+    Raises:
+        UserError: something that a link cannot carry.
+    """
+    config, look = share.config, share.look
+    if config.lessons is not None:
+        raise UserError("This run was taught by people's decisions, which no link can carry; share the run before it.")
+    parts: list[tuple[str, Any]] = [("link", VERSION), *_source_parts(config.source)]
+    parts += [("features", config.features)] if config.features != "auto" else []
+    if config.flip is not None:
+        parts += [("flip", config.flip.how), ("q", config.flip.q), ("size", config.flip.size)]
+        parts.append(("matrix", _matrix_text(config.flip.matrix)))
+    if config.noisy is not None:
+        confusion = _matrix_text(config.noisy.confusion)
+        parts += [("noisy", str(config.noisy)), ("confusion", confusion)]
+        parts += [("rows", None if confusion is None else config.noisy.rows)]
+    parts += [("holdout", config.holdout), ("test", _test_name(config.test)), ("strict", config.strict or None)]
+    parts += [("seed", config.seed), ("method", config.method), *_settings_of(config)]
+    parts += [("name", config.name if config.name not in ("", config.source.name) else None)]
+    parts += [("epoch", look.epoch), ("view", look.view or None), ("example", look.example)]
+    parts += [("pin", pin) for pin in look.pins]
+    parts += [("colour", "truth" if look.truth else None), ("order", look.order if look.order == "label" else None)]
+    parts += [("hide", ",".join(look.hidden) or None), ("start", "paused" if look.paused else None)]
+    parts += [("pace", look.pace), ("settle", look.settle)]
+    return [(name, _text(value)) for name, value in parts if value is not None]
+
+
+def _source_parts(source: Source) -> list[tuple[str, Any]]:
+    if source.path is None:
+        parts: list[tuple[str, Any]] = [("data", source.name)]
+    elif source.sha256 is None:
+        raise UserError(f"The fingerprint of {source.name} is not known; start the run again to share it.")
+    else:
+        parts = [("file", source.name), ("sha256", source.sha256[:FINGERPRINT])]
+    return [
+        *parts,
+        ("format", source.format),
+        ("options", json.dumps(source.options, sort_keys=True) if source.options else None),
+        ("rule", source.rule or None),
+    ]
+
+
+def _settings_of(config: RunConfig) -> list[tuple[str, Any]]:
+    given = config.params
+    if given.get("seed", config.seed) != config.seed:
+        raise UserError("This run's method has a seed of its own, beside the run's; a link cannot carry two.")
+    every = get_method(config.method)().get_params() | given
+    return [
+        (name, value)
+        for name, value in every.items()
+        if value is not None and name != "seed" and (name in given or name not in _AS_DEFAULTED)
+    ]
+
+
+def _test_name(test: Source | None) -> str | None:
+    if test is not None and test.path is not None:
+        raise UserError(f"This run was tested on a file of its own, {test.name}; a link cannot ask for two files.")
+    return None if test is None else test.name
+
+
+def _matrix_text(matrix: object) -> str | None:
+    if isinstance(matrix, str):
+        raise UserError(f"The candidates were made with the file {matrix}; a link cannot carry it.")
+    return None if matrix is None else json.dumps(matrix, separators=(",", ":"))
+
+
+def _text(value: object) -> str:
+    """Return the shortest text that is read as the same value."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------------
+
+
+def _whole(low: int, high: int, default: int | None = None) -> Any:
+    return Field(default, ge=low, le=high, description=f"a whole number from {low:g} to {high:g}")
+
+
+def _number(low: float, high: float) -> Any:
+    return Field(None, ge=low, le=high, description=f"a number from {low:g} to {high:g}")
+
+
+def _one_of(*names: str) -> Any:
+    return Field(names[0], description=f"one of {', '.join(names)}")
+
+
+_Row = Annotated[tuple[FiniteFloat, ...], Field(min_length=1)]
+_MATRIX: Any = Field(None, description="a matrix of numbers; it must be JSON, as Candid wrote it")
+
+
+class ReadingParts(BaseModel, extra="forbid"):
+    """`pll.formats.ReadOptions` as a link carries them."""
+
+    name: str = ""
+    class_names: list[str] = []
+    separator: str | None = None
+    columns: dict[str, str] = {}
+    combine: Literal["union", "largest"] = "union"
+    fold: int | None = Field(None, ge=1)
+    max_bytes: int = Field(1, ge=1, le=2**40)
+
+
+class LinkParts(BaseModel, extra="forbid"):
+    """The parts of a link but the settings of its method; a part that is missing has its default here."""
+
+    link: str
+    data: str | None = None
+    file: str | None = None
+    sha256: str | None = Field(
+        None,
+        pattern=rf"^[0-9a-f]{{{FINGERPRINT},64}}$",
+        description=f"at least {FINGERPRINT} hexadecimal digits, the beginning of the file's SHA-256",
+    )
+    format: str | None = None
+    options: Json[ReadingParts] | None = Field(None, description="how to read the file, as Candid wrote it")
+    rule: str = ""
+    features: str = "auto"
+    flip: str | None = None
+    q: FiniteFloat | None = _number(0, 1)
+    size: int | None = _whole(1, 10**6)
+    matrix: Json[tuple[_Row, ...]] | None = _MATRIX
+    noisy: str | None = None
+    confusion: Json[tuple[_Row, ...]] | None = _MATRIX
+    rows: Literal["true", "given"] = _one_of("true", "given")
+    holdout: FiniteFloat | None = _number(0, 1)
+    test: str | None = None
+    strict: Literal["true", "false"] = _one_of("false", "true")
+    seed: int = _whole(0, 2**31 - 1, default=0)
+    method: str = "proden"
+    name: str = ""
+    epoch: int | None = _whole(0, MOST_EPOCHS)
+    view: str = ""
+    example: str | None = None
+    pin: list[str] = []
+    colour: Literal["truth", "label"] = _one_of("label", "truth")
+    order: Literal["confidence", "label"] = _one_of("confidence", "label")
+    hide: str = ""
+    start: Literal["paused", "training"] = _one_of("training", "paused")
+    pace: FiniteFloat | None = _number(1e-3, 1e3)
+    settle: int | None = _whole(1, MOST_EPOCHS)
+
+
+def from_query(
+    query: Mapping[str, Sequence[str]], *, views: Collection[str] = (), controls: Collection[str] = tuple(CONTROLS)
+) -> Share:
+    """Return what a link means.
+
+    Args:
+        query: every part's values, by name.
+        views: slugs of the views there are.
+        controls: names of what a lesson may hide, besides the views.
+
+    Raises:
+        UserError: a part that is missing, unknown, given twice, or has a value that cannot be meant; it is named.
+    """
+    given = {name: values for name, values in query.items() if values and name not in _PASSED_OVER}
+    for name, values in given.items():
+        if len(values) > 1 and name != "pin":
+            raise UserError(f"The link says {name} {len(values)} times; it can be one only.")
+    texts = {name: list(values) if name == "pin" else values[0] for name, values in given.items()}
+    version = texts.get("link")
+    if version not in (None, VERSION):
+        raise UserError(f"The link is of version {version!r}; this Candid reads version {VERSION}. Update it.")
+    method = str(texts.get("method", "proden"))
+    defaults = get_method(method)().get_params()
+    parts = _validated(_model_of(method), texts)
+    settings = {name: getattr(parts, name) for name in defaults if name != "seed" and name in given}
+    config = RunConfig(
+        source=_source(parts),
+        method=method,
+        params={name: value for name, value in settings.items() if value != defaults[name]},
+        flip=_flip(parts),
+        noisy=None if parts.noisy is None else Noisy.parse(parts.noisy, confusion=parts.confusion, rows=parts.rows),
+        holdout=parts.holdout,
+        test=None if parts.test is None else Source(catalog.find(parts.test).name),
+        features=parts.features,
+        seed=parts.seed,
+        strict=parts.strict == "true",
+        name=parts.name[:200],
+    )
+    return Share(config, _look(parts, views, controls))
+
+
+@lru_cache(maxsize=32)
+def _model_of(method: str) -> type[LinkParts]:
+    """Return the model of a link's parts with the settings of a method, each of its default's kind."""
+    settings: dict[str, Any] = {
+        name: _setting(name, default) for name, default in get_method(method)().get_params().items() if name != "seed"
+    }
+    return create_model(f"LinkParts_{method}", __base__=LinkParts, **settings)
+
+
+def _setting(name: str, default: object) -> tuple[Any, Any]:
+    """Return type and field of a setting of a method."""
+    if isinstance(default, bool):
+        return bool | None, Field(None, description="true or false")
+    if name == "threads" or isinstance(default, int):
+        return int | None, _whole(1 if name in ("epochs", "batch_size", "threads") else 0, MOST_EPOCHS)
+    if isinstance(default, float):
+        return FiniteFloat | None, _number(0, 1e9)
+    if default is None:
+        return Annotated[int | FiniteFloat, BeforeValidator(_whole_or_float)] | None, _number(0, 1e9)
+    return Annotated[float | str, BeforeValidator(_number_or_text)] | None, None  # such as lam: "auto" or a number
+
+
+def _whole_or_float(text: str) -> int | float:
+    return float(text) if "." in text else int(text)
+
+
+def _number_or_text(text: str) -> float | str:
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return number if math.isfinite(number) else text
+
+
+def _validated(model: type[LinkParts], texts: Mapping[str, object]) -> LinkParts:
+    """Return the parts; raise `UserError` at the first that does not fit, by its name."""
+    try:
+        return model.model_validate(texts)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False)[0]
+    name = str(first["loc"][0])
+    if first["type"] == "missing":
+        raise UserError(f"The link lacks its part {name!r}; copy the whole of it.")
+    if first["type"] == "extra_forbidden" and len(first["loc"]) == 1:
+        close = difflib.get_close_matches(name, model.model_fields, n=1)
+        hint = f" Did you mean {close[0]}?" if close else ""
+        raise UserError(f"The link has a part {name[:80]!r} that means nothing here; leave it out.{hint}")
+    raise _wrong(name, texts[name], model.model_fields[name].description or first["msg"])
+
+
+def _wrong(name: str, value: object, wanted: str) -> UserError:
+    return UserError(f"The link's {name} is {str(value)[:80]!r}; it must be {wanted}.")
+
+
+def _source(parts: LinkParts) -> Source:
+    if (parts.data is None) == (parts.file is None):
+        raise UserError("The link must say which data: either data (a dataset of the catalogue) or file and sha256.")
+    if parts.rule:
+        Rule.parse(parts.rule)
+    if parts.data is not None:
+        return Source(catalog.find(parts.data).name, rule=parts.rule)
+    if parts.sha256 is None:
+        raise UserError("The link lacks its part 'sha256'; copy the whole of it.")
+    options = {} if parts.options is None else parts.options.model_dump(exclude_unset=True)
+    return Source(parts.file or "", "", parts.format, parts.sha256, options, parts.rule)
+
+
+def _flip(parts: LinkParts) -> Flip | None:
+    if parts.flip is not None:
+        return Flip(parts.flip, q=parts.q, size=parts.size, matrix=parts.matrix)
+    for name in ("q", "size", "matrix"):
+        if getattr(parts, name) is not None:
+            raise UserError(
+                f"The link has {name} but no flip, the way to make candidates; add it, or leave {name} out."
+            )
+    return None
+
+
+def _look(parts: LinkParts, views: Collection[str], controls: Collection[str]) -> Look:
+    if parts.view and parts.view not in views:
+        raise _wrong("view", parts.view, f"one of {', '.join(views)}")
+    hideable = [*controls, *(f"view-{view}" for view in views)]
+    hidden = tuple(name for name in parts.hide.split(",") if name)
+    for name in hidden:
+        if name not in hideable:
+            raise UserError(f"The link's hide names {name[:80]!r}; what can be hidden is {', '.join(hideable)}.")
+    return Look(
+        epoch=parts.epoch,
+        view=parts.view,
+        example=parts.example,
+        pins=tuple(dict.fromkeys(parts.pin)),
+        truth=parts.colour == "truth",
+        order=parts.order,
+        hidden=tuple(dict.fromkeys(hidden)),
+        paused=parts.start == "paused",
+        pace=parts.pace,
+        settle=parts.settle,
+    )

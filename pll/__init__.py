@@ -11,7 +11,6 @@ The names below are imported on first use, so that `import pll` stays fast.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from typing import TYPE_CHECKING, Any
 
@@ -72,6 +71,8 @@ if not TYPE_CHECKING:  # a type checker would take any name for granted
                 value = getattr(importlib.import_module(module), name)
                 globals()[name] = value  # the next use does not come here
                 return value
+        import difflib  # only now: it costs as much as everything else here
+
         lower = {known.lower(): known for known in __all__}
         close = difflib.get_close_matches(name.lower(), lower, n=1)
         hint = f" Did you mean {lower[close[0]]!r}?" if close else ""

@@ -158,9 +158,10 @@ class CandidateSets:
             i = range(len(self))[rows]
             return self.indices[self.indptr[i] : self.indptr[i + 1]]
         if isinstance(rows, tuple):  # scikit-learn writes array[rows, ...]
-            rows, *rest = rows
+            chosen, *rest = rows
             if any(part is not Ellipsis for part in rest):
                 raise IndexError("CandidateSets have one index, the example; for single classes use sets.mask().")
+            return self.take(chosen)
         return self.take(rows)
 
     def __iter__(self) -> Iterator[npt.NDArray[np.int32]]:
@@ -244,7 +245,8 @@ class CandidateSets:
         sizes = self.sizes[rows]
         starts = np.repeat(self.indptr[:-1][rows], sizes)
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-        return starts + within
+        found: npt.NDArray[np.int64] = starts + within
+        return found
 
     def uniform_weights(self) -> npt.NDArray[np.float32]:
         """(nnz,) float32, 1/|S_i| on every candidate (paper, Eq. init)."""

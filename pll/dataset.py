@@ -202,14 +202,14 @@ class PartialLabelDataset:
             UserError: its file is gone or damaged.
         """
         if self.images is not None:
-            return self.images[i]
+            return np.asarray(self.images[i])
         if self.pictures is not None:
             return self.pictures[i]
         if not self.is_image:
             return None
         low, high = self._pixel_range
-        scaled = np.clip((self.X[i] - low) / (high - low) * 255, 0, 255).astype(np.uint8)
-        return scaled.transpose(1, 2, 0) if len(scaled) == 3 else scaled[0]
+        scaled: npt.NDArray[np.uint8] = np.clip((self.X[i] - low) / (high - low) * 255, 0, 255).astype(np.uint8)
+        return np.asarray(scaled.transpose(1, 2, 0) if len(scaled) == 3 else scaled[0])
 
     @cached_property
     def _pixel_range(self) -> tuple[float, float]:

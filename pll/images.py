@@ -76,7 +76,8 @@ class Pictures:
             UserError: it is missing, damaged, too large, or its name leads out of the archive or folder.
         """
         if self.contents is not None:
-            return self.contents[i]
+            content: bytes | None = self.contents[i]
+            return content
         if self.where is None:
             return None
         name = str(self.names[i])

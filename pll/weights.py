@@ -140,7 +140,7 @@ def _top_two(values: Values) -> tuple[Values, Values, npt.NDArray[Any]]:
 def _entropy(values: Values, sizes: npt.NDArray[np.int64]) -> Values:
     # log of the smallest float keeps 0 · log 0 at 0 without a branch an element.
     total = -(values * np.log(np.maximum(values, np.finfo(np.float32).tiny))).sum(axis=0)
-    return np.clip(total / np.log(np.maximum(sizes, 2)).astype(np.float32), 0.0, 1.0)
+    return np.asarray(np.clip(total / np.log(np.maximum(sizes, 2)).astype(np.float32), 0.0, 1.0))
 
 
 def accuracy(predicted: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None) -> float | None:

@@ -43,7 +43,7 @@ def _together(candidates: CandidateSets) -> npt.NDArray[np.float64]:
     ones = np.ones(candidates.nnz, dtype=np.float32)
     held = scipy.sparse.csr_array((ones, candidates.indices, candidates.indptr), shape=(n, c))
     if n * c**2 > DENSE_IS_FASTER * float((candidates.sizes**2).sum()):
-        return (held.T @ held.astype(np.float64)).toarray()
+        return np.asarray((held.T @ held.astype(np.float64)).toarray())
     total = np.zeros((c, c))
     for start in range(0, n, ROWS_AT_ONCE):  # float32 counts exactly that far
         block = held[start : start + ROWS_AT_ONCE].toarray()
@@ -75,7 +75,7 @@ def flip_matrix(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.f
     known = of_entry >= 0
     held = np.bincount(of_entry[known] * c + candidates.indices[known], minlength=c * c).reshape(c, c)
     examples = np.bincount(truth[truth >= 0], minlength=c)[:, None]  # (c, 1)
-    return np.divide(held, examples, out=np.full((c, c), np.nan), where=examples > 0)
+    return np.asarray(np.divide(held, examples, out=np.full((c, c), np.nan), where=examples > 0))
 
 
 def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:

@@ -246,7 +246,7 @@ def _shares(confusion: Any, class_names: Sequence[str]) -> Matrix:
             "0 or more."
         )
     totals = array.sum(axis=1, keepdims=True)
-    return np.divide(array, totals, out=np.zeros_like(array), where=totals > 0)
+    return np.asarray(np.divide(array, totals, out=np.zeros_like(array), where=totals > 0))
 
 
 def _place(y: int, j: int, class_names: Sequence[str]) -> str:

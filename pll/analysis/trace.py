@@ -126,7 +126,7 @@ def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None =
 
 def _twin(trainer: Trainer) -> Trainer:
     """A copy that can be stepped; the features and the candidates, which no step changes, are shared."""
-    shared = {id(part): part for part in (trainer.X, trainer.layout)}
+    shared: dict[int, object] = {id(part): part for part in (trainer.X, trainer.layout, trainer.stream)}
     twin = copy.deepcopy(trainer, shared)
     twin.stream = trainer.stream.twin()  # where it stands now, even in the middle of an epoch
     return twin

@@ -128,9 +128,13 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         """
         return False
 
-    @abstractmethod
     def release(self) -> None:
         """Free everything that only training needs (device memory above all); the fitted model stays, on the CPU."""
+        self._forget_training()
+
+    def _forget_training(self) -> None:
+        for name in self._training_state:
+            self.__dict__.pop(name, None)
 
     @abstractmethod
     def fitted_arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -205,8 +209,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         for _ in self.rounds(Task(features, candidates, known)):
             pass
         self._labels = labels
-        for name in self._training_state:
-            self.__dict__.pop(name, None)
+        self._forget_training()
         return self
 
     @property

@@ -89,9 +89,6 @@ class ClassicalEstimator(PartialLabelEstimator):
     def finish(self) -> Weights:
         return self.label_weights_
 
-    def release(self) -> None:
-        self._monitor = None
-
     def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """(n, c) scores of raw features."""
         return self._scores(self._scaled(self.checked_features(X))).astype(np.float32)

@@ -115,10 +115,13 @@ class DeepEstimator(PartialLabelEstimator):
             X_test = None if task.X_test is None else scaled(self._scaling, task.X_test, device)
             if trainer.epoch >= self.epochs:  # the checkpoint was the last one: what is left is to take the result
                 self.finish()
-            for record in train(trainer, self.epochs, monitor, X_test=X_test, hook=hook):
+        records = train(trainer, self.epochs, monitor, X_test=X_test, hook=hook)
+        while trainer.epoch < self.epochs:
+            with computing_threads(self.threads):  # and not while the caller has the record
+                record = next(records)
                 if record.epoch == self.epochs:
                     self._take_result(record.label_weights)
-                yield record
+            yield record
 
     def total_rounds(self) -> int:
         return self.epochs
@@ -152,8 +155,7 @@ class DeepEstimator(PartialLabelEstimator):
 
     def release(self) -> None:
         """Let go of the training state (optimiser, features on the device); the fitted model stays, on the CPU."""
-        self.__dict__.pop("_trainer", None)
-        self._monitor = None
+        super().release()
         if hasattr(self, "model_"):
             self.model_.to("cpu")
 
@@ -184,7 +186,7 @@ class DeepEstimator(PartialLabelEstimator):
         features = self.checked_features(X)
         device = next(self.model_.parameters()).device
         with evaluating(self.model_):
-            parts = [self.model_(part.to(device)).cpu() for part in _pieces(features)]
+            parts = [self.model_(part.to(device)).float().cpu() for part in _pieces(features)]
         return torch.cat(parts).numpy()
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -214,6 +216,7 @@ class DeepEstimator(PartialLabelEstimator):
             self._optimisation(),
             self.seed,
             augment,
+            loss_draws=callable(self.loss),  # who knows what it does
         )
         warm = self.__dict__.pop("_warm_arrays", None)
         if warm is not None:

@@ -59,10 +59,6 @@ class NeighbourEstimator(ClassicalEstimator):
         self.k = k
         self.clip = clip
 
-    def release(self) -> None:
-        super().release()
-        self._memo = None
-
     def restore(
         self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
     ) -> NeighbourEstimator:

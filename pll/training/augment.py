@@ -1,8 +1,8 @@
 """Augmentation of images in training: the standard shift (pad, then crop) and horizontal flip.
 
 Works on a batch of *scaled* images, on their device, without a loop over examples: every image gets its own shift and
-flip. What is padded is 0, the mean colour where images are z-scored. It is drawn from torch's own random stream, which
-in training is the trainer's, so that a resumed run draws the same.
+flip. What is padded is 0, the mean colour where images are z-scored. It is drawn from a given generator, which in
+training is the trainer's, so that a resumed run draws the same.
 
 The label weights of an epoch then come from augmented images; those of the final evaluation from images as they are.
 """
@@ -18,8 +18,8 @@ from torch.nn.functional import pad
 
 from pll.errors import UserError
 
-Augmentation = Callable[[Tensor], Tensor]
-"""(B, C, H, W) scaled images → the same shape, randomly changed."""
+Augmentation = Callable[[Tensor, torch.Generator | None], Tensor]
+"""(B, C, H, W) scaled images, and what to draw from (None: torch's global stream) → the same shape, changed."""
 
 AUGMENTATIONS = ("none", "crop", "crop-flip")
 
@@ -49,11 +49,12 @@ def get_augmentation(name: str, input_shape: tuple[int, ...]) -> Augmentation | 
     return partial(shift, flip=name == "crop-flip")
 
 
-def shift(images: Tensor, *, flip: bool = False) -> Tensor:
+def shift(images: Tensor, generator: torch.Generator | None = None, *, flip: bool = False) -> Tensor:
     """Each image shifted by whole pixels, 0 where nothing was; with `flip` also mirrored, one time in two.
 
     Args:
         images: (B, C, H, W).
+        generator: what to draw from; None takes torch's global stream.
 
     >>> shift(torch.ones(2, 1, 28, 28)).shape
     torch.Size([2, 1, 28, 28])
@@ -61,10 +62,10 @@ def shift(images: Tensor, *, flip: bool = False) -> Tensor:
     count, channels, height, width = images.shape
     down, across = largest_shift(height), largest_shift(width)
     padded = pad(images, (across, across, down, down))
-    rows = _starts(count, down, images.device) + torch.arange(height, device=images.device)  # (B, H)
-    columns = _starts(count, across, images.device) + torch.arange(width, device=images.device)  # (B, W)
+    rows = _starts(count, down, generator, images.device) + torch.arange(height, device=images.device)  # (B, H)
+    columns = _starts(count, across, generator, images.device) + torch.arange(width, device=images.device)  # (B, W)
     if flip:
-        mirrored = torch.rand((count, 1), device=images.device) < 0.5
+        mirrored = torch.rand((count, 1), generator=generator, device=images.device) < 0.5
         columns = torch.where(mirrored, columns.flip(1), columns)
     example = torch.arange(count, device=images.device)
     channel = torch.arange(channels, device=images.device)
@@ -82,6 +83,6 @@ def largest_shift(side: int) -> int:
     return min(LARGEST_SHIFT, -(-side // 8))
 
 
-def _starts(count: int, most: int, device: torch.device) -> Tensor:
+def _starts(count: int, most: int, generator: torch.Generator | None, device: torch.device) -> Tensor:
     """(B, 1) first row or column of each crop."""
-    return torch.randint(0, 2 * most + 1, (count, 1), device=device)
+    return torch.randint(0, 2 * most + 1, (count, 1), generator=generator, device=device)

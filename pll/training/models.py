@@ -315,3 +315,28 @@ def build_model(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) 
 def has_batch_norm(network: nn.Module) -> bool:
     """Whether a batch of one example would break the network in training."""
     return any(isinstance(layer, nn.modules.batchnorm._BatchNorm) for layer in network.modules())
+
+
+_DRAWING_LAYERS = (
+    nn.modules.dropout._DropoutNd,
+    nn.RReLU,
+    nn.FractionalMaxPool2d,
+    nn.FractionalMaxPool3d,
+    nn.RNNBase,
+    nn.MultiheadAttention,
+)
+
+
+def draws_globally(network: nn.Module) -> bool:
+    """Whether a training pass may draw from torch's global random stream: dropout does, and foreign code might.
+
+    >>> draws_globally(nn.Sequential(nn.Linear(2, 2), nn.ReLU())), draws_globally(nn.Dropout())
+    (False, True)
+    """
+    return any(isinstance(part, _DRAWING_LAYERS) or not _is_known(part) for part in network.modules())
+
+
+def _is_known(part: nn.Module) -> bool:
+    hooked = part._forward_hooks or part._forward_pre_hooks
+    ours = isinstance(part, _Block | _GreyToColour)
+    return not hooked and (ours or type(part).__module__.startswith("torch.nn.modules."))

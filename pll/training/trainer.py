@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import time
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from pll.training.augment import Augmentation
 from pll.training.layouts import Batch, choose_layout
 from pll.training.losses import Loss
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
-from pll.training.models import has_batch_norm
+from pll.training.models import draws_globally, has_batch_norm
 from pll.training.rng import Stream
 from pll.weights import Weights
 
@@ -53,6 +53,7 @@ class Trainer:
         optimisation: settings of the optimiser.
         seed: fixes the order of examples and whatever the network or the augmentation draws at random.
         augment: changes the scaled features of a training batch at random; evaluation sees them as they are.
+        loss_draws: whether the objective's loss may draw from torch's global random stream.
 
     Attributes:
         epoch: epochs completed.
@@ -70,6 +71,7 @@ class Trainer:
         optimisation: Optimisation,
         seed: int,
         augment: Augmentation | None = None,
+        loss_draws: bool = False,
     ) -> None:
         self.network = network.to(X.device)
         self.X = X
@@ -82,7 +84,7 @@ class Trainer:
         self.epoch = 0
         self.cursor = 0
         self._loss_sum = torch.zeros((), device=X.device)
-        self.stream = Stream(X.device, seed)
+        self.stream = Stream(X.device, seed, is_global=loss_draws or draws_globally(network))
         self._merge_last = has_batch_norm(network)
         self.objective = objective
         objective.start(self)
@@ -103,7 +105,9 @@ class Trainer:
         batch = self.layout.batch(rows)
         batch.units = units
         inputs = self.X.index_select(0, rows)
-        logits = self.network(inputs if self.augment is None else self.augment(inputs))  # (B, c), the one forward pass
+        if self.augment is not None:
+            inputs = self.augment(inputs, self.stream.generator)
+        logits = self._logits(inputs)  # (B, c), the one forward pass
         loss = self.objective.loss(batch, logits)  # line 6, with the old weights
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()  # line 7
@@ -116,6 +120,11 @@ class Trainer:
         self.optimiser.step()  # line 9
         self._loss_sum += loss.detach() * len(units)
         return Step(batch, logits.detach(), new, loss.detach())
+
+    def _logits(self, inputs: Tensor) -> Tensor:
+        """(B, c) float32, whatever precision the network computes in."""
+        logits: Tensor = self.network(inputs)
+        return logits.float()
 
     def batches_left(self) -> Iterator[Tensor]:
         """The mini-batches of this epoch that are still to come; their order depends on seed and epoch alone.
@@ -161,7 +170,7 @@ class Trainer:
         weights = torch.zeros_like(self.label_weights)
         with evaluating(self.network):
             for batch in self.all_batches():
-                batch.write(weights, batch.restrict(self.network(self.X.index_select(0, batch.rows))))
+                batch.write(weights, batch.restrict(self._logits(self.X.index_select(0, batch.rows))))
         return self.layout.flat(weights)
 
     def all_batches(self) -> Iterator[Batch]:
@@ -296,7 +305,7 @@ def _epoch_order(n: int, seed: int, epoch: int) -> Tensor:
     return torch.randperm(n, generator=torch.Generator().manual_seed(mixed))
 
 
-class Objective:
+class Objective(ABC):
     """A method's part of the step. All it must have is a loss; whatever else there is to do, it does nothing by itself.
 
     An epoch passes once over the *training units*. These are the examples, unless the method sets `owners` in `start`.
@@ -307,12 +316,14 @@ class Objective:
 
     def start(self, trainer: Trainer) -> None:
         """Make the stores it needs; the trainer is ready but untrained."""
+        return
 
     def warm_up(self, trainer: Trainer) -> None:
         """Training goes on from a model fitted before; `trainer.label_weights` are that model's. Called after `start`.
 
         Where the training weights are made of label weights: take them over, as if they had just been refreshed.
         """
+        return
 
     @abstractmethod
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
@@ -320,9 +331,11 @@ class Objective:
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:
         """Take notice of the batch's new label weights (B, k), before the parameters change. No gradients."""
+        return
 
     def end_epoch(self, trainer: Trainer) -> None:
         """Do what is done once an epoch, if anything."""
+        return
 
     def state(self) -> dict[str, Tensor]:
         """Everything that a checkpoint must hold beyond model, optimiser and label weights."""
@@ -330,6 +343,7 @@ class Objective:
 
     def load_state(self, state: dict[str, Tensor]) -> None:
         """Go on from `state()`."""
+        return
 
 
 class WeightedLoss(Objective):

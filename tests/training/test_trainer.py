@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
@@ -15,8 +16,10 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.synthesis import flip_binomial
 from pll.training import trainer as trainer_module
+from pll.training.layouts import Batch
 from pll.training.losses import get_loss
 from pll.training.metrics import Monitor, StopTraining
+from pll.training.rng import seeded
 from pll.training.trainer import Optimisation, Trainer, WeightedLoss, evaluating, train
 
 N, D, C = 23, 4, 5
@@ -394,6 +397,40 @@ class TestRandomness:
     def test_the_seed_decides_what_dropout_draws(self) -> None:
         one, other = new_trainer(with_dropout, seed=1, batch_size=N), new_trainer(with_dropout, seed=2, batch_size=N)
         assert run(one, 1)[0].loss != run(other, 1)[0].loss
+
+
+@pytest.mark.parametrize(("make", "waits"), [(linear, False), (with_batch_norm, False), (with_dropout, True)])
+def test_who_builds_a_model_waits_only_for_steps_that_draw_from_the_global_stream(
+    make: Callable[[], nn.Module], waits: bool
+) -> None:
+    trainer = new_trainer(make)
+    inside, go_on = threading.Event(), threading.Event()
+    original = trainer.objective.loss
+
+    def slow_loss(batch: Batch, logits: Tensor) -> Tensor:
+        inside.set()
+        assert go_on.wait(60)
+        return original(batch, logits)
+
+    trainer.objective.loss = slow_loss  # type: ignore[method-assign]
+
+    def build() -> bool:
+        with seeded(0):
+            return go_on.is_set()
+
+    with ThreadPoolExecutor(2) as pool:
+        training = pool.submit(run, trainer, 1)
+        assert inside.wait(60)
+        building = pool.submit(build)
+        if waits:
+            go_on.set()
+            assert building.result(60)
+        else:
+            try:
+                assert not building.result(10)
+            finally:
+                go_on.set()
+        training.result(60)
 
 
 def test_evaluation_in_pieces_is_evaluation_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

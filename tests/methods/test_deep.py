@@ -1,0 +1,62 @@
+"""What all methods trained by gradient descent share: threads, training state, networks of any precision."""
+
+from __future__ import annotations
+
+import inspect
+import pickle
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pll.methods import METHODS, PartialLabelEstimator
+from pll.methods.base import Task
+from pll.synthesis import flip_binomial
+from pll.training.trainer import Objective
+
+Y = np.arange(2000) % 4
+X = np.random.default_rng(0).normal(size=(2000, 30)).astype(np.float32)
+SETS = flip_binomial(Y, 4, 0.3, seed=0)
+
+
+class Double(nn.Module):
+    """A network that gives float64."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(30, 4)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.layer(x).double()
+
+
+def test_rounds_puts_the_thread_count_back_while_the_caller_has_the_record() -> None:
+    before = torch.get_num_threads()
+    inside: list[int] = []
+    other = 2 if before == 1 else 1
+    records = METHODS["proden"](epochs=2, device="cpu", threads=other).rounds(
+        Task(X, SETS), hook=lambda: inside.append(torch.get_num_threads())
+    )
+    for _ in records:
+        assert torch.get_num_threads() == before
+    assert set(inside) == {other}
+
+
+def test_a_fitted_estimator_pickles_without_its_training_data() -> None:
+    estimator = METHODS["proden"](epochs=1, device="cpu").fit(X, SETS)
+    content = pickle.dumps(estimator)
+    assert len(content) < X.nbytes
+    again = pickle.loads(content)
+    np.testing.assert_array_equal(again.predict_scores(X), estimator.predict_scores(X))
+    np.testing.assert_array_equal(again.identify(), estimator.identify())
+
+
+def test_a_network_that_gives_float64_is_trained_in_float32() -> None:
+    estimator = METHODS["proden"](model=Double(), epochs=2, device="cpu").fit(X, SETS)
+    assert estimator.label_weights_.dtype == np.float32
+    assert estimator.predict_proba(X[:3]).dtype == np.float32
+
+
+def test_base_classes_are_abstract() -> None:
+    assert inspect.isabstract(PartialLabelEstimator) and inspect.isabstract(Objective)
+    assert not [name for name, method in METHODS.items() if inspect.isabstract(method)]

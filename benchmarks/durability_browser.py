@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 
 from benchmarks.app import Server, chromium
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.review.label_snapshot import review_id
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
+from pll.synthesis import Flip
 
 REVIEWERS = ("Ann", "Bob")
 PATIENCE = 90.0

@@ -18,10 +18,10 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.app import Server, chromium
 from benchmarks.durability_browser import MEASURE, REVIEWERS, Seat, begin
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
+from pll.synthesis import Flip
 
 LOOK = 300
 """Milliseconds for which an example is looked at."""

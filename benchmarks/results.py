@@ -25,9 +25,9 @@ from benchmarks.paper_figures import paper_figure
 from benchmarks.results_notes import CELL_NOTES, HEAD, SETTING_NOTES
 from pll import catalog
 from pll.analysis.evaluation import Result, Splits, evaluate
-from pll.analysis.protocol import Flip
 from pll.methods import METHODS, PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
+from pll.synthesis import Flip
 
 DOCS = Path(__file__).parents[1] / "docs"
 CSV, PAGE = DOCS / "results.csv", DOCS / "results.md"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from benchmarks.results import PAPER
 from pll import catalog
-from pll.analysis.protocol import Flip, prepare
+from pll.analysis.protocol import prepare
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.catalog.files import search_roots
@@ -27,6 +27,7 @@ from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.review.neighbours import find_neighbours
 from pll.review.signals import ReviewSignals, averaged, vote_shares
+from pll.synthesis import Flip
 from pll.synthesis.cross_val import out_of_fold
 from pll.weights import Weights, normalise, on_candidates
 

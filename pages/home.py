@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.runs.config import RunConfig
+from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.home import run_list

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.review.queue_manager import QueueManager
 from pll.review.rounds import Promise
 from pll.review.settings import Settings
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
+from pll.synthesis import Flip
 from pll.ui.review import service
 
 IRIS = RunConfig(Source("iris"), params={"epochs": 30}, flip=Flip("binomial", 0.3), name="irises")

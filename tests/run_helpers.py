@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
+from pll.synthesis import Flip
 
 N, D, C = 120, 5, 4
 BATCH = 16

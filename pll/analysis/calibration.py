@@ -1,4 +1,4 @@
-"""Whether confidence can be believed: of the examples with 80 % confidence, are 80 % right?"""
+"""Calibration of confidence: reliability by bins and the expected calibration error."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ def reliability(
 
     def mean(values: npt.NDArray[np.floating] | npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
         total = np.bincount(place, weights=values.astype(np.float64), minlength=bins)
-        return np.divide(total, counts, out=np.full(bins, np.nan), where=counts > 0)
+        means: npt.NDArray[np.float64] = np.divide(total, counts, out=np.full(bins, np.nan), where=counts > 0)
+        return means
 
     sure, accurate = mean(confidence), mean(right)
     gaps = np.nan_to_num(np.abs(accurate - sure))

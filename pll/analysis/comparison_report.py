@@ -1,9 +1,9 @@
-"""What a comparison shows, in words: only what its figures carry, ties called ties, uncertainty stated.
+"""Report on a comparison as sentences: who identified how many labels, ties, and intervals.
 
 Lanes learn from the same examples, so two of them are compared example by example (`pll.analysis.intervals`). The
 intervals are over the examples of this one run; another seed draws other candidate sets.
 
-What this file is not about: the figures at a moment of a run, which `pll.ui.compare` reads from its history.
+The figures at a moment of a run come from `pll.ui.compare`, which reads them from its history.
 """
 
 from __future__ import annotations

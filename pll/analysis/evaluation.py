@@ -1,4 +1,4 @@
-"""Comparing methods as the paper does: the same splits and candidate sets for all, mean ± deviation, paired t-test."""
+"""Evaluation of methods as in the paper: the same splits and sets for all, mean ± deviation, paired t-test."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.stats
 
-from pll.analysis.protocol import Flip, Parts, folds, prepare
+from pll.analysis.protocol import Parts, folds, prepare
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
+from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 from pll.training.metrics import EpochRecord
 

@@ -1,4 +1,4 @@
-"""How sure a share of examples is, and the difference of two: intervals and tests.
+"""Confidence intervals of a share and of the difference of two shares, and tests.
 
 Two lanes on the same examples are compared example by example: only those that one has right and the other wrong count
 (McNemar's exact test), and the interval of the difference follows from them (Agresti & Min, Statistics in Medicine

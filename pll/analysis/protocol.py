@@ -1,4 +1,4 @@
-"""The paper's protocol: hold some examples out, then make candidate sets on the training part only.
+"""The paper's protocol: split the data, then make features and candidate sets on the training part only.
 
 The same data and seed give every method the same parts and the same sets.
 """

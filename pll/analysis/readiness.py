@@ -1,4 +1,4 @@
-"""Whether there is something to learn from in data: what is refused, and what a person should know before."""
+"""Checks of data before training: what is refused, and warnings."""
 
 from __future__ import annotations
 

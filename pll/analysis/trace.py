@@ -1,10 +1,7 @@
-"""The next mini-batch of Algorithm 1 in slow motion: every number of one example, before the step is really taken.
+"""Trace of the next mini-batch of Algorithm 1: every number of one example, before the step is taken.
 
-The step is taken on a twin of the trainer, by `Trainer.step` itself, so that what is shown is what will happen: the
-same order of examples, the same dropout, the same result to the last digit. The trainer does not notice.
-
-What this file is not about: how the numbers are shown (pll.ui.train.views.slow), and how the step works
-(pll.training.trainer).
+The step is taken on a copy of the trainer, by `Trainer.step` itself, so that what is shown is what will happen: the
+same order of examples, the same dropout, the same result to the last digit. The trainer is not changed.
 """
 
 from __future__ import annotations

@@ -212,7 +212,12 @@ def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: 
         lost = [*FORMATS[to].cannot_give_back(path, results, options), *FORMATS[to].cannot_label(data, results)]
         return Conversion(to, data, results, path, options, tuple(lost), _why_unlabelled(source))
     data = load(source)
-    if data.candidates is None or config.flip is not None or config.noisy is not None or config.lessons is not None:
+    if (
+        data.candidates is None
+        or config.flip is not None
+        or config.noisy is not None
+        or config.decided_sets is not None
+    ):
         data = _with_sets(data, folder.path / LABELS)
     return _anew(data, to, results, _why_unlabelled(source))
 

@@ -30,7 +30,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     check_has_result(folder)
     train = (parts or runner.parts_of(folder)).train
     sets = train.sets()
-    record = record_of(folder, sets if folder.config().lessons is None else None)
+    record = record_of(folder, sets if folder.config().decided_sets is None else None)
     weights = np.load(folder.history / "final.npy")
     subject = LabelSnapshot(folder.path.name, train.row_ids, sets, weights)
     if record is not None:

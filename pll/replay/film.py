@@ -1,4 +1,4 @@
-"""What a replay shows, small enough for one file: a sample of the examples, their label weights over the epochs.
+"""The data of a replay, small enough for one file: a sample of the examples, their label weights over the epochs.
 
 Label weights are kept in thousandths, each frame as its difference to the one before: most weights of most epochs
 hardly move, so that the whole compresses to about a tenth. `film.js` reads what this module writes.
@@ -18,7 +18,7 @@ from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.replay.pictures import looks
-from pll.runs.config import in_words
+from pll.runs.config import format_settings
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.weights import Weights, top_positions
@@ -59,7 +59,7 @@ def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
     epochs, packed = fitted(epochs, frames)
     return {
         "title": config.name or data.name,
-        "settings": in_words(config),
+        "settings": format_settings(config),
         "n": len(data),
         "names": list(sets.class_names),
         "colours": class_colours(sets.n_classes),
@@ -103,7 +103,8 @@ def quantised(weights: Weights, sets: CandidateSets) -> Frames:
     whole = np.rint(weights * SCALE).astype(np.int64)
     top = top_positions(weights, sets)[sets.rows]  # (nnz,) where the largest of the same example stands
     is_tied_by_rounding = (whole == whole[top]) & (weights < weights[top])
-    return (whole - is_tied_by_rounding).clip(0).astype(np.uint16)
+    thousandths: Frames = (whole - is_tied_by_rounding).clip(0).astype(np.uint16)
+    return thousandths
 
 
 def fitted(epochs: list[int], frames: Frames, most_bytes: int = MOST_BYTES) -> tuple[list[int], bytes]:

@@ -1,4 +1,4 @@
-"""What the examples of a replay look like: all pictures in one, or their texts, as far as there is room."""
+"""Pictures and texts of the examples of a replay: all pictures in one sheet, texts cut to the space there is."""
 
 from __future__ import annotations
 

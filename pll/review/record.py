@@ -95,7 +95,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store
     if review is None or not (events or len(rounds) > 1):  # labels may be taken over before the first answer
         return None
     if sets is None:
-        sets = load_parts(replace(folder.config(), lessons=None)).train.sets()
+        sets = load_parts(replace(folder.config(), decided_sets=None)).train.sets()
     state = ReviewState(sets)
     state.take_in(events)
     return Record(review, state, tuple(rounds))

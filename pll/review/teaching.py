@@ -110,7 +110,7 @@ def taught_config(root: RunConfig, lessons: DecidedSets, epochs: int | None = No
         # The learning rate goes on from where the schedule of the whole run ended.
         params["lr"] = whole["lr"] * whole["lr_decay"] ** (whole["epochs"] // whole["lr_decay_every"])
     name = f"{root.name or root.source.name} · taught by {lessons.decisions:,} decisions"
-    return replace(root, params=params, lessons=replace(lessons, warm=warm), name=name)
+    return replace(root, params=params, decided_sets=replace(lessons, warm=warm), name=name)
 
 
 class Teacher:
@@ -159,7 +159,7 @@ class Teacher:
         run = self._run
         if run is None or run.is_alive() or run.folder.state()["state"] != "finished":
             return False
-        lessons = run.config.lessons
+        lessons = run.config.decided_sets
         by, verified = (None, False) if lessons is None else (lessons.taught_by, lessons.verified)
         adopted = self._review.adopt(subject_of(run), Opened("taught", by, verified))
         self._run = None
@@ -172,14 +172,14 @@ class Teacher:
 
     def waiting(self) -> int:
         """How many decisions the current model has not learnt from."""
-        lessons = self._runs.get(self._review.current.run).config.lessons
+        lessons = self._runs.get(self._review.current.run).config.decided_sets
         known = {} if lessons is None else lessons.by_row
         return len(lessons_of(self._review).by_row.items() - known.items())
 
     def _unfinished(self) -> Run | None:
         adopted = {record.run for record in self._review.rounds}
         for run in self._runs.all():
-            lessons = run.config.lessons
+            lessons = run.config.decided_sets
             if lessons is not None and lessons.review == self._review.id and run.id not in adopted:
                 state = run.folder.state()["state"]
                 if state == "interrupted":

@@ -1,7 +1,7 @@
-"""Long work in the background that somebody may watch and stop: reading a large file, a download, a classifier.
+"""Background jobs with progress that can be stopped: reading a large file, a download, a classifier.
 
-The work runs in a thread of its own and says how far it is by calling its `report`; whoever watches takes immutable
-snapshots. What this file is not about: training, which has queues and folders of its own (pll.runs.run).
+A job runs in a thread of its own and calls its `report` with its progress; pages read immutable statuses. Training has
+queues and folders of its own (`pll.runs.worker`).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Stopped(Exception):
 
 
 @dataclass(frozen=True)
-class Standing:
-    """Where a job is, at one moment.
+class JobStatus:
+    """Progress of a job at one moment.
 
     Attributes:
         what: what is counted, such as `"bytes"`; empty while nothing has been said.
@@ -76,15 +76,15 @@ class Job:
         self._turn = turn or threading.Semaphore()
         self._stop = threading.Event()
         self._ended = threading.Event()
-        self._standing = Standing("working")
+        self._status = JobStatus("working")
         self._result: Any = None
         self._began = self._stage_began = time.monotonic()
         self._stage_from = 0
         threading.Thread(target=self._run, name="candid-job", daemon=True).start()
 
-    def standing(self) -> Standing:
+    def status(self) -> JobStatus:
         """Where it is now."""
-        return self._standing
+        return self._status
 
     def stop(self) -> None:
         """Ask it to stop; it does so the next time it says how far it is."""
@@ -100,8 +100,8 @@ class Job:
         Raises:
             UserError: it failed, was stopped, or is still at work.
         """
-        if self._standing.state != "done":
-            raise UserError(self._standing.error or "This is not finished yet; wait a moment.")
+        if self._status.state != "done":
+            raise UserError(self._status.error or "This is not finished yet; wait a moment.")
         return self._result
 
     def _run(self) -> None:
@@ -123,16 +123,16 @@ class Job:
         if self._stop.is_set():
             raise Stopped
         now = time.monotonic()
-        if what != self._standing.what or done < self._standing.done:
+        if what != self._status.what or done < self._status.done:
             self._stage_began, self._stage_from = now, done
         spent = now - self._stage_began
         rate = (done - self._stage_from) / spent if spent > 0.2 else None
-        self._standing = Standing("working", what, done, total, rate, now - self._began)
+        self._status = JobStatus("working", what, done, total, rate, now - self._began)
 
     def _end(self, state: State, error: str = "") -> None:
-        last = self._standing
+        last = self._status
         seconds = time.monotonic() - self._began
-        self._standing = Standing(state, last.what, last.done, last.total, last.rate, seconds, error)
+        self._status = JobStatus(state, last.what, last.done, last.total, last.rate, seconds, error)
         self._ended.set()
 
 
@@ -177,7 +177,7 @@ class JobBoard:
             job.wait(max(0.0, until - time.monotonic()))
 
     def _forget_old(self) -> None:
-        ended = [key for key, job in self._jobs.items() if job.standing().state != "working"]
+        ended = [key for key, job in self._jobs.items() if job.status().state != "working"]
         for key in ended[: max(0, len(ended) - KEPT + 1)]:
             del self._jobs[key]
 

@@ -1,4 +1,4 @@
-"""What determines a run's result, as plain values that can be written down and read again."""
+"""Everything that determines a run's result, as plain values for config.json."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class RunConfig:
         strict: refuse truth outside the candidates.
         name: what to call it on a page.
         noisy: how candidates are made from single labels that may be wrong; None where they are not.
-        lessons: what decisions of a review taught it, on top of all this; None where it was not taught.
+        decided_sets: candidate sets as the decisions of a review left them; None for none. In config.json: `lessons`.
     """
 
     source: Source
@@ -42,7 +42,7 @@ class RunConfig:
     strict: bool = False
     name: str = ""
     noisy: Noisy | None = None
-    lessons: DecidedSets | None = None
+    decided_sets: DecidedSets | None = None
 
     @property
     def candidates(self) -> str:
@@ -54,7 +54,9 @@ class RunConfig:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values for config.json."""
-        return asdict(self)
+        values = asdict(self)
+        values["lessons"] = values.pop("decided_sets")
+        return values
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> RunConfig:
@@ -64,20 +66,20 @@ class RunConfig:
             TypeError, KeyError: not what `to_json` gives.
         """
         flip, test, noisy = values.get("flip"), values.get("test"), values.get("noisy")
-        lessons = values.get("lessons")
+        decided = values.get("lessons")
         return cls(
             **{
-                **values,
+                **{name: value for name, value in values.items() if name != "lessons"},
                 "source": Source(**values["source"]),
                 "flip": None if flip is None else Flip(**flip),
                 "test": None if test is None else Source(**test),
                 "noisy": None if noisy is None else Noisy(**noisy),
-                "lessons": None if lessons is None else DecidedSets(**lessons),
+                "decided_sets": None if decided is None else DecidedSets(**decided),
             }
         )
 
 
-def in_words(config: RunConfig) -> str:
+def format_settings(config: RunConfig) -> str:
     """The settings of a run in one line."""
     parts = [METHODS[config.method].title if config.method in METHODS else config.method]
     defaults = get_method(config.method)().get_params()

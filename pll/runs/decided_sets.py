@@ -1,4 +1,4 @@
-"""What decisions teach a run: candidate sets as people left them.
+"""Candidate sets as the decisions of a review left them, for a run that is trained on them.
 
 A decided example's set holds its label alone (weight 1 from the start), an eliminated label is in its set no more, and
 "none of these" leaves the classes outside the set. Everything else about the run stays as it was, so that whatever
@@ -20,7 +20,7 @@ from pll.errors import UserError
 
 @dataclass(frozen=True)
 class DecidedSets:
-    """Part of a run's config: what it was taught, and by which review.
+    """Part of a run's config: the sets that decisions changed, and the review they come from.
 
     Args:
         review: the id under which the decisions are kept.
@@ -76,7 +76,7 @@ class DecidedSets:
                 row, labels = part.split(":")
                 found[int(row)] = tuple(int(label) for label in labels.split(","))
         except ValueError as error:
-            raise UserError(f"The lessons of this run are damaged ({error}); teach it again.") from error
+            raise UserError(f"The run's decided sets are damaged ({error}); train on the decisions again.") from error
         return found
 
     def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:

@@ -1,4 +1,4 @@
-"""Who may compute: one at a time on each device, the others wait in a line everybody can see."""
+"""Queue for each device: one owner computes at a time, the others wait in order of priority."""
 
 from __future__ import annotations
 

@@ -240,7 +240,7 @@ class RunFolder:
         if not file.exists():
             return None
         try:
-            checkpoint = torch.load(file, map_location="cpu", weights_only=True)
+            checkpoint: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
             _ = checkpoint["epoch"]
         except Exception as error:  # torch raises all sorts, with advice that is not for our users
             raise UserError(

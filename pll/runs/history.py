@@ -227,7 +227,8 @@ class History:
     @cached_property
     def tracked(self) -> npt.NDArray[np.int64]:
         """(t,) the examples stored at every epoch."""
-        return np.load(self.folder / "tracked.npy")
+        tracked: npt.NDArray[np.int64] = np.load(self.folder / "tracked.npy")
+        return tracked
 
     def confidence(self) -> npt.NDArray[np.float32]:
         """(epochs, 2, BINS): how many examples are right (or of unknown truth), and wrong, by confidence."""

@@ -1,4 +1,4 @@
-"""All runs of one process and of its folder: made here, found by their id, kept within bounds."""
+"""Registry of all runs of a process and of its folder: creates, finds, lists, deletes and limits them."""
 
 from __future__ import annotations
 

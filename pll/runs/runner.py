@@ -1,7 +1,6 @@
 """One run from beginning to end: data → candidates → method → history → labels and model, all in its folder.
 
-The page's background thread and the command line both do exactly this. What this file is not about: threads and
-queues (pll.runs.run), and what a method does (pll.methods).
+The page's background thread (`pll.runs.worker`) and the command line both call it.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
         noisy=config.noisy,
         progress=progress,
     )
-    return parts if config.lessons is None else replace(parts, train=config.lessons.applied(parts.train))
+    return parts if config.decided_sets is None else replace(parts, train=config.decided_sets.applied(parts.train))
 
 
 def parts_of(folder: RunFolder) -> Parts:
@@ -270,7 +269,7 @@ class _Fitting:
 
     def _taught(self) -> Weights | None:
         """Where decisions taught it: begin from the model of the run before, and from its label weights."""
-        lessons = self.config.lessons
+        lessons = self.config.decided_sets
         if lessons is None or not lessons.warm:
             return None
         parent = self.folder.path.parent / lessons.parent

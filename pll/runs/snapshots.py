@@ -1,4 +1,4 @@
-"""What a page sees of a run: how it stood at one moment."""
+"""Immutable snapshots of a run and of a comparison at one moment, for pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Snapshot:
 
     Attributes:
         state: see `pll.runs.folder.State`.
-        total: epochs (rounds) in all; None before the data is read.
+        total: epochs in all; None before the data is read.
         rows: the rows of metrics.csv so far.
         record: the last record, with the label weights of all examples; None where the run is not alive.
         moment: where a paused run stands within its epoch; None where it is not paused, or has no epochs.
@@ -26,7 +26,7 @@ class Snapshot:
         error: what went wrong, in plain words.
         metrics: the final metrics, once ended.
         seconds_left: estimated.
-        stage: what a method without epochs is at before its next round, in words.
+        stage: what a method without epochs is at before its next epoch, in words.
         notes: what the method had to do differently, in words, once ended.
     """
 
@@ -60,8 +60,8 @@ def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: floa
     """From the mean cost of the last epochs; `pace` is what an epoch takes at least."""
     if not rows or total is None:
         return None
-    recent = [row["seconds"] for row in rows[-20:]]
-    return (total - rows[-1]["epoch"]) * max(pace, sum(recent) / len(recent))
+    recent: list[float] = [row["seconds"] for row in rows[-20:]]
+    return (total - int(rows[-1]["epoch"])) * max(pace, sum(recent) / len(recent))
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class ComparisonSnapshot:
 
     @property
     def total(self) -> int | None:
-        """Epochs (rounds) of the lane that has most; None before the data is read."""
+        """Epochs of the lane that has most; None before the data is read."""
         totals = [lane.total for lane in self.lanes]
         return max((total for total in totals if total is not None), default=None)
 

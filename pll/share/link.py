@@ -184,7 +184,7 @@ def to_query(share: Share) -> list[tuple[str, str]]:
         UserError: something that a link cannot carry.
     """
     config, look = share.config, share.look
-    if config.lessons is not None:
+    if config.decided_sets is not None:
         raise UserError("This run was taught by people's decisions, which no link can carry; share the run before it.")
     parts: list[tuple[str, Any]] = [("link", VERSION), *_source_parts(config.source)]
     parts += [("features", config.features)] if config.features != "auto" else []

@@ -12,7 +12,7 @@ from typing import Any
 
 import streamlit as st
 
-from pll.runs.background import JobBoard, Report, Standing, default_board
+from pll.runs.background import JobBoard, JobStatus, Report, default_board
 from pll.ui.words import duration
 
 EVERY = 0.5
@@ -46,7 +46,7 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
         st.session_state[f"job-{slot}"] = key
     job = board().start(key, work)
     job.wait(AT_ONCE)
-    standing = job.standing()
+    standing = job.status()
     if standing.state == "done":
         found = job.result()
         board().forget(key)
@@ -67,17 +67,17 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
 @st.fragment(run_every=EVERY)
 def _watch(key: str, title: str) -> None:
     job = board().get(key)
-    if job is None or job.standing().state != "working":
+    if job is None or job.status().state != "working":
         st.rerun()
     else:
-        standing = job.standing()
+        standing = job.status()
         st.progress(in_all(standing), text=f"{title}{in_words(standing)}")
 
 
-def in_all(standing: Standing) -> float:
+def in_all(standing: JobStatus) -> float:
     """How much of all the work is done, 0-1: the bar of a file that is checked, then read, does not start anew.
 
-    >>> in_all(Standing("working", "bytes checked", 5, 10)), round(in_all(Standing("working", "rows", 5, 10)), 3)
+    >>> in_all(JobStatus("working", "bytes checked", 5, 10)), round(in_all(JobStatus("working", "rows", 5, 10)), 3)
     (0.1, 0.6)
     """
     if standing.what == "bytes checked":
@@ -85,12 +85,12 @@ def in_all(standing: Standing) -> float:
     return CHECKING + (1 - CHECKING) * standing.share if standing.what == "rows" else standing.share
 
 
-def in_words(standing: Standing) -> str:
+def in_words(standing: JobStatus) -> str:
     """How far a job is: what stands behind its title.
 
-    >>> in_words(Standing("working", "bytes", 5_100_000, 11_600_000, 2_000_000.0))
+    >>> in_words(JobStatus("working", "bytes", 5_100_000, 11_600_000, 2_000_000.0))
     ': 5.1 of 11.6 MB · 2.0 MB a second · 3 s left'
-    >>> in_words(Standing("working", "rows", 12_000, None)), in_words(Standing("working"))
+    >>> in_words(JobStatus("working", "rows", 12_000, None)), in_words(JobStatus("working"))
     (': 12,000 rows', '…')
     """
     if not standing.what:

@@ -12,7 +12,7 @@ from typing import Literal, TypeVar, get_args
 
 import streamlit as st
 
-from pll.analysis.protocol import Flip, prepare
+from pll.analysis.protocol import prepare
 from pll.annotations import Rule
 from pll.catalog.sources import Source, by_rule
 from pll.dataset import PartialLabelDataset
@@ -23,6 +23,7 @@ from pll.runs.comparison import Comparison
 from pll.runs.registry import RunRegistry, default_registry
 from pll.runs.run import Run
 from pll.runs.worker import Worker
+from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 
 W = TypeVar("W", bound=Worker)

@@ -11,12 +11,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pll.analysis import evaluation as ev
-from pll.analysis.protocol import Flip
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import Task
 from pll.methods.proden import PRODEN
+from pll.synthesis import Flip
 
 RNG = np.random.default_rng(0)
 Y = RNG.permutation(np.arange(60) % 3)

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.analysis.protocol import Flip, Parts, aligned, folds, held_out, prepare, with_candidates
+from pll.analysis.protocol import Parts, aligned, folds, held_out, prepare, with_candidates
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.synthesis import Flip
 
 
 def labelled(n: int = 40, c: int = 4, **more: object) -> PartialLabelDataset:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from pll.analysis.comparison_report import verdict
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.runs.comparison import USUAL, Comparison, lane_configs
 from pll.runs.config import RunConfig
+from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.compare import lines
 from pll.ui.compare.colours import COLOURS

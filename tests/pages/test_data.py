@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from pll.analysis.protocol import Flip
-from pll.synthesis import FLIPS
+from pll.synthesis import FLIPS, Flip
 from pll.ui import session
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.analysis.protocol import Flip
 from pll.runs.background import Stopped
-from pll.synthesis import FLIPS
+from pll.synthesis import FLIPS, Flip
 from pll.synthesis.label_noise import Noisy
 from pll.ui import background, session
 from pll.ui.data import loader

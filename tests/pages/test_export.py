@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.export.convert import of_run
 from pll.runs.config import RunConfig
+from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.export import download
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.runs.comparison import lane_configs
 from pll.runs.config import RunConfig
+from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.routes import PAGES

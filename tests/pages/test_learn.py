@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
+from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.learn.algorithm import points_table
 from pll.ui.learn.frame import CHAPTERS

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 import streamlit as st
 
-from pll.analysis.protocol import Flip
 from pll.review.queue_manager import QueueManager
 from pll.runs.run import Run
 from pll.store.records import Opened
+from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.review import reviewer, service
 from tests.page_helpers import IRIS, begun, button, entered, figures, said, turned_to

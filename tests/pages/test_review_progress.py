@@ -98,7 +98,7 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
     page = turned_to(page, finished)
     page = button(page, "Teach it 20 decisions").click().run()
     assert not page.exception
-    run = next(run for run in session.registry().all() if run.config.lessons is not None)
+    run = next(run for run in session.registry().all() if run.config.decided_sets is not None)
     run.join(60)
     page = page.run()
     assert not page.exception

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.runs.run import Run
+from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.train.views import VIEWS
 from tests.page_helpers import IRIS, button, figures, said

@@ -40,7 +40,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunRegistr
 
 def opened(runs: RunRegistry, settings: Settings = WITHOUT) -> QueueManager:
     """As one process would have it."""
-    run = next(run for run in runs.all() if run.config.lessons is None)
+    run = next(run for run in runs.all() if run.config.decided_sets is None)
     guide = QueueManager(open_review(run, Store(Database()), runs.get, settings=settings), runs)
     guide.begin()
     guide.wait()

@@ -113,8 +113,8 @@ def test_sets_are_replaced_and_nothing_else(n_new: int) -> None:
 
 def test_lessons_survive_the_config_and_damage_is_explained(tmp_path: Path) -> None:
     lessons = DecidedSets.of("review", "root", "parent", {3: [1], 7: [0, 2]}, new_classes=["lynx"], decisions=2)
-    made = config(write_data(tmp_path / "data.npz"), lessons=lessons)
-    assert RunConfig.from_json(made.to_json()).lessons == lessons
+    made = config(write_data(tmp_path / "data.npz"), decided_sets=lessons)
+    assert RunConfig.from_json(made.to_json()).decided_sets == lessons
     with pytest.raises(UserError, match="damaged"):
         DecidedSets("r", "a", "b", "3:x").by_row  # noqa: B018
     with pytest.raises(UserError, match="rows run from 0 to 29"):
@@ -241,7 +241,7 @@ def test_a_method_that_cannot_go_on_is_fitted_again(method: str, runs: RunRegist
     assert taught.folder.state()["state"] == "finished"
     assert Teacher(review, runs).poll()
     assert review.current.labels[one.row] == "lynx"
-    assert taught.config.lessons is not None and not taught.config.lessons.warm
+    assert taught.config.decided_sets is not None and not taught.config.decided_sets.warm
     assert len(taught.folder.metrics()) == len(run.folder.metrics())
     close(review)
 

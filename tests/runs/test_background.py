@@ -9,7 +9,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.runs import background
-from pll.runs.background import Job, JobBoard, Report, Standing
+from pll.runs.background import Job, JobBoard, JobStatus, Report
 
 
 def test_a_job_says_how_far_it_is_and_gives_its_result() -> None:
@@ -24,14 +24,14 @@ def test_a_job_says_how_far_it_is_and_gives_its_result() -> None:
 
     job = Job(work)
     assert half.wait(10)
-    standing = job.standing()
+    standing = job.status()
     assert (standing.state, standing.what, standing.done, standing.total, standing.share) == (
         "working", "rows", 5, 10, 0.5,
     )  # fmt: skip
     with pytest.raises(UserError, match="not finished"):
         job.result()
     go_on.set()
-    assert job.wait(10) and job.result() == "read" and job.standing().state == "done"
+    assert job.wait(10) and job.result() == "read" and job.status().state == "done"
 
 
 def test_a_job_stops_at_its_next_report_and_leaves_no_result() -> None:
@@ -49,7 +49,7 @@ def test_a_job_stops_at_its_next_report_and_leaves_no_result() -> None:
     assert began.wait(10)
     job.stop()
     stopped.set()
-    assert job.wait(10) and job.standing().state == "stopped" and not done
+    assert job.wait(10) and job.status().state == "stopped" and not done
     with pytest.raises(UserError, match="stopped"):
         job.result()
 
@@ -67,7 +67,7 @@ def test_what_goes_wrong_is_said_in_words(raised: Exception, said: str) -> None:
         raise raised
 
     job = Job(work)
-    assert job.wait(10) and job.standing().state == "failed" and said in job.standing().error
+    assert job.wait(10) and job.status().state == "failed" and said in job.status().error
     with pytest.raises(UserError, match=said):
         job.result()
 
@@ -75,13 +75,13 @@ def test_what_goes_wrong_is_said_in_words(raised: Exception, said: str) -> None:
 def test_rate_and_time_left_are_of_what_is_counted_now(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = [0.0]
     monkeypatch.setattr(background.time, "monotonic", lambda: clock[0])
-    seen: list[Standing] = []
+    seen: list[JobStatus] = []
 
     def work(report: Report) -> None:
         for at, what, done in ((0.0, "bytes", 0), (2.0, "bytes", 100), (3.0, "rows", 10), (5.0, "rows", 30)):
             clock[0] = at
             report(what, done, 90)
-            seen.append(job.standing())
+            seen.append(job.status())
 
     ready = threading.Event()
     job = Job(lambda report: ready.wait(10) and work(report))

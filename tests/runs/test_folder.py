@@ -12,11 +12,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, list_runs
+from pll.synthesis import Flip
 from pll.training.metrics import METRICS
 from tests.run_helpers import config, write_data
 

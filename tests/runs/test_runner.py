@@ -15,7 +15,6 @@ import pandas as pd
 import pytest
 import torch
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.cli.main import main
 from pll.errors import UserError
@@ -26,6 +25,7 @@ from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.runs.run import Run
+from pll.synthesis import Flip
 from pll.training.metrics import StopTraining
 from pll.training.trainer import Trainer
 from tests.run_helpers import BATCHES, config, result_of, wait_for, write_data

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.methods.deep import DeepEstimator
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
+from pll.synthesis import Flip
 
 BATCHES = 6  # of 256, in the 1,438 digits that are left after holding out a fifth
 

@@ -104,7 +104,7 @@ def test_settings_of_every_kind_come_back() -> None:
 
 def test_nothing_of_a_run_is_forgotten() -> None:
     """Whoever adds a field to RunConfig has to say what a link does with it."""
-    known = "source method params flip holdout test features seed strict name noisy lessons"
+    known = "source method params flip holdout test features seed strict name noisy decided_sets"
     assert {field.name for field in fields(RunConfig)} == set(known.split())
     config = RunConfig(
         Source("digits", rule="vote:0.5"),
@@ -152,7 +152,7 @@ def test_a_file_is_named_by_its_fingerprint_and_never_by_its_path() -> None:
         (replace(DIGITS, test=Source("b.csv", "/b.csv", sha256=SHA)), r"tested on a file of its own, b\.csv"),
         (replace(DIGITS, flip=Flip("matrix", matrix="/m.csv")), r"made with the file /m\.csv"),
         (replace(DIGITS, params={"seed": 5}), "a seed of its own"),
-        (replace(DIGITS, lessons=DecidedSets.of("review", "a", "b", {3: [1]})), "taught by people's decisions"),
+        (replace(DIGITS, decided_sets=DecidedSets.of("review", "a", "b", {3: [1]})), "taught by people's decisions"),
         (replace(DIGITS, name="x" * 7000), "would have 7,"),
     ],
 )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pll import formats
 from pll.analysis.evaluation import Splits
-from pll.analysis.protocol import Flip, doubted, prepare, single_labels
+from pll.analysis.protocol import doubted, prepare, single_labels
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.cli.main import main
@@ -21,7 +21,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
-from pll.synthesis import cross_val
+from pll.synthesis import Flip, cross_val
 from pll.synthesis.cross_val import judged, out_of_fold
 from pll.synthesis.label_noise import Noisy, confusion_sets, estimated_confusion, top_k_sets
 

@@ -9,11 +9,11 @@ import pytest
 import streamlit as st
 
 from pll import formats
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.runs.config import RunConfig
 from pll.runs.process import PerProcess
+from pll.synthesis import Flip
 from pll.ui import background, session
 from pll.ui.review import service
 

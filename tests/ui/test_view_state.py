@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import streamlit as st
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
+from pll.synthesis import Flip
 from pll.ui import view_state as module
 from pll.ui.view_state import Scene, Viewing, scene, stored_frame
 from pll.weights import identified_labels

@@ -1,4 +1,6 @@
-"""Three readings of a candidate set, as curves: the mean over the candidates, the least, and the weighted sum.
+"""Risk on small examples: three readings of a candidate set as curves, and Jin & Ghahramani's objective.
+
+The readings are the mean over the candidates, the least, and the weighted sum.
 
 One example first (`loss_curves`), then a whole data set under a classifier with a single parameter, the angle by which
 its three directions are turned (`Carousel`): there the risk is a line that can be drawn, and one can see where descent
@@ -117,11 +119,14 @@ class Carousel:
         logits = self.logits(theta, sharpness)
         losses = _losses(logits)
         mask = self.candidates.mask()
+        costs: Numbers  # (t, n)
         if reading == "mean":
-            return (np.where(mask, losses, 0).sum(axis=2) / self.candidates.sizes).mean(axis=1)
-        if reading == "min":
-            return np.where(mask, losses, np.inf).min(axis=2).mean(axis=1)
-        return -np.log(np.where(mask, np.exp(-losses), 0).sum(axis=2)).mean(axis=1)
+            costs = np.where(mask, losses, 0).sum(axis=2) / self.candidates.sizes
+        elif reading == "min":
+            costs = np.where(mask, losses, np.inf).min(axis=2)
+        else:
+            costs = -np.log(np.where(mask, np.exp(-losses), 0).sum(axis=2))
+        return np.asarray(costs.mean(axis=1))
 
     def weights(self, theta: float, sharpness: float, reading: Reading) -> Numbers:
         """(n, 3) training weights at θ: uniform, one-hot on the least loss, or Eq. (norm)."""
@@ -131,7 +136,8 @@ class Carousel:
         label = dense(restricted_softmax(logits[self._at], self.candidates), self.candidates)
         if reading == "weights":
             return label.astype(np.float64)
-        return np.eye(3)[label.argmax(axis=1)]
+        one_hot: Numbers = np.eye(3)[label.argmax(axis=1)]
+        return one_hot
 
     def slope(self, theta: float, sharpness: float, reading: Reading) -> float:
         """Derivative of Σ_j w_ij ℓ_j by θ, a degree, with the weights w held fixed: the gradient of a training step."""
@@ -172,6 +178,51 @@ def carousel(
     y = np.arange(n) % 3
     angles = 2 * np.pi * y / 3 + spread * DEGREE * generator.normal(size=n)
     return Carousel(angles, y, (flip_binomial if how == "binomial" else flip_pair)(y, 3, q, seed))
+
+
+@dataclass(frozen=True, eq=False)
+class TwoObjectives:
+    """Jin & Ghahramani's objective and PRODEN's for one example of two candidates, along the models g = (p, 1 − p).
+
+    With the weights of an example as its prior, z = w, the cross-entropy Σ_j w_j·(−log g_j) is KL[z ‖ g] + H(z), and
+    H(z) does not depend on the model: both are least at the same g, and have the same gradient (paper, supplement).
+
+    Attributes:
+        p: (m,) what the model gives to the first candidate.
+        cross_entropy: (m,) Σ_j z_j ℓ(g, e^j).
+        divergence: (m,) KL[z ‖ g].
+        entropy: H(z), the distance between the two, the same everywhere.
+    """
+
+    p: Numbers
+    cross_entropy: Numbers
+    divergence: Numbers
+    entropy: float
+
+
+def two_objectives(z: float, points: int = 199) -> TwoObjectives:
+    """Both objectives along p, for an example whose weights are (z, 1 − z).
+
+    Raises:
+        UserError: a weight outside of [0, 1].
+
+    >>> found = two_objectives(0.25)
+    >>> bool(np.ptp(found.cross_entropy - found.divergence) < 1e-12), float(found.p[found.divergence.argmin()])
+    (True, 0.25)
+    """
+    if not 0 <= z <= 1:
+        raise UserError(f"The weight is {z}; it must be from 0 to 1.")
+    p = np.linspace(0, 1, points + 2)[1:-1]
+    g = np.stack([p, 1 - p], axis=1)  # (m, 2)
+    weights = np.array([z, 1 - z])
+    cross_entropy = ce(torch.from_numpy(np.log(g))).numpy() @ weights
+    divergence = sum(_xlogy(w, w / g[:, j]) for j, w in enumerate(weights))
+    return TwoObjectives(p, cross_entropy, np.asarray(divergence), -sum(float(_xlogy(w, w)) for w in weights))
+
+
+def _xlogy(x: float, y: npt.ArrayLike) -> Numbers:
+    """x log y, 0 where x is 0."""
+    return x * np.log(np.asarray(y)) if x > 0 else np.zeros(np.shape(y))
 
 
 def wrapped(theta: float) -> float:

@@ -136,7 +136,8 @@ def three_clouds(n: int = 60, q: float = 0.5, seed: int = 0, *, away: float = 0.
 
 def drawn_set(label: int, q: float, seed: int) -> list[int]:
     """A candidate set for one new point, drawn as all the others were."""
-    return flip_binomial([label], len(CLASSES), q, seed)[0].tolist()
+    labels: list[int] = flip_binomial([label], len(CLASSES), q, seed)[0].tolist()
+    return labels
 
 
 @dataclass(frozen=True, eq=False)

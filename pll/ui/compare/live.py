@@ -13,7 +13,7 @@ import streamlit as st
 from pll.analysis.comparison_report import Verdict, beside, figures_table, verdict
 from pll.errors import UserError
 from pll.runs.comparison import Comparison, lane_titles
-from pll.runs.config import in_words
+from pll.runs.config import format_settings
 from pll.runs.snapshots import ComparisonSnapshot
 from pll.ui import charts, session, watching
 from pll.ui.compare import lines, svg_lines
@@ -70,7 +70,7 @@ def settings(comparison: Comparison) -> None:
     """Every lane in one line."""
     configs = [run.config for run in comparison.runs]
     for title, config in zip(lane_titles(configs), configs, strict=True):
-        st.markdown(f"**{escaped(title)}**  \n:small[{escaped(in_words(config))}]")
+        st.markdown(f"**{escaped(title)}**  \n:small[{escaped(format_settings(config))}]")
 
 
 def watch(comparison: Comparison, state: str) -> None:

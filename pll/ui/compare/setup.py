@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pll.analysis.protocol import Flip
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -19,7 +18,7 @@ from pll.runs.comparison import MOST_LANES, USUAL, Comparison, lane_configs, why
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.runs.runner import new_estimator
-from pll.synthesis import FLIPS
+from pll.synthesis import FLIPS, Flip
 from pll.training.models import MODEL_INFO
 from pll.ui import charts, session
 from pll.ui.routes import link

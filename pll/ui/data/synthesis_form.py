@@ -7,11 +7,11 @@ from typing import Any
 
 import streamlit as st
 
-from pll.analysis.protocol import Flip, single_labels
+from pll.analysis.protocol import single_labels
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.synthesis import FLIPS, flip_matrix_of
+from pll.synthesis import FLIPS, Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
 from pll.synthesis.transitions import Matrix, truth_given_label
 from pll.ui.data import matrices

@@ -100,7 +100,7 @@ def _download_key(entry: Entry) -> str:
 def _is_arriving(entry: Entry) -> bool:
     """Whether a download of it is at work, or its result still to be taken; one that failed no longer matters."""
     job = background.board().get(_download_key(entry))
-    if job is not None and job.standing().state in ("failed", "stopped"):
+    if job is not None and job.status().state in ("failed", "stopped"):
         background.board().forget(_download_key(entry))
         return False
     return job is not None

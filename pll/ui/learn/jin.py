@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.analysis.theory.jin import TwoObjectives, two_objectives
+from pll.analysis.theory.risk import TwoObjectives, two_objectives
 from pll.ui import charts
 from pll.ui.learn.frame import INK, beside, heading, line, marker
 from pll.ui.learn.guess import guess

@@ -9,7 +9,7 @@ from typing import Literal
 import streamlit as st
 
 from pll.errors import UserError
-from pll.runs.config import in_words
+from pll.runs.config import format_settings
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import control_widgets, session, watching
@@ -28,7 +28,7 @@ def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
     """Which run, how it was set up, where it stands; at the right, what `share` offers, and where to go from it."""
     watching.heading(
         snapshot,
-        in_words(run.config),
+        format_settings(run.config),
         viewing(run).hidden,
         settings=partial(setup.overview, run.config),
         share=share,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.analysis.theory.degree import degree, examples_to_tell, still_together
-from pll.analysis.theory.jin import two_objectives
+from pll.analysis.theory.risk import two_objectives
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.synthesis import flip_binomial, flip_pair

@@ -88,7 +88,7 @@ SIMILARITIES: dict[str, Similarity] = {"masi": masi, "jaccard": jaccard, "nomina
 """By the name of the distance."""
 
 
-def agreement(said: Annotations, distance: str = "masi") -> Agreement:
+def agreement(annotations: Annotations, distance: str = "masi") -> Agreement:
     """All three figures.
 
     Args:
@@ -97,17 +97,17 @@ def agreement(said: Annotations, distance: str = "masi") -> Agreement:
     Raises:
         UserError: no such distance.
 
-    >>> said = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"]})
-    >>> found = agreement(said)
+    >>> annotations = Annotations.from_wide({"ann": ["a", "b", "b"], "bob": ["a", "b", "a"]})
+    >>> found = agreement(annotations)
     >>> round(found.percent.value, 3), round(found.kappa.value, 3), round(found.alpha.value, 3)
     (0.667, 0.333, 0.444)
     """
     if distance not in SIMILARITIES:
         raise UserError(f"There is no distance called {distance!r}; use one of {', '.join(SIMILARITIES)}.")
-    counts, sets = _table(said)
+    counts, sets = _table(annotations)
     compared = counts[counts.sum(axis=1) >= 2]
     rows, answers = compared.shape[0], int(compared.sum())
-    reason = _why_none(said, rows)
+    reason = _why_none(annotations, rows)
     if reason:
         return Agreement(Figure(None, reason), Figure(None, reason), Figure(None, reason), rows, answers, distance)
     percent = float(_observed(compared).mean())
@@ -160,8 +160,8 @@ def _alpha(counts: scipy.sparse.csr_array, sets: scipy.sparse.csr_array, alike: 
     return Figure(1 - observed / expected)
 
 
-def _why_none(said: Annotations, rows: int) -> str:
-    if said.n_annotators < 2:
+def _why_none(annotations: Annotations, rows: int) -> str:
+    if annotations.n_annotators < 2:
         return "There is one annotator; agreement needs at least two."
     if rows == 0:
         return "No row has the answers of two annotators; agreement shows only where people answered the same question."
@@ -171,29 +171,29 @@ def _why_none(said: Annotations, rows: int) -> str:
 # ---- answers as numbers ----------------------------------------------------------------------------------------------
 
 
-def _table(said: Annotations) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
+def _table(annotations: Annotations) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
     """(n, v) how many annotators of a row gave each of the v different answers, and (v, c) 0/1 their labels."""
-    codes, sets = _different(said)
-    _, rows = np.unique(said.rows[said.answer_starts], return_inverse=True)
+    codes, sets = _different(annotations)
+    _, rows = np.unique(annotations.rows[annotations.answer_starts], return_inverse=True)
     shape = (int(rows.max(initial=-1)) + 1, sets.shape[0])
     ones = np.ones(len(rows), dtype=np.int64)
     return scipy.sparse.coo_array((ones, (rows, codes)), shape=shape).tocsr(), sets
 
 
-def _different(said: Annotations) -> tuple[npt.NDArray[np.int64], scipy.sparse.csr_array]:
+def _different(annotations: Annotations) -> tuple[npt.NDArray[np.int64], scipy.sparse.csr_array]:
     """(u,) which of the v different answers each is, and (v, c) 0/1 their labels."""
-    starts, sizes = said.answer_starts, said.answer_sizes
+    starts, sizes = annotations.answer_starts, annotations.answer_sizes
     codes = np.empty(len(starts), dtype=np.int64)
     indptr, labels = [0], [np.empty(0, dtype=np.int64)]
     for size in np.unique(sizes):
         which = np.flatnonzero(sizes == size)
-        named = said.labels[starts[which][:, None] + np.arange(size)]  # (answers, size), sorted
+        named = annotations.labels[starts[which][:, None] + np.arange(size)]  # (answers, size), sorted
         different, code = np.unique(named, axis=0, return_inverse=True)
         codes[which] = len(indptr) - 1 + code.ravel()
         indptr += [indptr[-1] + size * (k + 1) for k in range(len(different))]
         labels.append(different.ravel())
     flat = np.concatenate(labels)
-    shape = (len(indptr) - 1, said.n_classes)
+    shape = (len(indptr) - 1, annotations.n_classes)
     return codes, scipy.sparse.csr_array((np.ones(len(flat), dtype=np.float32), flat, indptr), shape=shape)
 
 

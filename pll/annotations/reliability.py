@@ -50,26 +50,26 @@ class Reliability:
     rounds: int
 
 
-def estimate(said: Annotations) -> Reliability:
+def estimate(annotations: Annotations) -> Reliability:
     """Expectation maximisation, started from the shares of the votes.
 
     Raises:
         UserError: nobody knows who gave which vote, there is one class, or no row has two annotators' answers.
     """
-    _check(said)
-    c = said.n_classes
-    votes = said.votes
-    pair_of = _pairs(said)  # (m,) where the (row, label) of each triple stands in `votes`
-    row_of_pair = np.repeat(np.arange(said.n_rows), np.diff(votes.indptr))
+    _check(annotations)
+    c = annotations.n_classes
+    votes = annotations.votes
+    pair_of = _pairs(annotations)  # (m,) where the (row, label) of each triple stands in `votes`
+    row_of_pair = np.repeat(np.arange(annotations.n_rows), np.diff(votes.indptr))
     unnamed = (c - np.diff(votes.indptr)).astype(np.float64)  # (n,) labels nobody named: each weighs exp(0)
-    starts, sizes = said.answer_starts, said.answer_sizes
+    starts, sizes = annotations.answer_starts, annotations.answer_sizes
     telling = np.flatnonzero(sizes < c)  # naming everything says nothing
-    who = said.annotators[starts][telling]
-    answers = np.bincount(who, minlength=said.n_annotators)
+    who = annotations.annotators[starts][telling]
+    answers = np.bincount(who, minlength=annotations.n_annotators)
     breadth = np.log((c - sizes[telling]) / sizes[telling])
 
     posterior = votes.data / votes.sum(axis=1)[row_of_pair]
-    right = np.full(said.n_annotators, np.nan)
+    right = np.full(annotations.n_annotators, np.nan)
     for rounds in range(1, MOST_ROUNDS + 1):
         before, right = right, _right(np.add.reduceat(posterior[pair_of], starts)[telling], who, answers)
         if rounds > 1 and np.abs(right - before).max() < TOLERANCE:
@@ -82,10 +82,10 @@ def estimate(said: Annotations) -> Reliability:
     return Reliability(np.where(answers > 0, right, np.nan), answers, posterior, rounds)
 
 
-def _pairs(said: Annotations) -> npt.NDArray[np.int64]:
-    votes = said.votes
-    keys = np.repeat(np.arange(said.n_rows), np.diff(votes.indptr)) * said.n_classes + votes.indices
-    return np.searchsorted(keys, said.rows * said.n_classes + said.labels)
+def _pairs(annotations: Annotations) -> npt.NDArray[np.int64]:
+    votes = annotations.votes
+    keys = np.repeat(np.arange(annotations.n_rows), np.diff(votes.indptr)) * annotations.n_classes + votes.indices
+    return np.searchsorted(keys, annotations.rows * annotations.n_classes + annotations.labels)
 
 
 def _right(hit: Numbers, who: npt.NDArray[np.int64], answers: npt.NDArray[np.int64]) -> Numbers:
@@ -104,14 +104,14 @@ def _normalised(score: Numbers, row_of_pair: npt.NDArray[np.int64], unnamed: Num
     return raised / total[row_of_pair]
 
 
-def _check(said: Annotations) -> None:
-    if said.anonymous:
+def _check(annotations: Annotations) -> None:
+    if annotations.anonymous:
         raise UserError(
             "These are counts of votes: who gave which is not known, so nobody's reliability can be estimated."
         )
-    if said.n_classes < 2:
+    if annotations.n_classes < 2:
         raise UserError("There is one class; nobody can be wrong, and no reliability can be estimated.")
-    if not (said.answers_per_row >= 2).any():
+    if not (annotations.answers_per_row >= 2).any():
         raise UserError(
             "No row has the answers of two annotators; reliability shows only where people answered the same question."
         )

@@ -122,46 +122,46 @@ class Resolved:
         return tuple(found)
 
 
-def resolve(said: Annotations, rule: Rule) -> Resolved:
+def resolve(annotations: Annotations, rule: Rule) -> Resolved:
     """The candidate sets that a rule makes of annotations.
 
     Raises:
         UserError: nobody annotated anything, or reliability cannot be estimated (the reason is given).
 
-    >>> said = Annotations.from_wide({"ann": ["a", "b"], "bob": ["a", "c"], "eve": ["b", "d"]})
-    >>> [resolve(said, rule).candidates.names(0) for rule in (Rule("union"), Rule("votes", 2))]
+    >>> annotations = Annotations.from_wide({"ann": ["a", "b"], "bob": ["a", "c"], "eve": ["b", "d"]})
+    >>> [resolve(annotations, rule).candidates.names(0) for rule in (Rule("union"), Rule("votes", 2))]
     [['a', 'b'], ['a']]
     """
-    votes = said.votes
+    votes = annotations.votes
     reliability = None
     if rule.how == "reliability":
-        reliability = estimate(said)
+        reliability = estimate(annotations)
         keep = reliability.posterior >= rule.least
     else:
         keep = votes.data >= rule.least
-    return _resolved(said, votes, keep, reliability)
+    return _resolved(annotations, votes, keep, reliability)
 
 
-def union(said: Annotations) -> Resolved:
+def union(annotations: Annotations) -> Resolved:
     """Every label that somebody named."""
-    return resolve(said, Rule("union"))
+    return resolve(annotations, Rule("union"))
 
 
-def min_votes(said: Annotations, k: int) -> Resolved:
+def min_votes(annotations: Annotations, k: int) -> Resolved:
     """Every label that at least k annotators named. Where none is, the most voted one."""
-    return resolve(said, Rule("votes", k))
+    return resolve(annotations, Rule("votes", k))
 
 
-def by_reliability(said: Annotations, threshold: float = 0.05) -> Resolved:
+def by_reliability(annotations: Annotations, threshold: float = 0.05) -> Resolved:
     """Every label that is at least so likely, given how far each annotator can be relied on.
 
     See `pll.annotations.reliability`. Where none is, the most voted one.
     """
-    return resolve(said, Rule("reliability", threshold))
+    return resolve(annotations, Rule("reliability", threshold))
 
 
 def rule_table(
-    said: Annotations, rules: Sequence[Rule] | None = None, y: npt.NDArray[np.int64] | None = None
+    annotations: Annotations, rules: Sequence[Rule] | None = None, y: npt.NDArray[np.int64] | None = None
 ) -> pd.DataFrame:
     """What each rule leaves: how many rows with how many candidates.
 
@@ -180,8 +180,8 @@ def rule_table(
     import pandas as pd  # half a second that other uses of annotations need not wait for
 
     table = []
-    for rule in _usual(said) if rules is None else rules:
-        made = resolve(said, rule)
+    for rule in _usual(annotations) if rules is None else rules:
+        made = resolve(annotations, rule)
         sizes = np.bincount(np.minimum(made.candidates.sizes, SIZES_SHOWN), minlength=SIZES_SHOWN + 1)
         row = {
             "rule": str(rule),
@@ -202,16 +202,16 @@ def _column(size: int) -> str:
     return f"{size}+" if size == SIZES_SHOWN else str(size)
 
 
-def _usual(said: Annotations) -> list[Rule]:
-    most = int(said.votes.data.max(initial=0))
+def _usual(annotations: Annotations) -> list[Rule]:
+    most = int(annotations.votes.data.max(initial=0))
     rules = [Rule("union")] + [Rule("votes", k) for k in (2, 3) if k <= most]
-    if not said.anonymous and said.n_classes > 1 and (said.answers_per_row >= 2).any():
+    if not annotations.anonymous and annotations.n_classes > 1 and (annotations.answers_per_row >= 2).any():
         rules.append(Rule("reliability"))
     return rules
 
 
 def _resolved(
-    said: Annotations,
+    annotations: Annotations,
     votes: scipy.sparse.csr_array,
     keep: npt.NDArray[np.bool_],
     reliability: Reliability | None,
@@ -219,13 +219,13 @@ def _resolved(
     """The sets of the kept entries of `votes`; where none of a row is kept, its entries with the most votes."""
     if not votes.nnz:
         raise UserError("Nobody annotated anything; there is nothing to make candidate sets of.")
-    row_of = np.repeat(np.arange(said.n_rows), np.diff(votes.indptr))
-    kept = np.bincount(row_of[keep], minlength=said.n_rows)
-    empty = (kept == 0) & (said.answers_per_row > 0)
-    most = np.zeros(said.n_rows, dtype=votes.data.dtype)
+    row_of = np.repeat(np.arange(annotations.n_rows), np.diff(votes.indptr))
+    kept = np.bincount(row_of[keep], minlength=annotations.n_rows)
+    empty = (kept == 0) & (annotations.answers_per_row > 0)
+    most = np.zeros(annotations.n_rows, dtype=votes.data.dtype)
     np.maximum.at(most, row_of, votes.data)
     keep = keep | (empty[row_of] & (votes.data == most[row_of]))
-    rows = np.flatnonzero(said.answers_per_row)
-    indptr = np.concatenate([[0], np.cumsum(np.bincount(row_of[keep], minlength=said.n_rows)[rows])])
-    sets = CandidateSets(indptr, votes.indices[keep], said.n_classes, said.class_names)
-    return Resolved(sets, rows, said.n_rows - len(rows), np.flatnonzero(empty), reliability)
+    rows = np.flatnonzero(annotations.answers_per_row)
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(row_of[keep], minlength=annotations.n_rows)[rows])])
+    sets = CandidateSets(indptr, votes.indices[keep], annotations.n_classes, annotations.class_names)
+    return Resolved(sets, rows, annotations.n_rows - len(rows), np.flatnonzero(empty), reliability)

@@ -81,8 +81,8 @@ def describe_added(added: dict[str, int]) -> str:
 
 def is_union(dataset: PartialLabelDataset) -> bool:
     """Whether every candidate set is what the annotators of the example named together, as readers make it."""
-    said, sets = dataset.annotations, dataset.candidates
-    return said is not None and sets is not None and sets_of(said)[0] == sets
+    annotations, sets = dataset.annotations, dataset.candidates
+    return annotations is not None and sets is not None and sets_of(annotations)[0] == sets
 
 
 def has_names(dataset: PartialLabelDataset) -> bool:

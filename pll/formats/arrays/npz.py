@@ -154,11 +154,15 @@ def to_arrays(dataset: PartialLabelDataset) -> dict[str, npt.NDArray[Any]]:
         arrays["extras"] = _text_array([cell for column in cells for cell in column], "columns carried along").reshape(
             len(cells), -1
         )
-    said = dataset.annotations
-    if said is not None:
-        arrays |= {"answer_rows": said.rows, "answer_annotators": said.annotators, "answer_labels": said.labels}
-        arrays["annotator_names"] = np.array(said.annotator_names, dtype=np.str_)
-        arrays["anonymous"] = np.array(said.anonymous)
+    annotations = dataset.annotations
+    if annotations is not None:
+        arrays |= {
+            "answer_rows": annotations.rows,
+            "answer_annotators": annotations.annotators,
+            "answer_labels": annotations.labels,
+        }
+        arrays["annotator_names"] = np.array(annotations.annotator_names, dtype=np.str_)
+        arrays["anonymous"] = np.array(annotations.anonymous)
     return arrays
 
 

@@ -137,7 +137,7 @@ MOST_FILLED = 50_000_000
 """Entries that sets of all classes, for examples nobody annotated, may take together."""
 
 
-def sets_of(said: Annotations, combine: str = "union") -> tuple[CandidateSets, list[str]]:
+def sets_of(annotations: Annotations, combine: str = "union") -> tuple[CandidateSets, list[str]]:
     """The candidate sets, and what a person should know about them.
 
     An example nobody annotated may have any label: its set holds every class.
@@ -148,19 +148,19 @@ def sets_of(said: Annotations, combine: str = "union") -> tuple[CandidateSets, l
     Raises:
         UserError: too many examples without an answer, for so many classes.
 
-    >>> said = Annotations([0, 0, 0], [0, 1, 1], [0, 1, 2], 2, ("a", "b", "c"), ("ann", "bob"))
-    >>> [row.tolist() for row in sets_of(said)[0]], [row.tolist() for row in sets_of(said, "largest")[0]]
+    >>> annotations = Annotations([0, 0, 0], [0, 1, 1], [0, 1, 2], 2, ("a", "b", "c"), ("ann", "bob"))
+    >>> [row.tolist() for row in sets_of(annotations)[0]], [row.tolist() for row in sets_of(annotations, "largest")[0]]
     ([[0, 1, 2], [0, 1, 2]], [[1, 2], [0, 1, 2]])
     """
     if combine == "largest":
-        rows, labels = _largest(said)
+        rows, labels = _largest(annotations)
     else:
-        rows, labels = said.rows, said.labels
+        rows, labels = annotations.rows, annotations.labels
     order = np.lexsort((labels, rows))
     pairs = np.stack([rows, labels])[:, order]
     new = np.ones(len(order), dtype=np.bool_)
     new[1:] = (np.diff(pairs, axis=1) != 0).any(axis=0)
-    return filled(pairs[0, new], pairs[1, new], said.n_rows, said.class_names)
+    return filled(pairs[0, new], pairs[1, new], annotations.n_rows, annotations.class_names)
 
 
 def filled(
@@ -189,16 +189,16 @@ def filled(
     return sets, [f"{len(empty):,} of {n:,} examples have no annotation; any label is a candidate there."]
 
 
-def _largest(said: Annotations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _largest(annotations: Annotations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """The triples of the largest answer of each row."""
-    rows = said.rows[said.answer_starts]
-    order = np.lexsort((np.arange(len(rows)), -said.answer_sizes, rows))  # by row, the largest first
+    rows = annotations.rows[annotations.answer_starts]
+    order = np.lexsort((np.arange(len(rows)), -annotations.answer_sizes, rows))  # by row, the largest first
     first = np.ones(len(order), dtype=np.bool_)
     first[1:] = np.diff(rows[order]) != 0
     chosen = np.zeros(len(rows), dtype=np.bool_)
     chosen[order[first]] = True
-    kept = np.repeat(chosen, said.answer_sizes)
-    return said.rows[kept], said.labels[kept]
+    kept = np.repeat(chosen, annotations.answer_sizes)
+    return annotations.rows[kept], annotations.labels[kept]
 
 
 Chunks: TypeAlias = pa.ChunkedArray
@@ -400,20 +400,20 @@ def read_labels(
     """
     given = None if sets is None else read_candidates(sets, row_of, options.separator)
     true = None if truth is None else read_truth(truth, row_of)
-    said = {
+    answers = {
         name: read_sets(f"{name} (an annotator)", chunks, row_of, options.separator)
         for name, chunks in (annotators or {}).items()
     }
-    _whole_numbers(list(said.values()))
-    marks = None if given is not None or said or not classes else _read_marks(classes, row_of)
-    columns = [column for column in (given, true, *said.values()) if column is not None]
+    _whole_numbers(list(answers.values()))
+    marks = None if given is not None or answers or not classes else _read_marks(classes, row_of)
+    columns = [column for column in (given, true, *answers.values()) if column is not None]
     names = names_in(columns, options.class_names)
     if marks is not None:
         names, mask = _known_classes(tuple(classes or ()), names, marks, options.class_names)
         return Found(names, CandidateSets.from_mask(mask, names), None if true is None else true_labels(true, names))
     annotations, candidates, notes = None, None, []
-    if said:
-        annotations = _annotations(said, names)
+    if answers:
+        annotations = _annotations(answers, names)
         if annotations is None:
             notes = ["Nobody gave a label: the columns of the annotators are empty."]
     if given is not None:
@@ -474,16 +474,16 @@ def _named(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
     return column
 
 
-def _annotations(said: Mapping[str, LabelColumn], names: tuple[str, ...]) -> Annotations | None:
+def _annotations(answers: Mapping[str, LabelColumn], names: tuple[str, ...]) -> Annotations | None:
     """None where nobody said anything."""
     if not names:
         return None
     number = {name: k for k, name in enumerate(names)}
-    pairs = [column.pairs(number) for column in said.values()]
+    pairs = [column.pairs(number) for column in answers.values()]
     who = [np.full(len(rows), k, dtype=np.int64) for k, (rows, _) in enumerate(pairs)]
-    n = len(next(iter(said.values())).codes)
+    n = len(next(iter(answers.values())).codes)
     rows, labels = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
-    return Annotations(rows, np.concatenate(who), labels, n, names, tuple(said))
+    return Annotations(rows, np.concatenate(who), labels, n, names, tuple(answers))
 
 
 def _read_marks(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.bool_]:

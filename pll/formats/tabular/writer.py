@@ -91,14 +91,16 @@ def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
 
 def annotator_lists(dataset: PartialLabelDataset) -> dict[str, list[list[str]]]:
     """By annotator, the labels each example was given; none where they did not answer."""
-    said = dataset.annotations
-    if said is None:
+    annotations = dataset.annotations
+    if annotations is None:
         return {}
     names = class_names(dataset)
-    given: list[list[list[str]]] = [[[] for _ in range(said.n_rows)] for _ in said.annotator_names]
-    for row, who, label in zip(said.rows.tolist(), said.annotators.tolist(), said.labels.tolist(), strict=True):
+    given: list[list[list[str]]] = [[[] for _ in range(annotations.n_rows)] for _ in annotations.annotator_names]
+    for row, who, label in zip(
+        annotations.rows.tolist(), annotations.annotators.tolist(), annotations.labels.tolist(), strict=True
+    ):
         given[who][row].append(names[label])
-    return dict(zip(said.annotator_names, given, strict=True))
+    return dict(zip(annotations.annotator_names, given, strict=True))
 
 
 def feature_column_names(dataset: PartialLabelDataset) -> list[str]:

@@ -114,8 +114,8 @@ def _responses(record: Record, row: int) -> Iterator[tuple[str, str, Any, bool]]
         for response in given:
             one = _object(response, row, "responses")
             for question, value in _object(one.get("values"), row, "responses").items():
-                said = value.get("value") if isinstance(value, dict) else value
-                yield question, str(one.get("user_id")), said, one.get("status") != "discarded"
+                answer = value.get("value") if isinstance(value, dict) else value
+                yield question, str(one.get("user_id")), answer, one.get("status") != "discarded"
     else:
         raise UserError(f"Row {row}: its responses are neither an object nor a list; export the records again.")
 

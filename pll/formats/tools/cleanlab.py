@@ -114,9 +114,9 @@ class Cleanlab(Csv):
 
 def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
     """Results under cleanlab's names; the label is written as the class's number where classes are but numbers."""
-    said: list[list[tuple[str, list[str]]]] = answers_of(dataset)
+    listed: list[list[tuple[str, list[str]]]] = answers_of(dataset)
     columns: dict[str, list[str]] = {name: [] for name in CONSENSUS_COLUMNS}
-    for example, answers in zip(dataset.row_ids.tolist(), said, strict=True):
+    for example, answers in zip(dataset.row_ids.tolist(), listed, strict=True):
         label = results.label(example)
         agree = sum(label in labels for _, labels in answers)
         number = (

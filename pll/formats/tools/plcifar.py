@@ -68,7 +68,7 @@ class PlCifar(Format):
         triples = [(at, k, number[name]) for at, k, names in answers for name in names]
         people = max((len(sets) for sets in given.values()), default=0)
         rows, annotators, labels = np.array(triples, dtype=np.int64).T
-        said = Annotations(
+        annotations = Annotations(
             rows,
             annotators,
             labels,
@@ -77,24 +77,24 @@ class PlCifar(Format):
             tuple(f"answer {k + 1}" for k in range(people)),
             anonymous=True,
         )
-        sets, notes = sets_of(said, options.combine)
+        sets, notes = sets_of(annotations, options.combine)
         return PartialLabelDataset(
             X=np.empty((len(given), 0), dtype=np.float32),
             candidates=sets,
             ids=check_ids(list(given), int),
-            annotations=said,
+            annotations=annotations,
             name=options.name or path.name,
             notes=tuple(notes),
         )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = [*part_limitations(dataset, {"ids", "class names", "annotations"}), *class_limitations(dataset)]
-        said = dataset.annotations
-        if said is not None and has_own_sets(dataset):
+        annotations = dataset.annotations
+        if annotations is not None and has_own_sets(dataset):
             lost.append("Who gave which label, since the candidate sets are not just what the annotators named.")
-        elif said is not None and not said.anonymous:
+        elif annotations is not None and not annotations.anonymous:
             lost.append("The names of the annotators.")
-        elif said is None:
+        elif annotations is None:
             lost.append("That the sets are not one person's answer.")
         return lost
 

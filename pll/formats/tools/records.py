@@ -201,10 +201,10 @@ def record_limitations(dataset: PartialLabelDataset) -> list[str]:
     twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
     if twice:
         lost.append(f"That several features have one name: {listing(twice)}.")
-    said = dataset.annotations
-    if said is not None and said.anonymous:
+    annotations = dataset.annotations
+    if annotations is not None and annotations.anonymous:
         lost.append("That the annotators are anonymous: each vote becomes a person.")
-    if said is not None and len(set(said.annotators.tolist())) < said.n_annotators:
+    if annotations is not None and len(set(annotations.annotators.tolist())) < annotations.n_annotators:
         lost.append("Annotators who said nothing.")
     misread = _misread(dataset)
     if misread:
@@ -214,15 +214,15 @@ def record_limitations(dataset: PartialLabelDataset) -> list[str]:
 
 def answers_of(dataset: PartialLabelDataset) -> list[list[tuple[str, list[str]]]]:
     """(annotator, labels) of everyone who answered, by example."""
-    said = dataset.annotations
+    annotations = dataset.annotations
     found: list[list[tuple[str, list[str]]]] = [[] for _ in range(len(dataset))]
-    if said is None:
+    if annotations is None:
         return found
     names = class_names(dataset)
-    ends = [*said.answer_starts[1:].tolist(), len(said.rows)]
-    for start, end in zip(said.answer_starts.tolist(), ends, strict=True):
-        who = said.annotator_names[said.annotators[start]]
-        found[said.rows[start]].append((who, [names[k] for k in said.labels[start:end].tolist()]))
+    ends = [*annotations.answer_starts[1:].tolist(), len(annotations.rows)]
+    for start, end in zip(annotations.answer_starts.tolist(), ends, strict=True):
+        who = annotations.annotator_names[annotations.annotators[start]]
+        found[annotations.rows[start]].append((who, [names[k] for k in annotations.labels[start:end].tolist()]))
     return found
 
 
@@ -433,21 +433,21 @@ class Examples:
 
     def _labels(self, names: tuple[str, ...]) -> tuple[Annotations | None, CandidateSets | None]:
         number = {name: k for k, name in enumerate(names)}
-        said = self._annotations(names, number)
+        annotations = self._annotations(names, number)
         if all(given is None for given in self._sets):
-            if said is None:
+            if annotations is None:
                 return None, None
-            sets, notes = sets_of(said, self.options.combine)
+            sets, notes = sets_of(annotations, self.options.combine)
         else:
             pairs = {(at, number[name]) for at, given in enumerate(self._sets) for name in given or ()}
-            if said is not None:  # where no set is stated, it is what the annotators named
+            if annotations is not None:  # where no set is stated, it is what the annotators named
                 without = [given is None for given in self._sets]
-                own = zip(said.rows.tolist(), said.labels.tolist(), strict=True)
+                own = zip(annotations.rows.tolist(), annotations.labels.tolist(), strict=True)
                 pairs |= {(row, label) for row, label in own if without[row]}
             rows, labels = np.array(sorted(pairs), dtype=np.int64).T
             sets, notes = filled(rows, labels, len(self), names)
         self.notes += notes
-        return said, sets
+        return annotations, sets
 
     def _annotations(self, names: tuple[str, ...], number: Mapping[str, int]) -> Annotations | None:
         if not self._answers:

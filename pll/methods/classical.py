@@ -1,22 +1,24 @@
-"""What the methods without gradient descent share: scaling, rounds, records, persistence of arrays."""
+"""What methods without gradient descent share: scaling, rounds, saved arrays, estimates of cost, linear scores."""
 
 from __future__ import annotations
 
 import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.methods.base import PartialLabelEstimator, Task, validated
 from pll.methods.settings import check_common_settings
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling
-from pll.weights import Weights
+from pll.weights import Weights, restricted_softmax
 
 Matrix = npt.NDArray[np.float64]
 
@@ -138,3 +140,77 @@ def blocks(n: int, size: int) -> Iterator[slice]:
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+@dataclass(frozen=True)
+class Cost:
+    """An estimate for `fit` with the method's default settings; prediction is cheaper.
+
+    Attributes:
+        memory_bytes: peak memory beyond the features that are already there.
+        seconds: on one core of an ordinary machine; right within a factor of three or so.
+        note: one sentence for who should think twice before starting; None where nothing is to be feared.
+    """
+
+    memory_bytes: int
+    seconds: float
+    note: str | None = None
+
+
+def duration(seconds: float) -> str:
+    """A length of time as people say it.
+
+    >>> duration(75), duration(600), duration(9000)
+    ('75 seconds', '10 minutes', '2.5 hours')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+def slow_note(seconds: float) -> str | None:
+    """The note of a method of which nothing but its time is to be feared."""
+    return f"This takes about {duration(seconds)}." if seconds > 60 else None
+
+
+BLOCK = 4096
+"""Rows whose scores are held at once."""
+
+
+class LinearEstimator(ClassicalEstimator):
+    """A classical method whose scores are linear; it can be exported as a torch module.
+
+    Attributes:
+        coef_: (d, c) float64, W.
+        intercept_: (c,) float64, b.
+    """
+
+    _fitted = ("coef_", "intercept_")
+
+    coef_: Matrix
+    intercept_: npt.NDArray[np.float64]
+
+    def _scores(self, X: Matrix) -> Matrix:
+        return X @ self.coef_ + self.intercept_
+
+    def _restricted(self, X: Matrix, candidates: CandidateSets) -> Weights:
+        """(nnz,) softmax of the scores restricted to each S_i, without the scores of all examples at once."""
+        scores = on_candidates_by_blocks(lambda rows: self._scores(X[rows]), candidates, BLOCK)
+        return restricted_softmax(scores, candidates)
+
+    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """(n, c) softmax of the scores. Their order is the method's; as probabilities they are not calibrated."""
+        return torch.softmax(torch.from_numpy(self.predict_scores(X)), dim=1).numpy()
+
+    def module(self) -> nn.Module:
+        self.check_fitted()
+        return linear_module(self._scaling, self.coef_, self.intercept_)
+
+
+def linear_module(scaling: Scaling, coef: Matrix, intercept: npt.NDArray[np.float64]) -> nn.Module:
+    """Scaling, flattening and one linear layer: raw features (B, …) → scores (B, c)."""
+    layer = nn.Linear(*coef.shape)
+    with torch.no_grad():
+        layer.weight.copy_(torch.from_numpy(coef.T.astype(np.float32)))
+        layer.bias.copy_(torch.from_numpy(intercept.astype(np.float32)))
+    return nn.Sequential(scaling, nn.Flatten(), layer).eval()

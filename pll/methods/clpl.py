@@ -37,9 +37,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import Matrix, blocks
-from pll.methods.cost import Cost, slow_note
-from pll.methods.linear import BLOCK, LinearEstimator
+from pll.methods.classical import BLOCK, Cost, LinearEstimator, Matrix, blocks, slow_note
 from pll.methods.selection import FOLDS, SEARCH_ROWS, best, covering_rates
 from pll.methods.settings import check_number
 from pll.training.metrics import Hook

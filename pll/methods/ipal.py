@@ -41,8 +41,7 @@ import scipy.sparse
 from scipy.optimize import nnls
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import Matrix
-from pll.methods.cost import Cost
+from pll.methods.classical import Cost, Matrix
 from pll.methods.neighbours import Block, NeighbourEstimator, search_memory, search_seconds
 from pll.methods.settings import check_number
 from pll.training.metrics import Hook, no_hook

@@ -32,8 +32,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import Matrix
-from pll.methods.cost import Cost
+from pll.methods.classical import Cost, Matrix
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Weights, normalise

@@ -13,9 +13,7 @@ from sklearn.svm import SVC, LinearSVC
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods.base import Task
-from pll.methods.coding import Coding, choose_columns, draw_dichotomies, one_against_rest
-from pll.methods.ecoc import PLECOC, performance
-from pll.methods.machines import stoppable
+from pll.methods.ecoc import PLECOC, Coding, choose_columns, draw_dichotomies, one_against_rest, performance, stoppable
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, table

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.methods import ridge
-from pll.methods.ridge import cholesky_in_place, kernel_matrix
+from pll.methods import sure
+from pll.methods.sure import cholesky_in_place, kernel_matrix
 
 
 def kernel_in_loops(A: np.ndarray, B: np.ndarray, width: float) -> np.ndarray:
@@ -19,7 +19,7 @@ def mean_distance(A: np.ndarray) -> float:
 
 
 def test_the_factorisation_in_blocks_is_cholesky_s(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ridge, "BLOCK", 3)
+    monkeypatch.setattr(sure, "BLOCK", 3)
     root = np.random.default_rng(0).normal(size=(10, 10))
     matrix = root @ root.T + np.eye(10)
     calls: list[int] = []
@@ -30,7 +30,7 @@ def test_the_factorisation_in_blocks_is_cholesky_s(monkeypatch: pytest.MonkeyPat
 
 def test_the_kernel_in_blocks_is_that_of_loops(monkeypatch: pytest.MonkeyPatch) -> None:
     A = np.random.default_rng(4).normal(size=(6, 2))
-    monkeypatch.setattr(ridge, "BLOCK", 4)
+    monkeypatch.setattr(sure, "BLOCK", 4)
     matrix, width = kernel_matrix(A, lambda: None)
     assert width == pytest.approx(mean_distance(A))
     np.testing.assert_allclose(matrix, kernel_in_loops(A, A, width), atol=1e-12)

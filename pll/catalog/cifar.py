@@ -107,7 +107,8 @@ def read_npz(path: Path, name: str) -> npt.NDArray[Any]:
     try:
         with np.load(path, allow_pickle=False) as arrays:
             if name in arrays:
-                return arrays[name]
+                array: npt.NDArray[Any] = arrays[name]
+                return array
             names = ", ".join(arrays) or "none"
     except unreadable as error:
         raise damaged(path, error) from error

@@ -49,7 +49,8 @@ def features(texts: Sequence[str], is_test: npt.NDArray[np.bool_], components: i
     words.fit([text for text, test in zip(texts, is_test, strict=True) if not test])
     counted = words.transform(texts)
     svd = TruncatedSVD(components, random_state=SEED).fit(counted[~is_test])
-    return svd.transform(counted).astype(np.float32)
+    reduced: npt.NDArray[np.float32] = svd.transform(counted).astype(np.float32)
+    return reduced
 
 
 def _newsgroups(paths: Mapping[str, Path]) -> PartialLabelDataset:
@@ -98,7 +99,8 @@ def _kept(ids: list[str], texts: list[str], is_test: npt.NDArray[np.bool_]) -> n
     unreadable = (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile)
     with contextlib.suppress(*unreadable), np.load(path, allow_pickle=False) as kept:  # else computed again
         if kept["ids"].tolist() == ids:
-            return kept["X"]
+            known: npt.NDArray[np.float32] = kept["X"]
+            return known
     X = features(texts, is_test, COMPONENTS)
     with contextlib.suppress(OSError):  # a cache that cannot be written to costs a minute, nothing else
         folder.mkdir(parents=True, exist_ok=True)

@@ -7,12 +7,10 @@ import csv
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pll.io import write_atomically
-
-if TYPE_CHECKING:  # who trains needs no database
-    from pll.store.records import Event, RoundRecord
+from pll.store.records import Event, RoundRecord
 
 ROUND = "round"
 """The kind of a row that is no decision: from here on these labels are under review."""

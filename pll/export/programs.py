@@ -16,7 +16,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -147,8 +146,9 @@ def _run_onnx(packed: bytes, example: Tensor) -> npt.NDArray[np.float32]:
     import onnxruntime
 
     session = onnxruntime.InferenceSession(packed, providers=["CPUExecutionProvider"])
-    outputs: list[Any] = session.run([OUTPUT], {INPUT: example.numpy()})
-    return outputs[0]
+    (probabilities,) = session.run([OUTPUT], {INPUT: example.numpy()})
+    found: npt.NDArray[np.float32] = probabilities
+    return found
 
 
 def _check_agreement(source: ExportSource, example: Tensor, found: npt.NDArray[np.float32], what: str) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,10 @@ import pandas as pd
 from pll.candidates import CandidateSets
 from pll.features import Featuriser
 from pll.methods import PartialLabelEstimator
+from pll.review.calibration import Calibration
 from pll.runs.labels_table import Decision, Decisions, labels_frame
+from pll.store.records import Event, RoundRecord
 from pll.weights import Weights
-
-if TYPE_CHECKING:  # who trains needs no database
-    from pll.review.calibration import Calibration
-    from pll.store.records import Event, RoundRecord
 
 
 @dataclass(frozen=True, eq=False)

@@ -175,7 +175,8 @@ class _Seeing(nn.Module):
         self.register_buffer("spread", torch.tensor(SPREAD)[:, None, None])
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.network((x - self.mean) / self.spread).flatten(1)
+        features: Tensor = self.network((x - self.mean) / self.spread)
+        return features.flatten(1)
 
 
 def _network(backbone: str, progress: Progress | None) -> tuple[nn.Module, int]:

@@ -158,7 +158,7 @@ def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | Non
     low, high = black_and_white or pixel_range(data) or (0.0, 1.0)
 
     def scaled(i: int) -> Picture:
-        planes = np.clip((data.X[i] - low) / (high - low) * 255, 0, 255).round().astype(np.uint8)  # (C, H, W)
+        planes: Picture = np.clip((data.X[i] - low) / (high - low) * 255, 0, 255).round().astype(np.uint8)  # (C, H, W)
         if len(planes) not in (1, 3):
             raise UserError(f"{data.name} has pictures of {len(planes)} channels; 1 (grey) or 3 (colours) are read.")
         return planes[0] if len(planes) == 1 else planes.transpose(1, 2, 0)

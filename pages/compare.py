@@ -5,12 +5,12 @@ from functools import partial
 import streamlit as st
 
 from pll.errors import UserError
-from pll.runs.comparison import Comparison
+from pll.runs.comparison import MOST_LANES, Comparison
 from pll.ui import links, session
 from pll.ui.compare import controls, live, setup, sharing
-from pll.ui.compare.view_state import looking_at
+from pll.ui.compare.view_state import comparison_view
+from pll.ui.format import ICONS, count, method_title
 from pll.ui.routes import link
-from pll.ui.words import ICONS, count
 
 RECENT = 5
 
@@ -18,7 +18,7 @@ RECENT = 5
 def prepare() -> None:
     """Choose data and lanes, or runs of the past."""
     st.title("Compare")
-    st.markdown("Several methods learn from the same candidate sets, from the same start. Watch where each one goes.")
+    st.markdown("Train several methods on the same candidate sets from the same start, and compare them.")
     way = st.segmented_control(
         "How",
         [setup.TOGETHER, setup.BESIDE],
@@ -27,17 +27,17 @@ def prepare() -> None:
         key="compare_way",
         label_visibility="collapsed",
     )
-    together() if way == setup.TOGETHER else beside()
-    earlier()
+    train_together() if way == setup.TOGETHER else compare_finished()
+    list_earlier()
 
 
-def together() -> None:
+def train_together() -> None:
     """New lanes, trained as one."""
     try:
         choice, data = setup.choose_data()
         methods = setup.choose_lanes(data)
-        if not 2 <= len(methods) <= setup.MOST_LANES:
-            said = f"{count(len(methods), 'lane')} chosen; two to {setup.MOST_LANES} can be compared."
+        if not 2 <= len(methods) <= MOST_LANES:
+            said = f"{count(len(methods), 'lane')} chosen. Choose two to {MOST_LANES}."
             st.info(said, icon=":material/touch_app:")
             return
         configs = setup.settings(choice, data, methods)
@@ -51,7 +51,7 @@ def together() -> None:
         begin(lambda: setup.begin(configs, seconds or 0.0))
 
 
-def beside() -> None:
+def compare_finished() -> None:
     """Runs of the past."""
     chosen = setup.choose_runs()
     if st.button("Compare", type="primary", icon=":material/compare:", disabled=len(chosen) < 2, key="compare-beside"):
@@ -68,7 +68,7 @@ def begin(make: setup.Make) -> None:
     st.rerun()
 
 
-def earlier() -> None:
+def list_earlier() -> None:
     """Comparisons of the past, the newest first."""
     past = session.registry().comparisons()[:RECENT]
     if past:
@@ -76,9 +76,9 @@ def earlier() -> None:
     for comparison in past:
         snapshot = comparison.snapshot()
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            lanes = ", ".join(setup.method_title(lane.method) for lane in snapshot.lanes)
+            lanes = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
             what = f"{ICONS[snapshot.state]} **{snapshot.name}** — {lanes}"
-            st.markdown(f"{what}  \n:gray[:small[{live.in_common(comparison)}]]", width="stretch")
+            st.markdown(f"{what}  \n:gray[:small[{live.format_shared(comparison)}]]", width="stretch")
             st.button("Open", key=f"open-{comparison.id}", on_click=session.view_comparison, args=(comparison,))
 
 
@@ -89,7 +89,7 @@ def follow(comparison: Comparison) -> None:
         live.heading(comparison, snapshot, partial(sharing.popover, comparison, snapshot))
         controls.bar(comparison, snapshot)
         live.watch(comparison, snapshot.state)
-        links.end_of_lesson(looking_at(comparison))
+        links.end_of_lesson(comparison_view(comparison))
 
 
 links.page(sharing.opened, session.comparison_in_view, follow, prepare)

@@ -10,13 +10,13 @@ from pll.errors import UserError
 from pll.formats import FORMATS
 from pll.ui import session
 from pll.ui.data import annotators, candidates, check, loader, synthesis_form, upload, wizard
+from pll.ui.format import count
 from pll.ui.routes import go
-from pll.ui.words import count
 
 
 def bring_data() -> Source | None:
     """Step 1: a file, or a dataset of the catalogue."""
-    st.subheader("1 · Bring data")
+    st.subheader("1 · Upload or choose data")
     st.session_state.setdefault("way", upload.UPLOAD)
     way = st.segmented_control(
         "How",
@@ -46,9 +46,9 @@ def make_candidates(source: Source, data: PartialLabelDataset) -> candidates.Off
         )
         return None
     make = {
-        candidates.AS_THEY_ARE: annotators.as_they_are,
-        candidates.SYNTHESISE: synthesis_form.synthesised,
-        candidates.DOUBT: synthesis_form.doubted,
+        candidates.AS_THEY_ARE: annotators.choose_rule,
+        candidates.SYNTHESISE: synthesis_form.make_from_truth,
+        candidates.DOUBT: synthesis_form.make_from_noisy_labels,
     }[candidates.choose_way(ways, source)]
     return make(source, data)
 
@@ -71,7 +71,7 @@ def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
 
 def show(source: Source) -> None:
     """Everything about the data that was brought, as far as it is read."""
-    source = wizard.columns_as_told(source)
+    source = wizard.edited_columns(source)
     raw = loader.read(source)
     if raw is None:
         return

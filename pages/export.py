@@ -10,8 +10,8 @@ from pll.export.run_export import export_source
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.export import download
+from pll.ui.format import count, headline, percent, without_none
 from pll.ui.routes import go, link
-from pll.ui.words import count, headline, percent, without_none
 
 PREVIEWED = 200
 
@@ -19,10 +19,10 @@ PREVIEWED = 200
 def nothing_yet() -> None:
     """No run has a result."""
     st.info(
-        "Nothing to export yet. Train on your data first: labels and model are then offered here.",
+        "Nothing to export yet. Train on your data first; then download labels and model here.",
         icon=":material/download:",
     )
-    if st.button("Bring or choose data", type="primary", icon=":material/arrow_forward:"):
+    if st.button("Upload or choose data", type="primary", icon=":material/arrow_forward:"):
         go("data")
 
 
@@ -65,7 +65,7 @@ def everything(source: ExportSource) -> None:
 
 def one_by_one(source: ExportSource) -> None:
     """The same files, each for itself."""
-    st.subheader("One by one")
+    st.subheader("Single files")
     listing = st.container(gap=None)
     for name, exporter in parts_of(source).items():
         why_not = exporter.why_not(source)

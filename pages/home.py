@@ -32,29 +32,29 @@ class Door(NamedTuple):
 DOORS = (
     Door(
         "My annotators disagree",
-        "Bring a table, pictures or an export of your annotation tool, and get one label for each example.",
-        "Bring my data",
+        "Upload a table, images or an export from your annotation tool, and get one label per example.",
+        "Upload my data",
         "upload_file",
         "data",
         upload.UPLOAD,
     ),
     Door(
         "Show my class",
-        "Why guessing one label fails and weighing all of them works: the paper as a page that moves.",
+        "Why guessing one label fails and weighting all candidates works: the paper as interactive figures.",
         "Start the lesson",
         "school",
         "learn",
     ),
     Door(
         "Compare methods",
-        "The same ambiguous labels, the same start: watch where each method goes, and what that is worth.",
+        "Train several methods on the same candidate sets from the same start, and compare their results.",
         "Compare",
         "compare",
         "compare",
     ),
     Door(
-        "I want to try it on known data",
-        "Choose a dataset whose true labels are known, hide them among wrong ones, and see what is found.",
+        "Try it on a known dataset",
+        "Choose a dataset with known true labels, add wrong candidates, and see how many are identified.",
         "Choose a dataset",
         "dataset",
         "data",
@@ -72,7 +72,7 @@ def hero() -> None:
     )
     if st.button("Watch it work", type="primary", icon=":material/play_arrow:"):
         start_demo()
-    st.caption("1,797 handwritten digits, each with about seven possible labels of ten. Takes a quarter of a minute.")
+    st.caption("1,797 handwritten digits, each with about seven possible labels of ten. Takes about 15 seconds.")
 
 
 def start_demo() -> None:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pll.ui.learn import algorithm, ambiguity, bound, jin, minimum, partial, stuck, together, weights
-from pll.ui.learn.frame import contents
+from pll.ui.learn.layout import contents
 
 
 @st.fragment
@@ -16,12 +16,12 @@ def toy_ideas() -> None:
 st.title("How true labels are identified, step by step")
 st.markdown(
     "The ideas of *Progressive Identification of True Labels for Partial-Label Learning* (Lv et al., ICML 2020), "
-    "one at a time. Guess first; then move the figure. Nothing is drawn beforehand: every number is computed while "
-    "you read, by the code that trains your runs."
+    "one at a time. Guess first, then change the figure. Every number is computed live, by the code that trains "
+    "your runs."
 )
 st.caption(
-    ":material/link: What you set is in the address of this page. Copy it, and a class begins where you are; "
-    "a heading's own link leads to its idea."
+    ":material/link: Your settings are part of this page's address. Copy it to share them; "
+    "each heading has its own link."
 )
 contents()
 partial.draw()

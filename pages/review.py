@@ -9,11 +9,11 @@ from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import ACTIVE
 from pll.ui import session
+from pll.ui.format import format_state, method_title
 from pll.ui.review import batch, conflicts, desk, opening, progress, queue, service, teach
 from pll.ui.review.reviewer import Reviewer, ask, reviewer, sign
 from pll.ui.review.sitting import Sitting
 from pll.ui.routes import go, link
-from pll.ui.words import method_title, standing
 
 VIEWS = {
     "One by one": desk.desk,
@@ -63,13 +63,13 @@ def not_yet(run: Run) -> None:
     snapshot = run.snapshot()
     if snapshot.state in ACTIVE:
         st.info(
-            f"{standing(snapshot)} Its labels can be reviewed when it has ended or was stopped.",
+            f"{format_state(snapshot)} Its labels can be reviewed when it has ended or was stopped.",
             icon=":material/hourglass_top:",
         )
         link("train", "Watch it train", run=run.id)
         wait(run)
     else:
-        st.info(f"{standing(snapshot)} It has no labels to review.", icon=":material/info:")
+        st.info(f"{format_state(snapshot)} It has no labels to review.", icon=":material/info:")
         link("train", "Go to the run", run=run.id)
 
 

@@ -7,10 +7,10 @@ import streamlit as st
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.ui import links, session
+from pll.ui.format import count
 from pll.ui.routes import go, link
-from pll.ui.train import live, run_controls, setup, share
-from pll.ui.view_state import viewing
-from pll.ui.words import count
+from pll.ui.train import live, run_controls, setup, sharing
+from pll.ui.view_state import run_view
 
 
 def prepare() -> None:
@@ -18,7 +18,7 @@ def prepare() -> None:
     st.title("Train")
     choice = session.chosen()
     if choice is None:
-        st.info("Nothing to train on yet. Bring your data, or choose a dataset.", icon=":material/table_view:")
+        st.info("Nothing to train on yet. Upload your data or choose a dataset.", icon=":material/table_view:")
         if st.button("Choose data", type="primary"):
             go("data")
         return
@@ -49,14 +49,14 @@ def follow(run: Run) -> None:
     """A run, at work or ended."""
     snapshot = run.snapshot()
     with st.container(gap="xsmall"):
-        run_controls.heading(run, snapshot, partial(share.popover, run, snapshot))
+        run_controls.heading(run, snapshot, partial(sharing.popover, run, snapshot))
         for note in snapshot.notes:
             st.caption(f":material/info: {note}")
         run_controls.bar(run, snapshot.state)
         if snapshot.error:
             st.error(snapshot.error, icon=":material/error:")
         live.watch(run, snapshot.state)
-        links.end_of_lesson(viewing(run))
+        links.end_of_lesson(run_view(run))
 
 
-links.page(share.opened, session.run_in_view, follow, prepare)
+links.page(sharing.opened, session.run_in_view, follow, prepare)

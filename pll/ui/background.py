@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pll.runs.background import JobBoard, JobStatus, Report, default_board
-from pll.ui.words import duration
+from pll.ui.format import duration
 
 EVERY = 0.5
 """Seconds between two looks."""
@@ -46,18 +46,18 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
         st.session_state[f"job-{slot}"] = key
     job = board().start(key, work)
     job.wait(AT_ONCE)
-    standing = job.status()
-    if standing.state == "done":
+    status = job.status()
+    if status.state == "done":
         found = job.result()
         board().forget(key)
         return found
     short = hashlib.sha256(key.encode()).hexdigest()[:12]
-    if standing.state == "working":
+    if status.state == "working":
         st.button("Stop", icon=":material/stop:", key=f"stop-{short}", on_click=job.stop)
         _watch(key, title)
     else:
-        if standing.state == "failed":
-            st.error(standing.error, icon=":material/error:")
+        if status.state == "failed":
+            st.error(status.error, icon=":material/error:")
         else:
             st.info(f"{title} was stopped.", icon=":material/stop_circle:")
         st.button("Try again", icon=":material/refresh:", key=f"again-{short}", on_click=board().forget, args=(key,))
@@ -70,40 +70,43 @@ def _watch(key: str, title: str) -> None:
     if job is None or job.status().state != "working":
         st.rerun()
     else:
-        standing = job.status()
-        st.progress(in_all(standing), text=f"{title}{in_words(standing)}")
+        status = job.status()
+        st.progress(overall_share(status), text=f"{title}{format_progress(status)}")
 
 
-def in_all(standing: JobStatus) -> float:
+def overall_share(status: JobStatus) -> float:
     """How much of all the work is done, 0-1: the bar of a file that is checked, then read, does not start anew.
 
-    >>> in_all(JobStatus("working", "bytes checked", 5, 10)), round(in_all(JobStatus("working", "rows", 5, 10)), 3)
+    >>> (
+    ...     overall_share(JobStatus("working", "bytes checked", 5, 10)),
+    ...     round(overall_share(JobStatus("working", "rows", 5, 10)), 3),
+    ... )
     (0.1, 0.6)
     """
-    if standing.what == "bytes checked":
-        return CHECKING * standing.share
-    return CHECKING + (1 - CHECKING) * standing.share if standing.what == "rows" else standing.share
+    if status.what == "bytes checked":
+        return CHECKING * status.share
+    return CHECKING + (1 - CHECKING) * status.share if status.what == "rows" else status.share
 
 
-def in_words(standing: JobStatus) -> str:
+def format_progress(status: JobStatus) -> str:
     """How far a job is: what stands behind its title.
 
-    >>> in_words(JobStatus("working", "bytes", 5_100_000, 11_600_000, 2_000_000.0))
+    >>> format_progress(JobStatus("working", "bytes", 5_100_000, 11_600_000, 2_000_000.0))
     ': 5.1 of 11.6 MB · 2.0 MB a second · 3 s left'
-    >>> in_words(JobStatus("working", "rows", 12_000, None)), in_words(JobStatus("working"))
+    >>> format_progress(JobStatus("working", "rows", 12_000, None)), format_progress(JobStatus("working"))
     (': 12,000 rows', '…')
     """
-    if not standing.what:
+    if not status.what:
         return "…"
-    is_bytes = standing.what.startswith("bytes")
-    unit, what = (1e6, standing.what.replace("bytes", "MB")) if is_bytes else (1, standing.what)
+    is_bytes = status.what.startswith("bytes")
+    unit, what = (1e6, status.what.replace("bytes", "MB")) if is_bytes else (1, status.what)
 
     def figure(number: float) -> str:
         return f"{number / unit:,.1f}" if is_bytes else f"{number:,.0f}"
 
-    parts = [figure(standing.done) + (f" of {figure(standing.total)}" if standing.total else "") + f" {what}"]
-    if standing.rate and standing.rate >= 1:
-        parts.append(f"{figure(standing.rate)}{' MB' if is_bytes else ''} a second")
-    if standing.seconds_left is not None:
-        parts.append(f"{duration(max(1.0, standing.seconds_left))} left")
+    parts = [figure(status.done) + (f" of {figure(status.total)}" if status.total else "") + f" {what}"]
+    if status.rate and status.rate >= 1:
+        parts.append(f"{figure(status.rate)}{' MB' if is_bytes else ''} a second")
+    if status.seconds_left is not None:
+        parts.append(f"{duration(max(1.0, status.seconds_left))} left")
     return f": {' · '.join(parts)}"

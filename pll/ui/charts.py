@@ -11,8 +11,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from pll.colors import ACCENT
 from pll.ui.components.saving import picture_buttons
-from pll.ui.palette import ACCENT
 
 HEIGHT = 320
 """Pixels of a chart."""

@@ -12,8 +12,10 @@ from typing import Protocol, TypeVar
 import streamlit as st
 
 from pll.errors import UserError
+from pll.runs.run import Run
 from pll.runs.worker import Worker
-from pll.ui.words import count
+from pll.ui.format import count
+from pll.ui.routes import link
 
 T = TypeVar("T")
 FULL_SPEED = math.inf
@@ -35,7 +37,7 @@ class Follower(Protocol):
 
 def play_or_pause(worker: Worker, looking: Follower, *, moving: bool, disabled: bool, mark: str = "") -> None:
     """One button in one place and of one width, whichever it is: its neighbours must not move under the pointer."""
-    name, icon = ("Pause", "pause") if moving else ("Go on", "play_arrow")
+    name, icon = ("Pause", "pause") if moving else ("Resume", "play_arrow")
     st.button(
         name,
         icon=f":material/{icon}:",
@@ -57,21 +59,19 @@ def steps(worker: Worker, looking: Follower, *, whose: str, disabled: bool, mark
     """
     for epochs in STEPS:
         st.button(
-            "+1 epoch" if epochs == 1 else f"+{epochs}",
+            "Run 1 epoch" if epochs == 1 else f"Run {epochs}",
             key=f"{mark}step-{epochs}",
             on_click=step,
             args=(worker, looking, epochs),
             shortcut="e" if epochs == 1 else None,
-            help=f"{count(epochs, 'epoch')}{whose}, then a pause.",
+            help=f"Run {count(epochs, 'more epoch')}{whose}, then pause.",
             disabled=disabled,
         )
 
 
 def stop_button(worker: Worker, *, disabled: bool, mark: str = "") -> None:
     """Ends training."""
-    st.button(
-        "Stop training", icon=":material/stop:", key=f"{mark}stop", on_click=stop, args=(worker,), disabled=disabled
-    )
+    st.button("Stop", icon=":material/stop:", key=f"{mark}stop", on_click=stop, args=(worker,), disabled=disabled)
 
 
 def speed(worker: Worker, mark: str = "") -> None:
@@ -82,7 +82,7 @@ def speed(worker: Worker, mark: str = "") -> None:
         sorted({*SPEEDS, now}, reverse=True),
         now,
         key=f"{mark}speed-{worker.id}",
-        in_words=speed_in_words,
+        format_value=format_speed,
         change=lambda pace: worker.set_pace(None if pace == FULL_SPEED else pace),
         width=185,
     )
@@ -94,7 +94,7 @@ def setting(
     now: T,
     *,
     key: str,
-    in_words: Callable[[T], str],
+    format_value: Callable[[T], str],
     change: Callable[[T], None],
     width: int,
     help: str | None = None,
@@ -108,7 +108,7 @@ def setting(
         title,
         values,
         index=values.index(now),
-        format_func=in_words,
+        format_func=format_value,
         key=key,
         on_change=lambda: change(st.session_state[key]),
         help=help,
@@ -117,10 +117,10 @@ def setting(
     )
 
 
-def speed_in_words(epochs_a_second: float) -> str:
+def format_speed(epochs_a_second: float) -> str:
     """A speed.
 
-    >>> speed_in_words(FULL_SPEED), speed_in_words(1.0), speed_in_words(2.5)
+    >>> format_speed(FULL_SPEED), format_speed(1.0), format_speed(2.5)
     ('Full speed', '1 epoch a second', '2.5 epochs a second')
     """
     if epochs_a_second == FULL_SPEED:
@@ -169,3 +169,18 @@ def attempt(action: Callable[[], None]) -> None:
         action()
     except UserError as error:
         st.toast(str(error), icon=":material/error:")
+
+
+def show_owner(run: Run) -> None:
+    """Say who has this run in hand, and lead there where that can be."""
+    comparison = run.folder.about().get("comparison")
+    if comparison:
+        said = "This run is a lane of a comparison, which pauses and stops all its lanes together."
+        st.info(said, icon=":material/compare:")
+        link("compare", "Open the comparison", comparison=str(comparison))
+        return
+    st.info(
+        "Another process trains this run (a shell, or another server). It can be watched here, but not paused or "
+        "stopped.",
+        icon=":material/visibility:",
+    )

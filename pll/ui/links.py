@@ -1,6 +1,6 @@
 """Share links on any page: opening one, asking for the data that it is about, offering one, and lesson mode.
 
-What a link sets up is the page's own: a run (`pll.ui.train.share`), lanes (`pll.ui.compare.sharing`).
+What a link sets up is the page's own: a run (`pll.ui.train.sharing`), lanes (`pll.ui.compare.sharing`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from pll.ui.data import upload
 from pll.ui.session import Choice
 
 W = TypeVar("W", bound=Worker)
-AT_ONCE, WAITING = "Trains at once", "Waits before epoch 1"
+AT_ONCE, WAITING = "Starts at once", "Waits before epoch 1"
 
 
 # ---- a link that is opened -------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def page(
     except UserError as error:
         st.error(str(error), icon=":material/link_off:")
         if _is_link():
-            st.button("Go on without this link", key="without-link", on_click=st.query_params.clear)
+            st.button("Continue without this link", key="without-link", on_click=st.query_params.clear)
     if found is not None:
         follow(found)
     elif not _is_link():
@@ -60,7 +60,7 @@ def _is_link() -> bool:
     return "link" in st.query_params
 
 
-def in_address() -> dict[str, list[str]]:
+def address_query() -> dict[str, list[str]]:
     """Every part of the address, by name."""
     return {name: st.query_params.get_all(name) for name in st.query_params}
 
@@ -90,7 +90,7 @@ def resolve_link(
     return begun
 
 
-def set_out(worker: Worker, share: Share, notes: Iterable[str]) -> None:
+def apply_look(worker: Worker, share: Share, notes: Iterable[str]) -> None:
     """What a link began goes at its pace, other pages go on from its choice, and what is different here is said."""
     worker.set_pace(share.look.pace)
     worker.set_settle(share.look.settle)
@@ -100,7 +100,7 @@ def set_out(worker: Worker, share: Share, notes: Iterable[str]) -> None:
         st.toast(note, icon=":material/info:", duration="long")
 
 
-def at_hand(shares: Sequence[Share], what: str) -> tuple[Share, ...] | None:
+def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | None:
     """The runs of a link, which share their data, once it is all here; else None, and the page asks for it.
 
     Args:
@@ -121,8 +121,8 @@ def _asked_for(wanted: Source, what: str) -> Source | None:
     """The file of a link, which it cannot carry."""
     st.title("One file is needed")
     st.markdown(
-        f"This link is about **{_plain(wanted.name)}**. A link carries no data: give the file, and the {what} is set "
-        "up and begins."
+        f"This link is about **{_plain(wanted.name)}**. A link carries no data: upload the file to set up and start "
+        f"the {what}."
     )
     st.caption(f"Its fingerprint (SHA-256) begins with `{wanted.sha256}`; another file is refused.")
     given = st.file_uploader(f"The file {wanted.name}", key="shared-file", label_visibility="collapsed")
@@ -162,7 +162,7 @@ def look_to_share(looked_at: Look, worker: Worker, *, in_view: str, controls: Ma
         controls: what a lesson can hide: names and titles.
         key: of the widget that asks for them.
     """
-    with_view = st.toggle("With what is in view now", value=True, key="share-view", help=in_view)
+    with_view = st.toggle("Include the current view", value=True, key="share-view", help=in_view)
     start = st.segmented_control(
         "When it is opened", [AT_ONCE, WAITING], default=AT_ONCE, required=True, key="share-start"
     )
@@ -172,7 +172,7 @@ def look_to_share(looked_at: Look, worker: Worker, *, in_view: str, controls: Ma
         format_func=controls.__getitem__,
         selection_mode="multi",
         key=key,
-        help="Whoever opens the link finds these away, until they press *Show everything*.",
+        help="Hidden for whoever opens the link, until they press *Show everything*.",
     )
     return replace(
         looked_at if with_view else Look(),
@@ -197,7 +197,7 @@ def caveats(source: Source, snapshot: Snapshot | ComparisonSnapshot, look: Look,
         stopped, goes_on = whose
         said.append(f"{stopped} stopped after epoch {snapshot.epoch}; {goes_on} on to {snapshot.total}.")
     if look.paused and "transport" in look.hidden:
-        said.append("It waits before epoch 1 and has no transport: nobody could start it.")
+        said.append("It waits before epoch 1 and hides the run controls: nobody could start it.")
     return said
 
 
@@ -222,7 +222,7 @@ def end_of_lesson(looking: Lesson) -> None:
     if not looking.hidden:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Lesson mode: some controls are put away.", width="content")
+        st.caption("Lesson mode: some controls are hidden.", width="content")
         st.button("Show everything", type="tertiary", key="lesson-end", on_click=_show_everything, args=(looking,))
 
 

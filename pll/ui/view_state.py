@@ -1,6 +1,6 @@
 """What of a run is in view: the epoch, which is apart from training, the example, and the label weights there.
 
-Looking back never touches the run: it goes on, waits or has ended, and the page reads its history meanwhile.
+ComparisonView back never touches the run: it goes on, waits or has ended, and the page reads its history meanwhile.
 """
 
 from __future__ import annotations
@@ -26,36 +26,50 @@ KEPT_FRAMES = 12
 lane."""
 
 
+@dataclass(kw_only=True)
+class ViewState:
+    """What one browser tab shows of something that trains: a run, or a comparison.
+
+    Attributes:
+        follow: whether the latest epoch is in view, whichever that is.
+        epoch: the epoch in view otherwise.
+        asked: number of the timeline's last request, so that it knows when it was answered.
+        truth: whether star plots are coloured by true labels.
+        hidden: controls that a lesson hides: names of `pll.share.CONTROLS` or `LANE_CONTROLS`, or `view-…`.
+    """
+
+    follow: bool = True
+    epoch: int = 0
+    asked: int = 0
+    truth: bool = False
+    hidden: frozenset[str] = frozenset()
+
+    def look(self, epoch: int, follow: bool, asked: int) -> None:
+        """Show this epoch, or follow the latest one."""
+        self.epoch, self.follow, self.asked = epoch, follow, asked
+
+
 @dataclass
-class Viewing:
-    """What a person looks at, in one tab and of one run.
+class RunView(ViewState):
+    """What one tab shows of a run.
 
     Attributes:
         run_id: the run.
-        follow: whether the latest epoch is in view, whichever that is.
-        epoch: the epoch in view otherwise.
-        asked: counts what the timeline has asked for, so that it knows when it was answered.
         selected: the example in view.
-        truth: colour the star plot by true labels.
-        order: how the heatmap's rows stand.
-        frozen: that order as it was when it was frozen; None where it is made anew at every epoch.
-        view: the view shown, a key of `VIEWS`; the widget is only its picture, since it may lag behind.
-        listed: the examples that the gallery was told to show; None for those that suit best.
-        phase: how many of the four steps of slow motion are lit, less one.
-        slow: the mini-batch in slow motion, behind what it was made for.
-        story: one example's label weights by epoch, behind whose they are.
-        pins: examples to keep at hand, in the order in which they were pinned.
-        hidden: what a lesson puts away: names of `pll.share.CONTROLS`, or `view-…`.
-        sought: ids that a link asks for, of the example in view and of those to be pinned, until the data is there.
+        order: how the heatmap's rows are sorted.
+        frozen: the order kept by the user; None where rows are sorted anew at every epoch.
+        view: the view shown, a key of `VIEWS`; the widget may lag behind it.
+        listed: the list shown in the gallery; None for the one that fits best.
+        phase: how many of the four steps of slow motion are shown, less one.
+        slow: the mini-batch in slow motion, preceded by the state it was computed for.
+        story: label weights of one example by epoch, preceded by the example.
+        pins: pinned examples, in the order in which they were pinned.
+        sought: ids that a link asks for (the example in view, pinned examples), until the data has been read.
         lost: those of them that the data does not have.
     """
 
     run_id: str
-    follow: bool = True
-    epoch: int = 0
-    asked: int = 0
     selected: int | None = None
-    truth: bool = False
     order: str = "confidence"
     frozen: npt.NDArray[np.int64] | None = field(default=None, repr=False)
     view: str = "Examples"
@@ -64,7 +78,6 @@ class Viewing:
     slow: tuple[tuple[Any, ...], Any] | None = field(default=None, repr=False)
     story: tuple[tuple[Any, ...], dict[int, Weights]] | None = field(default=None, repr=False)
     pins: list[int] = field(default_factory=list)
-    hidden: frozenset[str] = frozenset()
     sought: tuple[str | None, tuple[str, ...]] | None = None
     lost: tuple[str, ...] = ()
 
@@ -102,27 +115,24 @@ class Viewing:
         self.selected = self.selected if example is None else place.get(example)
         self.sought = None
 
-    def told(self, data: PartialLabelDataset) -> PartialLabelDataset:
+    def hide_truth(self, data: PartialLabelDataset) -> PartialLabelDataset:
         """The data as this lesson shows it: without true labels where they are hidden."""
         return data.without_truth if "truth" in self.hidden else data
 
-    def look(self, epoch: int, follow: bool, asked: int) -> None:
-        """Look at this epoch, or at whatever is the latest."""
-        self.epoch, self.follow, self.asked = epoch, follow, asked
 
-
-def viewing(run: Run) -> Viewing:
+def run_view(run: Run) -> RunView:
     """What this tab looks at in a run; remembered while the tab is open."""
-    return st.session_state.setdefault(f"viewing-{run.id}", Viewing(run.id))
+    state: RunView = st.session_state.setdefault(f"run-view-{run.id}", RunView(run.id))
+    return state
 
 
 def hides_navigation() -> bool:
     """Whether the lesson in this tab puts the navigation between pages away."""
     query = st.query_params
     if "lanes" in query or "comparison" in query:
-        looking = st.session_state.get(f"comparing-{query.get('comparison')}")
+        looking = st.session_state.get(f"comparison-view-{query.get('comparison')}")
     else:
-        looking = st.session_state.get(f"viewing-{query.get('run') or st.session_state.get('run')}")
+        looking = st.session_state.get(f"run-view-{query.get('run') or st.session_state.get('run')}")
     if looking is None:  # a link that is just being opened
         return "link" in query and "navigation" in query.get("hide", "").split(",")
     return "navigation" in looking.hidden
@@ -167,7 +177,7 @@ class Scene:
     data: PartialLabelDataset
     history: History
     epochs: list[int]
-    looking: Viewing
+    looking: RunView
     frame: Frame
     row: dict[str, Any]
 
@@ -192,7 +202,7 @@ class Scene:
         if not before or (before[-1] == 0 and self.frame.batch is None):
             return np.zeros(len(self.data), dtype=np.bool_)  # before training nothing was identified
         earlier = stored_frame(self.history, before[-1], self.sets)
-        return earlier.sharp.identified != self.frame.sharp.identified
+        return np.asarray(earlier.sharp.identified != self.frame.sharp.identified)
 
     def story(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
         """One example's label weights over the epochs, as `History.example`; what was read once is kept."""
@@ -229,29 +239,34 @@ def scene(run: Run, snapshot: Snapshot) -> Scene:
     Raises:
         UserError: the data of the run cannot be read.
     """
-    looking, data = viewing(run), run.parts().train
+    looking, data = run_view(run), run.parts().train
     looking.seek(data)
-    data = looking.told(data)
+    data = looking.hide_truth(data)
     if "truth" in looking.hidden:
-        snapshot = untold(snapshot)
+        snapshot = without_truth_figures(snapshot)
     sets = data.sets()
     history = History(run.folder.history, sets)
     epochs = history.epochs() or [0]
     frame = _frame(snapshot, history, epochs, looking, sets)
-    row = snapshot.rows[frame.epoch - 1] if 0 < frame.epoch <= len(snapshot.rows) else {}
-    if snapshot.metrics and frame.epoch == snapshot.metrics.get("epoch"):
-        row = row | snapshot.metrics  # those of the final model, as in labels.csv
-    return Scene(run, snapshot, data, history, epochs, looking, frame, row)
+    return Scene(run, snapshot, data, history, epochs, looking, frame, metrics_at(snapshot, frame.epoch))
 
 
-def untold(snapshot: Snapshot) -> Snapshot:
+def metrics_at(snapshot: Snapshot, epoch: int) -> dict[str, Any]:
+    """Return the metrics of an epoch; of the last one those of the final model, as in labels.csv. Empty before it."""
+    row = snapshot.rows[epoch - 1] if 0 < epoch <= len(snapshot.rows) else {}
+    if snapshot.metrics and epoch == snapshot.metrics.get("epoch"):
+        row = row | snapshot.metrics
+    return row
+
+
+def without_truth_figures(snapshot: Snapshot) -> Snapshot:
     """The same without anything that true labels would tell."""
     nothing = {"transductive_accuracy": None, "test_accuracy": None}
     metrics = None if snapshot.metrics is None else snapshot.metrics | nothing
     return replace(snapshot, rows=tuple(row | nothing for row in snapshot.rows), metrics=metrics)
 
 
-def _frame(snapshot: Snapshot, history: History, epochs: list[int], looking: Viewing, sets: CandidateSets) -> Frame:
+def _frame(snapshot: Snapshot, history: History, epochs: list[int], looking: RunView, sets: CandidateSets) -> Frame:
     if not looking.follow:
         return stored_frame(history, looking.epoch, sets)
     moment, record = snapshot.moment, snapshot.record

@@ -19,7 +19,7 @@ def started(app: str, new_page: Any) -> Any:
     page = new_page(viewport={"width": 1280, "height": 1400})
     page.goto(f"{app}/compare")
     page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_role("button", name="Begin again").click()  # there whether the lanes train or have ended
+    page.get_by_role("button", name="Restart").click()  # there whether the lanes train or have ended
     page.get_by_text("Paused after epoch 0 of 100.").wait_for()
     return page
 
@@ -42,7 +42,7 @@ def test_five_lanes_from_start_to_verdict(started: Any, tmp_path: Path) -> None:
     page = started
     page.locator(".plot canvas").nth(4).wait_for()
     choose_speed(page, "1 epoch a second")
-    press(page, "Go on")
+    press(page, "Resume")
     page.locator(".lines svg polyline").nth(3 * len(LANES) - 1).wait_for()  # drawn only while lanes move
     choose_speed(page, "Full speed")
     before = page.locator(".plot canvas").nth(0).evaluate("canvas => canvas.toDataURL()")
@@ -53,7 +53,7 @@ def test_five_lanes_from_start_to_verdict(started: Any, tmp_path: Path) -> None:
     in_every_star(page, "Epoch 100")
     page.get_by_text(re.compile(r"^PRODEN identified 9\d\.\d %")).wait_for()
 
-    press(page, "Take it away")
+    press(page, "Download")
     with page.expect_download() as download:
         page.get_by_role("button", name="This table as CSV").click()
     table = pd.read_csv(download.value.path()).set_index("lane")["identified_correctly"]
@@ -71,9 +71,9 @@ def test_five_lanes_from_start_to_verdict(started: Any, tmp_path: Path) -> None:
 
 def test_lanes_are_moved_as_one_looked_back_at_and_found_again(started: Any, new_page: Any) -> None:
     page = started
-    press(page, "+5")
+    press(page, "Run 5")
     page.get_by_text("Paused after epoch 5 of 100.").wait_for()
-    press(page, "+1 epoch")
+    press(page, "Run 1 epoch")
     page.get_by_text("Paused after epoch 6 of 100.").wait_for()
     in_every_star(page, "Epoch 6")
 
@@ -89,7 +89,7 @@ def test_lanes_are_moved_as_one_looked_back_at_and_found_again(started: Any, new
     other = new_page()
     other.goto(page.url)
     other.get_by_text("Paused after epoch 6 of 100.").wait_for()
-    press(other, "Stop training")
+    press(other, "Stop")
     other.get_by_text("Stopped after epoch 6 of 100.").wait_for()
     page.get_by_text("Stopped after epoch 6 of 100.").wait_for()
     page.get_by_role("link", name="Open").nth(2).click()

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import streamlit as st
 
+from pll.colors import WEIGHTS_DARK, WEIGHTS_LIGHT
 from pll.ui.components import component
-from pll.ui.palette import WEIGHTS_DARK, WEIGHTS_LIGHT
 
 pytestmark = pytest.mark.browser
 

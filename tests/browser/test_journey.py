@@ -31,7 +31,7 @@ def _start_demo(page: Any, app: str) -> None:
 
 def _begin_again(page: Any) -> None:
     """The same run, paused before its first epoch, whatever has become of it."""
-    page.get_by_role("button", name="Begin again").click()
+    page.get_by_role("button", name="Restart").click()
     page.get_by_text("Paused after epoch 0 of 100.").wait_for()
 
 
@@ -40,7 +40,7 @@ def test_from_the_demo_to_the_labels_in_hand(app: str, new_page: NewPage, tmp_pa
     _start_demo(page, app)
     _begin_again(page)
     before = _star(page)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Resume").click()
     page.get_by_text("Finished: 100 epochs.").wait_for()
     page.locator(".plot .when").filter(has_text="Epoch 100").first.wait_for()
     assert _star(page) != before, "the star plot stood still while training"
@@ -63,7 +63,7 @@ def test_a_run_is_paused_goes_on_and_is_found_again_by_its_link(app: str, new_pa
     page = new_page()
     _start_demo(page, app)
     _begin_again(page)
-    page.get_by_role("button", name="+5").click()
+    page.get_by_role("button", name="Run 5").click()
     said = "Paused after epoch 5 of 100."
     page.get_by_text(said).wait_for()
 
@@ -75,7 +75,7 @@ def test_a_run_is_paused_goes_on_and_is_found_again_by_its_link(app: str, new_pa
     other.goto(link)
     other.get_by_text(said).wait_for()
 
-    other.get_by_role("button", name="Stop training").click()
+    other.get_by_role("button", name="Stop").click()
     other.get_by_text("Stopped after epoch").wait_for()
     page.get_by_text("Stopped after epoch").wait_for()
 

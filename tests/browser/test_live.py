@@ -17,7 +17,7 @@ def paused(app: str, new_page: Any) -> Any:
     page = new_page(viewport={"width": 1280, "height": 1400})
     page.goto(app)
     page.get_by_role("button", name="Watch it work").click()
-    page.get_by_role("button", name="Begin again").click()  # there whether the demo trains or has ended
+    page.get_by_role("button", name="Restart").click()  # there whether the demo trains or has ended
     page.get_by_text("Paused after epoch 0 of 100.").wait_for()
     return page
 
@@ -55,32 +55,32 @@ def trained(page: Any) -> int:
 
 def places(page: Any) -> list[Any]:
     """Where some buttons are."""
-    names = ("Begin again", "+1 epoch", "+25", "Stop training")
+    names = ("Restart", "Run 1 epoch", "Run 25", "Stop")
     return [page.get_by_role("button", name=name).bounding_box() for name in names]
 
 
 def test_steps_play_and_pause(paused: Any) -> None:
     page = paused
+    slow_down(page)
     before = places(page)
     canvas = page.locator(".plot canvas").first
     canvas.evaluate("canvas => { canvas.mark = 'the same'; }")
-    press(page, "+ mini-batch")
+    press(page, "Next batch")
     page.get_by_text("Epoch 0 and 1 of 6 mini-batches").first.wait_for()
-    press(page, "+1 epoch")
+    press(page, "Run 1 epoch")
     page.get_by_text("Paused after epoch 1 of 100.").wait_for()
-    press(page, "+5")
+    press(page, "Run 5")
     page.get_by_text("Paused after epoch 6 of 100.").wait_for()
     page.get_by_text("Epoch 6", exact=True).first.wait_for()
-    slow_down(page)
     page.keyboard.press("p")
     page.get_by_text("Training: epoch").wait_for()
     assert places(page) == before  # no button moves away under the pointer
     page.keyboard.press("p")
     page.get_by_text("Paused after epoch").wait_for()
     still = trained(page)
-    press(page, "+1 epoch")
+    press(page, "Run 1 epoch")
     page.get_by_text(f"Paused after epoch {still + 1} of 100.").wait_for()  # it stood still meanwhile
-    press(page, "Stop training")
+    press(page, "Stop")
     page.get_by_text("Stopped after epoch").wait_for()
     assert places(page) == before
     assert canvas.evaluate("canvas => canvas.isConnected && canvas.mark") == "the same"  # never made anew
@@ -89,9 +89,9 @@ def test_steps_play_and_pause(paused: Any) -> None:
 def test_going_back_while_it_trains(paused: Any) -> None:
     page = paused
     slow_down(page)
-    press(page, "+5")
+    press(page, "Run 5")
     page.get_by_text("Paused after epoch 5 of 100.").wait_for()
-    press(page, "Go on")
+    press(page, "Resume")
     page.get_by_text("Training: epoch").wait_for()
     box = track(page).bounding_box()
     page.mouse.move(box["x"] + 30, box["y"] + 20)
@@ -113,7 +113,7 @@ def test_going_back_while_it_trains(paused: Any) -> None:
     page.get_by_text("in view:").wait_for(state="detached")
 
     wait_for_epoch(page, 12)
-    press(page, "Stop training")
+    press(page, "Stop")
     page.get_by_text("Stopped after epoch").wait_for()
     last = page.get_by_text("Stopped after epoch").inner_text().split("epoch ")[1].split(" ")[0]
     page.get_by_text(f"Epoch {last}", exact=True).first.wait_for()
@@ -127,7 +127,7 @@ def test_going_back_while_it_trains(paused: Any) -> None:
 
 def test_an_example_is_chosen_in_the_picture_in_a_card_and_in_a_table(paused: Any) -> None:
     page = paused
-    press(page, "+5")
+    press(page, "Run 5")
     page.get_by_text("Paused after epoch 5 of 100.").wait_for()
     card = page.locator(".gallery .card").nth(2)
     name = card.locator(".id span").first.inner_text()
@@ -153,7 +153,7 @@ def test_an_example_is_chosen_in_the_picture_in_a_card_and_in_a_table(paused: An
 
 def test_pictures_are_saved_with_what_they_show(paused: Any, tmp_path: Path) -> None:
     page = paused
-    press(page, "+1 epoch")
+    press(page, "Run 1 epoch")
     page.get_by_text("Epoch 1", exact=True).first.wait_for()
     page.get_by_title("Save this picture").first.click()
     with page.expect_download() as download:

@@ -77,12 +77,12 @@ def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> N
     pupil = fresh(link)
     pupil.get_by_text("Finished: 12 epochs.").wait_for()
     pupil.get_by_text("in view: epoch 11").wait_for()
-    pupil.get_by_text("Lesson mode: some controls are put away.").wait_for()
-    assert pupil.get_by_role("button", name="Begin again").count() == 0
+    pupil.get_by_text("Lesson mode: some controls are hidden.").wait_for()
+    assert pupil.get_by_role("button", name="Restart").count() == 0
     assert pupil.get_by_role("link", name="Export").count() == 0
     assert run_of(pupil) != run_of(page)
     pupil.get_by_role("button", name="Show everything").click()
-    pupil.get_by_role("button", name="Begin again").wait_for()
+    pupil.get_by_role("button", name="Restart").wait_for()
     pupil.get_by_role("link", name="Export").wait_for()
 
 
@@ -132,6 +132,6 @@ def test_a_comparison_is_shared_and_set_up_again_with_the_same_figures(app: str,
 
     pupil = fresh(link)
     assert lanes_ended(pupil) == mine
-    assert pupil.get_by_role("button", name="Begin again").count() == 0
+    assert pupil.get_by_role("button", name="Restart").count() == 0
     pupil.get_by_role("button", name="Show everything").click()
-    pupil.get_by_role("button", name="Begin again").wait_for()
+    pupil.get_by_role("button", name="Restart").wait_for()

@@ -11,15 +11,15 @@ import pytest
 
 from pll.analysis.comparison_report import verdict
 from pll.catalog.sources import Source
+from pll.colors import DARK_BACKGROUND, LIGHT_BACKGROUND, class_colours, contrast
 from pll.runs.comparison import USUAL, Comparison, lane_configs
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.compare import lines
-from pll.ui.compare.colours import COLOURS
+from pll.ui.compare.lines import COLOURS
 from pll.ui.compare.picture import picture
-from pll.ui.compare.view_state import Looking, lanes_in_view
-from pll.ui.palette import DARK_BACKGROUND, LIGHT_BACKGROUND, class_colours, contrast
+from pll.ui.compare.view_state import ComparisonView, lanes_in_view
 from tests.page_helpers import button, said
 
 IRIS = RunConfig(Source("iris"), params={"epochs": 12}, flip=Flip("binomial", 0.3), holdout=0.2, name="irises")
@@ -97,7 +97,7 @@ def test_a_dead_link_is_explained(open_page: Any) -> None:
 def test_looking_back_moves_every_lane_and_no_run(open_page: Any, finished: Comparison) -> None:
     page = open_page("compare", comparison=finished.id)
     before = [(run.folder.path / "state.json").read_bytes() for run in finished.runs]
-    page.session_state[f"comparing-{finished.id}"].look(3, False, 1)
+    page.session_state[f"comparison-view-{finished.id}"].look(3, False, 1)
     page.run()
     assert not page.exception
     assert "in view: epoch 3" in said(page)
@@ -110,13 +110,13 @@ def test_looking_back_moves_every_lane_and_no_run(open_page: Any, finished: Comp
 
 def test_the_buttons_move_all_lanes(open_page: Any, finished: Comparison) -> None:
     page = open_page("compare", comparison=finished.id)
-    assert button(page, "Stop training").disabled and button(page, "Go on").disabled
-    button(page, "Begin again").click().run()
+    assert button(page, "Stop").disabled and button(page, "Resume").disabled
+    button(page, "Restart").click().run()
     assert not page.exception
     new = session.registry().comparison(page.session_state["comparison"])
     assert new.id != finished.id
     new.wait_until_paused(30)
-    for press, epoch in (("+1 epoch", 1), ("+5", 6), ("+25", 12)):
+    for press, epoch in (("Run 1 epoch", 1), ("Run 5", 6), ("Run 25", 12)):
         button(page, press).click().run()
         new.wait_until_paused(30)
         assert [lane.epoch for lane in new.snapshot().lanes] == [epoch] * 5
@@ -149,14 +149,14 @@ def test_the_oracle_is_no_lane_without_truth(open_page: Any, monkeypatch: pytest
 
 def test_runs_of_the_past_side_by_side(open_page: Any, finished: Comparison) -> None:
     page = open_page("compare")
-    page.button_group(key="compare_way").set_value("Lay finished runs beside each other").run()
+    page.button_group(key="compare_way").set_value("Compare finished runs").run()
     chosen = [run.id for run in finished.runs[:2]]
     page.multiselect(key="compare_runs").set_value(chosen).run()
     button(page, "Compare").click().run()
     assert not page.exception
     assert "Runs of the past, laid beside each other." in said(page)
     assert "PRODEN-itera" in said(page)
-    assert not [one for one in page.button if one.label == "Begin again"]
+    assert not [one for one in page.button if one.label == "Restart"]
 
 
 def test_runs_of_different_data_are_not_called_better(open_page: Any, finished: Comparison) -> None:
@@ -185,12 +185,12 @@ def test_a_lane_at_work_is_watched_on_its_own_page_but_not_moved(open_page: Any)
     page = open_page("train", run=comparison.runs[0].id)
     assert not page.exception
     assert "lane of a comparison" in page.info[0].value
-    assert button(page, "Stop training").disabled and button(page, "Go on").disabled
+    assert button(page, "Stop").disabled and button(page, "Resume").disabled
 
 
 def test_the_picture_is_sound_xml_whatever_names_say(finished: Comparison) -> None:
     snapshot = finished.snapshot()
-    lanes = lanes_in_view(finished, snapshot, Looking())
+    lanes = lanes_in_view(finished, snapshot, ComparisonView())
     said = verdict([lane.figures for lane in lanes], lanes[0].truth, sizes=lanes[0].data.sets().sizes)
     svg = ElementTree.fromstring(picture(lanes, lines.quantities(lanes), said, "<b> & 'mine'", snapshot.total))
     words = [element.text or "" for element in svg.iter("{http://www.w3.org/2000/svg}text")]
@@ -201,7 +201,7 @@ def test_the_picture_is_sound_xml_whatever_names_say(finished: Comparison) -> No
 
 
 def test_labels_of_every_lane_are_one_table(finished: Comparison) -> None:
-    lanes = lanes_in_view(finished, finished.snapshot(), Looking())
+    lanes = lanes_in_view(finished, finished.snapshot(), ComparisonView())
     table = lines.labels(lanes)
     assert table.groupby("lane", sort=False).size().to_dict() == {lane.title: 120 for lane in lanes}
     for lane in lanes:

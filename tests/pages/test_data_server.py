@@ -54,10 +54,10 @@ def test_a_large_file_is_looked_at_first_and_read_when_asked(
     monkeypatch.setattr(loader, "HUGE", 200)
     page = named(open_page("data"), str(folder / "table.csv"))
     assert not page.metric and [expander.label for expander in page.expander] == ["What each column is"]
-    next(button for button in page.button if button.label == "Read all of it").click()
+    next(button for button in page.button if button.label == "Read the whole file").click()
     page = until_read(page.run())
     assert figures(page)["Examples"] == "40"
-    assert not any(button.label in ("Read all of it", "Stop") for button in page.button)
+    assert not any(button.label in ("Read the whole file", "Stop") for button in page.button)
     assert not background.board()._jobs
 
 

@@ -16,13 +16,13 @@ from pll.ui.routes import PAGES
 def test_it_offers_to_watch_and_to_bring_data(open_page: Any) -> None:
     home = open_page("home")
     assert not home.exception
-    doors = ["Bring my data", *(["Start the lesson"] if "learn" in PAGES else []), "Compare", "Choose a dataset"]
+    doors = ["Upload my data", *(["Start the lesson"] if "learn" in PAGES else []), "Compare", "Choose a dataset"]
     assert [button.label for button in home.button] == ["Watch it work", *doors]
     assert any("None yet" in caption.value for caption in home.caption)
 
 
 def test_each_door_opens_the_data_page_on_its_own_way(open_page: Any) -> None:
-    for door, way in (("Bring my data", upload.UPLOAD), ("Choose a dataset", upload.CATALOGUE)):
+    for door, way in (("Upload my data", upload.UPLOAD), ("Choose a dataset", upload.CATALOGUE)):
         home = open_page("home")
         next(button for button in home.button if button.label == door).click().run()
         assert not home.exception

@@ -12,7 +12,7 @@ from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.learn.algorithm import points_table
-from pll.ui.learn.frame import CHAPTERS
+from pll.ui.learn.layout import CHAPTERS
 from pll.ui.learn.playground import Playground
 from pll.ui.learn.toy import Edit, checked_edit, toy_payload
 from tests.page_helpers import said

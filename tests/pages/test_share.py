@@ -13,7 +13,7 @@ from pll.runs.config import RunConfig
 from pll.share import Look, Share, from_query, to_query
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.train.share import SLUGS
+from pll.ui.train.sharing import SLUGS
 from pll.ui.train.views import VIEWS
 from tests.page_helpers import labels, said
 from tests.run_helpers import write_data
@@ -48,12 +48,12 @@ def test_a_link_sets_up_the_run_and_the_view(open_page: Any) -> None:
     assert "in view: epoch 5" in said(page)
     assert VIEWS["One example"].question in said(page)
     assert page.query_params["run"] == run.id
-    assert page.session_state[f"viewing-{run.id}"].truth
+    assert page.session_state[f"run-view-{run.id}"].truth
     inside = [str(name) for name in run.parts().train.row_ids]
     outside = next(name for name in some_ids if name not in inside)
 
     other = ended(open_page("train", **link(Look(example=inside[7], pins=(inside[3], outside, inside[1])))))
-    looking = other.session_state[f"viewing-{other.session_state['run']}"]
+    looking = other.session_state[f"run-view-{other.session_state['run']}"]
     assert (looking.selected, looking.pins) == (7, [3, 1])
     assert f"examples that are not here: {outside}." in said(other)
 
@@ -124,11 +124,11 @@ def test_a_file_has_to_be_given_again(open_page: Any, tmp_path: Any) -> None:
 
 def test_a_lesson_puts_away_what_it_says(open_page: Any) -> None:
     whole = ended(open_page("train", **link()))
-    assert {"Begin again", "New run"} <= labels(whole)
+    assert {"Restart", "New run"} <= labels(whole)
     assert "Identified" in {metric.label for metric in whole.metric}
     hidden = ("settings", "transport", "next", "truth", "view-examples")
     page = ended(open_page("train", **link(Look(hidden=hidden))))
-    assert not {"Begin again", "New run", "Stop training", "+5"} & labels(page)
+    assert not {"Restart", "New run", "Stop", "Run 5"} & labels(page)
     assert "PRODEN · linear" not in said(page)
     assert {metric.label for metric in page.metric} >= {"Settled"}
     assert "Identified" not in {metric.label for metric in page.metric}
@@ -138,7 +138,7 @@ def test_a_lesson_puts_away_what_it_says(open_page: Any) -> None:
     (end,) = [one for one in page.button if one.label == "Show everything"]
     end.click().run()
     assert not page.exception
-    assert {"Begin again", "New run"} <= labels(page)
+    assert {"Restart", "New run"} <= labels(page)
     assert "Identified" in {metric.label for metric in page.metric}
     assert "hide" not in page.query_params
 
@@ -155,7 +155,7 @@ def test_figures_and_pictures_can_be_put_away(open_page: Any) -> None:
 def test_a_lesson_goes_on_when_it_is_begun_again(open_page: Any) -> None:
     page = ended(open_page("train", **link(Look(hidden=("settings",), pins=()))))
     before = page.session_state["run"]
-    (again,) = [one for one in page.button if one.label == "Begin again"]
+    (again,) = [one for one in page.button if one.label == "Restart"]
     again.click().run()
     assert page.session_state["run"] != before
     assert "PRODEN · linear" not in said(page)
@@ -187,7 +187,7 @@ def test_the_link_of_a_run_sets_up_the_same_run(sharing: Any) -> None:
     assert shared(sharing).config == IRIS
     run = sharing.session_state["run"]
     assert run not in sharing.code[0].value
-    looking = sharing.session_state[f"viewing-{run}"]
+    looking = sharing.session_state[f"run-view-{run}"]
     looking.look(4, False, 1)
     looking.select(2)
     looking.pins = [5, 2]

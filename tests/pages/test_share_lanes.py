@@ -14,7 +14,7 @@ from pll.runs.folder import RunConfig
 from pll.share import Look, lanes_from_query, lanes_to_query
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.compare.view_state import Looking, lanes_in_view
+from pll.ui.compare.view_state import ComparisonView, lanes_in_view
 from tests.page_helpers import labels, said
 from tests.run_helpers import write_data
 
@@ -43,7 +43,7 @@ def test_a_link_sets_up_the_lanes_and_the_view(open_page: Any) -> None:
     assert [run.config for run in comparison.runs] == CONFIGS
     assert (comparison.pace, comparison.settle_after) == (500.0, 50)
     assert "in view: epoch 5" in said(page)
-    assert page.session_state[f"comparing-{comparison.id}"].truth
+    assert page.session_state[f"comparison-view-{comparison.id}"].truth
     assert page.query_params["comparison"] == comparison.id
 
 
@@ -71,7 +71,7 @@ def test_a_lesson_may_hide_everything_and_everything_comes_back(open_page: Any) 
     assert not page.get("plotly_chart") and len(page.table) == 1
     (button,) = [one for one in page.button if one.label == "Show everything"]
     button.click().run()
-    assert {"Begin again", "New comparison"} <= labels(page)
+    assert {"Restart", "New comparison"} <= labels(page)
     assert "hide" not in page.query_params
     assert "What this shows" in said(page)
 
@@ -83,7 +83,7 @@ def test_predict_then_reveal(open_page: Any) -> None:
     assert "Correct" not in page.table[-1].value and not page.toggle
     next(one for one in page.button if one.label == "Show everything").click().run()
     assert "Correct" in page.table[-1].value
-    looking = Looking(hidden=frozenset({"truth"}))
+    looking = ComparisonView(hidden=frozenset({"truth"}))
     lanes = lanes_in_view(comparison, comparison.snapshot(), looking)
     again = lanes_in_view(comparison, comparison.snapshot(), looking)
     assert all(lane.truth is None and lane.parts.test is None for lane in lanes)
@@ -92,7 +92,7 @@ def test_predict_then_reveal(open_page: Any) -> None:
 
 def test_the_popover_gives_the_link(open_page: Any) -> None:
     page, comparison = ended(open_page("compare", **link()))
-    page.session_state[f"comparing-{comparison.id}"].look(3, False, 1)
+    page.session_state[f"comparison-view-{comparison.id}"].look(3, False, 1)
     page.session_state["compare-share"] = True
     page.run()
     assert not page.exception
@@ -125,7 +125,7 @@ def test_a_link_that_waits_and_one_that_is_wrong(open_page: Any) -> None:
     assert not wrong.exception
     assert "no method called 'produn'" in wrong.error[0].value
     assert len(session.registry().comparisons()) == 1
-    next(one for one in wrong.button if one.label == "Go on without this link").click().run()
+    next(one for one in wrong.button if one.label == "Continue without this link").click().run()
     assert not wrong.exception and not wrong.error
     assert "Start" in labels(wrong)
 

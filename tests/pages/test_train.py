@@ -54,7 +54,7 @@ def test_a_finished_run_shows_its_final_figures(open_page: Any, finished: Run) -
     assert shown["Identified"] == f"{100 * metrics['transductive_accuracy']:.1f} %"
     assert shown["Mean confidence"] == f"{100 * metrics['mean_confidence']:.1f} %"
     assert button(page, "Export labels and model")
-    assert button(page, "Go on").disabled and button(page, "Stop training").disabled
+    assert button(page, "Resume").disabled and button(page, "Stop").disabled
 
 
 def run_asked_for(page: Any) -> str:
@@ -65,7 +65,7 @@ def run_asked_for(page: Any) -> str:
 
 def test_a_request_with_the_replaced_id_does_not_bring_the_old_run_back(open_page: Any, finished: Run) -> None:
     page = open_page("train", run=finished.id)
-    button(page, "Begin again").click().run()
+    button(page, "Restart").click().run()
     (new,) = [run for run in session.registry().all() if run.id != finished.id]
     assert run_asked_for(page) == new.id
     for _ in range(2):  # a refresh and a press, both sent before the browser heard of the new address
@@ -89,7 +89,7 @@ def test_a_request_with_the_id_of_a_run_that_was_left_does_not_bring_it_back(ope
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_of_a_finished_run(open_page: Any, finished: Run, view: str) -> None:
     page = open_page("train", run=finished.id)
-    page.session_state[f"viewing-{finished.id}"].view = view
+    page.session_state[f"run-view-{finished.id}"].view = view
     page.run()
     assert not page.exception
     assert VIEWS[view].question in said(page)
@@ -130,7 +130,7 @@ def test_the_gallery_shows_what_its_switch_says_when_training_ends(open_page: An
 def test_looking_back_does_not_touch_the_run(open_page: Any, finished: Run) -> None:
     page = open_page("train", run=finished.id)
     before = (finished.folder.path / "state.json").read_bytes()
-    page.session_state[f"viewing-{finished.id}"].look(3, False, 1)
+    page.session_state[f"run-view-{finished.id}"].look(3, False, 1)
     page.run()
     assert "in view: epoch 3" in said(page)
     shown, row = figures(page), finished.snapshot().rows[2]
@@ -142,14 +142,14 @@ def test_looking_back_does_not_touch_the_run(open_page: Any, finished: Run) -> N
 
 def test_the_buttons_move_the_run(open_page: Any, finished: Run) -> None:
     page = open_page("train", run=finished.id)
-    button(page, "Begin again").click().run()
+    button(page, "Restart").click().run()
     assert not page.exception
     new = session.registry().get(page.session_state["run"])
     assert new.id != finished.id and new.config == finished.config
     new.wait_until_paused(30)
     page.run()
     assert "Paused after epoch 0 of 30." in said(page)
-    for press, epoch in (("+1 epoch", 1), ("+5", 6), ("+25", 30)):
+    for press, epoch in (("Run 1 epoch", 1), ("Run 5", 6), ("Run 25", 30)):
         button(page, press).click().run()
         new.wait_until_paused(30)
         assert new.snapshot().epoch == epoch
@@ -161,10 +161,10 @@ def test_the_buttons_move_the_run(open_page: Any, finished: Run) -> None:
 
 def test_slow_motion_goes_through_four_steps_and_takes_the_last(open_page: Any, finished: Run) -> None:
     page = open_page("train", run=finished.id)
-    button(page, "Begin again").click().run()
+    button(page, "Restart").click().run()
     run = session.registry().get(page.session_state["run"])
     run.wait_until_paused(30)
-    page.session_state[f"viewing-{run.id}"].view = "Slow motion"
+    page.session_state[f"run-view-{run.id}"].view = "Slow motion"
     page.run()
     for step in ("loss", "gradient", "new weights"):
         button(page, f"Next: {step}").click().run()

@@ -17,16 +17,16 @@ from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import view_state as module
-from pll.ui.view_state import Scene, Viewing, scene, stored_frame
+from pll.ui.view_state import RunView, Scene, scene, stored_frame
 from pll.weights import identified_labels
 
 EPOCHS = 12
 
 
 @pytest.fixture
-def looking(monkeypatch: pytest.MonkeyPatch) -> Viewing:
+def looking(monkeypatch: pytest.MonkeyPatch) -> RunView:
     """What this tab looks at, without a tab."""
-    state = Viewing("a run")
+    state = RunView("a run")
     monkeypatch.setattr(module, "viewing", lambda run: state)
     st.cache_resource.clear()
     return state
@@ -45,7 +45,7 @@ def now(run: Run) -> Scene:
     return scene(run, run.snapshot())
 
 
-def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: Viewing) -> None:
+def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView) -> None:
     """One run, taken through its life: each state shows what it should."""
     run.wait_until_paused(30)
     first = now(run)
@@ -79,7 +79,7 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: Viewing)
     assert ended.row["transductive_accuracy"] == run.snapshot().metrics["transductive_accuracy"]  # type: ignore[index]
 
 
-def test_an_epoch_that_is_not_stored_gives_way_to_the_nearest(run: Run, looking: Viewing) -> None:
+def test_an_epoch_that_is_not_stored_gives_way_to_the_nearest(run: Run, looking: RunView) -> None:
     run.join(30)
     history = now(run).history
     (history.folder / "frames" / "000005.npy").unlink(missing_ok=True)
@@ -88,7 +88,7 @@ def test_an_epoch_that_is_not_stored_gives_way_to_the_nearest(run: Run, looking:
     assert frame.weights.tolist() == history.weights(frame.epoch).tolist()
 
 
-def test_the_moment_within_an_epoch(tmp_path: Path, looking: Viewing) -> None:
+def test_the_moment_within_an_epoch(tmp_path: Path, looking: RunView) -> None:
     registry = RunRegistry(tmp_path)
     config = RunConfig(Source("iris"), params={"epochs": 3, "batch_size": 50}, flip=Flip("binomial", 0.5))
     one = registry.start(config, paused=True)
@@ -104,7 +104,7 @@ def test_the_moment_within_an_epoch(tmp_path: Path, looking: Viewing) -> None:
     one.join(30)
 
 
-def test_who_changed_last(run: Run, looking: Viewing) -> None:
+def test_who_changed_last(run: Run, looking: RunView) -> None:
     run.join(30)
     here = now(run)
     labels = {epoch: identified_labels(here.history.weights(epoch), here.sets) for epoch in here.epochs if epoch}
@@ -118,13 +118,13 @@ def test_who_changed_last(run: Run, looking: Viewing) -> None:
     assert len(here.lately_changed(2)) <= 2
 
 
-def test_data_without_truth_has_none(run: Run, looking: Viewing) -> None:
+def test_data_without_truth_has_none(run: Run, looking: RunView) -> None:
     here = now(run)
     unlabelled = replace(here, data=replace(here.data, y=None))
     assert unlabelled.truth.tolist() == [-1] * len(here.data)
 
 
-def test_a_story_is_read_once_and_is_the_history(run: Run, looking: Viewing) -> None:
+def test_a_story_is_read_once_and_is_the_history(run: Run, looking: RunView) -> None:
     run.join(30)
     here = now(run)
     row = int(here.history.tracked[0])

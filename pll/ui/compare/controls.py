@@ -7,7 +7,7 @@ import streamlit as st
 from pll.runs.comparison import Comparison
 from pll.runs.snapshots import ComparisonSnapshot
 from pll.ui import control_widgets, session
-from pll.ui.compare.view_state import Looking, looking_at
+from pll.ui.compare.view_state import ComparisonView, comparison_view
 
 MARK = "compare-"
 """Before the keys of its widgets."""
@@ -20,7 +20,7 @@ def bar(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
 
     In the main script and not in the fragment that refreshes, so that they answer at once.
     """
-    hidden = looking_at(comparison).hidden
+    hidden = comparison_view(comparison).hidden
     if not comparison.lanes.together:
         return
     elsewhere = snapshot.is_active and not comparison.is_alive()
@@ -38,15 +38,15 @@ def bar(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
 
 def _buttons(comparison: Comparison, snapshot: ComparisonSnapshot, *, can_move: bool, elsewhere: bool) -> None:
     st.button(
-        "Begin again",
+        "Restart",
         icon=":material/replay:",
         key="compare-reset",
         on_click=_again,
         args=(comparison,),
         disabled=elsewhere,
-        help="A new comparison with the same lanes, paused before its first epoch. This one is kept.",
+        help="Starts a new comparison with the same lanes, paused before its first epoch. This one is kept.",
     )
-    looking, disabled = looking_at(comparison), not can_move
+    looking, disabled = comparison_view(comparison), not can_move
     moving = snapshot.state in ("running", "queued")
     control_widgets.play_or_pause(comparison, looking, moving=moving, disabled=disabled, mark=MARK)
     control_widgets.steps(comparison, looking, whose=" of every lane", disabled=disabled, mark=MARK)
@@ -71,8 +71,8 @@ def _again(comparison: Comparison) -> None:
         configs = [run.config for run in comparison.runs]
         new = session.registry().compare(configs, name=comparison.lanes.name, paused=True)
         control_widgets.keep_pace(new, comparison)
-        before = looking_at(comparison)
-        st.session_state[f"comparing-{new.id}"] = Looking(truth=before.truth, hidden=before.hidden)
+        before = comparison_view(comparison)
+        st.session_state[f"comparison-view-{new.id}"] = ComparisonView(truth=before.truth, hidden=before.hidden)
         session.view_comparison(new)
 
     control_widgets.attempt(begin)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +13,13 @@ import plotly.graph_objects as go
 
 from pll.runs.labels_table import labels_frame
 from pll.ui import charts
-from pll.ui.compare.colours import COLOURS, DASHES
 from pll.ui.compare.view_state import LaneView
+
+COLOURS = ("#a8249c", "#6c6048", "#d87854", "#2448fc", "#9c84f0")
+DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
+"""Plotly's names."""
+STROKES = {"solid": "", "dash": "7 4", "dashdot": "8 3 2 3", "longdash": "12 4", "dot": "3 3"}
+"""The same as SVG's `stroke-dasharray`."""
 
 
 @dataclass(frozen=True)
@@ -101,3 +107,30 @@ def labels(lanes: Sequence[LaneView]) -> pd.DataFrame:
         frame.insert(0, "lane", lane.title)
         parts.append(frame)
     return pd.concat(parts, ignore_index=True)
+
+
+def swatch(lane: int, title: str) -> str:
+    """A piece of the lane's line and its title, as HTML.
+
+    >>> "&lt;b&gt;" in swatch(0, "<b>")
+    True
+    """
+    return (
+        '<div style="display:flex;align-items:center;gap:8px;white-space:nowrap;overflow:hidden">'
+        f'<span aria-hidden="true" style="flex:none;width:34px;height:3px;background:{_pattern(lane)}"></span>'
+        f'<span style="font-weight:600;overflow:hidden;text-overflow:ellipsis" title="{escape(title)}">'
+        f"{escape(title)}</span></div>"
+    )
+
+
+def _pattern(lane: int) -> str:
+    """The line as a background of CSS."""
+    lengths = [int(length) for length in STROKES[DASHES[lane]].split()]
+    if not lengths:
+        return COLOURS[lane]
+    stops, at = [], 0
+    for number, length in enumerate(lengths):
+        colour = "transparent" if number % 2 else COLOURS[lane]
+        stops.append(f"{colour} {at}px {at + length}px")
+        at += length
+    return f"repeating-linear-gradient(90deg, {', '.join(stops)})"

@@ -15,16 +15,15 @@ from pll.errors import UserError
 from pll.runs.comparison import Comparison, lane_titles
 from pll.runs.config import format_settings
 from pll.runs.snapshots import ComparisonSnapshot
-from pll.ui import charts, session, watching
+from pll.ui import charts, live_page, session
 from pll.ui.compare import lines, svg_lines
-from pll.ui.compare.colours import swatch
+from pll.ui.compare.lines import swatch
 from pll.ui.compare.picture import downloads, picture
-from pll.ui.compare.status import standing_of_lanes
-from pll.ui.compare.view_state import LaneView, Looking, lanes_in_view, looking_at
+from pll.ui.compare.view_state import ComparisonView, LaneView, comparison_view, lanes_in_view
 from pll.ui.components.star import star_plot, star_sample
 from pll.ui.components.timeline import timeline
+from pll.ui.format import count, format_comparison_state, percent
 from pll.ui.routes import link
-from pll.ui.words import count, percent
 
 REFRESH = 0.5
 """Seconds between two looks at lanes that move."""
@@ -39,10 +38,10 @@ STAR_HELP = (
 
 def heading(comparison: Comparison, snapshot: ComparisonSnapshot, share: Callable[[], None]) -> None:
     """What is compared, how it was set up, where it stands; at the right what `share` offers, and the way on."""
-    watching.heading(
+    live_page.heading(
         snapshot,
-        in_common(comparison),
-        looking_at(comparison).hidden,
+        format_shared(comparison),
+        comparison_view(comparison).hidden,
         settings=partial(settings, comparison),
         share=share,
         onward=_another,
@@ -55,10 +54,10 @@ def _another() -> None:
         st.rerun()
 
 
-def in_common(comparison: Comparison) -> str:
+def format_shared(comparison: Comparison) -> str:
     """What all lanes share, in one line."""
     if not comparison.lanes.together:
-        return "Runs of the past, laid beside each other."
+        return "Finished runs, trained separately."
     config = comparison.runs[0].config
     parts = [f"{count(len(comparison.runs), 'lane')} with the same examples, start and batches"]
     parts += [f"candidates {config.candidates}"] if config.flip is None else [f"candidates made: {config.flip.words}"]
@@ -75,42 +74,44 @@ def settings(comparison: Comparison) -> None:
 
 def watch(comparison: Comparison, state: str) -> None:
     """Everything that changes, refreshed by itself while it may change."""
-    watching.refreshed(_live, comparison, state, REFRESH)
+    live_page.refreshed(_live, comparison, state, REFRESH)
 
 
 def _live(comparison: Comparison, state_of_page: str) -> None:
     snapshot = comparison.snapshot()
     if snapshot.state != state_of_page:
         st.rerun()  # the buttons above belong to another state
-    if not comparison.wait_until_ready(watching.PATIENCE):  # it waits for its turn, or reads a large file
-        st.caption(standing_of_lanes(snapshot))
+    if not comparison.wait_until_ready(live_page.PATIENCE):  # it waits for its turn, or reads a large file
+        st.caption(format_comparison_state(snapshot))
         st.progress(0.0)
         st.container(height=900, border=False)
         return
-    looking = looking_at(comparison)
+    looking = comparison_view(comparison)
     try:
         lanes = lanes_in_view(comparison, snapshot, looking)
     except UserError as error:
         st.error(str(error), icon=":material/error:")
         return
-    said = what_they_show(comparison, lanes)
+    said = lanes_verdict(comparison, lanes)
     progress(comparison, snapshot, looking, lanes)
     if "star" not in looking.hidden:
         stars(comparison, lanes, looking)
     if "verdict" not in looking.hidden:
-        in_words_and_figures(snapshot, said)
+        show_verdict(snapshot, said)
     if "curves" not in looking.hidden:
         over_epochs(comparison, snapshot, looking, lanes)
     if "table" not in looking.hidden:
-        in_numbers(comparison, snapshot, lanes, said)
+        show_table(comparison, snapshot, lanes, said)
 
 
-def progress(comparison: Comparison, snapshot: ComparisonSnapshot, looking: Looking, lanes: Sequence[LaneView]) -> None:
+def progress(
+    comparison: Comparison, snapshot: ComparisonSnapshot, looking: ComparisonView, lanes: Sequence[LaneView]
+) -> None:
     """Where the lanes stand, and which epoch is in view: one timeline for all."""
     longest = max(lanes, key=lambda lane: lane.stored[-1])
     viewed = max(lane.epoch for lane in lanes)
     back = "" if looking.follow else f" · **in view: {f'epoch {viewed}' if viewed else 'before training'}**"
-    st.caption(standing_of_lanes(snapshot) + back)
+    st.caption(format_comparison_state(snapshot) + back)
     if "timeline" not in looking.hidden:
         timeline(
             longest.stored,
@@ -135,10 +136,10 @@ def _changed(lanes: Sequence[LaneView]) -> npt.NDArray[np.float32]:
     shares = np.zeros((len(lanes), most), dtype=np.float32)
     for line, lane in zip(shares, lanes, strict=True):
         line[: len(lane.snapshot.rows)] = [row["changed_labels"] / len(lane.data) for row in lane.snapshot.rows]
-    return shares.mean(axis=0)
+    return np.asarray(shares.mean(axis=0))
 
 
-def stars(comparison: Comparison, lanes: Sequence[LaneView], looking: Looking) -> None:
+def stars(comparison: Comparison, lanes: Sequence[LaneView], looking: ComparisonView) -> None:
     """A small star plot a lane, all alike, and its figures at the epoch in view."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
         st.markdown("**Where the examples are heading**", help=STAR_HELP, width="content")
@@ -148,7 +149,7 @@ def stars(comparison: Comparison, lanes: Sequence[LaneView], looking: Looking) -
                 "Colour by true label",
                 value=looking.truth,
                 key=key,
-                help="Otherwise by identified label. What is wrong then stands in a crowd of another colour.",
+                help="Otherwise by identified label. Wrong examples then stand out by colour.",
             )
     cells = st.grid(len(lanes), min_column_width=165, gap="small")
     for lane in lanes:
@@ -174,7 +175,7 @@ def stars(comparison: Comparison, lanes: Sequence[LaneView], looking: Looking) -
                 link("train", "Open", run=lane.run.id)
 
 
-def what_they_show(comparison: Comparison, lanes: Sequence[LaneView]) -> Verdict:
+def lanes_verdict(comparison: Comparison, lanes: Sequence[LaneView]) -> Verdict:
     """The verdict at the epoch in view."""
     figures = [lane.figures for lane in lanes]
     if not comparison.shares_data():
@@ -182,7 +183,7 @@ def what_they_show(comparison: Comparison, lanes: Sequence[LaneView]) -> Verdict
     return verdict(figures, lanes[0].truth, sizes=lanes[0].data.sets().sizes)
 
 
-def in_words_and_figures(snapshot: ComparisonSnapshot, said: Verdict) -> None:
+def show_verdict(snapshot: ComparisonSnapshot, said: Verdict) -> None:
     """What it shows, in words; "so far" while it may still change.
 
     While lanes move, without the reasons: nobody reads what changes twice a second, and longer and shorter sentences
@@ -190,7 +191,7 @@ def in_words_and_figures(snapshot: ComparisonSnapshot, said: Verdict) -> None:
     """
     moves = snapshot.state == "running"
     with st.container(border=True, gap="xsmall"):
-        why = " · why, once they stand still" if moves else ""
+        why = " · explained when training pauses" if moves else ""
         st.caption(("What this shows so far" if snapshot.is_active else "What this shows") + why)
         st.markdown(f"#### {escaped(said.headline)}")
         if said.lines:
@@ -210,7 +211,7 @@ def escaped(text: str) -> str:
 
 
 def over_epochs(
-    comparison: Comparison, snapshot: ComparisonSnapshot, looking: Looking, lanes: Sequence[LaneView]
+    comparison: Comparison, snapshot: ComparisonSnapshot, looking: ComparisonView, lanes: Sequence[LaneView]
 ) -> None:
     """Each quantity of all lanes on the same axes; to hover over and to take away once the lanes stand still."""
     viewed = None if looking.follow else max(lane.epoch for lane in lanes)
@@ -225,12 +226,12 @@ def over_epochs(
             charts.show(figure, table, f"compare-{quantity.column}", f"{quantity.title} of every lane over the epochs")
 
 
-def in_numbers(comparison: Comparison, snapshot: ComparisonSnapshot, lanes: Sequence[LaneView], said: Verdict) -> None:
+def show_table(comparison: Comparison, snapshot: ComparisonSnapshot, lanes: Sequence[LaneView], said: Verdict) -> None:
     """The same as a table, and everything to take away."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
-        st.markdown("**The same in numbers**", width="content")
+        st.markdown("**Results**", width="content")
         take = st.popover(
-            "Take it away", icon=":material/download:", type="tertiary", key="compare-take", on_change="rerun"
+            "Download", icon=":material/download:", type="tertiary", key="compare-take", on_change="rerun"
         )
     table = figures_table([lane.figures for lane in lanes], [lane.truth for lane in lanes])
     st.table(readable(table), border="horizontal", hide_index=True, alt="Figures of every lane at the epoch in view")

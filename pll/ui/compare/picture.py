@@ -13,13 +13,13 @@ from pathlib import Path
 import streamlit as st
 
 from pll.analysis.comparison_report import Verdict
+from pll.colors import class_colours
 from pll.ui.compare.lines import Quantity
 from pll.ui.compare.svg_lines import ON_PAPER, over_epochs, stroke, text
 from pll.ui.compare.view_state import LaneView
 from pll.ui.components import saving
 from pll.ui.components.component import register
 from pll.ui.components.star import anchors, star_positions, star_sample
-from pll.ui.palette import class_colours
 
 WIDTH, MARGIN, GAP = 1200, 30, 24
 POINTS = 600

@@ -21,17 +21,17 @@ from pll.runs.runner import new_estimator
 from pll.synthesis import FLIPS, Flip
 from pll.training.models import MODEL_INFO
 from pll.ui import charts, session
+from pll.ui.format import count, duration, headline, method_title, percent
 from pll.ui.routes import link
 from pll.ui.session import Choice
 from pll.ui.train.setup import HELP, model_title
-from pll.ui.words import count, duration, headline, method_title, percent
 
-TOGETHER, BESIDE = "Train methods together", "Lay finished runs beside each other"
+TOGETHER, BESIDE = "Train methods together", "Compare finished runs"
 DIGITS = Choice(Source("digits"), Flip("binomial", 0.7))
 """What is compared where nothing else was chosen."""
 OWN = {"epochs": "Epochs", "lr": "Learning rate", "weight_decay": "Weight decay"}
 """Settings in which lanes may differ."""
-Q_HELP = "How likely a wrong label becomes a candidate. Move it to where a method breaks."
+Q_HELP = "Probability that a wrong label becomes a candidate. Increase it to see where a method fails."
 PACE = 8.0
 """Epochs a second at which eyes can follow; one of the speeds of the transport bar."""
 FOR_EYES = 15.0
@@ -157,7 +157,7 @@ def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, d
         [{"lane": method_title(method)} | {name: _own(method, name, base) for name in OWN} for method in methods],
         columns=["lane", *OWN],
     )
-    st.caption("Change a cell, and only that lane differs. Empty: the method has no such setting.")
+    st.caption("Change a cell to set a value for that lane only. Empty: the method has no such setting.")
     edited = st.data_editor(
         table,
         hide_index=True,
@@ -217,7 +217,7 @@ def choose_runs() -> list[str]:
     """Finished and stopped runs of the past."""
     runs = {run.id: run for run in session.registry().all() if _can_be_shown(run)}
     if len(runs) < 2:
-        st.info("There are no two runs with a result yet. Train some, or train methods together here.")
+        st.info("Fewer than two runs have a result. Train more runs, or train methods together here.")
         return []
     return list(
         st.multiselect(

@@ -13,7 +13,7 @@ from pll.runs.comparison import Comparison
 from pll.runs.snapshots import ComparisonSnapshot
 from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, on_this_machine
 from pll.ui import links, session
-from pll.ui.compare.view_state import Looking, looking_at
+from pll.ui.compare.view_state import ComparisonView, comparison_view
 
 # ---- a link that is opened -------------------------------------------------------------------------------------------
 
@@ -26,31 +26,31 @@ def opened() -> Comparison | None:
     Raises:
         UserError: a link that cannot be meant; its part is named.
     """
-    query = links.in_address()
+    query = links.address_query()
     shares = lanes_from_query(query)
     comparison = links.resolve_link("comparison", query, session.registry().comparison, lambda: _begin(shares))
     if comparison is None:
         return None
-    if f"comparing-{comparison.id}" not in st.session_state:
-        st.session_state[f"comparing-{comparison.id}"] = _looking(shares[0].look)
+    if f"comparison-view-{comparison.id}" not in st.session_state:
+        st.session_state[f"comparison-view-{comparison.id}"] = _looking(shares[0].look)
     session.view_comparison(comparison)
     return comparison
 
 
 def _begin(shares: tuple[Share, ...]) -> Comparison | None:
     """Start what the link describes, if all that it needs is here; else ask for it."""
-    complete = links.at_hand(shares, "comparison")
+    complete = links.complete_shares(shares, "comparison")
     if complete is None:
         return None
     ready = [on_this_machine(share) for share in complete]
     comparison = session.registry().compare([share.config for share, _ in ready], paused=complete[0].look.paused)
-    links.set_out(comparison, complete[0], [note for _, notes in ready for note in notes])
+    links.apply_look(comparison, complete[0], [note for _, notes in ready for note in notes])
     return comparison
 
 
-def _looking(look: Look) -> Looking:
+def _looking(look: Look) -> ComparisonView:
     """What the link says is in view."""
-    looking = Looking(truth=look.truth, hidden=frozenset(look.hidden))
+    looking = ComparisonView(truth=look.truth, hidden=frozenset(look.hidden))
     if look.epoch is not None:
         looking.epoch, looking.follow = look.epoch, False
     return looking
@@ -66,7 +66,7 @@ def popover(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
         return
     with box:
         if not comparison.lanes.together:
-            said = "These runs were trained apart, and no link can set them up together. Open a lane and share its run."
+            said = "These runs were trained separately: no link can set them up together. Open a lane and share it."
             st.info(said, icon=":material/link_off:")
             return
         try:
@@ -76,10 +76,10 @@ def popover(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
 
 
 def _offer(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
-    st.markdown("**A link that sets this up again.** Whoever opens it gets lanes of their own, with the same figures.")
+    st.markdown("**Share link.** Whoever opens it gets their own lanes with the same settings and results.")
     place = st.empty()
     look = links.look_to_share(
-        _looked_at(looking_at(comparison)),
+        _looked_at(comparison_view(comparison)),
         comparison,
         in_view="The epoch, unless you follow the latest.",
         controls=LANE_CONTROLS,
@@ -91,7 +91,7 @@ def _offer(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
         st.caption(f":material/info: {note}")
 
 
-def _looked_at(looking: Looking) -> Look:
+def _looked_at(looking: ComparisonView) -> Look:
     return Look(epoch=None if looking.follow else looking.epoch, truth=looking.truth)
 
 

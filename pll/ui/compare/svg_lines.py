@@ -11,8 +11,7 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from pll.ui.compare.colours import COLOURS, DASHES, STROKES
-from pll.ui.compare.lines import Quantity, series
+from pll.ui.compare.lines import COLOURS, DASHES, STROKES, Quantity, series
 from pll.ui.compare.view_state import LaneView
 from pll.ui.components.component import register
 

@@ -17,7 +17,7 @@ from pll.runs.comparison import Comparison, lane_titles, rule_of
 from pll.runs.history import History
 from pll.runs.run import Run
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
-from pll.ui.view_state import stored_frame, untold
+from pll.ui.view_state import ViewState, metrics_at, stored_frame, without_truth_figures
 from pll.weights import Weights
 
 EARLY = 0.1
@@ -25,31 +25,18 @@ EARLY = 0.1
 
 
 @dataclass
-class Looking:
-    """What a person looks at, in one tab and of one comparison. `asked` as in `pll.ui.components.timeline`.
+class ComparisonView(ViewState):
+    """What one tab shows of a comparison."""
 
-    Attributes:
-        hidden: what a lesson puts away: names of `pll.share.LANE_CONTROLS`.
-    """
-
-    follow: bool = True
-    epoch: int = 0
-    asked: int = 0
-    truth: bool = False
-    hidden: frozenset[str] = frozenset()
-
-    def told(self, parts: Parts) -> Parts:
+    def hide_truth(self, parts: Parts) -> Parts:
         """The data of a lane as this lesson shows it: without true labels where they are hidden."""
         return Parts(parts.train.without_truth) if "truth" in self.hidden else parts
 
-    def look(self, epoch: int, follow: bool, asked: int) -> None:
-        """Look at this epoch, or at whatever is the latest."""
-        self.epoch, self.follow, self.asked = epoch, follow, asked
 
-
-def looking_at(comparison: Comparison) -> Looking:
+def comparison_view(comparison: Comparison) -> ComparisonView:
     """What this tab looks at; remembered while the tab is open."""
-    return st.session_state.setdefault(f"comparing-{comparison.id}", Looking())
+    state: ComparisonView = st.session_state.setdefault(f"comparison-view-{comparison.id}", ComparisonView())
+    return state
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +46,7 @@ class LaneView:
     Attributes:
         place: 0, 1, …: its colour.
         stored: the epochs that can be looked at.
-        epoch: the one in view, at most that of `Looking`.
+        epoch: the one in view, at most that of `ComparisonView`.
         row: the line of metrics.csv of that epoch; empty before the first.
         figures: what the verdict reads.
     """
@@ -89,7 +76,7 @@ class LaneView:
         return None if y is None or not (y >= 0).any() else y
 
 
-def lanes_in_view(comparison: Comparison, snapshot: ComparisonSnapshot, looking: Looking) -> list[LaneView]:
+def lanes_in_view(comparison: Comparison, snapshot: ComparisonSnapshot, looking: ComparisonView) -> list[LaneView]:
     """Every lane at the epoch in view.
 
     Raises:
@@ -97,14 +84,16 @@ def lanes_in_view(comparison: Comparison, snapshot: ComparisonSnapshot, looking:
     """
     titles = lane_titles([run.config for run in comparison.runs])
     early = max(1, round(EARLY * (snapshot.total or 1)))
-    shown = [untold(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
+    shown = [without_truth_figures(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
     return [
-        _lane(place, run, lane, looking.told(comparison.parts(place)), titles[place], looking, early)
+        _lane(place, run, lane, looking.hide_truth(comparison.parts(place)), titles[place], looking, early)
         for place, (run, lane) in enumerate(zip(comparison.runs, shown, strict=True))
     ]
 
 
-def _lane(place: int, run: Run, snapshot: Snapshot, parts: Parts, title: str, looking: Looking, early: int) -> LaneView:
+def _lane(
+    place: int, run: Run, snapshot: Snapshot, parts: Parts, title: str, looking: ComparisonView, early: int
+) -> LaneView:
     sets = parts.train.sets()
     history = History(run.folder.history, sets)
     stored = history.epochs() or [0]
@@ -114,9 +103,7 @@ def _lane(place: int, run: Run, snapshot: Snapshot, parts: Parts, title: str, lo
     else:
         frame = stored_frame(history, stored[-1] if looking.follow else looking.epoch, sets)
         epoch, weights, sharp = frame.epoch, frame.weights, frame.sharp
-    row = snapshot.rows[epoch - 1] if 0 < epoch <= len(snapshot.rows) else {}
-    if snapshot.metrics and epoch == snapshot.metrics.get("epoch"):
-        row = row | snapshot.metrics  # those of the final model, as in labels.csv
+    row = metrics_at(snapshot, epoch)
     before = None if epoch <= early else stored_frame(history, early, sets)
     figures = LaneFigures(
         title,

@@ -81,10 +81,10 @@ def chosen_ids(ids: Sequence[str] | npt.NDArray[np.str_] | None, examples: npt.N
     return {"ids": names}
 
 
-def in_words(counts: Mapping[str, int], most: int = 12) -> str:
+def format_counts(counts: Mapping[str, int], most: int = 12) -> str:
     """Counts in words, the largest first: "3 cat, 2 dog and 5 more in 4 other classes".
 
-    >>> in_words({"cat": 1, "dog": 3, "fox": 0})
+    >>> format_counts({"cat": 1, "dog": 3, "fox": 0})
     '3 dog, 1 cat'
     """
     present = sorted(((n, name) for name, n in counts.items() if n), key=lambda pair: -pair[0])

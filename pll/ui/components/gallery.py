@@ -17,10 +17,10 @@ import numpy.typing as npt
 import streamlit as st
 from PIL import Image
 
+from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.canvas import HERE
 from pll.ui.components.component import Payload, register
-from pll.ui.palette import class_colours
 from pll.weights import Sharpness, Weights
 
 MOST_BARS = 6

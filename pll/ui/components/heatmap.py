@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
+from pll.colors import class_colours
 from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, mount
 from pll.ui.components.component import Payload
-from pll.ui.palette import class_colours
 from pll.weights import Weights, sharpness
 
 MOST_ROWS = 300

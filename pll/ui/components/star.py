@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
+from pll.colors import class_colours
 from pll.errors import UserError
-from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, in_words, mount
+from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, format_counts, mount
 from pll.ui.components.component import Payload
-from pll.ui.palette import class_colours
 from pll.weights import Sharpness, Weights, sharpness
 
 MOST_POINTS = 2000
@@ -211,7 +211,7 @@ def _spokes(weights: Weights, candidates: CandidateSets, row: npt.NDArray[np.int
 def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSets) -> str:
     """The picture in words, for those who do not see it."""
     counts = np.bincount(sharp.identified, minlength=candidates.n_classes)
-    said = in_words({name: int(n) for name, n in zip(candidates.class_names, counts, strict=True)})
+    said = format_counts({name: int(n) for name, n in zip(candidates.class_names, counts, strict=True)})
     settled = int((sharp.confidence >= SETTLED).sum())
     return (
         f"Star plot{', ' + when if when else ''}: {note}, {candidates.n_classes:,} classes around a circle; an example "

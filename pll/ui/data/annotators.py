@@ -32,7 +32,7 @@ TABLE_WORDS = {
 }
 
 
-def as_they_are(source: Source, data: PartialLabelDataset) -> Offer:
+def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
     """The data's own sets; from several annotators by a rule."""
     said = data.annotations
     if said is None:

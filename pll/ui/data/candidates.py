@@ -13,8 +13,8 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.features import CHOICES, contents, featuriser, fitting_choices, suggested
 from pll.synthesis.ambiguity import ambiguity_degree
+from pll.ui.format import percent
 from pll.ui.session import Choice
-from pll.ui.words import percent
 
 AS_THEY_ARE, SYNTHESISE = "As in the data", "Make them from the true labels"
 DOUBT = "Doubt the labels: some are wrong"
@@ -61,7 +61,7 @@ def choose_way(ways: Sequence[str], source: Source) -> str:
     return st.radio("Candidates", ways, key=key, label_visibility="collapsed", horizontal=True, persist_state="session")
 
 
-def in_words(made: PartialLabelDataset) -> str:
+def format_sets(made: PartialLabelDataset) -> str:
     """What came of it: how many candidates, and how ambiguous they are where the truth is known."""
     sets = made.sets()
     parts = [f"{sets.nnz / len(sets):.2f} candidates on average"]

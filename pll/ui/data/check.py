@@ -10,7 +10,7 @@ from pll.dataset import PartialLabelDataset
 from pll.synthesis.ambiguity import ambiguity_degree, co_occurrence
 from pll.ui import charts
 from pll.ui.components.gallery import gallery
-from pll.ui.words import percent, shape_words
+from pll.ui.format import format_shape, percent
 
 PREVIEWED = 12
 MOST_CLASSES = 200
@@ -24,7 +24,7 @@ def figures(data: PartialLabelDataset) -> None:
     entries: list[tuple[str, str, str | None]] = [
         ("Examples", f"{len(data):,}", None),
         ("Classes", f"{sets.n_classes:,}", None),
-        ("Features", shape_words(data.input_shape), None),
+        ("Features", format_shape(data.input_shape), None),
         ("Candidates each", f"{sets.nnz / len(sets):.2f}", "Candidate labels of an example, on average."),
         ("Already certain", percent(float((sets.sizes == 1).mean())), "Examples with one candidate."),
     ]
@@ -72,15 +72,15 @@ def charts_of(data: PartialLabelDataset) -> None:
         charts.show(figure, table, "sizes", "Number of examples by number of candidates")
     with right:
         if (sets.sizes == 1).all():
-            st.caption("No two labels share a set, so none keeps company with another.")
+            st.caption("No two labels share a set, so no labels occur together.")
             return
         if sets.n_classes > MOST_CLASSES:
-            st.caption(f"{sets.n_classes:,} classes are too many to draw which keep company.")
+            st.caption(f"{sets.n_classes:,} classes are too many to draw which occur together.")
             return
         figure, table = charts.matrix_chart(
             co_occurrence(sets),
             sets.class_names,
-            title="Which labels keep company",
+            title="Which labels occur together",
             across="is a candidate too, % of the sets",
             down="where this is a candidate",
         )

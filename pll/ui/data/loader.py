@@ -62,8 +62,8 @@ def read(source: Source) -> PartialLabelDataset | None:
 def _asked(key: str, size: int) -> bool:
     place = st.empty()
     with place.container():
-        st.caption(f"This is a large file ({readable(size)}). Look at its columns first; then have all of it read.")
-        asked = st.button("Read all of it", type="primary", icon=":material/menu_book:", key=f"ask-{key}")
+        st.caption(f"This is a large file ({readable(size)}). Check its columns first, then read the whole file.")
+        asked = st.button("Read the whole file", type="primary", icon=":material/menu_book:", key=f"ask-{key}")
     if asked:
         place.empty()
     return asked

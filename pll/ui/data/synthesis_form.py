@@ -15,7 +15,7 @@ from pll.synthesis import FLIPS, Flip, flip_matrix_of
 from pll.synthesis.label_noise import Noisy, estimated_confusion
 from pll.synthesis.transitions import Matrix, truth_given_label
 from pll.ui.data import matrices
-from pll.ui.data.candidates import Offer, in_words
+from pll.ui.data.candidates import Offer, format_sets
 from pll.ui.session import Choice, choice_key
 
 Q_HELP = "How likely a wrong label becomes a candidate. 0: hardly anything is ambiguous; 1: as ambiguous as can be."
@@ -26,7 +26,7 @@ NOISY_TITLES = {
 }
 
 
-def synthesised(source: Source, data: PartialLabelDataset) -> Offer | None:
+def make_from_truth(source: Source, data: PartialLabelDataset) -> Offer | None:
     """Sets made from true labels; None while a matrix is missing."""
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -76,7 +76,7 @@ def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
     return {}
 
 
-def doubted(source: Source, data: PartialLabelDataset) -> Offer | None:
+def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> Offer | None:
     """Sets made of single labels that may be wrong; None while a confusion matrix is missing."""
     left, right = st.columns([2, 3], gap="large")
     with left:
@@ -126,7 +126,7 @@ def _confusion(data: PartialLabelDataset) -> Noisy | None:
 def show_result(offer: Offer, raw: PartialLabelDataset, made: PartialLabelDataset) -> None:
     """What came of the settings, in words; and the chart where it had to wait for a classifier."""
     if offer.words is not None:
-        offer.words.markdown(in_words(made))
+        offer.words.markdown(format_sets(made))
     if offer.chart is None or offer.chart_drawn:
         return
     choice = offer.choice

@@ -14,7 +14,7 @@ from pll.errors import UserError
 from pll.formats import Format
 from pll.paths import app_root
 from pll.ui import background, session
-from pll.ui.words import count, shape_words
+from pll.ui.format import count, format_shape
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
 SAMPLES = app_root() / "assets" / "samples"
@@ -41,11 +41,11 @@ def upload(formats: Mapping[str, Format]) -> Source | None:
             st.session_state["upload_id"] = uploaded.file_id
         return last
     if last is None:
-        st.info("Bring a file or choose a dataset to go on.", icon=":material/arrow_upward:")
+        st.info("Upload a file or choose a dataset to continue.", icon=":material/arrow_upward:")
     else:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/draft: **{last.name}**, the file you brought before", width="content")
-            st.button("Take away", icon=":material/close:", type="tertiary", on_click=session.forget_upload)
+            st.markdown(f":material/draft: **{last.name}**, uploaded before", width="content")
+            st.button("Remove", icon=":material/close:", type="tertiary", on_click=session.forget_upload)
     return last
 
 
@@ -57,7 +57,7 @@ def _forget_if_taken_away() -> None:
 
 def explain_formats() -> None:
     """What a file may look like, with a sample of each to start from."""
-    with st.popover("What a file may look like", icon=":material/help:", type="tertiary"):
+    with st.popover("File formats and samples", icon=":material/help:", type="tertiary"):
         st.markdown(
             "**Table** (CSV, TSV): a row an example; a column `candidates` with labels joined by `|`, such as "
             "`cat|dog`; optional `id`, `true_label` and `split` (train or test). Every other column is a feature. "
@@ -113,7 +113,7 @@ def offer_download(entry: Entry) -> None:
         place = st.empty()
         with place.container():
             st.info(
-                f"{entry.title} is not on this machine yet. Download it once to go on.",
+                f"{entry.title} is not on this machine yet. Download it once to continue.",
                 icon=":material/cloud_download:",
             )
             label = f"Download {entry.title} ({entry.size_mb:,.0f} MB)"
@@ -135,12 +135,12 @@ def offer_download(entry: Entry) -> None:
 
 def _by_hand(entry: Entry) -> None:
     """Where to put the files where there is no network."""
-    with st.expander("No network here? Put the files in place by hand", icon=":material/folder_open:"):
+    with st.expander("No network? Copy the files by hand", icon=":material/folder_open:"):
         for file in entry.files:
             link = file.urls[0] if file.urls else file.page
             link = f"[{link}](<{link}>)" if link.startswith("http") else link
             st.markdown(f"- `{file.name}` from {link} into `{folder_of(file)}`")
-        st.caption("They are checked and used from there. Any folder of `PLL_DATA_PATH` will do as well.")
+        st.caption("They are checked and read from there. Any folder in `PLL_DATA_PATH` also works.")
 
 
 def from_server() -> Source | None:
@@ -173,8 +173,8 @@ def _shape(shape: Sequence[int]) -> str:
     ('108 features', '28 × 28 pixels, grey', '32 × 32 pixels, in colour')
     """
     if len(shape) == 3:
-        return shape_words(shape)
-    return f"{shape_words(shape)} feature{'s' * (shape != (1,))}"
+        return format_shape(shape)
+    return f"{format_shape(shape)} feature{'s' * (shape != (1,))}"
 
 
 def is_here(entry: Entry) -> bool:

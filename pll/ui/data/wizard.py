@@ -40,7 +40,7 @@ TITLES = {
 assert set(TITLES) == set(ROLES)
 
 
-def columns_as_told(source: Source) -> Source:
+def edited_columns(source: Source) -> Source:
     """The source with what a person said of its columns; shows the guess and takes corrections.
 
     Raises:
@@ -58,11 +58,11 @@ def columns_as_told(source: Source) -> Source:
         )
         roles = _roles_shown(source, found)
         said = _edited(found, _answered(found, roles, _key(source)), _key(source))
-    told = {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
-    st.session_state[_told_key(source)] = told
-    for sentence in what_is_not_learnt(found, said):
+    edits = {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
+    st.session_state[_edits_key(source)] = edits
+    for sentence in describe_unused_columns(found, said):
         st.caption(f":material/info: {sentence}")
-    return replace(source, options={**source.options, "columns": told}) if told else source
+    return replace(source, options={**source.options, "columns": edits}) if edits else source
 
 
 def _answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
@@ -85,8 +85,8 @@ def _key(source: Source) -> str:
     return f"columns-{source.sha256 or source.path}"
 
 
-def _told_key(source: Source) -> str:
-    return f"told-{_key(source)}"
+def _edits_key(source: Source) -> str:
+    return f"edits-{_key(source)}"
 
 
 def _roles_shown(source: Source, found: Sequence[Column]) -> list[str]:
@@ -96,7 +96,7 @@ def _roles_shown(source: Source, found: Sequence[Column]) -> list[str]:
     """
     start = f"start-{_key(source)}"
     if _key(source) not in st.session_state or start not in st.session_state:
-        st.session_state[start] = dict(st.session_state.get(_told_key(source), {}))
+        st.session_state[start] = dict(st.session_state.get(_edits_key(source), {}))
     before = st.session_state[start]
     return [before.get(column.name, column.role) for column in found]
 
@@ -110,11 +110,14 @@ def _is_quick(source: Source) -> bool:
         return file.read(64).lstrip()[:1] not in (b"{", b"[")
 
 
-def what_is_not_learnt(found: Sequence[Column], roles: Sequence[str]) -> list[str]:
+def describe_unused_columns(found: Sequence[Column], roles: Sequence[str]) -> list[str]:
     """Which columns are left out or only kept, and how many, in words; nothing where there are none.
 
     >>> columns = [Column(0, "width", "feature", "width"), Column(1, "note", "keep", "note")]
-    >>> what_is_not_learnt(columns, ["feature", "ignore"]), what_is_not_learnt(columns, ["feature", "feature"])
+    >>> (
+    ...     describe_unused_columns(columns, ["feature", "ignore"]),
+    ...     describe_unused_columns(columns, ["feature", "feature"]),
+    ... )
     (['1 of 2 columns is left out: note.'], [])
     """
     sentences = []

@@ -11,9 +11,8 @@ from pll.runs.comparison import Comparison
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import session
-from pll.ui.compare.status import standing_of_lanes
+from pll.ui.format import ICONS, count, format_comparison_state, format_state, headline, method_title, percent
 from pll.ui.routes import go
-from pll.ui.words import ICONS, count, headline, method_title, percent, standing
 
 RECENT = 8
 
@@ -23,7 +22,7 @@ def runs() -> None:
     past = of_the_past()
     st.subheader("Recent runs")
     if not past:
-        st.caption("None yet. What you train stays here, with its labels and its model, until you delete it.")
+        st.caption("None yet. Your runs are listed here with their labels and models until you delete them.")
     for one in past[:RECENT]:
         try:
             lanes_row(one) if isinstance(one, Comparison) else row(one, one.snapshot())
@@ -51,7 +50,7 @@ def lanes_row(comparison: Comparison) -> None:
     name, progress, figure, actions = st.columns([3, 4, 2, 3], vertical_alignment="center")
     methods = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
     name.markdown(f"{ICONS[snapshot.state]} **{snapshot.name}**  \nComparison: {methods}")
-    progress.caption(standing_of_lanes(snapshot))
+    progress.caption(format_comparison_state(snapshot))
     figure.markdown(f"{len(snapshot.lanes)}  \n:gray[:small[lanes]]")
     with actions.container(horizontal=True):
         if st.button("Open", key=f"open-{comparison.id}"):
@@ -59,7 +58,7 @@ def lanes_row(comparison: Comparison) -> None:
         if not snapshot.is_active:
             with st.popover("", icon=":material/delete:", type="tertiary", help="Delete this comparison"):
                 together = " and the runs of its lanes" if comparison.lanes.together else "; its runs stay"
-                st.write(f"Delete this comparison{together} for good?")
+                st.write(f"Delete this comparison{together} permanently?")
                 st.button("Delete", key=f"delete-{comparison.id}", on_click=delete_comparison, args=(comparison.id,))
 
 
@@ -67,7 +66,7 @@ def row(run: Run, snapshot: Snapshot) -> None:
     """One run: what, where it stands, how well, and the way to it."""
     name, progress, figure, actions = st.columns([3, 4, 2, 3], vertical_alignment="center")
     name.markdown(f"{ICONS[snapshot.state]} **{snapshot.name}**  \n{method_title(snapshot.method)}")
-    progress.caption(snapshot.error if snapshot.state == "failed" and snapshot.error else standing(snapshot))
+    progress.caption(snapshot.error if snapshot.state == "failed" and snapshot.error else format_state(snapshot))
     latest = snapshot.metrics or (snapshot.rows[-1] if snapshot.rows else {})
     share, of_what = headline(latest)
     figure.markdown(f"{percent(share)}  \n:gray[:small[{of_what}]]")
@@ -75,10 +74,10 @@ def row(run: Run, snapshot: Snapshot) -> None:
         if st.button("Open", key=f"open-{run.id}"):
             go("train", run=run.id)
         if snapshot.state in ("stopped", "interrupted"):
-            st.button("Go on", key=f"resume-{run.id}", icon=":material/play_arrow:", on_click=resume, args=(run,))
+            st.button("Resume", key=f"resume-{run.id}", icon=":material/play_arrow:", on_click=resume, args=(run,))
         if not snapshot.is_active:
             with st.popover("", icon=":material/delete:", type="tertiary", help="Delete this run"):
-                st.write(f"Delete **{snapshot.name}** with its labels and model for good?")
+                st.write(f"Delete **{snapshot.name}** with its labels and model permanently?")
                 st.button("Delete", key=f"delete-{run.id}", on_click=delete, args=(run.id,))
 
 

@@ -10,10 +10,10 @@ from pll.analysis.theory.toy import CLASSES, Toy, next_step
 from pll.analysis.trace import SlowStep
 from pll.errors import UserError
 from pll.ui.charts import csv_button
-from pll.ui.learn.frame import beside, heading
+from pll.ui.format import count
+from pll.ui.learn.layout import beside, heading
 from pll.ui.learn.playground import Playground, Q, playground, remember_seeds
 from pll.ui.learn.toy import toy_plot
-from pll.ui.words import count
 
 METHOD = "proden"
 KEY = "learn-toy"
@@ -67,12 +67,12 @@ def controls(ground: Playground) -> None:
         if q != ground.q:
             ground.redraw(q)
         st.button(
-            "Draw other sets", key="learn-toy-redraw", on_click=ground.redraw, args=(ground.q,), kwargs={"anew": True}
+            "Draw new sets", key="learn-toy-redraw", on_click=ground.redraw, args=(ground.q,), kwargs={"anew": True}
         )
         st.button(
             "Other start", key="learn-toy-start", on_click=other_start, args=(ground,), help="Other initial parameters"
         )
-        st.button("Points as they were", key="learn-toy-reset", on_click=reset, args=(ground,), type="tertiary")
+        st.button("Reset points", key="learn-toy-reset", on_click=reset, args=(ground,), type="tertiary")
         toy = ground.toy
         csv_button(lambda: points_table(toy), "candid-points.csv", key="learn-toy-csv", label="Points as CSV")
 

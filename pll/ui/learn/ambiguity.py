@@ -11,15 +11,15 @@ import streamlit as st
 
 from pll.analysis.theory.degree import Degree, degree, examples_to_tell, still_together
 from pll.candidates import CandidateSets
+from pll.colors import ACCENT
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.ui import charts
-from pll.ui.learn.frame import beside, heading, line, marker
+from pll.ui.format import count, percent
 from pll.ui.learn.guess import guess
-from pll.ui.learn.subject import DIGITS, LessonData, labels_of, subjects
-from pll.ui.palette import ACCENT
+from pll.ui.learn.layout import beside, heading, line, marker
+from pll.ui.learn.lesson_data import DIGITS, LessonData, labels_of, lesson_sources
 from pll.ui.routes import link
-from pll.ui.words import count, percent
 
 MOST_CLASSES = 40
 """Classes that a matrix can show."""
@@ -39,10 +39,10 @@ def draw() -> None:
             "a true one company."
         )
         st.latex(r"\gamma = \sup_{(X, Y),\; \bar Y \neq Y} \Pr(\bar Y \in S)")
-        subject = choose()
+        source = choose()
         try:
-            data = subject.read()
-            found = measured(subject, data)
+            data = source.read()
+            found = measured(source, data)
         except UserError as error:
             st.warning(str(error), icon=":material/info:")
             return
@@ -58,7 +58,7 @@ def choose() -> LessonData:
     """Which data; for the digits, how their sets are made."""
     q = float(st.session_state.get("learn-gamma-q", 0.7))
     how = str(st.session_state.get("learn-gamma-how", "binomial"))
-    found = {subject.kind: subject for subject in subjects(q, how)}
+    found = {source.kind: source for source in lesson_sources(q, how)}
     kind = DIGITS
     if len(found) > 1:
         kind = st.segmented_control(
@@ -75,13 +75,13 @@ def choose() -> LessonData:
         )
         st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q", bind="query-params")
         q, how = st.session_state["learn-gamma-q"], st.session_state["learn-gamma-how"]
-        return next(subject for subject in subjects(q, how) if subject.kind == DIGITS)
+        return next(source for source in lesson_sources(q, how) if source.kind == DIGITS)
     return found[str(kind)]
 
 
-def measured(subject: LessonData, data: PartialLabelDataset) -> Degree | None:
+def measured(source: LessonData, data: PartialLabelDataset) -> Degree | None:
     """γ of the data; None where neither truth nor identified labels are known."""
-    labels, estimated = labels_of(subject, data)
+    labels, estimated = labels_of(source, data)
     return None if labels is None else degree(data.sets(), labels, estimated=estimated)
 
 

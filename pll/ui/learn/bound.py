@@ -10,16 +10,16 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.theory.bound import Bound, NotComputable, linear_bound
+from pll.colors import ACCENT
 from pll.errors import UserError
 from pll.training.losses import LOSSES
 from pll.training.models import MODEL_INFO
 from pll.ui import charts
 from pll.ui.charts import QUIET
-from pll.ui.learn.frame import INK, beside, heading, line, marker
+from pll.ui.format import count
 from pll.ui.learn.guess import guess
-from pll.ui.learn.subject import DIGITS, LessonData, radius_of, subjects
-from pll.ui.palette import ACCENT
-from pll.ui.words import count
+from pll.ui.learn.layout import INK, beside, heading, line, marker
+from pll.ui.learn.lesson_data import DIGITS, LessonData, lesson_sources, radius_of
 
 NORMS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 DELTAS = (0.5, 0.1, 0.05, 0.01, 0.001)
@@ -79,7 +79,7 @@ def chosen_bound() -> Bound:
         NotComputable: for this model or loss; the message says why.
         UserError: the data cannot be read.
     """
-    found = {subject.kind: subject for subject in subjects(0.7, "binomial")}
+    found = {source.kind: source for source in lesson_sources(0.7, "binomial")}
     with st.container(horizontal=True, gap="small"):
         kind = DIGITS
         if len(found) > 1:
@@ -119,18 +119,18 @@ def chosen_bound() -> Bound:
             format_func="{:,}".format,
             width=200,
         )
-    subject = found[kind]
-    data = subject.read()
+    source = found[kind]
+    data = source.read()
     n, c = len(data), data.n_classes
-    radius = radius_of(subject, data) if model == "linear" else math.nan
-    st.caption(whose(subject, n, c, times))
+    radius = radius_of(source, data) if model == "linear" else math.nan
+    st.caption(whose(source, n, c, times))
     return linear_bound(n=n * times, n_classes=c, radius=radius, norm=norm, delta=delta, loss=loss, model=model)
 
 
-def whose(subject: LessonData, n: int, c: int, times: int) -> str:
+def whose(source: LessonData, n: int, c: int, times: int) -> str:
     """Which data the numbers are of."""
     more = f", as if there were {times:,} times as many" if times > 1 else ""
-    return f"{subject.name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}."
+    return f"{source.name}: {count(n, 'example')}{more}, {count(c, 'class', 'classes')}."
 
 
 def numbers(bound: Bound) -> str:

@@ -48,12 +48,12 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
                 on_change=judge,
                 label_visibility="collapsed",
             )
-            st.button("Just show me", key=f"{key}-show", on_click=show, type="tertiary")
+            st.button("Show the answer", key=f"{key}-show", on_click=show, type="tertiary")
             return False
         told = f":material/help: **{question}**"
         if verdict != SHOWN:
             icon = ":material/check_circle:" if verdict == RIGHT else ":material/lightbulb:"
             told += f"\n\n{icon} {verdict}"
         st.markdown(told)
-        st.button("Ask me again", key=f"{key}-again", on_click=forget, type="tertiary", icon=":material/replay:")
+        st.button("Ask again", key=f"{key}-again", on_click=forget, type="tertiary", icon=":material/replay:")
     return True

@@ -8,10 +8,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.theory.risk import TwoObjectives, two_objectives
+from pll.colors import ACCENT
 from pll.ui import charts
-from pll.ui.learn.frame import INK, beside, heading, line, marker
 from pll.ui.learn.guess import guess
-from pll.ui.palette import ACCENT
+from pll.ui.learn.layout import INK, beside, heading, line, marker
 from pll.ui.routes import link
 
 ANSWERS = ("At the same model", "At different models")

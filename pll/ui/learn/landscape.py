@@ -13,9 +13,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.theory.risk import Carousel, Reading, carousel, valleys
+from pll.colors import class_colours
 from pll.ui import charts
-from pll.ui.learn.frame import INK, line, marker
-from pll.ui.palette import class_colours
+from pll.ui.learn.layout import INK, line, marker
 
 ANGLES = np.arange(-180.0, 180.5, 1.5)
 READINGS: dict[Reading, str] = {"mean": "average", "min": "minimum", "weights": "weights"}
@@ -115,10 +115,10 @@ def show_dial(drawn: Carousel, theta: float) -> None:
     st.html(f'<img src="{uri}" alt="{alt}" style="display:block;margin:auto;width:240px;max-width:100%">')
 
 
-def valley_words(drawn: Carousel, sharpness: float, reading: Reading) -> str:
+def format_valleys(drawn: Carousel, sharpness: float, reading: Reading) -> str:
     """The valleys of a landscape, in words.
 
-    >>> valley_words(carousel("binomial", 0.7), 1.0, "weights")
+    >>> format_valleys(carousel("binomial", 0.7), 1.0, "weights")
     'one valley, at 8°'
     """
     risk = drawn.risk(ANGLES[:-1], sharpness, reading)

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pll.analysis.theory.risk import OneExample, loss_curves, one_example
 from pll.ui import charts
-from pll.ui.learn.frame import INK, beside, heading, line, marker
+from pll.ui.learn.layout import INK, beside, heading, line, marker
 
 OUTSIDE = 0.1
 NAMES = ("3", "5")
@@ -27,7 +27,7 @@ def draw() -> None:
         p = st.slider("What the model gives to “3”", 0.01, 0.89, 0.6, 0.01, key="learn-minimum-p", bind="query-params")
         found = one_example(p, OUTSIDE)
         st.latex(formula(found))
-        st.markdown(said(found))
+        st.markdown(explanation(found))
     with figure:
         chart, table = curves(found)
         charts.show(
@@ -50,7 +50,7 @@ def formula(found: OneExample) -> str:
     )
 
 
-def said(found: OneExample) -> str:
+def explanation(found: OneExample) -> str:
     """What the position of the slider shows."""
     best = NAMES[int(found.losses.argmin())]
     return (

@@ -12,9 +12,9 @@ from pll.dataset import PartialLabelDataset
 from pll.synthesis import flip
 from pll.ui import session
 from pll.ui.components.gallery import gallery
-from pll.ui.learn.frame import beside, heading
+from pll.ui.format import percent
 from pll.ui.learn.guess import guess
-from pll.ui.words import percent
+from pll.ui.learn.layout import beside, heading
 
 CARDS = 6
 BANDS = (0.12, 0.2, 0.35)

@@ -6,10 +6,10 @@ import streamlit as st
 
 from pll.analysis.theory.risk import Carousel
 from pll.ui import charts
+from pll.ui.format import percent
 from pll.ui.learn import landscape
-from pll.ui.learn.frame import beside, heading
 from pll.ui.learn.guess import guess
-from pll.ui.words import percent
+from pll.ui.learn.layout import beside, heading
 
 SHARPNESS = 1.0
 """As unsure as a model is before it has learnt much."""
@@ -32,7 +32,7 @@ def draw() -> None:
         )
         start = float(
             st.slider(
-                "Let the ball go at", -175, 175, 110, 5, format="%d°", key="learn-stuck-start", bind="query-params"
+                "Start the ball at", -175, 175, 110, 5, format="%d°", key="learn-stuck-start", bind="query-params"
             )
         )
         drawn = landscape.scene(q)
@@ -52,7 +52,7 @@ def draw() -> None:
             chart,
             table,
             "learn-stuck",
-            f"Minimum risk over the angle: {landscape.valley_words(drawn, SHARPNESS, 'min')}. Ball at "
+            f"Minimum risk over the angle: {landscape.format_valleys(drawn, SHARPNESS, 'min')}. Ball at "
             f"{theta:.0f} degrees",
         )
         landscape.show_dial(drawn, theta)
@@ -76,7 +76,7 @@ def outcome(drawn: Carousel, q: float, end: float) -> str:
             "$Y^{g} = \\arg\\min_{i \\in S} \\ell(g, e^i)$, and makes the model surer of them: *“if a wrong label is "
             "selected in the beginning, the optimization will focus on the wrong label till the end”* (the paper, §4)."
         )
-    all_ = f"This landscape has {landscape.valley_words(drawn, SHARPNESS, 'min')}."
+    all_ = f"This landscape has {landscape.format_valleys(drawn, SHARPNESS, 'min')}."
     if q >= 1:
         all_ += (
             " With q = 1 every label is always a candidate: all valleys are equally deep, and nothing in the data "

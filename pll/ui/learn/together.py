@@ -9,13 +9,13 @@ import streamlit as st
 
 from pll.analysis.theory.toy import EPOCHS, LEARNING_RATES, LR, Toy, from_many_starts
 from pll.ui import charts
+from pll.ui.format import percent
 from pll.ui.learn.algorithm import show_toy
-from pll.ui.learn.frame import INK, heading
 from pll.ui.learn.guess import guess
+from pll.ui.learn.layout import INK, heading
 from pll.ui.learn.playground import Playground, playground
 from pll.ui.learn.toy import TITLES
 from pll.ui.routes import link
-from pll.ui.words import percent
 
 METHODS = ("proden", "proden-sudden", "proden-naive")
 COLOURS = dict(zip(METHODS, (INK["weights"], INK["min"], INK["mean"]), strict=True))
@@ -106,8 +106,8 @@ def many_starts(ground: Playground) -> None:
         return
     found = _many(ground.toy.key, ground.lr, ground.toy)
     chart, table = starts_chart(found)
-    charts.show(chart, table, "learn-starts", f"Share identified right from {STARTS} starts. {in_words(found)}")
-    st.markdown(in_words(found))
+    charts.show(chart, table, "learn-starts", f"Share identified right from {STARTS} starts. {format_means(found)}")
+    st.markdown(format_means(found))
     st.caption(
         f"The settings matter: {EPOCHS} steps at a small learning rate are too few for any method that has to find its "
         "own targets, and then the average may even win."
@@ -115,7 +115,7 @@ def many_starts(ground: Playground) -> None:
     link("compare", "Compare them on real data")
 
 
-def in_words(found: dict[str, np.ndarray]) -> str:
+def format_means(found: dict[str, np.ndarray]) -> str:
     """The mean of each method over the starts."""
     means = ", ".join(
         f"{TITLES[method].lower()} {percent(float(shares.mean()), 0)}" for method, shares in found.items()

@@ -14,10 +14,10 @@ import numpy as np
 import streamlit as st
 
 from pll.analysis.theory.toy import CLASSES, Lesson, Toy
+from pll.colors import class_colours
 from pll.ui.components import canvas
 from pll.ui.components.canvas import encoded
 from pll.ui.components.component import Payload, register
-from pll.ui.palette import class_colours
 
 HERE = Path(__file__).parent
 HTML = """

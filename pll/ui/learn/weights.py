@@ -8,8 +8,8 @@ import streamlit as st
 from pll.analysis.theory.risk import Carousel
 from pll.ui import charts
 from pll.ui.learn import landscape
-from pll.ui.learn.frame import beside, heading
 from pll.ui.learn.guess import guess
+from pll.ui.learn.layout import beside, heading
 from pll.ui.learn.stuck import ENDS
 
 
@@ -27,7 +27,7 @@ def draw() -> None:
         )
         start = float(
             st.slider(
-                "Let the ball go at", -175, 175, 110, 5, format="%d°", key="learn-weights-start", bind="query-params"
+                "Start the ball at", -175, 175, 110, 5, format="%d°", key="learn-weights-start", bind="query-params"
             )
         )
         sure = st.slider(
@@ -52,8 +52,8 @@ def draw() -> None:
             chart,
             table,
             "learn-weights",
-            f"Risk over the angle: with weights {landscape.valley_words(drawn, sure, 'weights')}; the minimum has "
-            f"{landscape.valley_words(drawn, sure, 'min')}. Ball at {theta:.0f} degrees",
+            f"Risk over the angle: with weights {landscape.format_valleys(drawn, sure, 'weights')}; the minimum has "
+            f"{landscape.format_valleys(drawn, sure, 'min')}. Ball at {theta:.0f} degrees",
         )
         st.caption(
             r"The blue line is $-\log \sum_{j \in S} g_j$: its slope is that of $\sum_j w_{ij} \ell_j$ with the "
@@ -81,8 +81,8 @@ def formula(drawn: Carousel, theta: float, sure: float) -> str:
 
 def outcome(drawn: Carousel, sure: float, end: float) -> str:
     """What happened, and what to try."""
-    smooth = landscape.valley_words(drawn, sure, "weights")
-    rough = landscape.valley_words(drawn, sure, "min")
+    smooth = landscape.format_valleys(drawn, sure, "weights")
+    rough = landscape.format_valleys(drawn, sure, "min")
     found = "with the true labels" if landscape.is_home(end) else "in a wrong valley"
     return (
         f"It ends at **{landscape.degrees(end)}**, {found}. At this sureness the weighted hill has {smooth}; the "

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 import numpy as np
 import streamlit as st
 
+from pll.colors import class_colours
 from pll.review.assignment import Assignment
-from pll.ui.palette import class_colours
+from pll.ui.format import count
 from pll.ui.review.desk import component, pressed
 from pll.ui.review.messages import Listener, Message, seconds_of
 from pll.ui.review.payload import NEIGHBOUR, Payload, neighbour
 from pll.ui.review.progress import strip
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import shown
-from pll.ui.words import count
 
 TILES = 24
 """Examples of a group: as many as an eye takes in."""

@@ -10,12 +10,12 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.calibration import Reliability, error_by_chance
+from pll.colors import ACCENT
 from pll.errors import UserError
 from pll.review.calibration import Calibration, Method
 from pll.review.session import ReviewSession
 from pll.ui import charts
-from pll.ui.palette import ACCENT
-from pll.ui.words import count, percent
+from pll.ui.format import count, percent
 
 NAMES: dict[Method, str] = {"temperature": "Temperature", "isotonic": "Isotonic"}
 FULLEST = 2

@@ -12,9 +12,9 @@ from pll.errors import UserError
 from pll.review.events import Verdict
 from pll.review.session import ReviewSession
 from pll.ui.components.gallery import show_picture
+from pll.ui.format import count, percent
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import shown, told
-from pll.ui.words import count, percent
 
 NONE = "None of these"
 SHOWN = 200

@@ -9,9 +9,9 @@ from pll.review.rounds import Promise, reachable
 from pll.review.sampling_plan import achievable, how_many
 from pll.review.settings import Settings
 from pll.runs.run import Run
+from pll.ui.format import count, percent
 from pll.ui.review import service
 from pll.ui.review.reviewer import Reviewer
-from pll.ui.words import count, percent
 
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
 MODEST = 0.1

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from pll.annotations.data import Annotations
+from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.assignment import Assignment, Choice
 from pll.review.similar import Similar
 from pll.store.records import Event
 from pll.ui.components.gallery import picture_uri
-from pll.ui.palette import class_colours
+from pll.ui.format import percent
 from pll.ui.review.sitting import Sitting
-from pll.ui.words import percent
 
 Payload = dict[str, Any]
 

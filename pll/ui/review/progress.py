@@ -11,11 +11,11 @@ from pll.errors import UserError
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
 from pll.review.session import ReviewSession
 from pll.review.summary import last_sitting
+from pll.ui.format import count, duration, percent
 from pll.ui.review import calibrating, promising, proposed, rounds, teach, waits
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
 from pll.ui.routes import link
-from pll.ui.words import count, duration, percent
 
 REFRESHED = 10
 """Decisions after which the line says anew how far it is to the certificate. Were that after every one, it would tell

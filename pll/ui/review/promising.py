@@ -7,10 +7,10 @@ import streamlit as st
 from pll.review.rounds import Promise
 from pll.review.sampling_plan import how_many
 from pll.review.session import ReviewSession
+from pll.ui.format import count, percent
 from pll.ui.review import opening
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
-from pll.ui.words import count, percent
 
 BOX = "review-another-promise"
 

@@ -7,9 +7,9 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.relabel import Offer
+from pll.ui.format import count
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
-from pll.ui.words import count
 
 SHOWN = 200
 """Rows of the table."""

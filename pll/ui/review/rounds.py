@@ -7,7 +7,7 @@ import streamlit as st
 
 from pll.review.session import ReviewSession
 from pll.store.records import Opened, RoundRecord
-from pll.ui.words import percent
+from pll.ui.format import percent
 
 HOW = {
     "first": "the review was begun",

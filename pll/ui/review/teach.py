@@ -6,9 +6,9 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.teaching import changed_by_teaching
+from pll.ui.format import count, format_state
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
-from pll.ui.words import count, standing
 
 LOOK = 2.0
 """Seconds between looks at a model that is being taught."""
@@ -21,7 +21,7 @@ def panel(sitting: Sitting) -> None:
     st.markdown("**Teach the model**")
     snapshot = guide.teacher.snapshot()
     if snapshot is not None and not snapshot.is_active and snapshot.state != "finished":
-        st.warning(snapshot.error or standing(snapshot), icon=":material/error:")
+        st.warning(snapshot.error or format_state(snapshot), icon=":material/error:")
         st.button("Dismiss", on_click=guide.teacher.dismiss, key="review-teach-dismiss")
         return
     waiting = guide.teacher.waiting()
@@ -82,7 +82,7 @@ def _watch(sitting: Sitting) -> None:
     if snapshot is None:  # another tab has seen to it
         st.rerun()
     elif snapshot.is_active:
-        st.caption(f":material/school: The model learns from your decisions. {standing(snapshot)}")
+        st.caption(f":material/school: The model learns from your decisions. {format_state(snapshot)}")
 
 
 @told

@@ -7,9 +7,9 @@ from datetime import timedelta
 import streamlit as st
 
 from pll.review.blocking import Waiting, set_free, waiting
+from pll.ui.format import count
 from pll.ui.review.sitting import Sitting
 from pll.ui.review.troubles import told
-from pll.ui.words import count
 
 
 def draw(sitting: Sitting) -> None:

@@ -9,13 +9,13 @@ from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.share import slug
-from pll.ui import watching
+from pll.ui import live_page
 from pll.ui.components.star import SETTLED
 from pll.ui.components.timeline import timeline
+from pll.ui.format import duration, format_state, percent
 from pll.ui.train import pictures
 from pll.ui.train.views import VIEWS
 from pll.ui.view_state import Scene, scene
-from pll.ui.words import duration, percent, standing
 
 REFRESH = 0.4
 """Seconds between two looks at a run that moves."""
@@ -28,7 +28,7 @@ def watch(run: Run, state: str) -> None:
         run: the run.
         state: the one that the rest of the page was made for; once it is another one, all of the page is made anew.
     """
-    watching.refreshed(_live, run, state, REFRESH)
+    live_page.refreshed(_live, run, state, REFRESH)
 
 
 def _live(run: Run, state_of_page: str) -> None:
@@ -36,7 +36,7 @@ def _live(run: Run, state_of_page: str) -> None:
     if snapshot.state != state_of_page:
         st.rerun()  # the buttons above belong to another state
     if not run.wait_until_ready(
-        watching.PATIENCE
+        live_page.PATIENCE
     ):  # it waits for its turn, or reads a large file: not a second time, here
         getting_ready(snapshot)
         return
@@ -58,7 +58,7 @@ def _live(run: Run, state_of_page: str) -> None:
 
 def getting_ready(snapshot: Snapshot) -> None:
     """Nothing is to be seen yet; the page is as high as it will be."""
-    st.caption(standing(snapshot))
+    st.caption(format_state(snapshot))
     st.progress(0.0)
     st.container(height=pictures.HEIGHT + 300, border=False)
 
@@ -67,7 +67,7 @@ def progress(now: Scene) -> None:
     """Where the run stands, and which epoch is in view."""
     snapshot, n = now.snapshot, max(len(now.data), 1)
     back = "" if now.is_latest else f" · **in view: {now.frame.when.lower()}**"
-    st.caption(standing(snapshot) + back)
+    st.caption(format_state(snapshot) + back)
     if "timeline" in now.looking.hidden:
         return
     timeline(

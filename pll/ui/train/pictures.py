@@ -17,14 +17,14 @@ from pll.ui.view_state import Scene
 
 HEIGHT = 430
 """Pixels of the two pictures."""
-ORDERS = {"confidence": "surest on top", "label": "by label"}
+ORDERS = {"confidence": "most confident first", "label": "by label"}
 STAR_HELP = (
     "Every class is a corner. An example starts in the middle of its candidates and travels to the corner of its "
-    "identified label as its label weights sharpen. Rings mark labels that changed. Click an example to see its story."
+    "identified label as its label weights sharpen. Rings mark labels that changed. Click one to see its history."
 )
 HEATMAP_HELP = (
     "A row an example, a column a class: the darker, the larger the label weight; blank where the class is no "
-    "candidate. Click a row to see its story."
+    "candidate. Click a row to see its history."
 )
 
 
@@ -75,7 +75,7 @@ def star_options(now: Scene) -> None:
         key=key,
         on_change=colour,
         disabled=now.data.y is None,
-        help="Otherwise by identified label. What is wrong then stands in a crowd of another colour.",
+        help="Otherwise by identified label. Wrong examples then stand out by colour.",
     )
     csv_button(
         lambda: labels_frame(now.sets, now.frame.weights, now.data.row_ids, y=now.data.y),
@@ -94,7 +94,7 @@ def heatmap(now: Scene) -> None:
         by: By = "label" if looking.order == "label" else "confidence"
         order = heatmap_order(now.frame.weights, now.sets, by=by, including=looked_at)
     with _head():
-        held = "order held" if looking.frozen is not None else ORDERS[looking.order]
+        held = "fixed order" if looking.frozen is not None else ORDERS[looking.order]
         st.markdown(f"**Label weights, {held}**", help=HEATMAP_HELP, width="content")
         options = _options(f"heatmap-options-{now.run.id}")
     by_confidence = looking.frozen is None and looking.order == "confidence"
@@ -137,11 +137,11 @@ def heatmap_options(now: Scene, order: npt.NDArray[np.int64]) -> None:
         on_change=sort,
     )
     st.toggle(
-        "Hold this order",
+        "Keep this order",
         value=looking.frozen is not None,
         key=hold_key,
         on_change=hold,
-        help="Rows stay where they are now, so that one can be followed over the epochs.",
+        help="Keeps the rows in their present order, so that you can follow one over the epochs.",
     )
     csv_button(
         lambda: weights_frame(now),

@@ -12,12 +12,11 @@ from pll.errors import UserError
 from pll.runs.config import format_settings
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
-from pll.ui import control_widgets, session, watching
-from pll.ui.compare.status import trained_elsewhere
+from pll.ui import control_widgets, live_page, session
+from pll.ui.format import count
 from pll.ui.routes import go
 from pll.ui.train import setup
-from pll.ui.view_state import Viewing, viewing
-from pll.ui.words import count
+from pll.ui.view_state import RunView, run_view
 
 NEVER = 0
 QUIETS = (NEVER, 5, 10, 25, 50)
@@ -26,10 +25,10 @@ QUIETS = (NEVER, 5, 10, 25, 50)
 
 def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
     """Which run, how it was set up, where it stands; at the right, what `share` offers, and where to go from it."""
-    watching.heading(
+    live_page.heading(
         snapshot,
         format_settings(run.config),
-        viewing(run).hidden,
+        run_view(run).hidden,
         settings=partial(setup.overview, run.config),
         share=share,
         onward=partial(what_next, run, snapshot.state),
@@ -38,9 +37,9 @@ def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
 
 def what_next(run: Run, state: str) -> None:
     """Take the labels away, or begin something else."""
-    labels = {"finished": "Export labels and model", "stopped": "Export what there is"}
+    labels = {"finished": "Export labels and model", "stopped": "Export labels so far"}
     if state in labels:
-        if st.button("Review the unsure ones", icon=":material/rate_review:", key="review"):
+        if st.button("Review uncertain labels", icon=":material/rate_review:", key="review"):
             go("review", run=run.id)
         kind: Literal["primary", "secondary"] = "primary" if state == "finished" else "secondary"
         if st.button(labels[state], type=kind, icon=":material/download:", key="export"):
@@ -57,7 +56,7 @@ def bar(run: Run, state: str) -> None:
     """
     elsewhere = run.is_elsewhere()
     can_move = state in control_widgets.MOVABLE and not elsewhere
-    hidden = viewing(run).hidden
+    hidden = run_view(run).hidden
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if "transport" not in hidden:
             move(run, state, can_move=can_move)
@@ -65,29 +64,29 @@ def bar(run: Run, state: str) -> None:
             control_widgets.speed(run)
             settle(run)
     if elsewhere:
-        trained_elsewhere(run)
+        control_widgets.show_owner(run)
 
 
 def move(run: Run, state: str, *, can_move: bool) -> None:
     """Begin again, play or pause, step, stop."""
-    looking, disabled = viewing(run), not can_move
+    looking, disabled = run_view(run), not can_move
     st.button(
-        "Begin again",
+        "Restart",
         icon=":material/replay:",
         key="reset",
         on_click=reset,
         args=(run,),
-        help="A new run with the same settings, paused before its first epoch. This one is kept.",
+        help="Starts a new run with the same settings, paused before its first epoch. This run is kept.",
     )
     control_widgets.play_or_pause(run, looking, moving=state in ("running", "queued"), disabled=disabled)
     control_widgets.steps(run, looking, whose="", disabled=disabled)
     st.button(
-        "+ mini-batch",
+        "Next batch",
         key="step-batch",
         on_click=control_widgets.step,
         args=(run, looking, None, 1),
         shortcut="b",
-        help="One mini-batch, then a pause.",
+        help="Run one mini-batch, then pause.",
         disabled=disabled,
     )
     control_widgets.stop_button(run, disabled=disabled or state not in ("running", "queued", "paused"))
@@ -101,20 +100,20 @@ def settle(run: Run) -> None:
         sorted({*QUIETS, now}),
         now,
         key=f"settle-{run.id}",
-        in_words=settle_in_words,
+        format_value=format_settle,
         change=lambda quiet: run.set_settle(quiet or None),
         width=245,
-        help="Settled: no identified label has changed for so many epochs. It can go on later.",
+        help="Settled: no identified label has changed for this many epochs. You can resume the run later.",
     )
 
 
-def settle_in_words(epochs: int) -> str:
+def format_settle(epochs: int) -> str:
     """When a run stops by itself.
 
-    >>> settle_in_words(NEVER), settle_in_words(10)
-    ('Go to the end', 'Stop when settled: 10 epochs')
+    >>> format_settle(NEVER), format_settle(10)
+    ('Train to the end', 'Stop when settled: 10 epochs')
     """
-    return f"Stop when settled: {count(epochs, 'epoch')}" if epochs else "Go to the end"
+    return f"Stop when settled: {count(epochs, 'epoch')}" if epochs else "Train to the end"
 
 
 def reset(run: Run) -> None:
@@ -126,8 +125,8 @@ def reset(run: Run) -> None:
         st.toast(str(error), icon=":material/error:")
         return
     control_widgets.keep_pace(new, run)
-    before = viewing(run)
-    st.session_state[f"viewing-{new.id}"] = Viewing(
+    before = run_view(run)
+    st.session_state[f"run-view-{new.id}"] = RunView(
         new.id,
         selected=before.selected,
         truth=before.truth,

@@ -17,8 +17,8 @@ from pll.training.augment import AUGMENTATIONS
 from pll.training.devices import default_threads
 from pll.training.losses import LOSSES
 from pll.training.models import MODEL_INFO
+from pll.ui.format import duration
 from pll.ui.session import Choice
-from pll.ui.words import duration
 
 HELP = {
     "epochs": "How often the method goes through all examples.",

@@ -10,6 +10,7 @@ import numpy as np
 from PIL import Image
 
 from pll.candidates import CandidateSets
+from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.gallery import (
     MOST_BARS,
@@ -20,7 +21,6 @@ from pll.ui.components.gallery import (
     least_certain,
     picture_uri,
 )
-from pll.ui.palette import class_colours
 from pll.weights import restricted_softmax, sharpness
 
 NAMES = ("ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen")

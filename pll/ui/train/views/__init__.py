@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pll.ui.train.views import accuracy, confidence, entropy, example, examples, reliability, slow, ternary
+from pll.ui.train.views import accuracy, distributions, example, examples, reliability, slow, ternary
 from pll.ui.view_state import Scene
 
 
@@ -32,8 +32,8 @@ VIEWS: dict[str, View] = {
     "Examples": View("Which examples are clear, open, or wrong?", examples.draw),
     "One example": View("How did this one come to its label?", example.draw),
     "Accuracy": View("Does it become right, or only sure?", accuracy.draw),
-    "Confidence": View("How sure is it, of how many?", confidence.draw),
-    "Entropy": View("When did the doubt go away?", entropy.draw),
+    "Confidence": View("How sure is it, of how many?", distributions.draw_confidence),
+    "Entropy": View("When did the doubt go away?", distributions.draw_entropy),
     "Reliability": View("Can its confidence be believed?", reliability.draw, needs_truth=True),
     "Triangle": View("Which of the candidates wins?", ternary.draw),
     "Slow motion": View("What does one mini-batch do, exactly?", slow.draw),

@@ -10,8 +10,8 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from pll.colors import ACCENT, RIGHT
 from pll.ui import charts
-from pll.ui.palette import ACCENT, RIGHT
 from pll.ui.view_state import Scene
 
 LINES = {

@@ -10,12 +10,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.ui import charts
 from pll.ui.components.gallery import show_picture
-from pll.ui.palette import class_colours
+from pll.ui.format import count, percent
 from pll.ui.view_state import Scene
-from pll.ui.words import count, percent
 
 MOST_FEATURES = 200
 PICTURE = 96
@@ -27,7 +27,9 @@ def draw(scene: Scene) -> None:
     with choice:
         choose(scene)
     with story:
-        tell(scene, scene.looking.selected if scene.looking.selected is not None else int(scene.history.tracked[0]))
+        draw_story(
+            scene, scene.looking.selected if scene.looking.selected is not None else int(scene.history.tracked[0])
+        )
 
 
 def choose(scene: Scene) -> None:
@@ -68,7 +70,7 @@ def choices(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> pd.DataFr
     return table
 
 
-def tell(scene: Scene, row: int) -> None:
+def draw_story(scene: Scene, row: int) -> None:
     """The example, in a picture, in words and over time."""
     sets = scene.sets
     epochs, weights = scene.story(row)
@@ -78,9 +80,9 @@ def tell(scene: Scene, row: int) -> None:
         has_picture = show_picture(scene.data, row, PICTURE)
         with st.container():
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.markdown(f"**{scene.data.row_ids[row]}** — {', '.join(in_words(scene, row))}", width="content")
+                st.markdown(f"**{scene.data.row_ids[row]}** — {', '.join(describe_label(scene, row))}", width="content")
                 pin_button(scene, row)
-            st.caption(" ".join(life(epochs, weights, names, is_whole=len(epochs) == epochs[-1] + 1)))
+            st.caption(" ".join(describe_history(epochs, weights, names, is_whole=len(epochs) == epochs[-1] + 1)))
     figure, table = story_chart(
         epochs, weights, labels, names, scene.snapshot.total, None if scene.is_latest else scene.frame.epoch
     )
@@ -103,7 +105,7 @@ def pin_button(scene: Scene, row: int) -> None:
     )
 
 
-def in_words(scene: Scene, row: int) -> list[str]:
+def describe_label(scene: Scene, row: int) -> list[str]:
     """What it is at the epoch in view."""
     sharp, names = scene.frame.sharp, scene.sets.class_names
     label = int(sharp.identified[row])
@@ -115,11 +117,13 @@ def in_words(scene: Scene, row: int) -> list[str]:
     return said
 
 
-def life(epochs: Sequence[int], weights: npt.NDArray[np.float32], names: Sequence[str], *, is_whole: bool) -> list[str]:
+def describe_history(
+    epochs: Sequence[int], weights: npt.NDArray[np.float32], names: Sequence[str], *, is_whole: bool
+) -> list[str]:
     """When it settled, and how often it changed its mind; epoch 0, before training, has no mind yet.
 
     >>> weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], dtype=np.float32)
-    >>> life([0, 1, 2, 3], weights, ["cat", "dog"], is_whole=True)
+    >>> describe_history([0, 1, 2, 3], weights, ["cat", "dog"], is_whole=True)
     ['Settled on dog at epoch 2.', 'It changed its mind once.']
     """
     if len(names) == 1:

@@ -56,7 +56,7 @@ def draw(scene: Scene) -> None:
     st.segmented_control("Examples", lists, required=True, key=KEY, label_visibility="collapsed", on_change=choose_list)
     choose, meaning = LISTS[shown]
     rows = choose(scene)
-    st.caption(f"{meaning} Press one to see its story." if len(rows) else f"{meaning} There are none at this epoch.")
+    st.caption(f"{meaning} Click one to see its history." if len(rows) else f"{meaning} There are none at this epoch.")
     gallery(
         scene.data,
         rows,

@@ -8,10 +8,10 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.calibration import Reliability, reliability
+from pll.colors import RIGHT
 from pll.ui import charts
-from pll.ui.palette import RIGHT
+from pll.ui.format import percent
 from pll.ui.view_state import Scene
-from pll.ui.words import percent
 
 
 def draw(scene: Scene) -> None:

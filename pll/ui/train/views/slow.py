@@ -16,9 +16,9 @@ from pll.methods.deep import DeepEstimator
 from pll.runs.run import Run
 from pll.ui import control_widgets
 from pll.ui.components.gallery import show_picture
+from pll.ui.format import count
 from pll.ui.train import run_controls
-from pll.ui.view_state import Scene, viewing
-from pll.ui.words import count
+from pll.ui.view_state import Scene, run_view
 
 PHASES = ("Forward", "Loss", "Gradient", "New weights")
 MOST_TERMS = 4
@@ -60,18 +60,18 @@ def invite(run: Run, state: str) -> None:
     """Slow motion needs a run that stands still between two mini-batches."""
     if state in ("running", "queued"):
         st.info("Pause to look inside the next mini-batch.", icon=":material/pause:")
-        if st.button("Pause here", key="slow-pause"):
+        if st.button("Pause", key="slow-pause"):
             control_widgets.pause(run)
             st.rerun()
         return
     if state in ("stopped", "interrupted"):
-        st.info("This run stands still, but not in memory. Take it up again to look inside.", icon=":material/info:")
-        if st.button("Go on for one mini-batch", key="slow-resume"):
-            control_widgets.step(run, viewing(run), batches=1)
+        st.info("This run is not in memory. Run one mini-batch to look inside.", icon=":material/info:")
+        if st.button("Next batch", key="slow-resume"):
+            control_widgets.step(run, run_view(run), batches=1)
             st.rerun()
         return
-    st.info("This run has ended. Begin it again, paused, to go through it slowly.", icon=":material/replay:")
-    if st.button("Begin again", key="slow-reset"):
+    st.info("This run has ended. Restart it, paused, to go through it step by step.", icon=":material/replay:")
+    if st.button("Restart", key="slow-reset"):
         run_controls.reset(run)
         st.rerun()
 

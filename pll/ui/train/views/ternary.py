@@ -11,11 +11,11 @@ import pandas as pd
 import streamlit as st
 
 from pll.candidates import CandidateSets
+from pll.colors import RIGHT, WRONG
 from pll.ui.charts import QUIET, csv_button
 from pll.ui.components.star import MOST_POINTS, star_plot, star_sample
-from pll.ui.palette import RIGHT, WRONG
+from pll.ui.format import count
 from pll.ui.view_state import Scene, stored_frame
-from pll.ui.words import count
 from pll.weights import Weights
 
 FEW = 20

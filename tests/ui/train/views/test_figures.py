@@ -7,13 +7,12 @@ import pytest
 
 from pll.analysis.calibration import reliability
 from pll.candidates import CandidateSets
+from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.runs.history import BINS
 from pll.synthesis import flip_binomial
-from pll.ui.palette import class_colours
 from pll.ui.train.views.accuracy import accuracy_chart, loss_chart
-from pll.ui.train.views.confidence import confidence_chart
-from pll.ui.train.views.entropy import MOST_COLUMNS, entropy_chart
+from pll.ui.train.views.distributions import MOST_COLUMNS, confidence_chart, entropy_chart
 from pll.ui.train.views.example import choices, life, story_chart
 from pll.ui.train.views.reliability import reliability_chart, verdict
 from pll.ui.train.views.ternary import three_parts

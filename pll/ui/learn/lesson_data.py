@@ -42,7 +42,7 @@ class LessonData:
     run: Run | None = None
 
 
-def subjects(q: float, how: str) -> list[LessonData]:
+def lesson_sources(q: float, how: str) -> list[LessonData]:
     """What there is to ask about, the reader's own first.
 
     Args:
@@ -68,21 +68,21 @@ def subjects(q: float, how: str) -> list[LessonData]:
     return found
 
 
-def labels_of(subject: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArray[np.int64] | None, bool]:
+def labels_of(source: LessonData, data: PartialLabelDataset) -> tuple[npt.NDArray[np.int64] | None, bool]:
     """(labels, whether they are estimated): the truth where any is known, else the identified labels of the run.
 
     (None, True) where there are neither.
     """
     if data.y is not None and (data.y >= 0).any():
         return data.y, False
-    if subject.run is None:
+    if source.run is None:
         return None, True
-    return _identified(subject.run, data.sets()), True
+    return _identified(source.run, data.sets()), True
 
 
-def radius_of(subject: LessonData, data: PartialLabelDataset) -> float:
+def radius_of(source: LessonData, data: PartialLabelDataset) -> float:
     """R of the scaled features, computed once for the same data."""
-    return _radius(f"{subject.kind}-{data.name}-{data.X.shape}-{subject.key if subject.kind != DIGITS else ''}", data)
+    return _radius(f"{source.kind}-{data.name}-{data.X.shape}-{source.key if source.kind != DIGITS else ''}", data)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

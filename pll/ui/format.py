@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from pll.methods import METHODS
-from pll.runs.snapshots import Snapshot
+from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 
 STATES = {
     "queued": "waiting",
@@ -65,10 +65,10 @@ def count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def shape_words(shape: Sequence[int]) -> str:
+def format_shape(shape: Sequence[int]) -> str:
     """What one example consists of: how many numbers, or which pixels.
 
-    >>> shape_words((1108,)), shape_words((1, 8, 8)), shape_words((3, 32, 32)), shape_words((2, 4, 4))
+    >>> format_shape((1108,)), format_shape((1, 8, 8)), format_shape((3, 32, 32)), format_shape((2, 4, 4))
     ('1,108', '8 × 8 pixels, grey', '32 × 32 pixels, in colour', '4 × 4 pixels, 2 channels')
     """
     if len(shape) != 3:
@@ -99,10 +99,13 @@ def without_none(table: pd.DataFrame) -> pd.DataFrame:
     >>> without_none(pd.DataFrame({"reviewer": [None, "Ada"], "margin": [0.5, 0.25]})).to_numpy().tolist()
     [['', 0.5], ['Ada', 0.25]]
     """
-    return table.apply(lambda column: column.astype(object).fillna("") if column.isna().any() else column)
+    filled: pd.DataFrame = table.apply(
+        lambda column: column.astype(object).fillna("") if column.isna().any() else column
+    )
+    return filled
 
 
-def standing(snapshot: Snapshot) -> str:
+def format_state(snapshot: Snapshot) -> str:
     """Where a run stands, in a sentence."""
     total = f" of {snapshot.total}" if snapshot.total else ""
     match snapshot.state:
@@ -119,10 +122,32 @@ def standing(snapshot: Snapshot) -> str:
         case "paused":
             return f"Paused after epoch {snapshot.epoch}{total}."
         case "stopped":
-            return f"Stopped after epoch {snapshot.epoch}{total}. It can go on from there."
+            return f"Stopped after epoch {snapshot.epoch}{total}. You can resume it."
         case "interrupted":
-            return f"Interrupted after epoch {snapshot.epoch}{total}. It can go on from its last checkpoint."
+            return f"Interrupted after epoch {snapshot.epoch}{total}. You can resume it from its last checkpoint."
         case "failed":
             return f"Failed after epoch {snapshot.epoch}{total}."
+        case _:
+            return f"Finished: {count(snapshot.epoch, 'epoch')}."
+
+
+def format_comparison_state(snapshot: ComparisonSnapshot) -> str:
+    """Where it stands, in a sentence."""
+    total = f" of {snapshot.total}" if snapshot.total else ""
+    left = f" · about {duration(snapshot.seconds_left)} left" if snapshot.seconds_left else ""
+    stage = next((lane.stage for lane in snapshot.lanes if lane.stage and lane.state == "running"), "")
+    match snapshot.state:
+        case "queued" if snapshot.ahead:
+            return f"Waiting: {count(snapshot.ahead, 'run')} first on this machine."
+        case "queued":
+            return "Getting ready…"
+        case "running":
+            return f"Training: epoch {snapshot.epoch}{total}{f' · {stage}' if stage else ''}{left}"
+        case "paused":
+            return f"Paused after epoch {snapshot.epoch}{total}."
+        case "stopped" | "interrupted":
+            return f"{STATES[snapshot.state].capitalize()} after epoch {snapshot.epoch}{total}. You can resume it."
+        case "failed":
+            return snapshot.error or "No lane could be trained."
         case _:
             return f"Finished: {count(snapshot.epoch, 'epoch')}."

@@ -16,7 +16,7 @@ from pll.runs.snapshots import Snapshot
 from pll.share import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link
 from pll.ui import links, session
 from pll.ui.train.views import VIEWS
-from pll.ui.view_state import Viewing, viewing
+from pll.ui.view_state import RunView, run_view
 
 SLUGS = {slug(title): title for title in VIEWS}
 
@@ -32,29 +32,29 @@ def opened() -> Run | None:
     Raises:
         UserError: a link that cannot be meant; its part is named.
     """
-    query = links.in_address()
+    query = links.address_query()
     share = from_query(query, views=SLUGS)
     run = links.resolve_link("run", query, session.registry().get, lambda: _begin(share))
     if run is None:
         return None
-    if f"viewing-{run.id}" not in st.session_state:
-        _look(viewing(run), share.look)
+    if f"run-view-{run.id}" not in st.session_state:
+        _look(run_view(run), share.look)
     session.view(run)
     return run
 
 
 def _begin(share: Share) -> Run | None:
     """Start what the link describes, if all that it needs is here; else ask for it."""
-    complete = links.at_hand((share,), "run")
+    complete = links.complete_shares((share,), "run")
     if complete is None:
         return None
     ready, notes = on_this_machine(complete[0])
     run = session.registry().start(ready.config, paused=ready.look.paused)
-    links.set_out(run, ready, notes)
+    links.apply_look(run, ready, notes)
     return run
 
 
-def _look(looking: Viewing, look: Look) -> None:
+def _look(looking: RunView, look: Look) -> None:
     """What the link says is in view."""
     if look.epoch is not None:
         looking.epoch, looking.follow = look.epoch, False
@@ -82,10 +82,10 @@ def popover(run: Run, snapshot: Snapshot) -> None:
 
 
 def _offer(run: Run, snapshot: Snapshot) -> None:
-    st.markdown("**A link that sets this up again.** Whoever opens it gets a run of their own, with the same figures.")
+    st.markdown("**Share link.** Whoever opens it gets their own run with the same settings and results.")
     place = st.empty()
     look = links.look_to_share(
-        _looked_at(run, viewing(run)), run, in_view=_WHAT_IS_IN_VIEW, controls=CONTROLS, key="share-controls"
+        _looked_at(run, run_view(run)), run, in_view=_WHAT_IS_IN_VIEW, controls=CONTROLS, key="share-controls"
     )
     views = st.pills(
         "Views to hide", list(SLUGS), format_func=SLUGS.__getitem__, selection_mode="multi", key="share-views"
@@ -99,7 +99,7 @@ def _offer(run: Run, snapshot: Snapshot) -> None:
 _WHAT_IS_IN_VIEW = "The epoch (unless you follow the latest), the view, the example, and the pinned examples."
 
 
-def _looked_at(run: Run, looking: Viewing) -> Look:
+def _looked_at(run: Run, looking: RunView) -> Look:
     ids = run.parts().train.row_ids
     return Look(
         epoch=None if looking.follow else looking.epoch,
@@ -112,10 +112,10 @@ def _looked_at(run: Run, looking: Viewing) -> Look:
 
 
 def _offer_replay(run: Run, snapshot: Snapshot) -> None:
-    st.markdown("**A replay to keep.** One HTML file to scrub through in any browser, without Candid or a network.")
+    st.markdown("**Replay.** One HTML file that plays the run in any browser, without Candid or a network.")
     folder = run.folder
     st.download_button(
-        "Replay as a web page",
+        "Download replay",
         data=lambda: replay_html(folder, run.parts().train),
         file_name="candid-replay.html",
         mime="text/html",

@@ -7,8 +7,8 @@ from typing import Any
 import plotly.graph_objects as go
 import streamlit as st
 
+from pll.colors import ACCENT, WRONG
 from pll.ui.charts import QUIET
-from pll.ui.palette import ACCENT, WRONG
 
 CHAPTERS = {
     "partial": "A partial label",

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 from pll.ui import session
-from pll.ui.words import ICONS, STATES
+from pll.ui.format import ICONS, STATES
 
 T = TypeVar("T")
 IDLE = 3.0

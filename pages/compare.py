@@ -1,4 +1,4 @@
-"""Compare: methods as lanes, from the same start, epoch by epoch; and what that shows, in words."""
+"""Compare page: several methods on the same candidate sets, side by side."""
 
 from functools import partial
 

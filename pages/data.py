@@ -1,4 +1,4 @@
-"""Data: bring it, say how its candidates come about, check it, train on it."""
+"""Data page: upload or choose data, make candidates, check them."""
 
 import streamlit as st
 
@@ -70,7 +70,7 @@ def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
 
 
 def show(source: Source) -> None:
-    """Everything about the data that was brought, as far as it is read."""
+    """Show the remaining steps for the chosen data, as far as it has been read."""
     source = wizard.edited_columns(source)
     raw = loader.read(source)
     if raw is None:

@@ -1,4 +1,4 @@
-"""Export: what you get, shown before you take it."""
+"""Export page: preview and download of labels and models."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Home: what Candid does, one button to see it, the ways in, the runs of the past."""
+"""Home page: what Candid does, the demo, ways to start, and recent runs."""
 
 from typing import NamedTuple
 
@@ -15,11 +15,11 @@ from pll.ui.routes import PAGES, go
 
 DEMO = RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, seed=0, name="digits demo")
 DEMO_PACE = 8.0
-"""Epochs a second: at full speed it would be over before the eye had found it."""
+"""Epochs a second; at full speed the demo would be over too soon to see."""
 
 
 class Door(NamedTuple):
-    """A way in: what brings a person here, and the page that is for them."""
+    """One way to start, and the page it leads to."""
 
     title: str
     about: str
@@ -76,7 +76,7 @@ def hero() -> None:
 
 
 def start_demo() -> None:
-    """The embedded digits, at a pace that eyes can follow."""
+    """Start the demo on the embedded digits, slowed down so that it can be followed."""
     try:
         run = session.registry().start(DEMO)
     except UserError as error:
@@ -88,7 +88,7 @@ def start_demo() -> None:
 
 
 def doors() -> None:
-    """The ways in, each from the day its page exists."""
+    """Show the ways to start."""
     open_doors = [door for door in DOORS if door.page in PAGES]
     cells = st.grid(len(open_doors), min_column_width=230, gap="medium")
     for door in open_doors:

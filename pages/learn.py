@@ -1,4 +1,4 @@
-"""Learn: the paper as a page that moves. One idea a section, each beside a figure that answers."""
+"""Learn page: the ideas of the paper, each with an interactive figure."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""Train: choose how, then watch the label weights sharpen."""
+"""Train page: settings of a run, then its live view."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The colours do what palette.py says of them; and the theme is made of the same colours."""
+"""The colours do what pll.colors says of them; and the theme is made of the same colours."""
 
 import itertools
 import tomllib
@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from streamlit import config
 
-from pll.ui import palette
+from pll import colors
 
 ROOT = Path(__file__).parents[1]
-BACKGROUNDS = (palette.LIGHT_BACKGROUND, palette.DARK_BACKGROUND)
+BACKGROUNDS = (colors.LIGHT_BACKGROUND, colors.DARK_BACKGROUND)
 
 # Björn Ottosson's OKLab: linear light -> cone response -> lightness, green-red, blue-yellow.
 CONES = np.array(
@@ -44,7 +44,7 @@ SIGHT = {
 
 
 def seen(colour: str, sight: str) -> np.ndarray:
-    light = np.clip(SIGHT[sight] @ palette.linear(colour), 0, 1)
+    light = np.clip(SIGHT[sight] @ colors.linear(colour), 0, 1)
     return OKLAB @ np.cbrt(CONES @ light)
 
 
@@ -59,20 +59,20 @@ def test_oklab_of_white_and_red_is_the_published_one():
 
 
 def test_every_class_is_legible_in_light_and_in_dark():
-    for colour in palette.class_colours(60):
+    for colour in colors.class_colours(60):
         for background in BACKGROUNDS:
-            assert palette.contrast(colour, background) >= 3, (colour, background)
+            assert colors.contrast(colour, background) >= 3, (colour, background)
 
 
 def test_a_class_keeps_its_colour_whatever_the_number_of_classes():
-    longest = palette.class_colours(200)
-    assert all(palette.class_colours(c) == longest[:c] for c in (0, 1, 2, 10, 21, 61, 199))
+    longest = colors.class_colours(200)
+    assert all(colors.class_colours(c) == longest[:c] for c in (0, 1, 2, 10, 21, 61, 199))
     assert len(set(longest[:60])) == 60
     assert longest[60:120] == longest[:60]
 
 
 def test_further_cycles_keep_the_hue():
-    colours = palette.class_colours(60)
+    colours = colors.class_colours(60)
     for j in range(20):
         hues = []
         for colour in (colours[j], colours[j + 20], colours[j + 40]):
@@ -86,7 +86,7 @@ def test_further_cycles_keep_the_hue():
 
 @pytest.mark.parametrize(("first", "normal", "impaired"), [(10, 0.15, 0.045), (20, 0.075, 0.03)])
 def test_classes_are_told_apart_by_every_kind_of_sight(first, normal, impaired):
-    colours = palette.class_colours(first)
+    colours = colors.class_colours(first)
     assert closest(colours, "normal") >= normal
     for sight in ("protan", "deutan", "tritan"):
         assert closest(colours, sight) >= impaired, sight
@@ -94,19 +94,19 @@ def test_classes_are_told_apart_by_every_kind_of_sight(first, normal, impaired):
 
 def test_right_and_wrong_are_told_apart_by_every_kind_of_sight():
     for sight in SIGHT:
-        assert closest([palette.RIGHT, palette.WRONG], sight) >= 0.12, sight
-    for colour, background in itertools.product((palette.RIGHT, palette.WRONG), BACKGROUNDS):
-        assert palette.contrast(colour, background) >= 3
+        assert closest([colors.RIGHT, colors.WRONG], sight) >= 0.12, sight
+    for colour, background in itertools.product((colors.RIGHT, colors.WRONG), BACKGROUNDS):
+        assert colors.contrast(colour, background) >= 3
 
 
 def test_white_letters_on_the_accent_can_be_read_and_the_accent_stands_out():
-    assert palette.contrast(palette.ACCENT, "#ffffff") >= 4.5
-    assert all(palette.contrast(palette.ACCENT, background) >= 3 for background in BACKGROUNDS)
+    assert colors.contrast(colors.ACCENT, "#ffffff") >= 4.5
+    assert all(colors.contrast(colors.ACCENT, background) >= 3 for background in BACKGROUNDS)
 
 
 @pytest.mark.parametrize(
     ("scale", "background"),
-    [(palette.WEIGHTS_LIGHT, palette.LIGHT_BACKGROUND), (palette.WEIGHTS_DARK, palette.DARK_BACKGROUND)],
+    [(colors.WEIGHTS_LIGHT, colors.LIGHT_BACKGROUND), (colors.WEIGHTS_DARK, colors.DARK_BACKGROUND)],
 )
 def test_weights_have_one_hue_and_even_steps_away_from_the_background(scale, background):
     labs = np.array([seen(colour, "normal") for colour in scale])
@@ -115,7 +115,7 @@ def test_weights_have_one_hue_and_even_steps_away_from_the_background(scale, bac
     assert np.abs(steps).max() / np.abs(steps).min() < 1.25
     hues = np.rad2deg(np.arctan2(labs[:, 2], labs[:, 1]))
     assert np.ptp(hues) < 12
-    contrasts = [palette.contrast(colour, background) for colour in scale]
+    contrasts = [colors.contrast(colour, background) for colour in scale]
     assert contrasts == sorted(contrasts)
     assert contrasts[-1] >= 10
 
@@ -128,28 +128,28 @@ def test_names_in_class_colours_can_be_read():
     """`ink` of canvas.js mixes 6 parts of the class colour with 4 of the text colour."""
     for mode in ("light", "dark"):
         text, background = theme()["theme"][mode]["textColor"], theme()["theme"][mode]["backgroundColor"]
-        for colour in palette.class_colours(60):
+        for colour in colors.class_colours(60):
             pairs = zip(bytes.fromhex(colour[1:]), bytes.fromhex(text[1:]), strict=True)
             ink = "#" + "".join(f"{round(0.6 * a + 0.4 * b):02x}" for a, b in pairs)
-            assert palette.contrast(ink, background) >= 4.5, (mode, colour)
+            assert colors.contrast(ink, background) >= 4.5, (mode, colour)
 
 
 def test_the_theme_is_made_of_these_colours():
     settings = theme()["theme"]
-    assert settings["chartCategoricalColors"] == palette.class_colours(20)
-    assert tuple(settings["light"]["chartSequentialColors"]) == palette.WEIGHTS_LIGHT
-    assert tuple(settings["dark"]["chartSequentialColors"]) == palette.WEIGHTS_DARK
-    assert settings["light"]["backgroundColor"] == palette.LIGHT_BACKGROUND
-    assert settings["dark"]["backgroundColor"] == palette.DARK_BACKGROUND
-    assert {settings[mode]["primaryColor"] for mode in ("light", "dark")} == {palette.ACCENT}
+    assert settings["chartCategoricalColors"] == colors.class_colours(20)
+    assert tuple(settings["light"]["chartSequentialColors"]) == colors.WEIGHTS_LIGHT
+    assert tuple(settings["dark"]["chartSequentialColors"]) == colors.WEIGHTS_DARK
+    assert settings["light"]["backgroundColor"] == colors.LIGHT_BACKGROUND
+    assert settings["dark"]["backgroundColor"] == colors.DARK_BACKGROUND
+    assert {settings[mode]["primaryColor"] for mode in ("light", "dark")} == {colors.ACCENT}
 
 
 def test_text_and_links_of_the_theme_can_be_read():
     for mode in ("light", "dark"):
         colours = theme()["theme"][mode]
         for background in (colours["backgroundColor"], colours["secondaryBackgroundColor"]):
-            assert palette.contrast(colours["textColor"], background) >= 7
-            assert palette.contrast(colours["linkColor"], background) >= 4.5
+            assert colors.contrast(colours["textColor"], background) >= 7
+            assert colors.contrast(colours["linkColor"], background) >= 4.5
 
 
 def flattened(table: dict, prefix: str = "") -> list[str]:

@@ -1,4 +1,4 @@
-"""Long work as a page shows it: how far it is, how fast, how long still, and a button to stop it.
+"""Background jobs on a page: progress, rate, time left, and a button to stop.
 
 The work is a job of this process (pll.runs.background): it goes on while people look at other pages, and two who
 want the same share one. A page polls it; the thread never touches Streamlit.

@@ -1,4 +1,4 @@
-"""The charts that people read off and save: Plotly figures with a title, units, and their numbers as a table."""
+"""Plotly charts with title, units, a table of their numbers and downloads."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ MOST_POINTS = 400
 MOST_ROWS = 1000
 """Rows of a table beside a chart."""
 QUIET = "#7a8794"
-"""A grey that can be seen on light and dark alike, for what is only there to compare with."""
+"""Grey for reference lines, visible on light and dark backgrounds."""
 
 
 def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:
-    """A chart, and behind a button its numbers to look at; picture and numbers to take away (PNG, SVG, CSV)."""
+    """Show a chart; a button opens its numbers and downloads (PNG, SVG, CSV)."""
     save = {"format": "svg", "filename": f"candid-{key}"}
     st.plotly_chart(figure, key=key, alt=alt, config={"displaylogo": False, "toImageButtonOptions": save})
     numbers = st.popover(
@@ -51,7 +51,7 @@ def thinned(n: int, most: int = MOST_POINTS) -> npt.NDArray[np.int64]:
 
 
 def csv_button(table: Callable[[], pd.DataFrame], file_name: str, *, key: str, label: str = "Download as CSV") -> None:
-    """A button that makes a table, and gives it as CSV, once it is pressed."""
+    """Show a button that computes and downloads a table as CSV when pressed."""
     st.download_button(
         label,
         data=lambda: table().to_csv(index=False),
@@ -65,7 +65,7 @@ def csv_button(table: Callable[[], pd.DataFrame], file_name: str, *, key: str, l
 
 
 def over_epochs(figure: go.Figure, total: int | None, viewed: int | None, *, first: float = 0) -> None:
-    """All epochs from the start, so that lines grow into the chart instead of the axis shrinking under them.
+    """Set the epoch axis to the full length of the run, and mark the epoch in view.
 
     Args:
         figure: its x axis is epochs.
@@ -126,7 +126,7 @@ def matrix_chart(
 
 
 def dress(figure: go.Figure, title: str, x: str, y: str, *, height: int = HEIGHT) -> None:
-    """Title, axes with their units, and what all charts have in common."""
+    """Apply title, axis labels and the common layout."""
     figure.update_layout(
         title={"text": title, "font": {"size": 15}, "x": 0, "xanchor": "left", "y": 0.97},
         height=height,

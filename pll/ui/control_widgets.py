@@ -1,6 +1,6 @@
-"""The buttons that move what trains, one run or several lanes together, and what they do.
+"""Control buttons of a run or a comparison: resume, pause, step, stop, speed.
 
-Widgets are told apart by `mark`, which stands before their keys.
+`mark` is the prefix of the widgets' keys.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ MOVABLE = ("running", "queued", "paused", "stopped", "interrupted")
 
 
 class Follower(Protocol):
-    """What is looked at, and whether that is the latest epoch."""
+    """A view that can follow the latest epoch."""
 
     follow: bool
 
 
 def play_or_pause(worker: Worker, looking: Follower, *, moving: bool, disabled: bool, mark: str = "") -> None:
-    """One button in one place and of one width, whichever it is: its neighbours must not move under the pointer."""
+    """Show Pause or Resume, in the same width, so that the buttons beside it do not move."""
     name, icon = ("Pause", "pause") if moving else ("Resume", "play_arrow")
     st.button(
         name,
@@ -52,7 +52,7 @@ def play_or_pause(worker: Worker, looking: Follower, *, moving: bool, disabled: 
 
 
 def steps(worker: Worker, looking: Follower, *, whose: str, disabled: bool, mark: str = "") -> None:
-    """So many epochs, and then a pause.
+    """Show the buttons that run some epochs, then pause.
 
     Args:
         whose: " of every lane", say.
@@ -70,12 +70,12 @@ def steps(worker: Worker, looking: Follower, *, whose: str, disabled: bool, mark
 
 
 def stop_button(worker: Worker, *, disabled: bool, mark: str = "") -> None:
-    """Ends training."""
+    """Show the stop button."""
     st.button("Stop", icon=":material/stop:", key=f"{mark}stop", on_click=stop, args=(worker,), disabled=disabled)
 
 
 def speed(worker: Worker, mark: str = "") -> None:
-    """How fast it goes."""
+    """Show the speed selector."""
     now = worker.pace or FULL_SPEED
     setting(
         "Speed",
@@ -99,7 +99,7 @@ def setting(
     width: int,
     help: str | None = None,
 ) -> None:
-    """A choice that says by itself what it is about, and takes effect at once.
+    """Show a selector without a label that takes effect at once.
 
     Args:
         values: what there is; `now` among them, which a link may have brought.
@@ -132,39 +132,39 @@ def format_speed(epochs_a_second: float) -> str:
 
 
 def pause(worker: Worker) -> None:
-    """Stand still before the next mini-batch."""
+    """Pause before the next mini-batch."""
     worker.pause()
     worker.wait_until_paused(PATIENCE)
 
 
 def play(worker: Worker, looking: Follower) -> None:
-    """Go on, and look at what comes."""
+    """Resume, and follow the latest epoch."""
     looking.follow = True
     attempt(worker.resume)
 
 
 def step(worker: Worker, looking: Follower, epochs: int | None = None, batches: int | None = None) -> None:
-    """Go on for so long, and look at what comes."""
+    """Run some epochs or mini-batches, and follow the latest epoch."""
     looking.follow = True
     attempt(lambda: worker.step(epochs=epochs, batches=batches))
     worker.wait_until_paused(PATIENCE)
 
 
 def stop(worker: Worker) -> None:
-    """End here; what was learnt is kept."""
+    """Stop; labels and model are kept."""
     worker.stop()
     worker.join(PATIENCE)
 
 
 def keep_pace(new: Worker, old: Worker) -> None:
-    """What begins again goes as fast, and ends by itself alike."""
+    """Give a restarted worker the pace and the stop condition of the old one."""
     new.set_pace(old.pace)
     new.set_settle(old.settle_after)
     new.wait_until_paused(PATIENCE)
 
 
 def attempt(action: Callable[[], None]) -> None:
-    """Do it, or say why not."""
+    """Run `action`; show the message of a UserError."""
     try:
         action()
     except UserError as error:
@@ -172,7 +172,7 @@ def attempt(action: Callable[[], None]) -> None:
 
 
 def show_owner(run: Run) -> None:
-    """Say who has this run in hand, and lead there where that can be."""
+    """Explain which process or comparison trains this run."""
     comparison = run.folder.about().get("comparison")
     if comparison:
         said = "This run is a lane of a comparison, which pauses and stops all its lanes together."

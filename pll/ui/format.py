@@ -1,4 +1,4 @@
-"""Numbers and states as people read them."""
+"""Formatting of numbers, durations and states for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Share links on any page: opening one, asking for the data that it is about, offering one, and lesson mode.
+"""Share links: open one, ask for missing data, create one, and lesson mode.
 
 What a link sets up is the page's own: a run (`pll.ui.train.sharing`), lanes (`pll.ui.compare.sharing`).
 """
@@ -35,7 +35,7 @@ def page(
     follow: Callable[[W], None],
     prepare: Callable[[], None],
 ) -> None:
-    """All of a page: what its address opens, else what this tab looked at last, else a new one.
+    """Draw a page: what its address opens, else what this tab showed last, else the form for a new one.
 
     Args:
         opened: sets up what the link in the address describes; None where something has to be given first.
@@ -68,7 +68,7 @@ def address_query() -> dict[str, list[str]]:
 def resolve_link(
     kind: session.Kind, query: dict[str, list[str]], get: Callable[[str], W], begin: Callable[[], W | None]
 ) -> W | None:
-    """What the link in the address became in this tab: set up when it is opened, found again ever after.
+    """Return what the link in the address set up in this tab; set it up the first time.
 
     Args:
         kind: the part of the address that holds its id, `run` or `comparison`.
@@ -91,7 +91,7 @@ def resolve_link(
 
 
 def apply_look(worker: Worker, share: Share, notes: Iterable[str]) -> None:
-    """What a link began goes at its pace, other pages go on from its choice, and what is different here is said."""
+    """Apply the pace and the data of an opened link, and show notes on differences."""
     worker.set_pace(share.look.pace)
     worker.set_settle(share.look.settle)
     config = share.config
@@ -101,7 +101,7 @@ def apply_look(worker: Worker, share: Share, notes: Iterable[str]) -> None:
 
 
 def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | None:
-    """The runs of a link, which share their data, once it is all here; else None, and the page asks for it.
+    """Return the runs of a link once their data is available; else ask for it and return None.
 
     Args:
         what: what is set up, in a word.
@@ -184,7 +184,7 @@ def look_to_share(looked_at: Look, worker: Worker, *, in_view: str, controls: Ma
 
 
 def caveats(source: Source, snapshot: Snapshot | ComparisonSnapshot, look: Look, whose: tuple[str, str]) -> list[str]:
-    """What a person should know before a link is given away.
+    """Return what to know before sharing a link.
 
     Args:
         whose: begin the two halves of a sentence: "This run was", "the link's goes".
@@ -202,7 +202,7 @@ def caveats(source: Source, snapshot: Snapshot | ComparisonSnapshot, look: Look,
 
 
 def address(page: str) -> str:
-    """Of a page, as this browser knows it, without a query."""
+    """Return the address of a page as this browser sees it, without a query."""
     parts = urlsplit(st.context.url or f"http://localhost:8501/{page}")
     base = parts.path.removesuffix("/").removesuffix(f"/{page}")
     return urlunsplit((parts.scheme, parts.netloc, f"{base}/{page}", "", ""))
@@ -212,13 +212,13 @@ def address(page: str) -> str:
 
 
 class Lesson(Protocol):
-    """What is looked at, and what of it is put away."""
+    """A view with hidden controls."""
 
     hidden: frozenset[str]
 
 
 def end_of_lesson(looking: Lesson) -> None:
-    """The way out of a lesson, at the foot of the page."""
+    """Show the button that ends lesson mode."""
     if not looking.hidden:
         return
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -1,4 +1,4 @@
-"""What pages about something that trains have in common: a head, and a part that refreshes itself."""
+"""Common parts of the Train and Compare pages: heading, and a part that refreshes itself."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from pll.ui.format import ICONS, STATES
 
 T = TypeVar("T")
 IDLE = 3.0
-"""Seconds between two looks at what is paused: somebody else may let it go on."""
+"""Seconds between refreshes while paused: another tab may resume it."""
 PATIENCE = 0.5
-"""Seconds that the first look waits for the data."""
+"""Seconds to wait for the data before a placeholder is shown."""
 
 
 def heading(
@@ -27,7 +27,7 @@ def heading(
     share: Callable[[], None],
     onward: Callable[[], None],
 ) -> None:
-    """What it is and where it stands, with its settings at hand; at the right sharing, and the way on.
+    """Show name, state and settings; at the right, sharing and next steps.
 
     Args:
         in_short: how it was set up, in one line.
@@ -50,7 +50,7 @@ def heading(
 
 
 def refreshed(draw: Callable[[T, str], None], what: T, state: str, every: float) -> None:
-    """Draw what changes, again and again while it may change.
+    """Draw a part of the page, and refresh it while it may change.
 
     Args:
         draw: given `what`, and the state that the rest of the page was made for.

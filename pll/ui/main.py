@@ -1,4 +1,4 @@
-"""The frame of every page: title, navigation."""
+"""Entry script of every page run: title, navigation, address."""
 
 from pathlib import Path
 

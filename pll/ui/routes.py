@@ -1,4 +1,4 @@
-"""The pages and the ways between them."""
+"""Routes: the pages, and links between them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PAGES: dict[str, dict[str, Any]] = {
 
 
 def go(name: str, **query: str) -> None:
-    """Leave for another page; the rest of the present one does not run."""
+    """Switch to another page; the rest of the current one does not run."""
     st.switch_page(PAGES[name]["page"], query_params=query)
 
 

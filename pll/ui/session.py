@@ -1,4 +1,4 @@
-"""What pages share: the runs of this process, the run in view, the data chosen."""
+"""State of one browser session: the run or comparison in view, and the chosen data."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def view_comparison(comparison: Comparison | None) -> None:
 
 @dataclass(frozen=True)
 class Choice:
-    """The data this tab has chosen, and how its candidate sets are made (both None: as they are in the data)."""
+    """The chosen data, and how its candidate sets are made (`flip` and `noisy` both None: as in the data)."""
 
     source: Source
     flip: Flip | None = None
@@ -172,7 +172,7 @@ def dataset(source: Source) -> PartialLabelDataset:
 
 
 def data_key(source: Source) -> str:
-    """What tells data apart: the source, and the size and time of its file, which may change in its place."""
+    """Return a cache key of the data: the source, and size and modification time of its file."""
     known = [source.to_json()]
     if source.path is not None:
         with suppress(OSError):
@@ -182,7 +182,7 @@ def data_key(source: Source) -> str:
 
 
 def choice_key(choice: Choice) -> str:
-    """What tells prepared data apart."""
+    """Return a cache key of the prepared data."""
     return json.dumps([data_key(choice.source), asdict(choice)], sort_keys=True)
 
 
@@ -197,7 +197,7 @@ def _prepared(key: str, _make: Callable[[], PartialLabelDataset]) -> PartialLabe
 
 
 class _NotYet(Exception):
-    """Raised instead of making something; what raises is not kept."""
+    """Raised to probe a cache without filling it."""
 
 
 def _not_yet() -> PartialLabelDataset:
@@ -205,14 +205,14 @@ def _not_yet() -> PartialLabelDataset:
 
 
 def dataset_if_read(source: Source) -> PartialLabelDataset | None:
-    """The data of a source where it is at hand; it is not read."""
+    """Return the data of a source if it is cached, else None."""
     with suppress(_NotYet):
         return _dataset(data_key(source), _not_yet)
     return None
 
 
 def prepared_if_made(choice: Choice) -> PartialLabelDataset | None:
-    """`dataset_with_candidates` where it is at hand; it is not made."""
+    """Return `dataset_with_candidates` if it is cached, else None."""
     with suppress(_NotYet):
         return _prepared(choice_key(choice), _not_yet)
     return None
@@ -269,10 +269,10 @@ def remember_upload(name: str, content: bytes) -> Source:
 
 
 def forget_upload() -> None:
-    """The tab no longer has a file."""
+    """Forget the uploaded file."""
     st.session_state.pop("upload", None)
 
 
 def last_upload() -> Source | None:
-    """The file this tab brought last: the uploader itself forgets it on a change of page."""
+    """Return the last uploaded file; the uploader itself forgets it on a change of page."""
     return st.session_state.get("upload")

@@ -1,8 +1,8 @@
-"""What a server does once, in the background, so that the first page and every refresh are quick.
+"""Work done once at server start, in the background, so that pages and refreshes are fast.
 
 Streamlit collects garbage after *every* script run, every refresh of a live view included. With torch, pandas and
-Plotly loaded that takes 0.2 s of a core each time, in which no other thread runs. What is loaded once and stays for
-ever need not be looked through again: frozen, a collection costs less than a millisecond.
+Plotly loaded that takes 0.2 s of a core each time, in which no other thread runs. Objects that stay loaded are
+frozen; a collection then takes less than a millisecond.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MODULES = ("pll.ui.train.live", "pll.ui.train.run_controls", "pll.ui.compare.liv
 
 
 def get_ready() -> None:
-    """Import what pages will need, train for a moment, and freeze what is there."""
+    """Import what pages will need, train for a moment, and freeze all objects."""
     for name in MODULES:
         importlib.import_module(name)
     warm_up()

@@ -1,4 +1,4 @@
-"""What of a run is in view: the epoch, which is apart from training, the example, and the label weights there.
+"""View state of a run: epoch, example and options in view, and the label weights there.
 
 ComparisonView back never touches the run: it goes on, waits or has ended, and the page reads its history meanwhile.
 """
@@ -87,24 +87,24 @@ class RunView(ViewState):
         return f"view-{self.run_id}"
 
     def select(self, example: int) -> None:
-        """Look at this example, until another one is chosen."""
+        """Select this example."""
         self.selected = example
 
     def open_story(self, example: int) -> None:
-        """Look at this example, and at its story, unless it is looked at in another way already."""
+        """Select this example, and show its history unless the current view shows it."""
         self.select(example)
         if self.view not in FOLLOWING:
             self.view = st.session_state[self.view_key] = "One example"
 
     def pin(self, example: int) -> None:
-        """Keep this example at hand, or no longer."""
+        """Pin or unpin this example."""
         if example in self.pins:
             self.pins.remove(example)
         else:
             self.pins.append(example)
 
     def seek(self, data: PartialLabelDataset) -> None:
-        """Find the examples that a link asks for by their ids."""
+        """Resolve the ids that a link asks for to row numbers."""
         if self.sought is None:
             return
         example, pins = self.sought
@@ -121,13 +121,13 @@ class RunView(ViewState):
 
 
 def run_view(run: Run) -> RunView:
-    """What this tab looks at in a run; remembered while the tab is open."""
+    """Return this tab's view of a run."""
     state: RunView = st.session_state.setdefault(f"run-view-{run.id}", RunView(run.id))
     return state
 
 
 def hides_navigation() -> bool:
-    """Whether the lesson in this tab puts the navigation between pages away."""
+    """Return whether lesson mode hides the navigation."""
     query = st.query_params
     if "lanes" in query or "comparison" in query:
         looking = st.session_state.get(f"comparison-view-{query.get('comparison')}")
@@ -140,7 +140,7 @@ def hides_navigation() -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The label weights at one moment, and what is read off them.
+    """Label weights at one moment, and quantities derived from them.
 
     Attributes:
         epoch: epochs complete.
@@ -156,7 +156,7 @@ class Frame:
 
     @property
     def when(self) -> str:
-        """The moment in a few words."""
+        """The moment as text."""
         if self.batch is not None:
             return f"Epoch {self.epoch} and {self.batch[0]} of {self.batch[1]} mini-batches"
         return f"Epoch {self.epoch}" if self.epoch else "Before training"
@@ -193,7 +193,7 @@ class Scene:
 
     @property
     def is_latest(self) -> bool:
-        """Whether nothing later is known."""
+        """Whether this is the latest epoch."""
         return self.frame.epoch >= max(self.epochs[-1], self.snapshot.epoch)
 
     def changed(self) -> npt.NDArray[np.bool_]:
@@ -260,7 +260,7 @@ def metrics_at(snapshot: Snapshot, epoch: int) -> dict[str, Any]:
 
 
 def without_truth_figures(snapshot: Snapshot) -> Snapshot:
-    """The same without anything that true labels would tell."""
+    """Return the snapshot without metrics that need true labels."""
     nothing = {"transductive_accuracy": None, "test_accuracy": None}
     metrics = None if snapshot.metrics is None else snapshot.metrics | nothing
     return replace(snapshot, rows=tuple(row | nothing for row in snapshot.rows), metrics=metrics)

@@ -1,4 +1,4 @@
-"""The transport bar of a comparison: one for all lanes. It moves them; looking back does not."""
+"""Control bar of a comparison: one for all lanes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUIET = 10
 
 
 def bar(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
-    """The same buttons in the same places, whatever the state, so that none moves away under the pointer.
+    """Show the control bar; its buttons keep their places in every state.
 
     In the main script and not in the fragment that refreshes, so that they answer at once.
     """

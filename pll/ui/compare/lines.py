@@ -1,4 +1,4 @@
-"""Figures of all lanes over the epochs, on shared axes: one line a lane, the same colour everywhere; and as tables."""
+"""Colours of lanes, and charts and tables of their metrics over the epochs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lanes as they happen, or as they went: one timeline, a star plot a lane, shared axes, and a verdict in words."""
+"""Live view of a comparison: timeline, star plots, charts and verdict."""
 
 from __future__ import annotations
 

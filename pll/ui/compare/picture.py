@@ -1,4 +1,4 @@
-"""All lanes in one picture to take away: star plots above, lines below, and what it shows in words; as SVG or PNG.
+"""Download of all lanes as one picture (SVG or PNG): star plots, line charts and verdict.
 
 Written here and not by Plotly, since it holds both kinds of pictures. It is made when it is asked for.
 """

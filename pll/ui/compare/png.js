@@ -1,4 +1,4 @@
-// One button that draws an SVG on a canvas and hands it out as PNG, at twice its size for print.
+// Button that draws an SVG on a canvas and downloads it as PNG, at twice its size for print.
 
 export default function ({ parentElement, data }) {
   const button = parentElement.querySelector("button.png");

@@ -1,4 +1,4 @@
-"""What is to be compared: data, lanes and their settings; or runs of the past."""
+"""Setup of a comparison: data, lanes and settings; or finished runs."""
 
 from __future__ import annotations
 

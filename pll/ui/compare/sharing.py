@@ -1,4 +1,4 @@
-"""Share links of comparisons: the popover that makes one, and what happens when one is opened.
+"""Share links of comparisons: create one, and open one.
 
 Whoever opens a link gets lanes of their own. The id of the comparison joins the link in the address bar, so that a
 reload finds it again.
@@ -96,7 +96,7 @@ def _looked_at(looking: ComparisonView) -> Look:
 
 
 def _caveats(comparison: Comparison, snapshot: ComparisonSnapshot, look: Look) -> list[str]:
-    """What a person should know before the link is given away."""
+    """Return what to know before sharing the link."""
     source = comparison.runs[0].config.source
     said = links.caveats(source, snapshot, look, whose=("These lanes were", "the link's go"))
     if len(comparison.runs) < len(comparison.lanes.runs):

@@ -1,4 +1,4 @@
-// Puts an SVG, made by drawn.py from numbers and escaped words, where the one before was.
+// Replaces the chart by the SVG that svg_lines.py made from numbers and escaped text.
 
 export default function ({ parentElement, data }) {
   parentElement.querySelector(".lines").innerHTML = data.svg;

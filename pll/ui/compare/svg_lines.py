@@ -1,4 +1,4 @@
-"""Lines of lanes as SVG: cheap enough to be made anew at every refresh, and right for print.
+"""Line charts of lanes as SVG, for refreshes and for print.
 
 Plotly's charts take a browser a tenth of a second each; three of them twice a second would leave it no time for the
 star plots. So these are drawn while lanes move, and Plotly's, which can be hovered over, once they stand still.

@@ -1,4 +1,4 @@
-"""What of a comparison is in view: one epoch for all lanes, and the label weights of each there."""
+"""View state of a comparison: one epoch for all lanes, and the label weights of each."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class ComparisonView(ViewState):
 
 
 def comparison_view(comparison: Comparison) -> ComparisonView:
-    """What this tab looks at; remembered while the tab is open."""
+    """Return this tab's view of a comparison."""
     state: ComparisonView = st.session_state.setdefault(f"comparison-view-{comparison.id}", ComparisonView())
     return state
 

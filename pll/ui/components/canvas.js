@@ -1,4 +1,4 @@
-// What every canvas component shares. pll/ui/components/canvas.py puts this text before the component's own: one module each.
+// Base class of canvas components. pll/ui/components/canvas.py puts this file before each component's own script.
 //
 // Streamlit calls a component's function again for every update and every change of theme. The elements live on, and
 // with them one Plot: what moves, where it is and where it is going. So an update never flickers, it only sets targets.

@@ -1,7 +1,7 @@
-"""Canvas components: pictures in which motion carries the meaning, drawn in the browser.
+"""Canvas components: animated pictures drawn in the browser.
 
-A component is a JavaScript file beside this one, put behind what all of them share (`svgpen.js`, `canvas.js`,
-`canvas.css`).
+A component is a JavaScript file in this folder, appended to the code that all of them share (`svgpen.js`,
+`canvas.js`, `canvas.css`).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def mount(
 ) -> int | None:
     """Mounts or updates the component called `key`; returns the example selected in it just now, else None.
 
-    What the browser says is believed only if it names one of the `known` examples.
+    A selection is accepted only if it is one of the `known` examples.
     """
 
     def checked(example: object) -> int | None:

@@ -1,7 +1,7 @@
-"""Components of our own: HTML, style and script, registered with Streamlit once, at import, and sent data ever after.
+"""Custom Streamlit components: HTML, CSS and JavaScript, registered once at import.
 
-A component is mounted under a fixed key; from then on a run only sends new data, and its elements in the browser live
-on. Everything goes inline, since Streamlit takes paths from installed packages only.
+A component is mounted under a fixed key; later runs only send new data, and its elements in the browser are kept.
+Everything is inline, since Streamlit takes paths from installed packages only.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ export default (component) => {
   return drawn(component);
 };
 """
-"""Streamlit loads the script anew where a component is mounted, and calls it once it is there: when two updates come
-close together, the older one may be called last. It must not undo the newer one."""
+"""Streamlit loads the script again wherever a component is mounted and calls it once it is loaded: of two updates in
+quick succession, the older one may be called last. It must not overwrite the newer one."""
 
 _numbers = count(time.time_ns() // 1000)
-"""Of all that is sent, in order; a server that starts anew goes on above where it was."""
+"""Sequence number of updates; based on time, so that it keeps growing when the server restarts."""
 
 
 def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[Path]) -> Component:

@@ -1,4 +1,4 @@
-// The gallery: a card an example, kept from update to update, so that bars glide and nothing flickers.
+// Gallery component: one card per example, kept between updates, so that bars move smoothly.
 
 const LINE = 17;          // pixels a candidate
 const galleries = new WeakMap();

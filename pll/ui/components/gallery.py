@@ -1,6 +1,6 @@
-"""Examples as cards: the picture, the candidates, and how the label weights stand, as bars that glide.
+"""Gallery component: examples as cards with picture, candidates and label weights as bars.
 
-The browser keeps the cards (`gallery.js`): an update moves the bars of those that stay and fades in those that come.
+The browser keeps the cards (`gallery.js`): an update moves the bars of cards that stay and fades in new ones.
 """
 
 from __future__ import annotations

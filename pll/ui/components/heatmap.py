@@ -1,4 +1,4 @@
-"""The heatmap of label weights: a row an example, a column a class, from pale (0) to deep (1).
+"""Heatmap component of label weights: one row per example, one column per class.
 
 Classes that are no candidate of an example are left blank. Rows are sorted from sure to unsure at every epoch, or keep
 an order that was frozen at one of them, so that a single example can be followed.

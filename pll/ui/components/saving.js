@@ -1,4 +1,4 @@
-// Two buttons that save the Plotly chart of a certain key as it is on the page: as PNG, at twice its size, and as SVG.
+// Two buttons that save the Plotly chart of a given key: as PNG, at twice its size, and as SVG.
 //
 // Plotly's own button can write one format only. It is asked for either here: Streamlit leaves the Plotly that drew the
 // chart where it can be found.

@@ -1,7 +1,7 @@
-"""The star plot: every class an anchor on a circle, every example at Σ_j w_ij · anchor_j.
+"""Star plot component: every class is an anchor on a circle, every example is drawn at Σ_j w_ij · anchor_j.
 
-An example that may still be anything stands in the middle; as its label weights sharpen it travels out to the anchor
-of its identified label. The browser draws and animates (`star.js`); this module says what is where.
+An example with uniform label weights is near the centre; as its label weights sharpen it moves to the anchor of its
+identified label. The browser draws and animates (`star.js`); this module computes positions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pll.ui.components.component import Payload
 from pll.weights import Sharpness, Weights, sharpness
 
 MOST_POINTS = 2000
-"""More than this a browser cannot keep moving smoothly, nor an eye follow."""
+"""Examples drawn at most: browsers cannot animate more smoothly."""
 
 SETTLED = 0.9
 """Confidence from which on an example counts as settled in the text alternative (and spreads out in `star.js`)."""
@@ -209,7 +209,7 @@ def _spokes(weights: Weights, candidates: CandidateSets, row: npt.NDArray[np.int
 
 
 def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSets) -> str:
-    """The picture in words, for those who do not see it."""
+    """Return the text alternative of the picture."""
     counts = np.bincount(sharp.identified, minlength=candidates.n_classes)
     said = format_counts({name: int(n) for name, n in zip(candidates.class_names, counts, strict=True)})
     settled = int((sharp.confidence >= SETTLED).sum())

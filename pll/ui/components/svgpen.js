@@ -1,5 +1,4 @@
-// A pen that takes the commands of a canvas and writes SVG: what our pictures draw with, and no more. So a picture has one
-// way of being drawn, whether it ends up as pixels or in print.
+// SVG writer with the part of the canvas API that our pictures use, so that one drawing routine serves screen and export.
 
 const round = (value) => Math.round(100 * value) / 100;
 

@@ -1,7 +1,7 @@
-"""The timeline: how far a run is, and which of its epochs is in view. One strip for progress and for going back.
+"""Timeline component: progress of a run, and a handle that selects the epoch in view.
 
-It is drawn by the browser (`timeline.js`), so that dragging is smooth whatever the server does: the handle follows the
-pointer at once, and the next epoch is asked for when the one before has arrived.
+The browser draws it (`timeline.js`), so that dragging does not wait for the server: the handle follows the pointer, and
+the next epoch is requested when the one before has arrived.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def spark(changed: npt.NDArray[np.floating[Any]], most: int = MOST_COLUMNS) -> l
 
 
 def checked(look: object, total: int) -> tuple[int, bool, int] | None:
-    """What the browser asks for, if it can be meant: [epoch, follow, number]."""
+    """Return the request [epoch, follow, number] of the browser, or None if it is invalid."""
     match look:
         case [int(epoch), bool(follow), int(asked)] if 0 <= epoch <= total:
             return epoch, follow, asked

@@ -1,4 +1,4 @@
-"""Candidates that the data brings: its own, or those a rule makes of what several people said."""
+"""Candidate sets from the data: its own, or made from annotators' labels by a rule."""
 
 from __future__ import annotations
 

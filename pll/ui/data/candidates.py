@@ -1,4 +1,4 @@
-"""Step 2 of the data page: where candidate sets come from, and what is learnt from."""
+"""Step 2 of the data page: source of the candidate sets, and features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step 3 of the data page: the data as a person checks it."""
+"""Step 3 of the data page: statistics, examples and charts to check the data."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def first_rows(data: PartialLabelDataset, rows: int = PREVIEWED, columns: int = 
 
 
 def charts_of(data: PartialLabelDataset) -> None:
-    """How many candidates, and which labels keep company."""
+    """Show the sizes of candidate sets and which labels occur together."""
     sets = data.sets()
     left, right = st.columns(2, gap="large")
     with left:

@@ -1,4 +1,4 @@
-"""Data on its way to the page: small files at once, large ones in the background, after a look at their first rows."""
+"""Reading data for the page: small files at once, large files in the background."""
 
 from __future__ import annotations
 

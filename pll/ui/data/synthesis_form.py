@@ -1,4 +1,4 @@
-"""Candidate sets that are made: of true labels, or of single labels that may be wrong; drawn before they are used."""
+"""Forms that make candidate sets from true labels, or from single labels that may be wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Step 1 of the data page: what may be brought, and the catalogue."""
+"""Step 1 of the data page: file upload, catalogue, files on the server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def begin_with(way: str) -> None:
 
 
 def upload(formats: Mapping[str, Format]) -> Source | None:
-    """A file of the user's, this time's or the last one of this tab."""
+    """Show the uploader; return the uploaded file, or the last one of this tab."""
     uploaded = st.file_uploader(
         "A table, an array, an export of an annotation tool, pictures in a ZIP, or a research file",
         help="Read as: " + ", ".join(form.label for form in formats.values()),

@@ -1,4 +1,4 @@
-"""What each column of a table is: our guess on its first rows, for a person to correct."""
+"""Editor for the roles of a table's columns, filled with a guess from the first rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The labels of a run on their way out: back into the file they came from, or into another format."""
+"""Downloads of a run's labels: in the source file's format, or in another."""
 
 from __future__ import annotations
 

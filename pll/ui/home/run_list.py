@@ -1,4 +1,4 @@
-"""Runs and comparisons of the past, a row each: where it stands, how well it went, the way to it."""
+"""List of recent runs and comparisons: state, result, actions."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def row(run: Run, snapshot: Snapshot) -> None:
 
 
 def resume(run: Run) -> None:
-    """Go on with a run, or say why not."""
+    """Resume a run; show the message of a UserError."""
     try:
         run.resume()
     except UserError as error:
@@ -90,7 +90,7 @@ def resume(run: Run) -> None:
 
 
 def delete(run_id: str) -> None:
-    """Delete a run, or say why not."""
+    """Delete a run; show the message of a UserError."""
     try:
         session.registry().delete(run_id)
     except UserError as error:
@@ -100,7 +100,7 @@ def delete(run_id: str) -> None:
 
 
 def delete_comparison(comparison_id: str) -> None:
-    """Delete a comparison, or say why not."""
+    """Delete a comparison; show the message of a UserError."""
     try:
         session.registry().delete_comparison(comparison_id)
     except UserError as error:

@@ -1,4 +1,4 @@
-"""Predict, then reveal: a question about what the figure will show, before it shows it."""
+"""Multiple-choice questions that are asked before a figure shows its result."""
 
 from __future__ import annotations
 

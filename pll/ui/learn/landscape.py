@@ -1,4 +1,4 @@
-"""What ideas 3 and 4 share: the carousel, its landscape as a chart, and the picture of what turning means."""
+"""Risk landscape of ideas 3 and 4: chart and dial."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How every idea of the Learn page is laid out: a number and a title, words on the left, a figure on the right."""
+"""Layout of the Learn page: chapters, headings, columns and chart elements."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whose data the last ideas speak of: the run in view, the data chosen, or the embedded digits."""
+"""Data of ideas 7 and 8: the run in view, the chosen data, or the embedded digits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reader's own toy: its points, what they look at, and the training on it; ideas 5 and 6 share it."""
+"""State of the interactive toy data set that ideas 5 and 6 share."""
 
 from __future__ import annotations
 

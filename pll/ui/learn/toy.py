@@ -1,5 +1,5 @@
-"""The toy as a component: points in the plane that a reader drags, adds and removes, and the boundary that training
-draws between them, epoch by epoch. The browser moves the picture (`toy.js`); all that it shows was trained in Python.
+"""Toy component: points in the plane that can be moved, added and removed, and the decision boundary at every epoch.
+The browser animates (`toy.js`); everything shown was computed in Python.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def toy_payload(
 
 
 def description(toy: Toy, lessons: Sequence[Lesson], epoch: int) -> str:
-    """The picture in words, for those who do not see it."""
+    """Return the text alternative of the picture."""
     n = len(toy)
     when = f"after epoch {epoch}" if epoch else "before training"
     found = [

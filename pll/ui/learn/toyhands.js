@@ -1,4 +1,4 @@
-// What hands do to the toy, with a pointer or with keys; and how Python hears of it, one report at a time.
+// Pointer and keyboard input of the toy, reported to Python one edit at a time.
 
 const SLIDE = 4;          // pixels from which on a press is a drag
 const PAUSE = 170;        // ms between two reports of a drag, at least

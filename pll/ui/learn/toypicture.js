@@ -1,4 +1,4 @@
-// The toy's picture: panels side by side or stacked, the shaded plane, the boundary, and the points as pies.
+// Drawing of the toy: panels, shaded plane, decision boundary, and points as pies of label weights.
 
 const REACH = 18;         // pixels within which the pointer finds a point
 const CELLS = 64;         // of the shaded plane, each way

@@ -1,4 +1,4 @@
-"""A run as it happens, or as it went: timeline, figures, star plot, heatmap, and one view of what lies behind them."""
+"""Live view of a run: timeline, figures, star plot, heatmap and views."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _live(run: Run, state_of_page: str) -> None:
 
 
 def getting_ready(snapshot: Snapshot) -> None:
-    """Nothing is to be seen yet; the page is as high as it will be."""
+    """Show a placeholder of the same height until the data is ready."""
     st.caption(format_state(snapshot))
     st.progress(0.0)
     st.container(height=pictures.HEIGHT + 300, border=False)
@@ -122,7 +122,7 @@ _M = f"The largest label weight of an example, on average; and the share of exam
 
 
 def views(now: Scene) -> None:
-    """What lies behind the pictures: one view at a time; the others cost nothing."""
+    """Show the selector of views and the selected view; the others are not computed."""
     looking = now.looking
     names = [
         name

@@ -1,4 +1,4 @@
-"""The two pictures that are always there: the star plot and the heatmap, with the few things to set about them."""
+"""Star plot and heatmap of a run, with their options."""
 
 from __future__ import annotations
 

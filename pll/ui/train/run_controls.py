@@ -1,4 +1,4 @@
-"""The transport bar: begin again, step, play, pause, how fast, and stop. It moves the run; looking back does not."""
+"""Control bar of a run: restart, step, resume, pause, speed and stop."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUIETS = (NEVER, 5, 10, 25, 50)
 
 
 def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
-    """Which run, how it was set up, where it stands; at the right, what `share` offers, and where to go from it."""
+    """Show name, state and settings of a run; at the right, sharing and next steps."""
     live_page.heading(
         snapshot,
         format_settings(run.config),
@@ -36,7 +36,7 @@ def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
 
 
 def what_next(run: Run, state: str) -> None:
-    """Take the labels away, or begin something else."""
+    """Show next steps: review, export, new run."""
     labels = {"finished": "Export labels and model", "stopped": "Export labels so far"}
     if state in labels:
         if st.button("Review uncertain labels", icon=":material/rate_review:", key="review"):
@@ -50,7 +50,7 @@ def what_next(run: Run, state: str) -> None:
 
 
 def bar(run: Run, state: str) -> None:
-    """The buttons of a run: always the same ones in the same places, so that none moves away under the pointer.
+    """Show the control bar; its buttons keep their places in every state.
 
     In the main script and not in the fragment that refreshes, so that they answer at once.
     """
@@ -68,7 +68,7 @@ def bar(run: Run, state: str) -> None:
 
 
 def move(run: Run, state: str, *, can_move: bool) -> None:
-    """Begin again, play or pause, step, stop."""
+    """Show restart, resume or pause, steps and stop."""
     looking, disabled = run_view(run), not can_move
     st.button(
         "Restart",
@@ -93,7 +93,7 @@ def move(run: Run, state: str, *, can_move: bool) -> None:
 
 
 def settle(run: Run) -> None:
-    """Whether it ends by itself."""
+    """Show the selector of the stop condition."""
     now = run.settle_after or NEVER
     control_widgets.setting(
         "Stop when settled",

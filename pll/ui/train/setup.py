@@ -52,7 +52,7 @@ _RANGES: dict[str, dict[str, Any]] = {
 
 
 def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
-    """Widgets for everything that determines a run; the method and its model first, the rest folded away."""
+    """Show the settings of a run and return its config; all but method and model in an expander."""
     has_truth = data.y is not None
     names = [name for name, method in METHODS.items() if has_truth or not method.needs_truth]
     left, right = st.columns(2, gap="large")
@@ -143,7 +143,7 @@ def model_title(name: str) -> str:
 
 
 def advice(config: RunConfig, data: PartialLabelDataset) -> bool:
-    """Say what the run will cost and what does not fit; returns whether it can start."""
+    """Show estimated cost and obstacles; return whether the run can start."""
     try:
         advised = advise(new_estimator(config), data)
     except UserError as error:

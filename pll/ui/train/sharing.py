@@ -1,4 +1,4 @@
-"""Share links on the train page: the popover that makes one, and what happens when one is opened.
+"""Share links of runs: create one, and open one.
 
 Whoever opens a link gets a run of their own. Its id joins the link in the address bar, so that a reload finds it again.
 """

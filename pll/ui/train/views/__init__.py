@@ -1,4 +1,4 @@
-"""What lies behind the star plot and the heatmap: one question a view, all of them at the epoch in view.
+"""Views of a run at the epoch in view, each with the question it answers.
 
 Only the view that is shown is computed. A view is a function of a `Scene`; the figures in these modules are plain
 functions of arrays, so that other pages can use them.

@@ -1,4 +1,4 @@
-"""Does it become right, or only sure? Accuracy beside confidence, and the loss."""
+"""Accuracy view: accuracy beside confidence, and the loss."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How did this one come to its label? One example: what it is, and its label weights over the epochs."""
+"""Example view: one example and its label weights over the epochs."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def draw_story(scene: Scene, row: int) -> None:
 
 
 def pin_button(scene: Scene, row: int) -> None:
-    """Keep the example at hand among *Examples*, and in a share link."""
+    """Show the button that pins or unpins an example."""
     is_pinned = row in scene.looking.pins
     st.button(
         "Unpin" if is_pinned else "Pin",
@@ -120,7 +120,7 @@ def describe_label(scene: Scene, row: int) -> list[str]:
 def describe_history(
     epochs: Sequence[int], weights: npt.NDArray[np.float32], names: Sequence[str], *, is_whole: bool
 ) -> list[str]:
-    """When it settled, and how often it changed its mind; epoch 0, before training, has no mind yet.
+    """Return when its label settled and how often it changed; epoch 0, before training, is not counted.
 
     >>> weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], dtype=np.float32)
     >>> describe_history([0, 1, 2, 3], weights, ["cat", "dog"], is_whole=True)

@@ -1,4 +1,4 @@
-"""Which examples are clear, open, or wrong? A gallery of a dozen."""
+"""Examples view: a gallery of twelve examples."""
 
 from __future__ import annotations
 

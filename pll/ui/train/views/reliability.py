@@ -1,4 +1,4 @@
-"""Can its confidence be believed? Confidence against the share that is right, bin by bin."""
+"""Reliability view: confidence against the share of correct labels, by bin."""
 
 from __future__ import annotations
 

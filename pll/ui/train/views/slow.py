@@ -1,4 +1,4 @@
-"""What does one mini-batch do, exactly? Algorithm 1 in four steps, lit one after the other, with real numbers.
+"""Slow-motion view: Algorithm 1 in four steps with the numbers of the next mini-batch.
 
 The numbers are those of `pll.analysis.trace`: what the next mini-batch will do, seen from one of its examples.
 """

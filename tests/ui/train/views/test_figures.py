@@ -13,7 +13,7 @@ from pll.runs.history import BINS
 from pll.synthesis import flip_binomial
 from pll.ui.train.views.accuracy import accuracy_chart, loss_chart
 from pll.ui.train.views.distributions import MOST_COLUMNS, confidence_chart, entropy_chart
-from pll.ui.train.views.example import choices, life, story_chart
+from pll.ui.train.views.example import choices, describe_history, story_chart
 from pll.ui.train.views.reliability import reliability_chart, verdict
 from pll.ui.train.views.ternary import three_parts
 from pll.weights import restricted_softmax
@@ -102,16 +102,16 @@ def test_the_story_of_one_example():
 
 def test_the_life_of_one_example():
     weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.4, 0.6], [0.6, 0.4], [0.7, 0.3]], dtype=np.float32)
-    assert life([0, 1, 2, 3, 4], weights, ["cat", "dog"], is_whole=True) == [
+    assert describe_history([0, 1, 2, 3, 4], weights, ["cat", "dog"], is_whole=True) == [
         "Settled on cat at epoch 3.",
         "It changed its mind twice.",
     ]
-    assert life([0, 10, 20], weights[[0, 1, 4]], ["cat", "dog"], is_whole=False) == [
+    assert describe_history([0, 10, 20], weights[[0, 1, 4]], ["cat", "dog"], is_whole=False) == [
         "Settled on cat at epoch 10.",
         "It never changed its mind, as far as the 3 stored epochs tell.",
     ]
-    assert "one candidate" in life([0, 1], weights[:2, :1], ["cat"], is_whole=True)[0]
-    assert life([0], weights[:1], ["cat", "dog"], is_whole=True) == ["Not trained yet."]
+    assert "one candidate" in describe_history([0, 1], weights[:2, :1], ["cat"], is_whole=True)[0]
+    assert describe_history([0], weights[:1], ["cat", "dog"], is_whole=True) == ["Not trained yet."]
 
 
 def test_choices_name_ids_candidates_and_truth():

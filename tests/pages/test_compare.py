@@ -68,7 +68,7 @@ def test_too_few_lanes_are_said_and_not_started(open_page: Any) -> None:
     for chosen in (["proden"], []):
         page.pills[0].set_value(chosen).run()
         assert not page.exception
-        assert "two to 5 can be compared" in page.info[0].value
+        assert f"{len(chosen)} lane" in page.info[0].value
         assert not [one for one in page.button if one.label == "Start"]
 
 
@@ -154,7 +154,6 @@ def test_runs_of_the_past_side_by_side(open_page: Any, finished: Comparison) -> 
     page.multiselect(key="compare_runs").set_value(chosen).run()
     button(page, "Compare").click().run()
     assert not page.exception
-    assert "Runs of the past, laid beside each other." in said(page)
     assert "PRODEN-itera" in said(page)
     assert not [one for one in page.button if one.label == "Restart"]
 

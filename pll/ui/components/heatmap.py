@@ -17,6 +17,7 @@ from pll.colors import class_colours
 from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, mount
 from pll.ui.components.component import Payload
+from pll.ui.format import count
 from pll.weights import Weights, sharpness
 
 MOST_ROWS = 300
@@ -200,7 +201,7 @@ def _checked(weights: Weights, candidates: CandidateSets, rows: npt.NDArray[np.i
 
 def _note(candidates: CandidateSets, rows: int, columns: int) -> str:
     n, c = len(candidates), candidates.n_classes
-    parts = [f"{rows:,} of {n:,} examples" if rows < n else f"{n:,} examples"]
+    parts = [f"{rows:,} of {n:,} examples" if rows < n else count(n, "example")]
     if columns < c:
         parts.append(f"the {columns} most frequent of {c:,} classes")
     return ", ".join(parts)

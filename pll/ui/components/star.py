@@ -17,6 +17,7 @@ from pll.colors import class_colours
 from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, format_counts, mount
 from pll.ui.components.component import Payload
+from pll.ui.format import count
 from pll.weights import Sharpness, Weights, sharpness
 
 MOST_POINTS = 2000
@@ -129,7 +130,7 @@ def star_payload(
     if changed is not None:
         shades |= changed[rows].astype(np.uint8) << 7
     shown = np.flatnonzero(np.isin(numbers, pins)).tolist()
-    note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else f"{n:,} examples"
+    note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else count(n, "example")
     payload: Payload = {
         "when": when,
         "note": note,

@@ -12,7 +12,7 @@ from pll.share import slug
 from pll.ui import live_page
 from pll.ui.components.star import SETTLED
 from pll.ui.components.timeline import timeline
-from pll.ui.format import duration, format_state, percent
+from pll.ui.format import count, duration, format_state, percent
 from pll.ui.train import pictures
 from pll.ui.train.views import VIEWS
 from pll.ui.view_state import Scene, scene
@@ -95,7 +95,7 @@ def figures(now: Scene) -> None:
         ("Identified", percent(accuracy), "correct labels" if test is None else f"{percent(test)} on unseen", _I)
         if now.data.y is not None
         else ("Settled", percent(settled), f"at least {SETTLED:.0%} sure", "Examples that are as good as decided."),
-        ("Changed", f"{row.get('changed_labels', 0):,}", f"of {len(now.data):,} labels", _C),
+        ("Changed", f"{row.get('changed_labels', 0):,}", f"of {count(len(now.data), 'label')}", _C),
         (
             "Mean confidence",
             percent(row.get("mean_confidence")),

@@ -2,7 +2,7 @@
 
 A link names its data (a dataset of the catalogue; of a file its name and fingerprint, since the file itself has to be
 given again) and every setting, defaults included, so that it means the same when a default becomes another one. It
-never names a path. What this package is not about: pages (pll.ui.train.share).
+never names a path. What this package is not about: pages (pll.ui.train.sharing).
 """
 
 from __future__ import annotations

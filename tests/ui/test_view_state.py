@@ -27,7 +27,7 @@ EPOCHS = 12
 def looking(monkeypatch: pytest.MonkeyPatch) -> RunView:
     """What this tab looks at, without a tab."""
     state = RunView("a run")
-    monkeypatch.setattr(module, "viewing", lambda run: state)
+    monkeypatch.setattr(module, "run_view", lambda run: state)
     st.cache_resource.clear()
     return state
 

@@ -50,7 +50,7 @@ def test_corrections_change_what_is_read_and_outlast_a_change_of_page(open_page:
     page = bring(open_page("data"), "messy.csv", MESSY.encode())
     source = page.session_state["upload"]
     told = {"unnamed 1": "ignore", "Name": "id", "ann_1": "annotator"}
-    page.session_state[f"told-columns-{source.sha256}"] = told  # as the table keeps it when the page is left
+    page.session_state[f"edits-columns-{source.sha256}"] = told  # as the table keeps it when the page is left
     page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
     assert shown(page)["ann_1"] == "One annotator's labels" and figures(page)["Candidates each"] == "1.00"
     assert any("2 of 7 columns are left out: unnamed 1, unnamed 7." in caption.value for caption in page.caption)
@@ -66,7 +66,7 @@ def test_numbered_labels_are_asked_about(open_page: Any) -> None:
     question = next(radio for radio in page.radio if "label_1, label_2" in radio.label)
     page = question.set_value("annotator").run()
     assert shown(page)["label_1"] == shown(page)["label_2"] == "One annotator's labels"
-    assert page.session_state[f"told-columns-{page.session_state['upload'].sha256}"] == {
+    assert page.session_state[f"edits-columns-{page.session_state['upload'].sha256}"] == {
         "label_1": "annotator",
         "label_2": "annotator",
     }

@@ -1,9 +1,9 @@
-"""Mini-batch training with label weights: one public `step`, and the only training loop there is.
+"""Mini-batch training with label weights: the optimiser, what a method adds (`Objective`), the step, the loop.
 
 The step is the paper's Algorithm 1, lines 6-9: one forward pass gives the loss, under the weights as they were, and
 the new label weights; the weights change before the parameters do, and no gradient flows through them.
 
-What this file is not about: threads, files, pages, and what a method does with the new weights (its `Objective`).
+What this file is not about: threads, files and pages.
 """
 
 from __future__ import annotations
@@ -30,6 +30,127 @@ from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.training.models import draws_globally, has_batch_norm
 from pll.training.rng import Stream
 from pll.weights import Weights
+
+OPTIMISERS = ("sgd", "adam")
+
+
+@dataclass(frozen=True)
+class Optimisation:
+    """The optimiser and its settings (paper: stochastic gradient descent, momentum 0.9, batch 256).
+
+    Args:
+        batch_size: training units a step, at least 1.
+        lr: learning rate of the first epoch.
+        momentum: of SGD; for Adam its β₁, below 1 (β₂ is 0.999).
+        weight_decay: added to the gradient as weight_decay · Θ.
+        optimiser: `"sgd"` or `"adam"`.
+        lr_decay, lr_decay_every: every so many epochs the learning rate is multiplied by `lr_decay`
+            (paper, ConvNet: 0.9 every 10). It follows from the epoch alone, so that a resumed run goes on alike.
+
+    >>> settings = Optimisation(lr=0.1, lr_decay=0.5, lr_decay_every=2)
+    >>> [settings.lr_at(epoch) for epoch in range(5)]
+    [0.1, 0.1, 0.05, 0.05, 0.025]
+    """
+
+    batch_size: int = 256
+    lr: float = 0.05
+    momentum: float = 0.9
+    weight_decay: float = 1e-3
+    optimiser: str = "sgd"
+    lr_decay: float = 1.0
+    lr_decay_every: int = 10
+
+    def lr_at(self, epoch: int) -> float:
+        """The learning rate of epoch 0, 1, … (the number of epochs completed)."""
+        return self.lr * self.lr_decay ** (epoch // self.lr_decay_every)
+
+    def start(self, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
+        """A fresh optimiser for these parameters.
+
+        Raises:
+            UserError: an optimiser that does not exist, or a momentum that Adam cannot have.
+        """
+        if self.optimiser not in OPTIMISERS:
+            raise UserError(f"There is no optimiser called {self.optimiser!r}; use one of {', '.join(OPTIMISERS)}.")
+        if self.optimiser == "sgd":
+            return torch.optim.SGD(
+                parameters, lr=self.lr, momentum=self.momentum, weight_decay=self.weight_decay, fused=True
+            )
+        if not 0 <= self.momentum < 1:
+            raise UserError(f"momentum is {self.momentum}; Adam needs it below 1.")
+        return torch.optim.Adam(
+            parameters, lr=self.lr, betas=(self.momentum, 0.999), weight_decay=self.weight_decay, fused=True
+        )
+
+
+class Objective(ABC):
+    """A method's part of the step. All it must have is a loss; whatever else there is to do, it does nothing by itself.
+
+    An epoch passes once over the *training units*. These are the examples, unless the method sets `owners` in `start`.
+    """
+
+    owners: Tensor | None = None
+    """(m,) int64, the example that each of m training units belongs to; None where the units are the examples."""
+
+    def start(self, trainer: Trainer) -> None:
+        """Make the stores it needs; the trainer is ready but untrained."""
+        return
+
+    def warm_up(self, trainer: Trainer) -> None:
+        """Training goes on from a model fitted before; `trainer.label_weights` are that model's. Called after `start`.
+
+        Where the training weights are made of label weights: take them over, as if they had just been refreshed.
+        """
+        return
+
+    @abstractmethod
+    def loss(self, batch: Batch, logits: Tensor) -> Tensor:
+        """The scalar to minimise, of logits (B, c), under the weights as they are."""
+
+    def update(self, batch: Batch, label_weights: Tensor) -> None:
+        """Take notice of the batch's new label weights (B, k), before the parameters change. No gradients."""
+        return
+
+    def end_epoch(self, trainer: Trainer) -> None:
+        """Do what is done once an epoch, if anything."""
+        return
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that a checkpoint must hold beyond model, optimiser and label weights."""
+        return {}
+
+    def load_state(self, state: dict[str, Tensor]) -> None:
+        """Go on from `state()`."""
+        return
+
+
+class WeightedLoss(Objective):
+    """Σ_j w_ij ℓ(g(x_i), e^j), averaged over the batch (paper, Eq. softmin); the weights stay uniform.
+
+    Attributes:
+        weights: the training weights, a store of the trainer's layout.
+    """
+
+    weights: Tensor
+
+    def __init__(self, loss: Loss) -> None:
+        self._loss = loss
+
+    def start(self, trainer: Trainer) -> None:
+        self.weights = trainer.label_weights.clone()  # uniform, Eq. (init)
+
+    def loss(self, batch: Batch, logits: Tensor) -> Tensor:
+        return (batch.read(self.weights) * batch.pick(self._loss(logits))).sum() / len(logits)
+
+    def label_losses(self, logits: Tensor) -> Tensor:
+        """(B, c): what each label would cost."""
+        return self._loss(logits)
+
+    def state(self) -> dict[str, Tensor]:
+        return {"weights": self.weights}
+
+    def load_state(self, state: dict[str, Tensor]) -> None:
+        self.weights.copy_(state["weights"])
 
 
 @dataclass(frozen=True)
@@ -273,6 +394,23 @@ def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:
         )
 
 
+def evaluation_batch(shape: tuple[int, ...]) -> int:
+    """Examples a forward pass without gradients. Few for images: a layer of a convnet keeps 512 KiB for each."""
+    return 4096 if len(shape) < 4 else 256
+
+
+@contextmanager
+def evaluating(network: nn.Module) -> Iterator[None]:
+    """Evaluation mode and no gradients inside; the mode is put back afterwards."""
+    was_training = network.training
+    network.eval()
+    try:
+        with torch.no_grad():
+            yield
+    finally:
+        network.train(was_training)
+
+
 class _Clock:
     """Wall time since it was made, less what passed while paused."""
 
@@ -303,142 +441,3 @@ def _epoch_order(n: int, seed: int, epoch: int) -> Tensor:
     """The permutation of an epoch: drawn on the CPU, so that it is the same on every device."""
     mixed = int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
     return torch.randperm(n, generator=torch.Generator().manual_seed(mixed))
-
-
-class Objective(ABC):
-    """A method's part of the step. All it must have is a loss; whatever else there is to do, it does nothing by itself.
-
-    An epoch passes once over the *training units*. These are the examples, unless the method sets `owners` in `start`.
-    """
-
-    owners: Tensor | None = None
-    """(m,) int64, the example that each of m training units belongs to; None where the units are the examples."""
-
-    def start(self, trainer: Trainer) -> None:
-        """Make the stores it needs; the trainer is ready but untrained."""
-        return
-
-    def warm_up(self, trainer: Trainer) -> None:
-        """Training goes on from a model fitted before; `trainer.label_weights` are that model's. Called after `start`.
-
-        Where the training weights are made of label weights: take them over, as if they had just been refreshed.
-        """
-        return
-
-    @abstractmethod
-    def loss(self, batch: Batch, logits: Tensor) -> Tensor:
-        """The scalar to minimise, of logits (B, c), under the weights as they are."""
-
-    def update(self, batch: Batch, label_weights: Tensor) -> None:
-        """Take notice of the batch's new label weights (B, k), before the parameters change. No gradients."""
-        return
-
-    def end_epoch(self, trainer: Trainer) -> None:
-        """Do what is done once an epoch, if anything."""
-        return
-
-    def state(self) -> dict[str, Tensor]:
-        """Everything that a checkpoint must hold beyond model, optimiser and label weights."""
-        return {}
-
-    def load_state(self, state: dict[str, Tensor]) -> None:
-        """Go on from `state()`."""
-        return
-
-
-class WeightedLoss(Objective):
-    """Σ_j w_ij ℓ(g(x_i), e^j), averaged over the batch (paper, Eq. softmin); the weights stay uniform.
-
-    Attributes:
-        weights: the training weights, a store of the trainer's layout.
-    """
-
-    weights: Tensor
-
-    def __init__(self, loss: Loss) -> None:
-        self._loss = loss
-
-    def start(self, trainer: Trainer) -> None:
-        self.weights = trainer.label_weights.clone()  # uniform, Eq. (init)
-
-    def loss(self, batch: Batch, logits: Tensor) -> Tensor:
-        return (batch.read(self.weights) * batch.pick(self._loss(logits))).sum() / len(logits)
-
-    def label_losses(self, logits: Tensor) -> Tensor:
-        """(B, c): what each label would cost."""
-        return self._loss(logits)
-
-    def state(self) -> dict[str, Tensor]:
-        return {"weights": self.weights}
-
-    def load_state(self, state: dict[str, Tensor]) -> None:
-        self.weights.copy_(state["weights"])
-
-
-OPTIMISERS = ("sgd", "adam")
-
-
-@dataclass(frozen=True)
-class Optimisation:
-    """The optimiser and its settings (paper: stochastic gradient descent, momentum 0.9, batch 256).
-
-    Args:
-        batch_size: training units a step, at least 1.
-        lr: learning rate of the first epoch.
-        momentum: of SGD; for Adam its β₁, below 1 (β₂ is 0.999).
-        weight_decay: added to the gradient as weight_decay · Θ.
-        optimiser: `"sgd"` or `"adam"`.
-        lr_decay, lr_decay_every: every so many epochs the learning rate is multiplied by `lr_decay`
-            (paper, ConvNet: 0.9 every 10). It follows from the epoch alone, so that a resumed run goes on alike.
-
-    >>> settings = Optimisation(lr=0.1, lr_decay=0.5, lr_decay_every=2)
-    >>> [settings.lr_at(epoch) for epoch in range(5)]
-    [0.1, 0.1, 0.05, 0.05, 0.025]
-    """
-
-    batch_size: int = 256
-    lr: float = 0.05
-    momentum: float = 0.9
-    weight_decay: float = 1e-3
-    optimiser: str = "sgd"
-    lr_decay: float = 1.0
-    lr_decay_every: int = 10
-
-    def lr_at(self, epoch: int) -> float:
-        """The learning rate of epoch 0, 1, … (the number of epochs completed)."""
-        return self.lr * self.lr_decay ** (epoch // self.lr_decay_every)
-
-    def start(self, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
-        """A fresh optimiser for these parameters.
-
-        Raises:
-            UserError: an optimiser that does not exist, or a momentum that Adam cannot have.
-        """
-        if self.optimiser not in OPTIMISERS:
-            raise UserError(f"There is no optimiser called {self.optimiser!r}; use one of {', '.join(OPTIMISERS)}.")
-        if self.optimiser == "sgd":
-            return torch.optim.SGD(
-                parameters, lr=self.lr, momentum=self.momentum, weight_decay=self.weight_decay, fused=True
-            )
-        if not 0 <= self.momentum < 1:
-            raise UserError(f"momentum is {self.momentum}; Adam needs it below 1.")
-        return torch.optim.Adam(
-            parameters, lr=self.lr, betas=(self.momentum, 0.999), weight_decay=self.weight_decay, fused=True
-        )
-
-
-def evaluation_batch(shape: tuple[int, ...]) -> int:
-    """Examples a forward pass without gradients. Few for images: a layer of a convnet keeps 512 KiB for each."""
-    return 4096 if len(shape) < 4 else 256
-
-
-@contextmanager
-def evaluating(network: nn.Module) -> Iterator[None]:
-    """Evaluation mode and no gradients inside; the mode is put back afterwards."""
-    was_training = network.training
-    network.eval()
-    try:
-        with torch.no_grad():
-            yield
-    finally:
-        network.train(was_training)

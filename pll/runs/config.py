@@ -89,7 +89,10 @@ def format_settings(config: RunConfig) -> str:
         parts.append(f"candidates made: {config.flip.words}")
     elif config.noisy is not None or config.source.rule:
         parts.append(config.candidates)
-    parts += [f"{every['epochs']} epochs", f"learning rate {every['lr']:g}"] if "epochs" in every else []
+    if "epochs" in every:
+        parts.append(f"{every['epochs']} epochs")
+    if "lr" in every:  # PL-SVM has epochs, and steps that follow from them
+        parts.append(f"learning rate {every['lr']:g}")
     if config.holdout:
         parts.append(f"{config.holdout:.0%} held out")
     parts.append(f"seed {config.seed}")

@@ -169,7 +169,7 @@ def train(
     """PRODEN: final label weights, their mean over the epochs, changes of mind."""
     estimator = METHODS["proden"](**{"threads": 1, "seed": seed, "missing": "mean", **setting.params})
     total, count = np.zeros(sets.nnz), 0
-    for record in estimator.rounds(Task(data.X, sets)):
+    for record in estimator.iter_fit(Task(data.X, sets)):
         total += record.label_weights
         count += 1
     changes = estimator.label_changes()

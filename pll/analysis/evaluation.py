@@ -188,7 +188,7 @@ def _records(
     name: str, estimator: PartialLabelEstimator, parts: Parts, progress: Progress | None
 ) -> list[dict[str, Any]]:
     kept: list[dict[str, Any]] = []
-    for record in estimator.rounds(parts.task()):
+    for record in estimator.iter_fit(parts.task()):
         kept.append(record.metrics())  # not the record: its label weights would pile up
         _tell(progress, name, record, estimator)
     return kept
@@ -196,7 +196,7 @@ def _records(
 
 def _tell(progress: Progress | None, name: str, record: EpochRecord, estimator: PartialLabelEstimator) -> None:
     if progress is not None:
-        progress(name, record.epoch, estimator.total_rounds())
+        progress(name, record.epoch, estimator.total_epochs())
 
 
 def _mean(records: list[dict[str, Any]], what: str) -> float | None:

@@ -180,7 +180,7 @@ def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer]]:
 
     def on_ready(parts: Parts, estimator: PartialLabelEstimator) -> None:
         note([*warnings_about(parts.train), *type(estimator).doubts(parts.train.sets())])
-        bars.append(tqdm(total=estimator.total_rounds(), unit="epoch"))
+        bars.append(tqdm(total=estimator.total_epochs(), unit="epoch"))
 
     def on_record(record: EpochRecord) -> None:
         bar = bars[0]

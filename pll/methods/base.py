@@ -1,12 +1,17 @@
-"""The interface of all methods: a scikit-learn classifier that learns from candidate sets, epoch by epoch."""
+"""Interface of all methods: scikit-learn classifier for candidate sets, its settings and checks of its input."""
 
 from __future__ import annotations
 
+import functools
+import inspect
+import math
+import operator
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import Any, ClassVar, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,11 +31,12 @@ from pll.weights import Weights, identified_labels
 
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[Any]
+E = TypeVar("E")
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """What a method is given: training examples, and what its progress is measured against.
+    """Training data of a method, and the labels that its progress is measured with.
 
     Args:
         X: (n, d) or (n, C, H, W) float32, raw features.
@@ -49,8 +55,8 @@ class Task:
 class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Base class of the methods: a scikit-learn classifier for partial labels.
 
-    `fit` runs `rounds` to its end; a page or a shell that shows, pauses or stops the training iterates over `rounds`
-    itself. A round is an epoch for methods trained by gradient descent, an iteration for the others.
+    `fit` runs `iter_fit` to its end; a page or a shell that shows, pauses or stops the training iterates over
+    `iter_fit` itself. It yields once per epoch; for methods without gradient descent an epoch is one iteration.
 
     Attributes:
         classes_: (c,) the labels that `predict` returns.
@@ -63,11 +69,11 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """
 
     title: ClassVar[str]
-    """The method's name as people write it."""
+    """Name of the method for display."""
     summary: ClassVar[str]
-    """Two lines that explain the method to somebody who has to choose one."""
+    """Description of the method in at most two lines."""
     needs_truth: ClassVar[bool] = False
-    """Whether it learns from the true labels (only the oracle does)."""
+    """Whether the method learns from the true labels (pn-oracle only)."""
 
     feature_names_in_: npt.NDArray[np.object_]
     label_weights_: Weights
@@ -76,9 +82,9 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     input_shape_: tuple[int, ...]
     missing: str
     stage_: str = ""
-    """What it is doing between two records ("neighbours of 3,072 of 5,000 examples"); "" inside ordinary rounds."""
+    """Current work between two records ("neighbours of 3,072 of 5,000 examples"); "" within ordinary epochs."""
     notes_: tuple[str, ...] = ()
-    """Where it had to deviate from the original method, as sentences for a page."""
+    """Deviations from the original method, as sentences for a page."""
     _monitor: Monitor | None = None
     _labels: Labels | None = None
     """(c,) the sorted labels, where the latest `fit` got plain labels."""
@@ -89,39 +95,39 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     # ---- what a method provides ------------------------------------------------------------------------------
 
     @abstractmethod
-    def rounds(
+    def iter_fit(
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
-        """Train, yielding one record per round; `label_weights_` is set when the last one is yielded.
+        """Train, yielding one record per epoch; `label_weights_` is set when the last one is yielded.
 
         Args:
             task: the data, as `validated` returns it.
             hook: called between mini-batches (or units of work); may wait, may raise `StopTraining`.
             checkpoint: what `checkpoint()` returned: training continues from there to the same result. The first
-                record is that of the round after `checkpoint["epoch"]`.
+                record is that of the epoch after `checkpoint["epoch"]`.
         """
 
     @abstractmethod
-    def total_rounds(self) -> int:
-        """How many records `rounds` yields from the start."""
+    def total_epochs(self) -> int:
+        """Return the number of records that `iter_fit` yields at most, from the start."""
 
     @abstractmethod
     def checkpoint(self) -> dict[str, Any]:
-        """Tensors and numbers from which `rounds` can continue; valid between records and after a stop.
+        """Return tensors and numbers from which `iter_fit` can continue; valid between records and after a stop.
 
-        Its `"epoch"` is the last complete round; 0 means that the method starts again.
+        Its `"epoch"` is the last complete epoch; 0 means that the method starts again.
         """
 
     def moment(self) -> TrainingProgress | None:
-        """Progress within a round, while `rounds` waits in its hook; None for methods that do not report it."""
+        """Return the progress within an epoch, while `iter_fit` waits in its hook; None where it is not reported."""
         return None
 
     @abstractmethod
     def finish(self) -> Weights:
-        """After a stop: make the model as it is now the result, and return its label weights."""
+        """After a stop: keep the current model as the result and return its label weights."""
 
     def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
-        """Let the next `rounds` start from a model fitted before; return False where the method cannot.
+        """Let the next `iter_fit` start from a model fitted before; return False where the method cannot.
 
         Args:
             arrays: `fitted_arrays()` of an estimator with the same settings, fitted on the same features and classes.
@@ -138,25 +144,25 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def fitted_arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """The arrays that prediction needs, by name; saved as safetensors."""
+        """Return the arrays that prediction needs, by name; they are saved as safetensors."""
 
     @abstractmethod
     def restore(
         self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
     ) -> Self:
-        """Make this unfitted estimator predict like the one these `fitted_arrays` come from."""
+        """Set the fitted state from the `fitted_arrays` of another estimator; return the estimator itself."""
 
     def module(self) -> nn.Module | None:
-        """The fitted model as a torch module, raw features (B, …) → logits (B, c); None for models that are not one."""
+        """Return the fitted model as a torch module, raw features (B, …) → logits (B, c); None where it is not one."""
         return None
 
     @abstractmethod
     def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(n, c) scores; the predicted label is the argmax of a row."""
+        """Return (n, c) scores; the predicted label is the argmax of a row."""
 
     @classmethod
     def doubts(cls, candidates: CandidateSets) -> tuple[str, ...]:
-        """Warnings about candidate sets that break an assumption of the method; empty where there are none."""
+        """Return warnings about candidate sets that break an assumption of the method; empty where there are none."""
         return ()
 
     # ---- what follows from it --------------------------------------------------------------------------------
@@ -174,7 +180,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Args:
             X: (n, d) or (n, C, H, W), converted to float32. Finite.
-            y: what each example may be, in one of these forms:
+            y: candidate sets or labels, in one of these forms:
 
                 - `CandidateSets`;
                 - a boolean or 0/1 array or data frame (n, c);
@@ -189,8 +195,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             the estimator itself.
 
         Raises:
-            UserError: data that nothing can be learnt from, settings that do not exist, or an argument that the
-                method does not use.
+            UserError: invalid data or settings, or an argument that the method does not use.
         """
         for name, given in (("prior", prior), ("votes", votes)):
             if given is not None:
@@ -206,7 +211,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
                 raise UserError("y holds the labels already; leave truth= out, or give candidate sets as y.")
             truth = candidates.indices
         known = None if truth is None else whole_numbers(truth, "true labels")
-        for _ in self.rounds(Task(features, candidates, known)):
+        for _ in self.iter_fit(Task(features, candidates, known)):
             pass
         self._labels = labels
         self._forget_training()
@@ -247,10 +252,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(n, c) class probabilities; rows sum to 1."""
+        """Return (n, c) class probabilities; rows sum to 1."""
 
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Scores in the form that scikit-learn expects.
+        """Return scores in the form that scikit-learn expects.
 
         Args:
             X: (n, d) or (n, C, H, W).
@@ -262,7 +267,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return np.asarray(scores[:, 1] - scores[:, 0]) if scores.shape[1] == 2 else scores
 
     def score(self, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Accuracy where `y` is labels, covering rate where it is candidate sets.
+        """Return the accuracy where `y` is labels, the covering rate where it is candidate sets.
 
         The covering rate is the share of examples whose predicted label is among their candidates. It needs no true
         label, so `cross_val_score` and `GridSearchCV` can choose settings with it.
@@ -279,14 +284,14 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return covering_rate_scorer(self, X, y, sample_weight)
 
     def identify(self) -> npt.NDArray[np.int64]:
-        """(n,) identified label (class index) of each training example: argmax over S_i of the label weights."""
+        """Return (n,) identified labels (class indices) of the training examples: argmax over S_i of label weights."""
         self.check_fitted()
         if not hasattr(self, "label_weights_"):
             raise NotFittedError("A restored model does not know its training examples; use predict(X).")
         return identified_labels(self.label_weights_, self.candidates_)
 
     def label_changes(self) -> npt.NDArray[np.int64] | None:
-        """(n,) how often each identified label has changed so far; None before the first round and after `release`."""
+        """Return (n,) how often each identified label has changed; None before the first epoch and after `release`."""
         return None if self._monitor is None else self._monitor.changes
 
     def check_fitted(self) -> None:
@@ -295,7 +300,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit(X, y) first.")
 
     def checked_features(self, X: npt.ArrayLike) -> Features:
-        """Features to predict from, in their normal form.
+        """Return features to predict from, validated, as float32.
 
         Raises:
             NotFittedError: before `fit` or `restore`.
@@ -312,7 +317,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return features
 
     def _features(self, X: npt.ArrayLike, *, reset: bool) -> Features:
-        """Features in their normal form; column names of a data frame are remembered (`reset`) or compared."""
+        """Return validated float32 features; column names of a data frame are stored (`reset`) or compared."""
         validate_data(self, X, reset=reset, skip_check_array=True, ensure_2d=False)
         return as_features(X, allow_missing=self.missing == "mean")
 
@@ -331,7 +336,7 @@ def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight
 
     Args:
         estimator: a fitted classifier with `classes_`: a method, or a pipeline that ends in one.
-        X: what it predicts from.
+        X: features, in the form that the estimator takes.
         y: candidate sets in any form that `fit` takes, or (n,) labels.
         sample_weight: (n,) weights of the examples.
 
@@ -351,7 +356,7 @@ def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight
 
 
 def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
-    """Candidate sets, and the sorted labels where `y` is one label per example."""
+    """Return candidate sets, and the sorted labels where `y` is one label per example."""
     sets = as_candidate_sets(y)
     if sets is not None:
         return sets, None
@@ -363,7 +368,7 @@ def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
 
 
 def validated(task: Task, *, allow_missing: bool = False) -> Task:
-    """Return the task in its normal form.
+    """Return the task with validated arrays of the documented types.
 
     Raises:
         UserError: fewer than two examples or classes, no features, lengths that do not fit, features that are not
@@ -418,3 +423,95 @@ def _checked_truth(y: npt.ArrayLike, n: int, n_classes: int, part: str) -> npt.N
             f"Row {row}: the true {part}label {truth[row]} is unknown; labels run from 0 to {n_classes - 1}."
         )
     return truth
+
+
+# ---- settings --------------------------------------------------------------------------------------------------------
+
+KERNELS = ("rbf", "linear")
+MISSING = ("error", "mean")
+WHOLE = 2**63
+"""Exclusive limit of whole numbers: 64 bits must hold them."""
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    whole: bool = False,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Raise UserError unless a setting is a finite number (a `whole` one) within its limits.
+
+    >>> check_number("share", 1.5, above=0, most=1)
+    Traceback (most recent call last):
+    pll.errors.UserError: share is 1.5; it must be a number above 0, at most 1.
+    """
+    limits = (
+        (WHOLE if isinstance(value, Integral) else math.inf, operator.lt, ""),
+        (-math.inf, operator.gt, ""),
+        (above, operator.gt, " above {:g}"),
+        (least, operator.ge, ", {:g} or more"),
+        (below, operator.lt, ", below {:g}"),
+        (most, operator.le, ", at most {:g}"),
+    )
+    given = [(limit, holds, words) for limit, holds, words in limits if limit is not None]
+    if not isinstance(value, Integral if whole else Real) or not all(holds(value, limit) for limit, holds, _ in given):
+        odd = isinstance(value, float) and not math.isfinite(value)  # nan and inf are Real, too
+        kind = "whole number" if whole else "finite number" if odd else "number"
+        wanted = "".join(words.format(limit) for limit, _, words in given)
+        raise UserError(f"{name} is {value!r}; it must be a {kind}{wanted}.")
+
+
+def check_common_settings(seed: Any, missing: Any) -> None:
+    """Raise UserError unless the seed is a whole number ≥ 0 and `missing` is one of `MISSING`."""
+    check_number("seed", seed, whole=True, least=0)
+    if missing not in MISSING:
+        raise UserError(f"missing is {missing!r}; use one of {', '.join(MISSING)}.")
+
+
+def check_kernel(kernel: str) -> None:
+    """Raise UserError unless the kernel is one of `KERNELS`."""
+    if kernel not in KERNELS:
+        raise UserError(f"There is no kernel called {kernel!r}; use one of {', '.join(KERNELS)}.")
+
+
+def own_settings(**values: Any) -> Callable[[type[E]], type[E]]:
+    """Class decorator: inherit the settings of the parent class with these defaults, and add new settings.
+
+    Args:
+        values: setting → default. The class annotates and documents the settings that it adds.
+
+    >>> from pll.methods.proden import PRODEN
+    >>> @own_settings(lr=0.5, haste=2)
+    ... class Hasty(PRODEN):
+    ...     haste: int
+    >>> inspect.signature(Hasty).parameters["lr"].default
+    0.5
+    >>> Hasty(haste=3).get_params()["haste"]
+    3
+    """
+
+    def decorate(estimator: type[E]) -> type[E]:
+        inherited: Callable[..., None] = estimator.__init__
+        signature = inspect.signature(inherited)
+        added = [name for name in values if name not in signature.parameters]
+
+        @functools.wraps(inherited)
+        def __init__(self: E, **settings: Any) -> None:
+            given = values | settings
+            for name in added:
+                setattr(self, name, given.pop(name))
+            inherited(self, **given)
+
+        own = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=values[name]) for name in added]
+        common = [p.replace(default=values.get(p.name, p.default)) for p in signature.parameters.values()]
+        changed: Any = estimator  # for a type checker no class ever changes
+        changed.__init__ = __init__
+        # scikit-learn and docs/methods.md read the settings off the signature. The first parameter is self.
+        changed.__init__.__signature__ = signature.replace(parameters=[common[0], *own, *common[1:]])
+        return estimator
+
+    return decorate

@@ -17,7 +17,7 @@ Label weights: softmax of the scores restricted to S_i, so that the identified l
 
 Hyper-parameters: `C` (default `"auto"`), the weight of the loss against the regulariser. The supplement of the PRODEN
 paper leaves it open ("SVM with squared hinge loss"); the best value differs by orders of magnitude from one dataset to
-the next, so it is chosen from 10⁻³ … 1 by the covering rate in five-fold cross-validation (`pll.methods.selection`:
+the next, so it is chosen from 10⁻³ … 1 by the covering rate in five-fold cross-validation (`pll.methods.classical`:
 candidate sets alone, no truth), before the first round. `max_rounds` (30); `tol` (1e-4), the gradient's norm, relative
 to that at W = 0, which ends it.
 
@@ -37,9 +37,19 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import BLOCK, Cost, LinearEstimator, Matrix, blocks, slow_note
-from pll.methods.selection import FOLDS, SEARCH_ROWS, best, covering_rates
-from pll.methods.settings import check_number
+from pll.methods.base import check_number
+from pll.methods.classical import (
+    BLOCK,
+    FOLDS,
+    SEARCH_ROWS,
+    Cost,
+    LinearEstimator,
+    Matrix,
+    best_value,
+    blocks,
+    covering_rates,
+    slow_note,
+)
 from pll.training.metrics import Hook
 from pll.weights import Weights
 
@@ -112,7 +122,7 @@ class CLPL(LinearEstimator):
             memory_bytes=8 * (2 * n * d + 6 * min(n, BLOCK) * c + 20 * d * c), seconds=seconds, note=slow_note(seconds)
         )
 
-    def total_rounds(self) -> int:
+    def total_epochs(self) -> int:
         return self.max_rounds
 
     def _learn(
@@ -124,7 +134,7 @@ class CLPL(LinearEstimator):
         self.covering_rates_ = {}
         if self.C == "auto":
             self.covering_rates_ = self._search(X, candidates, rng, hook)
-            self.stage_, self.C_ = "", best(self.covering_rates_)
+            self.stage_, self.C_ = "", best_value(self.covering_rates_)
         else:
             self.C_ = float(self.C)
         objective = ConvexLoss(X, candidates, self.C_, hook)

@@ -48,9 +48,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from pll.methods.base import Task
+from pll.methods.base import Task, check_number, own_settings
 from pll.methods.deep import DeepEstimator
-from pll.methods.settings import check_number, own_settings
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss

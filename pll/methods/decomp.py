@@ -27,9 +27,8 @@ import torch
 from torch import Tensor
 
 from pll.candidates import CandidateSets
-from pll.methods.base import Task
+from pll.methods.base import Task, own_settings
 from pll.methods.deep import DeepEstimator
-from pll.methods.settings import own_settings
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer

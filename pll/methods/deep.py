@@ -12,8 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from pll.errors import UserError
-from pll.methods.base import PartialLabelEstimator, Task, validated
-from pll.methods.settings import check_common_settings, check_number
+from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, check_number, validated
 from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
 from pll.training.losses import Loss, get_loss
@@ -100,7 +99,7 @@ class DeepEstimator(PartialLabelEstimator):
     def _objective(self, task: Task) -> Objective:
         """The method's part of the training step."""
 
-    def rounds(
+    def iter_fit(
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
         self._check_settings()
@@ -123,7 +122,7 @@ class DeepEstimator(PartialLabelEstimator):
                     self._take_result(record.label_weights)
             yield record
 
-    def total_rounds(self) -> int:
+    def total_epochs(self) -> int:
         return self.epochs
 
     def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
@@ -132,7 +131,7 @@ class DeepEstimator(PartialLabelEstimator):
         return True
 
     def checkpoint(self) -> dict[str, Any]:
-        assert self._monitor is not None  # made by rounds, together with the trainer
+        assert self._monitor is not None  # made by iter_fit, together with the trainer
         return {
             "epoch": self._trainer.epoch,
             "trainer": self._trainer.state(),
@@ -141,7 +140,7 @@ class DeepEstimator(PartialLabelEstimator):
 
     @property
     def trainer(self) -> Trainer | None:
-        """Where training stands; None before `rounds` and after `release`."""
+        """Where training stands; None before `iter_fit` and after `release`."""
         return self.__dict__.get("_trainer")
 
     def moment(self) -> TrainingProgress | None:

@@ -55,8 +55,8 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
+from pll.methods.base import check_kernel, check_number
 from pll.methods.classical import ClassicalEstimator, Cost, Matrix, blocks, on_candidates_by_blocks
-from pll.methods.settings import check_kernel, check_number
 from pll.training.metrics import Hook
 from pll.weights import Weights, restricted_softmax
 
@@ -143,7 +143,7 @@ class PLECOC(ClassicalEstimator):
             )
         return Cost(memory_bytes=int(24 * n * columns + 16 * n * d + 3e8), seconds=seconds, note=note)
 
-    def total_rounds(self) -> int:
+    def total_epochs(self) -> int:
         return ROUNDS
 
     def _learn(

@@ -41,9 +41,9 @@ import scipy.sparse
 from scipy.optimize import nnls
 
 from pll.candidates import CandidateSets
+from pll.methods.base import check_number
 from pll.methods.classical import Cost, Matrix
 from pll.methods.neighbours import Block, NeighbourEstimator, search_memory, search_seconds
-from pll.methods.settings import check_number
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Weights, identified_labels, normalise
 
@@ -103,7 +103,7 @@ class IPAL(NeighbourEstimator):
             )
         return Cost(memory_bytes=search_memory(n, d) + int(12 * shared) + 48 * nnz, seconds=seconds, note=note)
 
-    def total_rounds(self) -> int:
+    def total_epochs(self) -> int:
         return self.propagations
 
     def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:

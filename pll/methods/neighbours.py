@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
+from pll.methods.base import check_number
 from pll.methods.classical import ClassicalEstimator, Matrix
-from pll.methods.settings import check_number
 from pll.training.metrics import Hook
 
 BLOCK = 256

@@ -1,4 +1,4 @@
-"""Saving a fitted model and loading it again: `model.safetensors` (numbers) beside `model.json` (everything else).
+"""Saving and loading of fitted models: `model.safetensors` (numbers) beside `model.json` (everything else).
 
 Neither file can carry code: loading a model from a stranger runs nothing. That is why a network, factory or loss of
 the user's own is named in `model.json` but has to be given again when the model is loaded.
@@ -23,19 +23,23 @@ import safetensors.numpy
 import torch
 
 import pll
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import write_atomically, write_json
 from pll.methods import METHODS, PartialLabelEstimator
+from pll.weights import Weights, on_candidates, restricted_softmax
 
 WEIGHTS_FILE = "model.safetensors"
 CARD_FILE = "model.json"
 FORMAT = "candid-model"
 FORMAT_VERSION = 1
+MOST_SCORES = 2 * 10**8
+"""Number of scores (examples × classes) up to which the earlier model's label weights are computed."""
 
 
 @dataclass(frozen=True)
 class ModelCard:
-    """What `model.json` holds.
+    """Content of `model.json`.
 
     Attributes:
         method: name in `METHODS`.
@@ -46,7 +50,7 @@ class ModelCard:
         weights_sha256: of the `model.safetensors` that belongs to it.
         feature_names: d names of the columns the model was fitted on; empty where they have none.
         versions: of Candid and the libraries that wrote it.
-        extra: whatever the caller wants to keep beside it.
+        extra: further values of the caller.
     """
 
     method: str
@@ -94,12 +98,12 @@ def save_model(
 
 
 def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
-    """The estimator that was saved in a folder; it predicts as it did then, on the CPU.
+    """Load the estimator that was saved in a folder, on the CPU.
 
     Args:
         folder: holds `model.json` and `model.safetensors`.
-        custom: the objects no file can hold, as keyword arguments: `load_model(folder, model=MyNet())` for a model
-            that was fitted with a network of one's own. `read_card(folder).custom` lists them.
+        custom: objects that cannot be saved, as keyword arguments: `load_model(folder, model=MyNet())` for a model
+            that was fitted with a custom network. `read_card(folder).custom` lists them.
 
     Raises:
         UserError: files that are missing, damaged, foreign or of different models; a custom object not given.
@@ -123,8 +127,39 @@ def load_model(folder: Path | str, **custom: Any) -> PartialLabelEstimator:
         ) from error
 
 
+def warm_start(estimator: PartialLabelEstimator, earlier: Path, train: PartialLabelDataset) -> Weights | None:
+    """Let a method start from the model in a run folder.
+
+    Args:
+        estimator: not yet fitted.
+        earlier: a run folder with a model.
+        train: the training data of the method.
+
+    Returns:
+        (nnz,) label weights of the earlier model on the sets of `train`; None where the method has to start afresh:
+        it has no warm start, or the earlier model is missing, of another method or of other classes.
+    """
+    try:
+        model = load_model(earlier)
+    except UserError:
+        return None
+    same = type(model) is type(estimator) and model.class_names_ == train.class_names
+    if not same or model.input_shape_ != train.input_shape or not estimator.warm_start(model.fitted_arrays()):
+        return None
+    sets = train.sets()
+    if len(sets) * sets.n_classes > MOST_SCORES:
+        return sets.uniform_weights()
+    scores = model.predict_scores(train.X)
+    return restricted_softmax(on_candidates(scores, sets).astype(np.float64), sets)
+
+
+def can_warm_start(method: str) -> bool:
+    """Return whether a method can continue from an earlier model; otherwise it is fitted again."""
+    return METHODS[method].warm_start is not PartialLabelEstimator.warm_start
+
+
 def model_weights(estimator: PartialLabelEstimator) -> bytes:
-    """The content of `model.safetensors`: the estimator's `fitted_arrays`. The same model gives the same bytes."""
+    """Serialise the estimator's `fitted_arrays` as `model.safetensors`. The same model gives the same bytes."""
     # safetensors stores memory as it lies; np.array keeps 0-d arrays 0-d, which ascontiguousarray does not.
     arrays = {name: np.array(array, order="C") for name, array in estimator.fitted_arrays().items()}
     return safetensors.numpy.save(arrays, metadata={"format": FORMAT})
@@ -139,7 +174,7 @@ def model_card(
     feature_names: Sequence[str] = (),
     extra: dict[str, Any] | None = None,
 ) -> ModelCard:
-    """What belongs into `model.json` beside these weights. Arguments and errors as for `save_model`."""
+    """Return the content of `model.json` for these weights. Arguments and errors as for `save_model`."""
     if METHODS.get(method) is not type(estimator):
         names = [name for name, kind in METHODS.items() if kind is type(estimator)]
         remedy = f"it is {names[0]!r}" if names else "only methods in pll.methods.METHODS can be loaded again"
@@ -253,7 +288,7 @@ def _read_file(path: Path) -> bytes:
 
 
 def _is_plain(value: object) -> bool:
-    """Whether JSON gives the value back."""
+    """Return whether the value survives JSON unchanged."""
     if isinstance(value, np.generic):
         return _is_plain(value.item())
     if isinstance(value, float):
@@ -276,7 +311,7 @@ def _plain(value: Any) -> Any:
 
 
 def _described(value: object) -> str:
-    """An object for a person who has to find it again."""
+    """Describe an object by its type and full name."""
     if isinstance(value, torch.nn.Module):
         return f"the torch module {_full_name(type(value))}"
     if isinstance(value, type):

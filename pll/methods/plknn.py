@@ -76,7 +76,7 @@ class PLKNN(NeighbourEstimator):
             )
         return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds, note=note)
 
-    def total_rounds(self) -> int:
+    def total_epochs(self) -> int:
         return ROUNDS
 
     def _learn(

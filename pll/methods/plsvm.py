@@ -19,7 +19,7 @@ four, with 84 instead of 94 % test accuracy). Its objective is visibly higher, s
 side, each with a first mini-batch of its own, and the one with the lowest objective is the result.
 
 λ matters enormously. By default it is chosen from the grid of the PRODEN paper's supplement, 10⁻³ … 10³, by the
-covering rate in five-fold cross-validation (`pll.methods.selection`: candidate sets alone, no truth), before the first
+covering rate in five-fold cross-validation (`pll.methods.classical`: candidate sets alone, no truth), before the first
 round; all seven values are trained side by side.
 
 Label weights: softmax of the scores restricted to S_i, so that the identified label is argmax_{j ∈ S_i} g_j(x_i), the
@@ -42,9 +42,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import Cost, LinearEstimator, Matrix, blocks, slow_note
-from pll.methods.selection import FOLDS, SEARCH_ROWS, best, covering_rates
-from pll.methods.settings import check_number
+from pll.methods.base import check_number
+from pll.methods.classical import (
+    FOLDS,
+    SEARCH_ROWS,
+    Cost,
+    LinearEstimator,
+    Matrix,
+    best_value,
+    blocks,
+    covering_rates,
+    slow_note,
+)
 from pll.training.metrics import Hook
 from pll.weights import Weights
 
@@ -108,7 +117,7 @@ class PLSVM(LinearEstimator):
         seconds = 1e-4 * steps + epochs * (starts * n + len(GRID) * searched) * (4.0 * d * c / 1e10 + 2e-8 * c)
         return Cost(memory_bytes=8 * (2 * n * d + 3 * len(GRID) * d * c), seconds=seconds, note=slow_note(seconds))
 
-    def total_rounds(self) -> int:
+    def total_epochs(self) -> int:
         return self.epochs
 
     def _learn(
@@ -123,7 +132,7 @@ class PLSVM(LinearEstimator):
         self.covering_rates_ = {}
         if self.lam == "auto":
             self.covering_rates_ = self._search(X, candidates, rng, hook)
-            self.stage_, self.lam_ = "", best(self.covering_rates_)
+            self.stage_, self.lam_ = "", best_value(self.covering_rates_)
         else:
             self.lam_ = float(self.lam)
         machines = Pegasos((self.lam_,) * self.starts, d + 1, c)

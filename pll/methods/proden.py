@@ -24,9 +24,8 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from pll.errors import UserError
-from pll.methods.base import Task
+from pll.methods.base import Task, check_number, own_settings
 from pll.methods.deep import DeepEstimator
-from pll.methods.settings import check_number, own_settings
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss

@@ -38,8 +38,8 @@ from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.methods.base import check_kernel, check_number
 from pll.methods.classical import ClassicalEstimator, Cost, Matrix, blocks, duration, linear_module
-from pll.methods.settings import check_kernel, check_number
 from pll.training.metrics import Hook
 from pll.weights import Weights, dense, on_candidates, top_positions
 
@@ -107,7 +107,7 @@ class SURE(ClassicalEstimator):
             )
         return Cost(memory_bytes=memory, seconds=seconds, note=note)
 
-    def total_rounds(self) -> int:
+    def total_epochs(self) -> int:
         return self.max_rounds
 
     def _learn(

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.methods import METHODS
-from pll.methods.warm_start import can_warm_start
+from pll.methods.persistence import can_warm_start
 from pll.review.events import Verdict
 from pll.review.label_snapshot import LabelSnapshot, subject_of
 from pll.review.session import ReviewSession

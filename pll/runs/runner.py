@@ -23,8 +23,7 @@ from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.io import Progress, remove_parts
 from pll.methods import PartialLabelEstimator, get_method
-from pll.methods.persistence import save_model
-from pll.methods.warm_start import warm_start
+from pll.methods.persistence import save_model, warm_start
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.runs.history import HistoryWriter
@@ -202,7 +201,7 @@ class _Fitting:
         record: EpochRecord | None = None
         away = 0.0
         self.folder.set_state("running")
-        learning = self.estimator.rounds(self.parts.task(), hook=self._hook, checkpoint=checkpoint)
+        learning = self.estimator.iter_fit(self.parts.task(), hook=self._hook, checkpoint=checkpoint)
         try:
             for learnt in learning:
                 record = _without(away, learnt, len(self.parts.train))
@@ -307,7 +306,7 @@ class _Fitting:
                 "mean_candidates": train.sets().nnz / len(train),
                 "warnings": warnings_about(train),
             },
-            epochs=self.estimator.total_rounds(),
+            epochs=self.estimator.total_epochs(),
         )
 
 

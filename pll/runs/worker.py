@@ -135,7 +135,7 @@ class Lane:
 
     def _note_ready(self, parts: Parts, estimator: PartialLabelEstimator) -> None:
         self.estimator = estimator
-        self.total = estimator.total_rounds()
+        self.total = estimator.total_epochs()
         self.rows = self.folder.metrics()  # a run that goes on starts from its checkpoint
         self._on_ready()
 

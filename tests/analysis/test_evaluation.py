@@ -30,9 +30,9 @@ class Spy(PRODEN):
     seen: list[Task] = []  # noqa: RUF012
     released = 0
 
-    def rounds(self, task: Task, **options: Any) -> Iterator[Any]:
+    def iter_fit(self, task: Task, **options: Any) -> Iterator[Any]:
         type(self).seen.append(task)
-        return super().rounds(task, **options)
+        return super().iter_fit(task, **options)
 
     def release(self) -> None:
         type(self).released += 1
@@ -114,7 +114,7 @@ def test_what_is_reported_is_the_mean_of_the_last_ten_epochs() -> None:
     splits = ev.Splits(holdout=0.25, flip_with=FLIP)
     result = next(ev.evaluate(DATA, {"proden": new}, splits))
     _, _, parts = next(splits.parts(DATA))
-    records = list(new(0).rounds(parts.task()))
+    records = list(new(0).iter_fit(parts.task()))
     for name in ("test_accuracy", "transductive_accuracy"):
         values = [getattr(record, name) for record in records]
         assert len(set(values)) > 1  # else the mean over the last ten could be anything

@@ -39,7 +39,7 @@ class Centroids(ClassicalEstimator):
     summary: ClassVar[str] = "For this test."
     _fitted = ("centres_",)
 
-    def total_rounds(self) -> int:
+    def total_epochs(self) -> int:
         return 1
 
     def _learn(

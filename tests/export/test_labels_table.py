@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -189,10 +188,8 @@ def test_what_does_not_fit_is_refused(changed: dict[str, object], message: str) 
         labels_frame(sets, given.pop("label_weights"), given.pop("ids"), **given)
 
 
-def test_sixty_thousand_rows_take_seconds(tmp_path: Path) -> None:
+def test_sixty_thousand_rows_are_written(tmp_path: Path) -> None:
     sets = flip_binomial(np.arange(60_000) % 10, 10, 0.7)
-    started = time.process_time()
     frame = labels_frame(sets, sets.uniform_weights(), np.arange(60_000))
     write_labels(frame, tmp_path / "labels.csv")
-    assert time.process_time() - started < 5  # 0.5 s on an idle machine
     assert len(read_csv(tmp_path / "labels.csv")) == 60_000

@@ -78,10 +78,10 @@ def test_blocks_of_rows_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_loss_falls_round_by_round_to_its_end() -> None:
     estimator = CLPL(C=10.0, tol=1e-8)
-    records = list(estimator.rounds(Task(X.astype(np.float32), SETS)))
+    records = list(estimator.iter_fit(Task(X.astype(np.float32), SETS)))
     losses = [record.loss for record in records]
     assert all(later <= earlier for earlier, later in pairwise(losses))
-    assert 1 < len(records) < estimator.total_rounds()
+    assert 1 < len(records) < estimator.total_epochs()
 
 
 @settings(max_examples=20, deadline=None)
@@ -148,7 +148,7 @@ def test_stopped_while_it_chooses_it_can_still_predict() -> None:
 
     estimator = CLPL()
     with pytest.raises(StopTraining):
-        list(estimator.rounds(Task(X.astype(np.float32), SETS), hook=hook))
+        list(estimator.iter_fit(Task(X.astype(np.float32), SETS), hook=hook))
     assert seen[0] == "choosing C: fold 1 of 5"
     np.testing.assert_array_equal(estimator.finish(), SETS.uniform_weights())
     assert np.isfinite(estimator.predict_proba(X)).all()

@@ -34,7 +34,7 @@ def test_rounds_puts_the_thread_count_back_while_the_caller_has_the_record() -> 
     before = torch.get_num_threads()
     inside: list[int] = []
     other = 2 if before == 1 else 1
-    records = METHODS["proden"](epochs=2, device="cpu", threads=other).rounds(
+    records = METHODS["proden"](epochs=2, device="cpu", threads=other).iter_fit(
         Task(X, SETS), hook=lambda: inside.append(torch.get_num_threads())
     )
     for _ in records:

@@ -293,11 +293,11 @@ def test_before_fitting_everything_says_so(name: str) -> None:
 @every_method
 def test_a_record_a_round_and_the_last_one_is_the_result(name: str) -> None:
     estimator = small(name)
-    records = list(estimator.rounds(task(name, y=Y, X_test=X_NEW, y_test=np.arange(17) % C)))
+    records = list(estimator.iter_fit(task(name, y=Y, X_test=X_NEW, y_test=np.arange(17) % C)))
     assert [record.epoch for record in records] == list(range(1, len(records) + 1))
-    assert 1 <= len(records) <= estimator.total_rounds()
+    assert 1 <= len(records) <= estimator.total_epochs()
     if "epochs" in estimator.get_params():
-        assert len(records) == estimator.total_rounds() == 3
+        assert len(records) == estimator.total_epochs() == 3
     last = records[-1]
     np.testing.assert_array_equal(last.label_weights, estimator.label_weights_)
     np.testing.assert_array_equal(last.identified, estimator.identify())
@@ -316,8 +316,8 @@ def test_the_truth_is_measured_against_and_never_learnt_from(name: str) -> None:
             small(name).fit(X, SETS)
         return
     blind, told = small(name), small(name)
-    list(blind.rounds(task(name)))
-    list(told.rounds(task(name, y=(Y + 1) % C, X_test=X_NEW, y_test=np.zeros(17, dtype=np.int64))))
+    list(blind.iter_fit(task(name)))
+    list(told.iter_fit(task(name, y=(Y + 1) % C, X_test=X_NEW, y_test=np.zeros(17, dtype=np.int64))))
     np.testing.assert_array_equal(blind.label_weights_, told.label_weights_)
     np.testing.assert_array_equal(blind.predict_scores(X_NEW), told.predict_scores(X_NEW))
     with pytest.raises(UserError, match="learns from candidate sets alone"):
@@ -336,13 +336,13 @@ def same_records(ours: list[EpochRecord], theirs: list[EpochRecord]) -> None:
 def test_resumed_between_records_it_goes_on_bit_for_bit(name: str, after: int) -> None:
     for own in custom_models(name):
         straight, stopped, resumed = (small(name, **own) for _ in range(3))
-        expected = list(straight.rounds(task(name, y=Y)))
-        for number, _ in enumerate(stopped.rounds(task(name, y=Y)), start=1):
+        expected = list(straight.iter_fit(task(name, y=Y)))
+        for number, _ in enumerate(stopped.iter_fit(task(name, y=Y)), start=1):
             if number == min(after, len(expected)):
                 break
         checkpoint = through_a_file(stopped.checkpoint())
         torch.manual_seed(77)  # another process has another past
-        records = list(resumed.rounds(task(name, y=Y), checkpoint=checkpoint))
+        records = list(resumed.iter_fit(task(name, y=Y), checkpoint=checkpoint))
         same_records(records, expected[checkpoint["epoch"] :])
         np.testing.assert_array_equal(resumed.label_weights_, straight.label_weights_)
         np.testing.assert_array_equal(resumed.predict_scores(X_NEW), straight.predict_scores(X_NEW))
@@ -354,10 +354,10 @@ def test_stopped_anywhere_everything_is_kept_and_it_goes_on_bit_for_bit(name: st
     """Five batches an epoch: calls 1 and 6 stop between epochs, the others in the middle of one."""
     for own in custom_models(name):
         straight, stopped, resumed = (small(name, **own) for _ in range(3))
-        expected = list(straight.rounds(task(name, y=Y)))
+        expected = list(straight.iter_fit(task(name, y=Y)))
         done = []
         try:
-            for record in stopped.rounds(task(name, y=Y), hook=stop_at(call)):
+            for record in stopped.iter_fit(task(name, y=Y), hook=stop_at(call)):
                 done.append(record)
         except StopTraining:
             checkpoint = through_a_file(stopped.checkpoint())
@@ -369,7 +369,7 @@ def test_stopped_anywhere_everything_is_kept_and_it_goes_on_bit_for_bit(name: st
         np.testing.assert_array_equal(stopped.label_weights_, weights)
         assert SETS.contains(stopped.identify()).all()
         assert stopped.predict(X_NEW).shape == (17,)
-        records = list(resumed.rounds(task(name, y=Y), checkpoint=checkpoint))
+        records = list(resumed.iter_fit(task(name, y=Y), checkpoint=checkpoint))
         same_records(records, expected[checkpoint["epoch"] :])
         np.testing.assert_array_equal(resumed.label_weights_, straight.label_weights_)
         np.testing.assert_array_equal(resumed.predict_scores(X_NEW), straight.predict_scores(X_NEW))
@@ -383,7 +383,7 @@ def test_the_hook_is_called_at_least_once_a_round(name: str) -> None:
         nonlocal calls
         calls += 1
 
-    records = list(small(name).rounds(task(name), hook=hook))
+    records = list(small(name).iter_fit(task(name), hook=hook))
     assert calls >= len(records)
 
 
@@ -531,7 +531,7 @@ def test_bad_examples_to_predict_are_refused_in_words(name: str, features: Any, 
 )
 def test_truth_that_does_not_fit_is_refused_in_words(name: str, changes: dict[str, Any], message: str) -> None:
     with pytest.raises(UserError) as caught:
-        list(small(name).rounds(task(name, **changes)))
+        list(small(name).iter_fit(task(name, **changes)))
     assert message in str(caught.value)
 
 
@@ -618,6 +618,6 @@ def test_training_that_diverges_says_so(name: str) -> None:
 def test_stopping_what_has_diverged_says_so_too(name: str) -> None:
     estimator = small(name, lr=1e38, epochs=8)
     with pytest.raises(StopTraining):
-        list(estimator.rounds(task(name), hook=stop_at(5)))
+        list(estimator.iter_fit(task(name), hook=stop_at(5)))
     with pytest.raises(UserError, match="diverged"):
         estimator.finish()

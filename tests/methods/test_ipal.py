@@ -83,8 +83,8 @@ def test_it_equals_the_loops(rounds: int) -> None:
 
 
 def test_each_record_is_a_round_of_propagation() -> None:
-    records = list(IPAL(k=K, propagations=5, scale="none").rounds(Task(X.astype(np.float32), SETS)))
-    assert len(records) == IPAL(propagations=5).total_rounds() == 5
+    records = list(IPAL(k=K, propagations=5, scale="none").iter_fit(Task(X.astype(np.float32), SETS)))
+    assert len(records) == IPAL(propagations=5).total_epochs() == 5
     for record in records:
         expected = ipal_in_loops(record.epoch)[0][SETS.rows, SETS.indices]
         np.testing.assert_allclose(record.label_weights, expected, atol=1e-5)
@@ -135,7 +135,7 @@ def test_scores_of_watched_examples_are_those_of_new_ones() -> None:
     new, _ = clusters(9)
     truth = np.zeros(len(new), dtype=np.int64)
     estimator = IPAL(k=4, propagations=7)
-    for record in estimator.rounds(Task(features, sets, X_test=new, y_test=truth)):
+    for record in estimator.iter_fit(Task(features, sets, X_test=new, y_test=truth)):
         watched = record.test_accuracy
     assert estimator._memo is None  # what was kept for the test examples is gone
     assert watched == pytest.approx((estimator.predict(new) == 0).mean())
@@ -153,7 +153,7 @@ def test_after_a_stop_in_the_graph_it_can_predict() -> None:
     features, sets = clusters(6, n=600)
     estimator = IPAL()
     with pytest.raises(StopTraining):
-        next(iter(estimator.rounds(Task(features, sets), hook=hook)))
+        next(iter(estimator.iter_fit(Task(features, sets), hook=hook)))
     assert estimator.stage_ == "neighbours of 256 of 600 examples"
     np.testing.assert_array_equal(estimator.finish(), sets.uniform_weights())
     assert estimator.predict(features).shape == (600,)

@@ -99,8 +99,8 @@ def test_the_size_of_a_block_does_not_matter(monkeypatch: pytest.MonkeyPatch) ->
 def test_rounds_fill_in_the_label_weights() -> None:
     features, sets = clusters(5, n=50)
     estimator = PLKNN()
-    records = list(estimator.rounds(Task(features, sets, X_test=features, y_test=np.zeros(50, dtype=np.int64))))
-    assert len(records) == estimator.total_rounds() == ROUNDS
+    records = list(estimator.iter_fit(Task(features, sets, X_test=features, y_test=np.zeros(50, dtype=np.int64))))
+    assert len(records) == estimator.total_epochs() == ROUNDS
     uniform, last = sets.uniform_weights(), records[-1].label_weights
     half = sets.indptr[25]
     np.testing.assert_array_equal(records[4].label_weights[:half], last[:half])
@@ -115,7 +115,7 @@ def test_after_a_stop_in_the_first_round_it_can_predict() -> None:
     features, sets = clusters(6)
     estimator = PLKNN()
     with pytest.raises(StopTraining):
-        next(iter(estimator.rounds(Task(features, sets), hook=hook)))
+        next(iter(estimator.iter_fit(Task(features, sets), hook=hook)))
     np.testing.assert_array_equal(estimator.finish(), sets.uniform_weights())
     np.testing.assert_array_equal(estimator.predict(features), PLKNN().fit(features, sets).predict(features))
 

@@ -129,7 +129,7 @@ def test_of_several_starts_the_one_with_the_lowest_objective_is_taken() -> None:
     for starts in (1, 12):
         fitted = PLSVM(lam=0.1, starts=starts, scale="none", batch_size=8).fit(features[:, :-1], sets)
         found.append(objective(np.vstack([fitted.coef_, fitted.intercept_])))
-    *_, last = PLSVM(lam=0.1, starts=12, scale="none", batch_size=8).rounds(
+    *_, last = PLSVM(lam=0.1, starts=12, scale="none", batch_size=8).iter_fit(
         Task(features[:, :-1].astype(np.float32), sets)
     )
     assert found[1] < found[0]
@@ -172,7 +172,7 @@ def test_stopped_while_it_chooses_it_can_still_predict() -> None:
 
     estimator = PLSVM()
     with pytest.raises(StopTraining):
-        list(estimator.rounds(Task(X.astype(np.float32), SETS), hook=hook))
+        list(estimator.iter_fit(Task(X.astype(np.float32), SETS), hook=hook))
     assert seen[0] == "choosing λ: fold 1 of 5"
     np.testing.assert_array_equal(estimator.finish(), SETS.uniform_weights())
     assert np.isfinite(estimator.predict_proba(X)).all()

@@ -214,7 +214,7 @@ class TestItera:
     def test_updates_every_so_many_epochs(self, epochs: int, every: int | None, updates: int) -> None:
         estimator = METHODS["proden-itera"](epochs=epochs, update_every=every)  # type: ignore[call-arg]
         seen = []
-        for _ in estimator.rounds(Task(X, SETS)):
+        for _ in estimator.iter_fit(Task(X, SETS)):
             weights = estimator._trainer.objective.weights  # type: ignore[attr-defined]
             seen.append(weights.clone())
         uniform = estimator._trainer.layout.store(SETS.uniform_weights())  # type: ignore[attr-defined]

@@ -246,7 +246,7 @@ def test_a_pickle_holds_no_training_state() -> None:
     estimator = METHODS["proden"](epochs=1, device="cpu", optimiser="adam").fit(many, sets)
     assert len(pickle.dumps(estimator)) < many.size  # the features alone would take 4 bytes each
     watched = METHODS["proden"](epochs=2, device="cpu")
-    for _ in watched.rounds(_task(many, sets)):
+    for _ in watched.iter_fit(_task(many, sets)):
         pickle.dumps(watched)
     assert len(pickle.dumps(watched)) < many.size
 

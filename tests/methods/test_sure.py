@@ -17,16 +17,23 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import sure
 from pll.methods.base import Task
-from pll.methods.sure import SURE, confidences, project_on_simplex
+from pll.methods.sure import SURE, cholesky_in_place, confidences, kernel_matrix, project_on_simplex
 from pll.training.metrics import StopTraining
 from pll.weights import dense, on_candidates
 from tests.methods.cases import mean_accuracy
-from tests.methods.test_ridge import kernel_in_loops, mean_distance
 from tests.strategies import candidate_sets, sets_and_scores
 
 # 6 examples × 2 features × 4 classes: a singleton and a whole label set among them.
 X = np.random.default_rng(4).normal(size=(6, 2)).astype(np.float32)
 SETS = CandidateSets.from_lists([[0, 1], [1, 2, 3], [2], [0, 1, 2, 3], [0, 3], [1, 3]], 4)
+
+
+def kernel_in_loops(A: np.ndarray, B: np.ndarray, width: float) -> np.ndarray:
+    return np.array([[np.exp(-((a - b) ** 2).sum() / (2 * width**2)) for b in B] for a in A])
+
+
+def mean_distance(A: np.ndarray) -> float:
+    return float(np.mean([np.sqrt(((A[i] - A[j]) ** 2).sum()) for i in range(len(A)) for j in range(len(A)) if i != j]))
 
 
 def row_by_a_solver(q: np.ndarray, lam: float) -> np.ndarray:
@@ -135,7 +142,7 @@ def test_the_objective_is_what_it_says_and_never_rises(kernel: str) -> None:
     if kernel == "rbf":
         K = kernel_in_loops(X, X, mean_distance(X.astype(np.float64)))
     losses = []
-    for record in estimator.rounds(Task(X, SETS)):
+    for record in estimator.iter_fit(Task(X, SETS)):
         P, Q = dense(record.label_weights, SETS), estimator.predict_scores(X)
         norm = (estimator.coef_**2).sum() if kernel == "linear" else (estimator.coef_ * (K @ estimator.coef_)).sum()
         expected = ((P - Q) ** 2).sum() - lam * P.max(axis=1).sum() + beta * norm
@@ -146,8 +153,8 @@ def test_the_objective_is_what_it_says_and_never_rises(kernel: str) -> None:
 
 
 def test_it_ends_when_the_confidences_settle() -> None:
-    assert len(list(SURE(tol=1e-6).rounds(Task(X, SETS)))) < 100
-    assert len(list(SURE(tol=1.0).rounds(Task(X, SETS)))) == 1
+    assert len(list(SURE(tol=1e-6).iter_fit(Task(X, SETS)))) < 100
+    assert len(list(SURE(tol=1.0).iter_fit(Task(X, SETS)))) == 1
 
 
 @settings(max_examples=20, deadline=None)
@@ -202,7 +209,7 @@ def test_stopped_before_the_first_round_it_can_still_predict() -> None:
     for kernel in ("rbf", "linear"):
         estimator = SURE(kernel=kernel)
         with pytest.raises(StopTraining):
-            list(estimator.rounds(Task(X, SETS), hook=hook))
+            list(estimator.iter_fit(Task(X, SETS), hook=hook))
         assert estimator.predict_proba(X).sum(axis=1) == pytest.approx(1)
 
 
@@ -223,3 +230,29 @@ def test_digits_are_within_two_points_of_other_implementations(
     q: float, transductive: float, test: float, scale: str
 ) -> None:
     np.testing.assert_allclose(mean_accuracy(SURE, q, scale=scale), [transductive, test], atol=2.0)
+
+
+# ---- regression in blocks, against numpy's own -----------------------------------------------------------------------
+
+
+def test_the_factorisation_in_blocks_is_cholesky_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sure, "BLOCK", 3)
+    root = np.random.default_rng(0).normal(size=(10, 10))
+    matrix = root @ root.T + np.eye(10)
+    calls: list[int] = []
+    factor = cholesky_in_place(matrix.copy(), lambda: calls.append(1))
+    np.testing.assert_allclose(np.tril(factor), np.linalg.cholesky(matrix), atol=1e-12)
+    assert len(calls) == 4
+
+
+def test_the_kernel_in_blocks_is_that_of_loops(monkeypatch: pytest.MonkeyPatch) -> None:
+    A = np.random.default_rng(4).normal(size=(6, 2))
+    monkeypatch.setattr(sure, "BLOCK", 4)
+    matrix, width = kernel_matrix(A, lambda: None)
+    assert width == pytest.approx(mean_distance(A))
+    np.testing.assert_allclose(matrix, kernel_in_loops(A, A, width), atol=1e-12)
+
+
+def test_a_kernel_that_does_not_fit_is_refused() -> None:
+    with pytest.raises(UserError, match=r"kernel of 10,000,000 examples takes 800000 GB.*kernel='linear'"):
+        kernel_matrix(np.broadcast_to(np.zeros((1, 1)), (10_000_000, 1)), lambda: None)

@@ -1,8 +1,6 @@
-"""Queue orders: what comes first, and how fast."""
+"""Queue orders: what comes first."""
 
 from __future__ import annotations
-
-import time
 
 import numpy as np
 import pytest
@@ -11,10 +9,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.review.decided import Decided
-from pll.review.filters import QueueFilter
 from pll.review.orders import DEFAULT, ORDERS, rank, usable_orders
-from pll.review.queue import with_controls
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import normalise
@@ -123,24 +118,3 @@ def test_the_learning_order_moves_with_the_decisions() -> None:
 @given(candidate_sets(min_n=2), st.sampled_from(list(ORDERS)), st.integers(0, 99))
 def test_an_order_is_a_permutation(sets: CandidateSets, name: str, seed: int) -> None:
     assert sorted(rank(name, full(sets, seed), seed=seed).tolist()) == list(range(len(sets)))
-
-
-@pytest.mark.slow
-def test_sixty_thousand_examples_take_under_a_second() -> None:
-    n = 60_000
-    y = np.random.default_rng(0).integers(0, 10, n)
-    sets = flip_binomial(y, 10, 0.7, seed=0)
-    signals = full(sets)
-    signals.sharp, signals.neighbourhood  # noqa: B018 - made once a run, not once an order
-    rows = np.random.default_rng(1).permutation(n)[:3000]
-    decided = Decided(sets, rows, y[rows])
-    for name in ORDERS:
-        best = min(_queue_seconds(name, signals, decided) for _ in range(3))
-        assert best < 1.0, f"{name} took {best:.2f} s"
-
-
-def _queue_seconds(name: str, signals: ReviewSignals, decided: Decided) -> float:
-    started = time.process_time()  # not wall time: other tests run beside this one
-    order = rank(name, signals, decided=decided)
-    with_controls(order[QueueFilter().mask(signals, decided)[order]], np.arange(6000))
-    return time.process_time() - started

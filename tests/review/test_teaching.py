@@ -13,7 +13,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS
-from pll.methods.warm_start import can_warm_start
+from pll.methods.persistence import can_warm_start
 from pll.review.label_snapshot import review_id
 from pll.review.opening import open_review
 from pll.review.rounds import Promise

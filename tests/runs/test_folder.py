@@ -4,7 +4,6 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -282,19 +281,6 @@ def test_metrics_that_somebody_changed_are_said(folder: RunFolder, line: str) ->
         file.write(line + "\n")
     with pytest.raises(UserError, match=r"metrics\.csv is damaged"):
         folder.metrics()
-
-
-def test_reading_five_hundred_rows_is_quick(folder: RunFolder) -> None:
-    folder.rewind_metrics(0)
-    for epoch in range(1, 501):
-        folder.append_metrics(dict.fromkeys(METRICS, 0.123456789012345) | {"epoch": epoch, "changed_labels": 7})
-
-    def seconds() -> float:
-        started = time.perf_counter()
-        assert len(folder.metrics()) == 500
-        return time.perf_counter() - started
-
-    assert min(seconds() for _ in range(10)) < 0.005
 
 
 # ---- checkpoint, log, list -------------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def convolutions(shape: tuple[int, ...], c: int) -> nn.Module:
 @pytest.mark.parametrize("batches", [1, 7])
 def test_resumed_in_mid_epoch_it_goes_on_bit_for_bit(method: Any, settings: dict[str, Any], batches: int) -> None:
     straight, stopped, resumed = (estimator(method, **settings) for _ in range(3))
-    expected = [record.loss for record in straight.rounds(Task(IMAGES, SETS))]
+    expected = [record.loss for record in straight.iter_fit(Task(IMAGES, SETS))]
     left = batches
 
     def hook() -> None:
@@ -127,9 +127,9 @@ def test_resumed_in_mid_epoch_it_goes_on_bit_for_bit(method: Any, settings: dict
             raise StopTraining
 
     with pytest.raises(StopTraining):
-        list(stopped.rounds(Task(IMAGES, SETS), hook=hook))
+        list(stopped.iter_fit(Task(IMAGES, SETS), hook=hook))
     torch.manual_seed(5)  # another process has another past
-    losses = [record.loss for record in resumed.rounds(Task(IMAGES, SETS), checkpoint=stopped.checkpoint())]
+    losses = [record.loss for record in resumed.iter_fit(Task(IMAGES, SETS), checkpoint=stopped.checkpoint())]
     assert losses == expected[-len(losses) :]
     np.testing.assert_array_equal(resumed.label_weights_, straight.label_weights_)
     np.testing.assert_array_equal(resumed.predict_scores(IMAGES), straight.predict_scores(IMAGES))

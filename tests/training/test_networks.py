@@ -259,7 +259,7 @@ def test_two_epochs_of_cifar(name: str, shared_data: Path) -> None:
     estimator = PRODEN(
         model=name, epochs=2, batch_size=50, lr=1e-2, lr_decay=0.9, augment="crop-flip", device="cpu", seed=0
     )
-    records = list(estimator.rounds(Task(images, sets, y, images[:20], y[:20])))
+    records = list(estimator.iter_fit(Task(images, sets, y, images[:20], y[:20])))
     assert [record.epoch for record in records] == [1, 2]
     for record in records:
         assert record.loss is not None and np.isfinite(record.loss)

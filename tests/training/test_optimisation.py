@@ -49,7 +49,7 @@ def rates(**settings: Any) -> list[float]:
         assert estimator.trainer is not None
         seen.append(estimator.trainer.optimiser.param_groups[0]["lr"])
 
-    list(estimator.rounds(Task(X, SETS), hook=hook))
+    list(estimator.iter_fit(Task(X, SETS), hook=hook))
     assert seen[::2] == seen[1::2]  # two batches an epoch
     return seen[::2]
 

@@ -188,7 +188,7 @@ def lesson(toy: Toy, method: str = "proden", *, epochs: int = EPOCHS, seed: int 
     weights: list[Weights] = [toy.candidates.uniform_weights()]
     identified = [identified_labels(weights[0], toy.candidates)]
     losses, confidence = [], [float((1 / toy.candidates.sizes).mean())]
-    for record in estimator.rounds(task, hook=before):
+    for record in estimator.iter_fit(task, hook=before):
         planes.append(_planes(estimator))
         weights.append(record.label_weights)
         losses.append(record.loss or 0.0)
@@ -221,7 +221,7 @@ def next_step(toy: Toy, example: int, after: int, method: str = "proden", *, see
         if estimator.trainer.epoch == after:
             found.append(slow_step(estimator.trainer, toy.candidates, example))
 
-    for _ in estimator.rounds(Task(toy.points, toy.candidates, toy.y), hook=look):
+    for _ in estimator.iter_fit(Task(toy.points, toy.candidates, toy.y), hook=look):
         if found:
             break
     estimator.release()
@@ -238,7 +238,7 @@ def from_many_starts(
         shares = []
         for seed in range(starts):
             estimator = _estimator(method, epochs, seed, lr)
-            for record in estimator.rounds(task):
+            for record in estimator.iter_fit(task):
                 share = record.transductive_accuracy
             shares.append(share or 0.0)
         found[method] = np.array(shares)

@@ -1,4 +1,4 @@
-"""Values a setting cannot have are refused in words, whatever they are; those it can have are not."""
+"""Checks of settings: wrong values are refused with a message, right ones are not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sklearn.base import clone
 
 from pll.errors import UserError
 from pll.methods import METHODS
-from pll.methods.settings import check_kernel, check_number
+from pll.methods.base import check_kernel, check_number
 
 
 @pytest.mark.parametrize("value", ["5", None, float("nan"), float("inf"), -float("inf"), 1j, 10**400, [3]])

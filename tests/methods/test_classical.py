@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 
 from pll.candidates import CandidateSets
-from pll.methods import selection
-from pll.methods.selection import best, covering_rates
+from pll.methods import classical
+from pll.methods.classical import best_value, covering_rates
 from tests.strategies import candidate_sets
 
 
@@ -31,7 +31,7 @@ def test_the_rate_is_the_share_of_sets_that_hold_the_prediction(sets: CandidateS
 
 
 def test_of_many_examples_a_part_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(selection, "SEARCH_ROWS", 10)
+    monkeypatch.setattr(classical, "SEARCH_ROWS", 10)
     sets = CandidateSets.from_labels(np.arange(50) % 2, 2)
     sizes = []
 
@@ -44,4 +44,4 @@ def test_of_many_examples_a_part_is_drawn(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_the_first_of_equals_is_taken() -> None:
-    assert best({0.1: 0.5, 1.0: 0.7, 10.0: 0.7}) == 1.0
+    assert best_value({0.1: 0.5, 1.0: 0.7, 10.0: 0.7}) == 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from pll.catalog import CATALOG
-from pll.catalog.base import Entry, File
+from pll.catalog.entry import Entry, File
 from pll.catalog.files import archive_name, is_archive
 
 PATH = Path(__file__).parents[1] / "docs" / "datasets.md"

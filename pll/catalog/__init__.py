@@ -13,9 +13,9 @@ from __future__ import annotations
 import difflib
 from dataclasses import replace
 
-from pll.catalog import cifar, embedded, human, idx, newsgroups, partial, texture, uci
-from pll.catalog.base import Entry, File, Progress
-from pll.catalog.fetch import obtain
+from pll.catalog import cifar, embedded, mnist, newsgroups, real_world, uci_openml
+from pll.catalog.download import obtain
+from pll.catalog.entry import Entry, File, Progress
 from pll.catalog.files import available, data_folder
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -24,7 +24,7 @@ __all__ = ["CATALOG", "Entry", "File", "Progress", "available", "data_folder", "
 
 CATALOG: dict[str, Entry] = {
     entry.name: entry
-    for module in (embedded, idx, cifar, human, uci, texture, newsgroups, partial)
+    for module in (embedded, mnist, cifar, uci_openml, newsgroups, real_world)
     for entry in module.ENTRIES
 }
 """Every dataset of the catalogue, by name."""

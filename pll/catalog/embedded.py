@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pll.catalog.base import Entry
+from pll.catalog.entry import Entry
 from pll.dataset import PartialLabelDataset
 
 _UCI = "https://archive.ics.uci.edu/dataset"

@@ -17,9 +17,8 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import numpy.typing as npt
 
-from pll.catalog.base import Checksum, Entry, File, files
-from pll.catalog.files import damaged, folder_of
-from pll.catalog.unpack import temporary
+from pll.catalog.entry import Checksum, Entry, File, files
+from pll.catalog.files import damaged, folder_of, temporary
 from pll.dataset import PartialLabelDataset
 
 COMPONENTS = 300

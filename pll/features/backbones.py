@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from pll.catalog.base import File, Need, files
-from pll.catalog.fetch import obtain
+from pll.catalog.download import obtain
+from pll.catalog.entry import File, Need, files
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.base import Arrays, Features, Featuriser, not_fitted
@@ -44,7 +44,7 @@ MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 @dataclass(frozen=True)
 class Weights:
-    """The published weights of a network; what `pll.catalog.fetch.obtain` needs to know of them."""
+    """The published weights of a network; what `pll.catalog.download.obtain` needs to know of them."""
 
     backbone: str
     file: File

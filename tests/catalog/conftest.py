@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from pll.catalog import download
+
 from .helpers import Server
 
 
@@ -29,5 +31,6 @@ def shared(cache: Path, shared_data: Path, monkeypatch: pytest.MonkeyPatch) -> P
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setattr(download, "BACKOFF", 0)  # no waiting before another attempt
     with Server() as running:
         yield running

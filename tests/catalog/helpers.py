@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from pll.catalog import CATALOG
-from pll.catalog.base import Checksum, Entry, File, files
+from pll.catalog.entry import Checksum, Entry, File, files
 from pll.dataset import PartialLabelDataset
 
 Answer = bytes | Callable[[BaseHTTPRequestHandler], None]

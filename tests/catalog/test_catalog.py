@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from pll.candidates import CandidateSets
-from pll.catalog import CATALOG, available, find, idx, load
-from pll.catalog.base import Entry
+from pll.catalog import CATALOG, available, find, load, mnist
+from pll.catalog.entry import Entry
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.images import torchvision
@@ -83,7 +83,7 @@ def test_class_names_of_the_mnist_family_are_torchvisions() -> None:
     datasets = torchvision().datasets
     for name, theirs in (("fashion-mnist", datasets.FashionMNIST), ("kuzushiji-mnist", datasets.KMNIST)):
         assert find(name).c == len(theirs.classes)
-    source = Path(idx.__file__).read_text("utf-8")
+    source = Path(mnist.__file__).read_text("utf-8")
     assert all(f'"{name}"' in source for name in (*datasets.FashionMNIST.classes, *datasets.KMNIST.classes))
 
 

@@ -14,8 +14,8 @@ import torch
 from PIL import Image
 
 from pll.candidates import CandidateSets
-from pll.catalog import CATALOG, cifar, human, load
-from pll.catalog.base import Checksum, Need
+from pll.catalog import CATALOG, cifar, load
+from pll.catalog.entry import Checksum, Need
 from pll.errors import UserError
 from pll.images import torchvision
 
@@ -142,12 +142,12 @@ def test_a_label_with_two_votes_is_a_candidate() -> None:
     counts = np.zeros((2, 10), dtype=np.uint8)
     counts[0, [0, 3, 9]] = 40, 2, 1
     counts[1, 4] = 50
-    assert human.sets_from_counts(counts) == CandidateSets.from_lists([[0, 3], [4]], 10, cifar.CLASS_NAMES)
+    assert cifar.sets_from_counts(counts) == CandidateSets.from_lists([[0, 3], [4]], 10, cifar.CLASS_NAMES)
 
 
 def test_the_union_of_annotators() -> None:
     votes = np.array([[6, 4, 6], [9, 9, 9]], dtype=np.uint8)
-    assert human.sets_from_annotators(votes) == CandidateSets.from_lists([[4, 6], [9]], 10, cifar.CLASS_NAMES)
+    assert cifar.sets_from_annotators(votes) == CandidateSets.from_lists([[4, 6], [9]], 10, cifar.CLASS_NAMES)
 
 
 def published_votes(path: Path, votes: np.ndarray, *, old: bool) -> None:
@@ -165,7 +165,7 @@ def published_votes(path: Path, votes: np.ndarray, *, old: bool) -> None:
 def test_published_votes_are_read_without_unpickling(tmp_path: Path, old: bool, dtype: type) -> None:
     votes = RNG.integers(0, 10, (50_000, 3)).astype(dtype)
     published_votes(tmp_path / "CIFAR-10_human.pt", votes, old=old)
-    read = human._annotators({"CIFAR-10_human.pt": tmp_path / "CIFAR-10_human.pt"})
+    read = cifar._annotators({"CIFAR-10_human.pt": tmp_path / "CIFAR-10_human.pt"})
     np.testing.assert_array_equal(read, votes)
 
 
@@ -178,11 +178,11 @@ def test_a_torch_file_with_anything_else_in_it_is_refused(tmp_path: Path) -> Non
     for content in (Bomb(), {"random_label1": Bomb()}):
         torch.save(content, path)
         with pytest.raises(UserError, match="cannot be read as arrays"):
-            human._annotators({path.name: path})
+            cifar._annotators({path.name: path})
     for broken in (b"", b"no torch file"):
         path.write_bytes(broken)
         with pytest.raises(UserError, match="cannot be read as arrays"):
-            human._annotators({path.name: path})
+            cifar._annotators({path.name: path})
     assert not (tmp_path / "went off").exists()
 
 
@@ -199,31 +199,31 @@ def test_other_votes_are_refused(tmp_path: Path, content: object, words: str) ->
     path = tmp_path / "CIFAR-10_human.pt"
     torch.save(content, path)
     with pytest.raises(UserError, match=rf"CIFAR-10_human\.pt .*{words}"):
-        human._annotators({path.name: path})
+        cifar._annotators({path.name: path})
 
 
 def test_counts_as_published(tmp_path: Path) -> None:
     path = tmp_path / "cifar10h-counts.npy"
     counts = RNG.integers(0, 50, (10_000, 10))
     np.save(path, counts)
-    np.testing.assert_array_equal(human._counts({path.name: path}), counts)
+    np.testing.assert_array_equal(cifar._counts({path.name: path}), counts)
     np.save(path, counts[:5])
     with pytest.raises(UserError, match=r"shape \(10000, 10\) from 0 to 255 are expected"):
-        human._counts({path.name: path})
+        cifar._counts({path.name: path})
     path.write_bytes(pickle.dumps(counts))
     with pytest.raises(UserError, match=r"cifar10h-counts\.npy is damaged"):
-        human._counts({path.name: path})
+        cifar._counts({path.name: path})
 
 
 def test_votes_join_the_published_images(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = {True: (RNG.integers(0, 256, (3, 32, 32, 3), dtype=np.uint8), np.array([4, 6, 9]))}
     parts[False] = (parts[True][0][:2], np.array([1, 2]))
     monkeypatch.setattr(cifar, "published", lambda _, train: parts[train])
-    monkeypatch.setattr(human, "_annotators", lambda _: np.array([[4, 4, 5], [6, 6, 6], [1, 2, 3]]))
-    monkeypatch.setattr(human, "_counts", lambda _: np.eye(10, dtype=int)[[1, 2]] * 50)
-    noisy = human._cifar10n({})
+    monkeypatch.setattr(cifar, "_annotators", lambda _: np.array([[4, 4, 5], [6, 6, 6], [1, 2, 3]]))
+    monkeypatch.setattr(cifar, "_counts", lambda _: np.eye(10, dtype=int)[[1, 2]] * 50)
+    noisy = cifar._cifar10n({})
     assert [row.tolist() for row in (noisy.sets()[i] for i in range(3))] == [[4, 5], [6], [1, 2, 3]]
     assert noisy.y is not None and noisy.y.tolist() == [4, 6, 9] and noisy.truth_outside().tolist() == [2]
-    soft = human._cifar10h({})
+    soft = cifar._cifar10h({})
     assert soft.sets() == CandidateSets.from_lists([[1], [2]], 10, cifar.CLASS_NAMES)
     assert soft.X.shape == (2, 3, 32, 32) and soft.is_test is None

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pll.catalog import available
-from pll.catalog.base import Checksum, Need
+from pll.catalog.entry import Checksum, Need
 from pll.catalog.files import checksum_of, data_folder, have, locate, locate_archive, verify
 from pll.errors import UserError
 

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import requests
 import torch
+import urllib3
 
 from pll.errors import UserError
 from pll.features import backbones
@@ -33,11 +35,11 @@ def data_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache, pictures small enough for a test, and no network."""
 
     def offline(*_: object, **__: object) -> None:
-        raise OSError("no network in tests")
+        raise requests.ConnectionError("no network in tests")
 
     monkeypatch.setenv("PLL_DATA", str(tmp_path / "data"))
     monkeypatch.delenv("PLL_DATA_PATH", raising=False)
-    monkeypatch.setattr("urllib.request.urlopen", offline)
+    monkeypatch.setattr(requests.Session, "get", offline)
     monkeypatch.setattr(backbones, "SIDE", 32)
     return tmp_path / "data"
 
@@ -106,10 +108,13 @@ class TestWithoutWeights:
     def test_what_a_download_brought_by_mistake_is_not_kept(
         self, data_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        class Answer(io.BytesIO):
-            headers: dict[str, str] = {}  # noqa: RUF012
+        def answer(*_: object, **__: object) -> requests.Response:
+            response = requests.Response()
+            response.status_code = 200
+            response.raw = urllib3.HTTPResponse(io.BytesIO(b"a login page"), preload_content=False)
+            return response
 
-        monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: Answer(b"a login page"))
+        monkeypatch.setattr(requests.Session, "get", answer)
         told: list[tuple[str, int, int | None]] = []
         with pytest.raises(UserError, match="is not the published file"):
             BackboneFeatures(SMALL).fit(folder_of([picture(8, 8)], tmp_path / "p"), lambda *said: told.append(said))

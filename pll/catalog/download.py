@@ -1,27 +1,46 @@
-"""Downloading the files of a dataset: with progress, checked, and put in place in one step or not at all."""
+"""Download the files of a dataset: mirrors, retries and progress; checked, then put in place by one rename.
+
+Transfers are requests' and urllib3's. docs/decisions.md says why not pooch's.
+"""
 
 from __future__ import annotations
 
-import http.client
 import json
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO
+from typing import TYPE_CHECKING
 
 import pll
-from pll.catalog.base import Checksum, File, Progress, Wanted
-from pll.catalog.files import archive_name, folder_of, have, is_archive, locate_archive, mismatch
-from pll.catalog.unpack import BadArchive, NoProgram, temporary, unpack
+from pll.catalog.entry import Checksum, File, Progress, Wanted
+from pll.catalog.files import (
+    BadArchive,
+    NoProgram,
+    archive_name,
+    folder_of,
+    have,
+    is_archive,
+    locate_archive,
+    mismatch,
+    temporary,
+    unpack,
+)
 from pll.errors import UserError
 
+if TYPE_CHECKING:
+    import requests
+
 OPENML = "https://www.openml.org/api/v1/json/data/{}"
-TIMEOUT = 30.0
-"""Seconds without a single byte after which a server counts as out of reach."""
+TIMEOUT = 20.0
+"""Seconds without a byte after which an attempt is given up."""
+RETRIES = 2
+"""Further attempts at one address after a failure that may pass: no answer, a busy server, a broken connection."""
+BACKOFF = 0.5
+"""Seconds; urllib3 waits `BACKOFF * 2**k` before the further attempts, but the first."""
 
 _CHUNK = 1 << 18
+_BUSY = (429, 500, 502, 503, 504)  # HTTP states that may pass
 
 
 @dataclass(frozen=True)
@@ -32,8 +51,12 @@ class Obtained:
     unproven: tuple[Path, ...] = ()
 
 
-class _NoSuchLuck(Exception):
-    """One address did not serve the file; the next may."""
+class _Unavailable(Exception):
+    """Raised when one address does not serve the file; the next one may."""
+
+
+class _BrokenBody(_Unavailable):
+    """Raised when the connection breaks within the file."""
 
 
 def obtain(entry: Wanted, progress: Progress | None = None, download: bool = True) -> Obtained:
@@ -74,9 +97,9 @@ def _download(entry: Wanted, file: File, tally: _Tally) -> Path:
         for url in file.urls:
             try:
                 return _from(url, file, tally)
-            except _NoSuchLuck as failure:
+            except _Unavailable as failure:
                 failures.append(f"{url}: {failure}")
-    except _NoSuchLuck as failure:
+    except _Unavailable as failure:
         failures.append(str(failure))
     raise UserError(
         f"{entry.title} needs {file.name}, and it could not be downloaded ({'; '.join(failures)}). "
@@ -94,49 +117,64 @@ def _from(url: str, file: File, tally: _Tally) -> Path:
             try:
                 return unpack(part, file)
             except BadArchive as bad:
-                raise _NoSuchLuck(f"{bad.reason}; nothing was kept") from bad
+                raise _Unavailable(f"{bad.reason}; nothing was kept") from bad
             except NoProgram as error:  # a person has to unpack it: give it its name
                 raise NoProgram(part.replace(folder / archive_name(url)), file) from error
         problem = mismatch(part, file)
         if problem:
-            raise _NoSuchLuck(f"what came is not the published file: {problem}; nothing was kept")
+            raise _Unavailable(f"what came is not the published file: {problem}; nothing was kept")
         return part.replace(folder / file.name)
 
 
 def _receive(url: str, target: Path, tally: _Tally) -> None:
-    request = urllib.request.Request(url, headers={"User-Agent": f"candid/{pll.__version__}"})
-    with _network(url), urllib.request.urlopen(request, timeout=TIMEOUT) as answer, target.open("wb") as out:
-        length = answer.headers.get("Content-Length")
-        expected = int(length) if length and length.isdigit() else None
-        done = 0
-        for chunk in _chunks(answer):
-            try:
-                out.write(chunk)
-            except OSError as error:
-                raise _DiskError(error) from error
-            done += len(chunk)
-            tally.now(done, expected)
-        if expected is not None and done != expected:
-            raise _NoSuchLuck(f"the connection broke after {done} of {expected} bytes")
-
-
-def _chunks(stream: IO[bytes]) -> Iterator[bytes]:
-    while chunk := stream.read(_CHUNK):
-        yield chunk
-
-
-class _DiskError(Exception):
-    """An OSError of ours, kept apart from those of the network."""
+    for attempt in range(RETRIES + 1):
+        try:
+            with _opened(url) as answer, target.open("wb") as out:
+                length = answer.headers.get("Content-Length", "")
+                expected = int(length) if length.isdigit() else None
+                done = 0
+                # Not decoded: servers may send a .gz as "Content-Encoding: gzip", and its checksum is the .gz's.
+                for chunk in answer.raw.stream(_CHUNK, decode_content=False):
+                    out.write(chunk)
+                    done += len(chunk)
+                    tally.now(done, expected)
+            return
+        except _BrokenBody:
+            if attempt == RETRIES:
+                raise
 
 
 @contextmanager
-def _network(url: str) -> Iterator[None]:
+def _opened(url: str) -> Iterator[requests.Response]:
+    """Open an address; a server that is out of reach or busy is asked again, `RETRIES` times.
+
+    Raises:
+        _Unavailable: no answer, or an error of the server.
+        _BrokenBody: the connection broke while the answer was read.
+    """
+    import requests  # here: only a download needs it, and it takes a tenth of a second
+    import urllib3
+
+    retry = urllib3.Retry(
+        RETRIES,
+        backoff_factor=BACKOFF,
+        status_forcelist=_BUSY,
+        raise_on_status=False,
+        respect_retry_after_header=False,  # it may ask for hours
+    )
     try:
-        yield
-    except _DiskError as wrapped:
-        raise wrapped.args[0] from wrapped
-    except (OSError, http.client.HTTPException) as error:  # URLError, HTTPError and time-outs are OSErrors
-        raise _NoSuchLuck(f"{getattr(error, 'reason', None) or error}" or type(error).__name__) from error
+        with requests.Session() as session:
+            for scheme in ("http://", "https://"):
+                session.mount(scheme, requests.adapters.HTTPAdapter(max_retries=retry))
+            session.headers.update({"User-Agent": f"candid/{pll.__version__}", "Accept-Encoding": "identity"})
+            with session.get(url, stream=True, timeout=TIMEOUT) as answer:
+                answer.raise_for_status()
+                yield answer
+    except requests.RequestException as error:  # it may wrap urllib3's "tried too often", whose reason says more
+        cause = error.args[0] if error.args else None
+        raise _Unavailable(f"{getattr(cause, 'reason', None) or error}" or type(error).__name__) from error
+    except urllib3.exceptions.HTTPError as error:
+        raise _BrokenBody(f"the connection broke: {error}") from error
 
 
 @contextmanager
@@ -153,13 +191,12 @@ def _writable(file: File) -> Iterator[None]:
 def _described_by_openml(file: File) -> File:
     """Ask OpenML for the address and the checksum of the data id, as its clients do."""
     url = OPENML.format(file.openml)
-    request = urllib.request.Request(url, headers={"User-Agent": f"candid/{pll.__version__}"})
     try:
-        with _network(url), urllib.request.urlopen(request, timeout=TIMEOUT) as answer:
-            about = json.loads(answer.read(_CHUNK))["data_set_description"]
+        with _opened(url) as answer:
+            about = json.loads(answer.raw.read(_CHUNK, decode_content=True))["data_set_description"]
         return replace(file, urls=(about["url"],), checksum=Checksum("md5", about["md5_checksum"]))
-    except (_NoSuchLuck, ValueError, KeyError, TypeError) as error:
-        raise _NoSuchLuck(f"{url}: {error}") from error
+    except (_Unavailable, ValueError, KeyError, TypeError) as error:
+        raise _Unavailable(f"{url}: {error}") from error
 
 
 def _by_hand(entry: Wanted, missing: Sequence[File]) -> UserError:

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from pll.catalog.base import Checksum, Entry, File, Loader, files
+from pll.catalog.entry import Checksum, Entry, File, Loader, files
 from pll.catalog.files import damaged, open_unpacked
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pll.catalog.base import Checksum, Entry, File, Loader, files
+from pll.catalog.entry import Checksum, Entry, File, Loader, files
 from pll.dataset import PartialLabelDataset
 
 _PAGE = "https://palm.seu.edu.cn/zhangml/Resources.htm"

@@ -6,18 +6,21 @@ The repository's own files have no header line, copies elsewhere often do; both 
 
 from __future__ import annotations
 
+import csv
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from pll.catalog.base import Entry, File, Need, files
+from pll.catalog.entry import Entry, File, Need, files
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 
 _UCI = "https://archive.ics.uci.edu"
 _MISSING = "?"
+_TEXTURE_ID = 40499
+_TEXTURE_PAGE = f"https://www.openml.org/d/{_TEXTURE_ID}"
 
 _YEAST_FEATURES = ("mcg", "gvh", "alm", "mit", "erl", "pox", "vac", "nuc")
 _YEAST_CLASSES = ("CYT", "NUC", "MIT", "ME3", "ME2", "ME1", "EXC", "VAC", "POX", "ERL")
@@ -89,6 +92,37 @@ def _synthetic_control(paths: Mapping[str, Path]) -> PartialLabelDataset:
     )
 
 
+def _texture(paths: Mapping[str, Path]) -> PartialLabelDataset:
+    """The ARFF file: 40 numeric attributes, then the class."""
+    from scipy.io import arff
+
+    path = paths["texture.arff"]
+    limit = csv.field_size_limit()  # SciPy lifts it for the whole process, and our tables count on it
+    # What SciPy raises for a file that is not, or not quite, an ARFF file (or has attributes that SciPy does not know):
+    unreadable = (arff.ArffError, NotImplementedError, ValueError, LookupError, StopIteration)
+    try:
+        with path.open(encoding="utf-8") as stream:
+            rows, about = arff.loadarff(stream)
+    except unreadable as error:
+        raise _wrong(path, f"it cannot be read as ARFF ({error or type(error).__name__})") from error
+    finally:
+        csv.field_size_limit(limit)
+    *features, target = about.names()
+    kinds = about.types()
+    if kinds[-1] != "nominal" or set(kinds[:-1]) != {"numeric"}:
+        raise _wrong(path, "its attributes are not numbers followed by a class")
+    coded = [name.decode() for name in rows[target].tolist()]
+    names = sorted(set(coded), key=lambda name: (len(name), name))  # the codes are whole numbers
+    codes = {name: code for code, name in enumerate(names)}
+    return PartialLabelDataset(
+        X=np.stack([rows[name] for name in features], axis=1).astype(np.float32),
+        y=np.array([codes[name] for name in coded]),
+        class_names=tuple(names),
+        feature_names=tuple(features),
+        kind="table",
+    )
+
+
 _Row = tuple[int, list[str]]  # the number of its line in the file, and its cells
 
 
@@ -131,8 +165,9 @@ def _labels(path: Path, rows: Sequence[_Row], codes: Mapping[str, int]) -> np.nd
 
 
 def _wrong(path: Path, reason: str) -> UserError:
+    page = next(entry.page for entry in ENTRIES if entry.files[0].name == path.name)
     return UserError(
-        f"{path} is not the published file: {reason}. Delete it and load again, or replace it by the original."
+        f"{path} is not the published file: {reason}. Delete it and load again, or replace it by the one from {page}."
     )
 
 
@@ -199,5 +234,18 @@ ENTRIES = (
         ),
         loader=_synthetic_control,
         class_sizes=(100,) * 6,
+    ),
+    Entry(
+        name="texture",
+        title="Texture",
+        about="Eleven natural textures (grass, leather, sand, …) by forty statistics of small patches.",
+        kind="table",
+        n=5500,
+        shape=(40,),
+        c=11,
+        licence="public (as OpenML states it)",
+        page=_TEXTURE_PAGE,
+        needs=files(File("texture.arff", folder="texture", page=_TEXTURE_PAGE, openml=_TEXTURE_ID, megabytes=2.5)),
+        loader=_texture,
     ),
 )

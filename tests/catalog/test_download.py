@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import json
@@ -15,9 +16,9 @@ import pytest
 import rarfile
 
 from pll import catalog
-from pll.catalog import fetch
-from pll.catalog.base import Checksum, Entry, File
-from pll.catalog.fetch import obtain
+from pll.catalog import download, files
+from pll.catalog.download import obtain
+from pll.catalog.entry import Checksum, Entry, File
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 
@@ -125,13 +126,77 @@ def test_a_broken_connection_leaves_nothing(cache: Path, server: Server) -> None
         handler.wfile.write(CONTENT[:1000])
 
     server.answers["/toy.data"] = answer
-    with pytest.raises(UserError, match=rf"the connection broke after 1000 of {len(CONTENT)} bytes"):
+    with pytest.raises(UserError, match=r"the connection broke: .*1000 bytes"):
         obtain(entry_of(file_of(urls=(f"{server.url}/toy.data",))))
     assert left_in(cache) == []
 
 
+def test_a_broken_connection_is_tried_again(cache: Path, server: Server) -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(CONTENT)))
+        handler.end_headers()
+        handler.wfile.write(CONTENT if server.asked == ["/toy.data"] * 3 else CONTENT[:1000])
+
+    server.answers["/toy.data"] = answer
+    seen: list[int] = []
+    entry = entry_of(file_of(urls=(f"{server.url}/toy.data",), checksum=SUM))
+    assert obtain(entry, lambda done, _: seen.append(done)).paths["toy.data"].read_bytes() == CONTENT
+    assert seen[-1] == len(CONTENT) and left_in(cache) == ["toy.data"]
+
+
+@pytest.mark.parametrize("busy", [429, 503])
+def test_a_busy_server_is_asked_again(cache: Path, server: Server, busy: int) -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        last = len(server.asked) == 3
+        handler.send_response(200 if last else busy)
+        handler.send_header("Retry-After", "3600")  # not obeyed
+        handler.send_header("Content-Length", str(len(CONTENT)) if last else "0")
+        handler.end_headers()
+        if last:
+            handler.wfile.write(CONTENT)
+
+    server.answers["/toy.data"] = answer
+    entry = entry_of(file_of(urls=(f"{server.url}/toy.data",)))
+    assert obtain(entry).paths["toy.data"].read_bytes() == CONTENT
+
+
+def test_a_server_that_stays_busy_is_given_up_after_a_few_attempts(cache: Path, server: Server) -> None:
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_error(503)
+
+    server.answers |= {"/busy": answer, "/mirror": CONTENT}
+    entry = entry_of(file_of(urls=(f"{server.url}/busy", f"{server.url}/mirror")))
+    assert obtain(entry).paths["toy.data"].read_bytes() == CONTENT
+    assert server.asked == ["/busy"] * (1 + download.RETRIES) + ["/mirror"]
+    with pytest.raises(UserError, match="/busy: 503"):
+        obtain(entry_of(file_of("other", urls=(f"{server.url}/busy",))))
+
+
+def test_what_is_missing_is_asked_for_once(cache: Path, server: Server) -> None:
+    with pytest.raises(UserError, match="404"):
+        obtain(entry_of(file_of(urls=(f"{server.url}/toy.data",))))
+    assert server.asked == ["/toy.data"]
+
+
+def test_a_gz_is_kept_as_it_is_whatever_the_server_calls_it(cache: Path, server: Server) -> None:
+    packed = gzip.compress(CONTENT)
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Encoding", "x-gzip")
+        handler.send_header("Content-Length", str(len(packed)))
+        handler.end_headers()
+        handler.wfile.write(packed)
+
+    server.answers["/toy.gz"] = answer
+    checksum = Checksum("md5", hashlib.md5(packed, usedforsecurity=False).hexdigest())
+    entry = entry_of(file_of("toy.gz", urls=(f"{server.url}/toy.gz",), checksum=checksum))
+    assert obtain(entry).paths["toy.gz"].read_bytes() == packed
+
+
 def test_a_silent_server_is_given_up(cache: Path, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch, "TIMEOUT", 0.1)
+    monkeypatch.setattr(download, "TIMEOUT", 0.1)
     server.answers["/toy.data"] = lambda handler: time.sleep(0.5)
     with pytest.raises(UserError, match="timed out"):
         obtain(entry_of(file_of(urls=(f"{server.url}/toy.data",))))
@@ -278,9 +343,7 @@ def test_an_archive_put_by_hand_is_used_and_left(cache: Path, server: Server) ->
 def test_an_archive_that_unpacks_to_too_much_is_refused(
     cache: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pll.catalog import unpack
-
-    monkeypatch.setattr(unpack, "_LARGEST", len(CONTENT) - 1)
+    monkeypatch.setattr(files, "_LARGEST", len(CONTENT) - 1)
     server.answers["/toy.zip"] = zip_of("toy.data", CONTENT)
     with pytest.raises(UserError, match=f"it unpacks to {len(CONTENT)} bytes"):
         obtain(entry_of(in_archive(server, "toy.zip")))
@@ -292,7 +355,7 @@ def test_an_archive_that_unpacks_to_too_much_is_refused(
 def test_openml_says_where_the_file_is_and_what_its_checksum_is(
     cache: Path, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fetch, "OPENML", f"{server.url}/api/{{}}")
+    monkeypatch.setattr(download, "OPENML", f"{server.url}/api/{{}}")
     about = {"url": f"{server.url}/download", "md5_checksum": hashlib.md5(CONTENT).hexdigest()}
     server.answers |= {"/api/17": json.dumps({"data_set_description": about}).encode(), "/download": CONTENT}
     entry = entry_of(file_of(openml=17))
@@ -304,7 +367,7 @@ def test_openml_says_where_the_file_is_and_what_its_checksum_is(
 def test_an_answer_of_openml_that_makes_no_sense(
     cache: Path, server: Server, monkeypatch: pytest.MonkeyPatch, answer: bytes
 ) -> None:
-    monkeypatch.setattr(fetch, "OPENML", f"{server.url}/api/{{}}")
+    monkeypatch.setattr(download, "OPENML", f"{server.url}/api/{{}}")
     server.answers["/api/17"] = answer
     with pytest.raises(UserError, match=r"could not be downloaded \(http.*/api/17: .*put toy\.data \(see http://toy"):
         obtain(entry_of(file_of(openml=17)))

@@ -12,8 +12,8 @@ from pll.export.audit import write_audit_csv, write_audit_jsonl
 from pll.export.programs import NotExportable, why_no_onnx, why_no_program, write_onnx, write_torch_program
 from pll.export.source import ExportSource
 from pll.features import save_features
-from pll.features.store import ARRAYS_FILE as FEATURES_ARRAYS
-from pll.features.store import CARD_FILE as FEATURES_CARD
+from pll.features.serialization import ARRAYS_FILE as FEATURES_ARRAYS
+from pll.features.serialization import CARD_FILE as FEATURES_CARD
 from pll.io import write_atomically, write_text
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
 from pll.runs.labels_table import write_calibrated, write_jsonl, write_label_weights, write_labels, write_parquet

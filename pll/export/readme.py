@@ -13,8 +13,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 import pll
 from pll.export.programs import BATCH, CLASS_NAMES, INPUT, OUTPUT
 from pll.export.source import ExportSource
-from pll.features.store import ARRAYS_FILE
-from pll.features.store import CARD_FILE as FEATURES_CARD
+from pll.features.serialization import ARRAYS_FILE
+from pll.features.serialization import CARD_FILE as FEATURES_CARD
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, custom_parameters
 
 _SHOWN = 30

@@ -13,11 +13,10 @@
 (('width', 'colour = blue', 'colour = red'), [[1.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
 """
 
-from pll.features.applying import featurised, fitted, fitting_choices, suggested
 from pll.features.backbones import BACKBONES
 from pll.features.base import CONTENTS, Featuriser, contents
-from pll.features.registry import CHOICES, FEATURISERS, featuriser
-from pll.features.store import load_features, save_features
+from pll.features.selection import CHOICES, FEATURISERS, featurised, featuriser, fitted, fitting_choices, suggested
+from pll.features.serialization import load_features, save_features
 from pll.io import Progress
 
 __all__ = [

@@ -8,7 +8,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.features import fitted, load_features, save_features
-from pll.features.store import ARRAYS_FILE, CARD_FILE
+from pll.features.serialization import ARRAYS_FILE, CARD_FILE
 from tests.features.helpers import texts
 
 

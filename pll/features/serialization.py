@@ -16,7 +16,7 @@ import safetensors.numpy
 
 from pll.errors import UserError
 from pll.features.base import Arrays, Featuriser
-from pll.features.registry import restored
+from pll.features.selection import restored
 from pll.io import write_atomically, write_json
 
 CARD_FILE = "features.json"

@@ -27,12 +27,10 @@ from typing import Any
 import numpy as np
 
 from pll.candidates import CandidateSets
-from pll.review.assignment import Assignment
-from pll.review.desk import Desk
-from pll.review.events import NOTHING
+from pll.review.desk import Assignment, Desk
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.session import ReviewSession
-from pll.review.settings import Settings
+from pll.review.session import ReviewSession, Settings
+from pll.review.state import UNANSWERED
 from pll.store import Database, Store
 from pll.weights import normalise
 
@@ -68,7 +66,7 @@ class Findings:
         return self.lost == self.doubled == self.shared == 0
 
 
-def subject(n: int) -> LabelSnapshot:
+def snapshot(n: int) -> LabelSnapshot:
     """n examples with three of five candidates each."""
     rng = np.random.default_rng(0)
     lists = [sorted(rng.choice(5, size=3, replace=False).tolist()) for _ in range(n)]
@@ -92,7 +90,7 @@ def try_out(
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["pll.review.session"])
     rng = random.Random(seed)
-    ReviewSession(REVIEW, subject(decisions), Store(Database(url)), settings=Settings(mix=0.0)).store.database.close()
+    ReviewSession(REVIEW, snapshot(decisions), Store(Database(url)), settings=Settings(mix=0.0)).store.database.close()
 
     def start(names: Sequence[str]) -> Any:
         process = context.Process(target=serve, args=(url, folder, list(names), decisions), daemon=True)
@@ -121,15 +119,15 @@ def try_out(
 
 def serve(url: str, folder: Path, names: list[str], n: int) -> None:
     """A server process: a thread for each of its reviewers, until nothing is left."""
-    reviewing = ReviewSession(REVIEW, subject(n), Store(Database(url)))
-    threads = [threading.Thread(target=review, args=(reviewing.desk(name), folder)) for name in names]
+    review = ReviewSession(REVIEW, snapshot(n), Store(Database(url)))
+    threads = [threading.Thread(target=review_all, args=(Desk(review, name), folder)) for name in names]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
 
 
-def review(desk: Desk, folder: Path) -> None:
+def review_all(desk: Desk, folder: Path) -> None:
     """A scripted reviewer: sends again what was not acknowledged, then goes on to the end."""
     with (folder / f"{desk.reviewer}.jsonl").open("a+", encoding="utf-8") as notes:
 
@@ -140,7 +138,7 @@ def review(desk: Desk, folder: Path) -> None:
         pending = _pending(folder / f"{desk.reviewer}.jsonl")
         if pending is not None:
             given = Assignment(
-                pending["row"], str(pending["row"]), pending["token"], (), "", 0, "", None, False, NOTHING
+                pending["row"], str(pending["row"]), pending["token"], (), "", 0, "", None, False, UNANSWERED
             )
             step = desk.decide(given, "pick", pending["label"])
             assert step.event is not None, step.notice

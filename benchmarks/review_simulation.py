@@ -9,8 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.review.decided import OUTSIDE, Decided
-from pll.review.lessons import Lessons
+from pll.review.decided import OUTSIDE, ChoiceData, Decided
 from pll.review.logit import lessons, propose
 from pll.review.orders import rank
 from pll.review.queue import with_controls
@@ -77,16 +76,16 @@ def review(
     ranking = order_of(way, seed, given)
     drawn = draw_controls(n, way.controls, seed) if way.controls else np.empty(0, dtype=np.int64)
     taught: dict[int, int] = {}  # what the order may learn from, in the order decided
-    seen, told = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    seen, toast_errors = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
     now, trained_at = signals, 0
-    earlier: Lessons | None = None
+    earlier: ChoiceData | None = None
     step, first = max(1, round(every * n)), max(1, round(every * n / 5))
     done = 0
     while done < n:
         if retrain is not None and done >= trained_at + round(RETRAIN_STEP * n):
             earlier = lessons(now, _as_seen(now, taught, earlier))
-            told[list(taught)] = True
-            now, trained_at, taught = retrain(_fixed(sets, y, told)), done, {}
+            toast_errors[list(taught)] = True
+            now, trained_at, taught = retrain(_fixed(sets, y, toast_errors)), done, {}
         known = _as_seen(now, taught, earlier)
         labels = identified_labels(propose(now, known) if way.relabels else now.weights, now.sets)
         wrong = (labels != y) & ~seen
@@ -121,7 +120,7 @@ def found_within(curve: Curve, share: float) -> float:
     return 1 - curve[round(share * (len(curve) - 1))] / max(1, curve[0])
 
 
-def _as_seen(signals: ReviewSignals, decisions: dict[int, int], earlier: Lessons | None) -> Decided:
+def _as_seen(signals: ReviewSignals, decisions: dict[int, int], earlier: ChoiceData | None) -> Decided:
     """The decisions since the last training; what came before is in the candidate sets, and in the lessons."""
     sets = signals.sets
     rows = np.fromiter(decisions, dtype=np.int64, count=len(decisions))

@@ -9,14 +9,14 @@ from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import ACTIVE
 from pll.ui import session
-from pll.ui.format import format_state, method_title
-from pll.ui.review import batch, conflicts, desk, opening, progress, queue, service, teach
+from pll.ui.review import batch, conflicts, desk_view, progress, queue_controls, service, setup_form, teaching_panel
+from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer, ask, reviewer, sign
-from pll.ui.review.sitting import Sitting
 from pll.ui.routes import go, link
+from pll.ui.format import method_title, format_state
 
 VIEWS = {
-    "One by one": desk.desk,
+    "One by one": desk_view.desk,
     "Look-alikes": batch.draw,
     "Disagreements": conflicts.draw,
     "Progress": progress.draw,
@@ -28,7 +28,7 @@ def has_labels(run: Run) -> bool:
     return (run.folder.path / "model.json").exists()
 
 
-def offer() -> None:
+def proposed() -> None:
     """No run in view: choose one that has labels, or train one."""
     done = [run for run in session.registry().all() if has_labels(run)]
     st.title("Review")
@@ -89,37 +89,37 @@ def review(run: Run) -> None:
         return
     if not service.is_begun(run):
         heading(run, partial(sign, who))
-        opening.settle(run, len(run.parts().train), who)
+        setup_form.settle(run, len(run.parts().train), who)
         return
-    sitting = service.sitting_of(service.guide_of(run), who)
-    heading(run, partial(tools, sitting, who))
-    service.stay(sitting)
-    teach.notice(sitting)
-    show(sitting)
+    tab = service.tab_of(service.manager_of(run), who)
+    heading(run, partial(tools, tab, who))
+    service.stay(tab)
+    teaching_panel.notice(tab)
+    show(tab)
 
 
-def tools(sitting: Sitting, who: Reviewer) -> None:
+def tools(tab: ReviewTab, who: Reviewer) -> None:
     """How the desk looks, what it is given, who sits at it."""
-    queue.looks(sitting)
-    queue.popover(sitting)
+    queue_controls.looks(tab)
+    queue_controls.popover(tab)
     sign(who)
 
 
-def show(sitting: Sitting) -> None:
+def show(tab: ReviewTab) -> None:
     """One view at a time; the others cost nothing."""
-    names = [name for name in VIEWS if name != "Disagreements" or conflicts.may_be(sitting)]
-    key = f"review-view-{sitting.guide.reviewing.id}"
+    names = [name for name in VIEWS if name != "Disagreements" or conflicts.may_be(tab)]
+    key = f"review-view-{tab.manager.review.id}"
     view = st.segmented_control("View", names, default=names[0], required=True, key=key, label_visibility="collapsed")
-    if view == "One by one" and sitting.given is None:
-        queue.nothing_left(sitting)
+    if view == "One by one" and tab.given is None:
+        queue_controls.nothing_left(tab)
         return
-    VIEWS[view or names[0]](sitting)
+    VIEWS[view or names[0]](tab)
 
 
 try:
     in_view = session.run_in_view()
     if in_view is None:
-        offer()
+        proposed()
     elif has_labels(in_view) and not in_view.is_alive():
         review(in_view)
     else:

@@ -6,8 +6,8 @@ from typing import Any
 
 from pll.catalog.sources import Source
 from pll.review.queue_manager import QueueManager
-from pll.review.rounds import Promise
-from pll.review.settings import Settings
+from pll.review.rounds import Guarantee
+from pll.review.session import Settings
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
@@ -42,16 +42,16 @@ def figures(page: Any) -> dict[str, str]:
 
 
 def begun(run: Run, **settings: Any) -> QueueManager:
-    """The guide of a review that has just begun."""
-    return service.guide_of(run, Settings(**({"promise": Promise(share=0.5, max_error=0.2)} | settings)))
+    """The queue manager of a review that has just begun."""
+    return service.manager_of(run, Settings(**({"guarantee": Guarantee(share=0.5, max_error=0.2)} | settings)))
 
 
 def entered(page: Any, name: str = "Ada") -> Any:
     """The page of a review once its reviewer has given a name."""
     page.text_input[0].set_value(name)
-    return button(page, "Begin").click().run()
+    return button(page, "Start").click().run()
 
 
 def turned_to(page: Any, run: Run, view: str = "Progress") -> Any:
     """Another view of the review."""
-    return page.segmented_control(f"review-view-{service.guide_of(run).reviewing.id}").set_value(view).run()
+    return page.segmented_control(f"review-view-{service.manager_of(run).review.id}").set_value(view).run()

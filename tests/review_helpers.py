@@ -1,4 +1,4 @@
-"""What the tests of reviews share: a small subject, a clock that is set by hand, a review in a fresh database."""
+"""What the tests of reviews share: a small snapshot, a clock that is set by hand, a review in a fresh database."""
 
 from __future__ import annotations
 
@@ -9,15 +9,13 @@ import numpy as np
 
 from pll.candidates import CandidateSets
 from pll.review.active_labels import Load
-from pll.review.assignment import Assignment
-from pll.review.desk import Desk
+from pll.review.desk import Assignment, Desk
 from pll.review.label_snapshot import LabelSnapshot, review_id
-from pll.review.rounds import Promise
-from pll.review.session import ReviewSession
-from pll.review.settings import Settings
+from pll.review.rounds import Guarantee
+from pll.review.session import ReviewSession, Settings
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
-from pll.store.records import Event, RoundRecord
+from pll.store.tables import Event, RoundRecord
 from pll.weights import normalise
 
 NAMES = ("ant", "bee", "cat", "dog")
@@ -36,7 +34,7 @@ class Clock:
         self.at += timedelta(seconds=seconds)
 
 
-def subject(n: int = 40, *, run: str = "first", seed: int = 0, names: tuple[str, ...] = NAMES) -> LabelSnapshot:
+def snapshot(n: int = 40, *, run: str = "first", seed: int = 0, names: tuple[str, ...] = NAMES) -> LabelSnapshot:
     """n examples with two or three candidates each, and weights that differ."""
     rng = np.random.default_rng(seed)
     lists = [sorted(rng.choice(len(names), size=int(rng.integers(2, 4)), replace=False).tolist()) for _ in range(n)]
@@ -52,10 +50,10 @@ def open_with(
     load: Load | None = None,
     **settings: object,
 ) -> ReviewSession:
-    """A review of the subject in this database, as one process would have it; no controls unless asked for."""
-    wanted = Settings(**({"mix": 0.0, "promise": Promise(share=0.2, max_error=0.3)} | settings))  # type: ignore[arg-type]
+    """A review of the snapshot in this database, as one process would have it; no controls unless asked for."""
+    wanted = Settings(**({"mix": 0.0, "guarantee": Guarantee(share=0.2, max_error=0.3)} | settings))  # type: ignore[arg-type]
     more = {} if clock is None else {"clock": clock}
-    return ReviewSession("review", given or subject(), Store(Database(url)), settings=wanted, load=load, **more)
+    return ReviewSession("review", given or snapshot(), Store(Database(url)), settings=wanted, load=load, **more)
 
 
 def on_disk(home: Path, run_id: str) -> tuple[list[Event], list[RoundRecord]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.io import write_atomically
-from pll.store.records import Event, RoundRecord
+from pll.store.tables import Event, RoundRecord
 
 ROUND = "round"
 """The kind of a row that is no decision: from here on these labels are under review."""

@@ -17,7 +17,7 @@ from pll.features import Featuriser
 from pll.methods import PartialLabelEstimator
 from pll.review.calibration import Calibration
 from pll.runs.labels_table import Decision, Decisions, labels_frame
-from pll.store.records import Event, RoundRecord
+from pll.store.tables import Event, RoundRecord
 from pll.weights import Weights
 
 

@@ -1,4 +1,4 @@
-"""Which labels each round of a review judges: a run's own, or those that people took over in their place."""
+"""Labels that each round of a review judges: the run's own, or accepted proposals."""
 
 from __future__ import annotations
 
@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 from pll.errors import UserError
 from pll.review.label_snapshot import LabelSnapshot
-from pll.store.records import RoundRecord
+from pll.store.tables import RoundRecord
 
 Load = Callable[[str], LabelSnapshot]
-"""Gives the subject of a run by its id."""
-ReadKept = Callable[[LabelSnapshot, str], LabelSnapshot]
-"""Gives the labels of this fingerprint that were taken over in place of a run's own."""
+"""Gives the labels of a run by its id."""
+ReadRelabelled = Callable[[LabelSnapshot, str], LabelSnapshot]
+"""Gives the labels of this fingerprint that people accepted in place of a run's own."""
 
 
 @dataclass(frozen=True)
-class LabelsInForce:
+class ActiveLabels:
     """Finds them for the rounds of one review.
 
     Args:
         root: what the first run says.
-        load: gives the subject of a run that was taught; needed where there is one.
-        kept: gives labels that were taken over in place of a run's own; needed where there are some.
+        load: gives the snapshot of a retrained run; needed where there is one.
+        read_relabelled: gives labels that people accepted in place of a run's own; needed where there are some.
     """
 
     root: LabelSnapshot
     load: Load | None = None
-    kept: ReadKept | None = None
+    read_relabelled: ReadRelabelled | None = None
 
     def under(self, rounds: Sequence[RoundRecord]) -> LabelSnapshot:
         """The labels that the last of these rounds judges.
@@ -36,7 +36,7 @@ class LabelsInForce:
             UserError: they cannot be read from here, or are of other examples.
         """
         run = rounds[-1].run
-        found = in_force(self._of(run), rounds, self.kept)
+        found = active_labels(self._of(run), rounds, self.read_relabelled)
         if len(found) != len(self.root):
             raise UserError(f"The run {run} has other examples than this review.")
         return found
@@ -54,23 +54,26 @@ class LabelsInForce:
         return self.load(run)
 
 
-def in_force(own: LabelSnapshot, rounds: Sequence[RoundRecord], kept: ReadKept | None) -> LabelSnapshot:
-    """What the last of these rounds that is of the run judges: the run's own labels, or those taken over.
+def active_labels(
+    own: LabelSnapshot, rounds: Sequence[RoundRecord], read_relabelled: ReadRelabelled | None
+) -> LabelSnapshot:
+    """What the last of these rounds that is of the run judges: the run's own labels, or those accepted.
 
-    Labels are taken over only after the run's own had a round. So where an earlier round is of the run's own labels,
-    another fingerprint was taken over; where none is, the run itself has gone on since.
+    Labels are accepted only after the run's own had a round. So where an earlier round is of the run's own labels,
+    another fingerprint was accepted; where none is, the run itself has gone on since.
 
     Args:
         own: the run's result.
         rounds: of the review, in order; those of other runs are passed over.
-        kept: reads what was taken over. Without it they are the run's own, whose certificate is refused then.
+        read_relabelled: reads accepted proposals. Without it the labels are the run's own, whose certificate is then
+            refused.
     """
     prints = [record.fingerprint for record in rounds if record.run == own.run]
-    if kept is None or not prints or prints[-1] == own.fingerprint or own.fingerprint not in prints:
+    if read_relabelled is None or not prints or prints[-1] == own.fingerprint or own.fingerprint not in prints:
         return own
-    return kept(own, prints[-1])
+    return read_relabelled(own, prints[-1])
 
 
-def unjudged(subject: LabelSnapshot, rounds: Sequence[RoundRecord]) -> bool:
+def unjudged(snapshot: LabelSnapshot, rounds: Sequence[RoundRecord]) -> bool:
     """Whether none of these rounds judges these labels."""
-    return all(record.key != subject.key for record in rounds)
+    return all(record.key != snapshot.key for record in rounds)

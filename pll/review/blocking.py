@@ -1,6 +1,6 @@
-"""What the certificate waits for: controls count in the order drawn, so one that stays open holds up those behind it.
+"""Open controls that block the certificate: controls count in the order drawn, so an open one blocks those behind it.
 
-Who has it in hand, or whether it asks for another reviewer, does not change what the certificate says: every control
+Who is assigned it, or whether it asks for another reviewer, does not change what the certificate says: every control
 counts in its turn, whoever answers it. So it may be freed at any time.
 """
 
@@ -9,15 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from pll.review import certification
 from pll.review.session import ReviewSession
-from pll.store.records import Claim
 from pll.store.store import Reader
+from pll.store.tables import Claim
 
 
 @dataclass(frozen=True)
 class Holder:
     """Attributes:
-    name: who has the control in hand.
+    name: who has the control assigned.
     gone: when it comes to others if its holder is gone.
     latest: when it does so in any case.
     """
@@ -28,12 +29,12 @@ class Holder:
 
 
 @dataclass(frozen=True)
-class Waiting:
+class BlockingControl:
     """The first open control, where others behind it are answered.
 
     Attributes:
         behind: answered controls that do not count yet.
-        holders: who has it in hand.
+        holders: who is assigned it.
         answered_by: who has answered it, where it asks for several reviewers.
         asked: how many these are.
     """
@@ -44,7 +45,7 @@ class Waiting:
     asked: int
 
 
-def waiting(review: ReviewSession) -> Waiting | None:
+def waiting(review: ReviewSession) -> BlockingControl | None:
     """What holds up controls that were answered; None where nothing does."""
     row, behind = _first_open(review)
     if row is None or not behind:
@@ -52,8 +53,8 @@ def waiting(review: ReviewSession) -> Waiting | None:
     with review.store.read(review.id) as reader:
         held = _held(review, reader, row)
     now = review.clock()
-    answers = review.state.verdict(row).answers
-    return Waiting(
+    answers = review.state.outcome(row).answers
+    return BlockingControl(
         behind,
         tuple(Holder(claim.reviewer, *_until(review, claim, now)) for claim in held),
         tuple(name for name, answer in answers.items() if answer.status != "open"),
@@ -61,8 +62,8 @@ def waiting(review: ReviewSession) -> Waiting | None:
     )
 
 
-def set_free(review: ReviewSession, reviewer: str) -> bool:
-    """Take the control that the certificate waits for out of other hands than this reviewer's.
+def free_control(review: ReviewSession, reviewer: str) -> bool:
+    """Take the control that the certificate waits for from other reviewers than this one.
 
     It comes up in its turn, unmarked as ever. Whose it was may still answer it, until somebody else has.
 
@@ -78,11 +79,11 @@ def set_free(review: ReviewSession, reviewer: str) -> bool:
 
 
 def _first_open(review: ReviewSession) -> tuple[int | None, int]:
-    """The first open control, and how many behind it were handed out as controls of the round, and are answered.
+    """The first open control, and how many behind it were assigned as controls of the round, and are answered.
 
     Those that the queue asked about before their turn are not held up: nobody has passed over one for them.
     """
-    controls, counted = review.round.controls, review.controls_answered()
+    controls, counted = review.round.controls, certification.controls_answered(review)
     if counted >= len(controls):
         return None, 0
     state, number = review.state, review.round.number

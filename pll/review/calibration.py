@@ -1,4 +1,4 @@
-"""Confidence that means something: label weights and confidence put right by what people decided.
+"""Calibration of label weights and confidence on reviewed examples.
 
 - *temperature*: w^(1/T), normalised on S_i (Guo et al. 2017, restricted to the candidates); one number, keeps every
   identified label and gives calibrated label weights;

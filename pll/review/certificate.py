@@ -1,11 +1,11 @@
-"""When people may stop reviewing: "accept everything above t: at most x % wrong, with 95 % confidence".
+"""Certificates: "accept all labels above t: at most x % are wrong, with 95 % confidence".
 
 A share of the rows, drawn at random and in random order, is checked by people: the controls. A fixed sequence of
 thresholds is tried, strictest first. Of the risk α a part is set aside for each of a few of them; a threshold is
 certified once the evidence (`pll.review.evidence`) that at most x of its labels are wrong has ever reached 1 over its
 risk, and then hands its risk on to the next (the fallback procedure of Wiens & Dmitrienko 2005; with one part it is
 fixed-sequence testing). One may look after every answer, and the same answers choose the threshold: the chance of ever
-certifying one that does not deserve it stays below α (`docs/review.md` has the proof in words).
+certifying one that does not deserve it stays below α (`docs/review.md` has the proof as a sentence).
 
 What must hold: labels, confidences, x, level and thresholds are fixed before the answers are seen; the controls are
 uniform without replacement over all rows (`draw_controls`); they are answered in the order drawn; "unsure" counts as
@@ -32,14 +32,14 @@ from pll.review.evidence import (
     allowed_wrong,
     alpha_of,
     as_answers,
-    check_promise,
+    check_guarantee,
     log_evidence,
 )
 from pll.review.sampling_plan import first_risks, more_controls_needed, threshold_grid
 
 
 @dataclass(frozen=True)
-class Step:
+class ThresholdTest:
     """One threshold of the fixed sequence, as the answers so far judge it.
 
     Attributes:
@@ -70,9 +70,9 @@ class Certificate:
         bound: at most so many of them are wrong, with probability `level` (before the wrong controls are put right).
         controls: controls among the accepted labels; `wrong` of them had a wrong label.
         answered: controls answered in all.
-        max_error, level: x and 1 − α, as promised.
+        max_error, level: x and 1 − α, as guaranteed.
         steps: every threshold of the sequence, strictest first.
-        explanation: the same in words.
+        explanation: the same as a sentence.
     """
 
     threshold: float | None
@@ -83,11 +83,11 @@ class Certificate:
     answered: int
     max_error: float
     level: float
-    steps: tuple[Step, ...]
+    steps: tuple[ThresholdTest, ...]
     explanation: str
 
     @property
-    def next_step(self) -> Step | None:
+    def next_step(self) -> ThresholdTest | None:
         """The next lower threshold, which is not certified yet; None where everything is."""
         done = 0 if self.threshold is None else 1 + [step.threshold for step in self.steps].index(self.threshold)
         return self.steps[done] if done < len(self.steps) else None
@@ -126,7 +126,7 @@ def certify(
      144 random controls among them were checked, 0 were wrong.'
     """
     sure, rows, right = _checked(confidence, control_rows, correct)
-    check_promise(max_error, level)
+    check_guarantee(max_error, level)
     grid = threshold_grid(sure, len(rows), max_error, level) if thresholds is None else _grid(thresholds)
     steps = tuple(_steps(sure, sure[rows[: len(right)]], right, grid, max_error, level))
     found = next((step for step in reversed(steps) if step.proven), None)  # the one that accepts most
@@ -146,7 +146,7 @@ def certify(
 
 def _steps(
     sure: Floats, control_sure: Floats, right: npt.NDArray[np.bool_], grid: Floats, max_error: float, level: float
-) -> list[Step]:
+) -> list[ThresholdTest]:
     prior, ordered = Prior.for_error(max_error), np.sort(sure)
     handed_on, steps = 0.0, []
     for threshold, own in zip(grid, alpha_of(level) * first_risks(len(grid)), strict=True):
@@ -159,7 +159,7 @@ def _steps(
         if risk > 0 and len(inside):
             proven = bool((log_evidence(accepted, allowed + 1, k, s, prior) >= -math.log(risk)).any())
         wrong = int(s[-1]) if len(s) else 0
-        steps.append(Step(float(threshold), accepted, allowed, len(inside), wrong, risk, proven))
+        steps.append(ThresholdTest(float(threshold), accepted, allowed, len(inside), wrong, risk, proven))
         handed_on = risk if proven else 0.0
     return steps
 
@@ -167,10 +167,12 @@ def _steps(
 # ---- words and checks ------------------------------------------------------------------------------------------------
 
 
-def _explain(found: Step | None, steps: Sequence[Step], n: int, answered: int, max_error: float, level: float) -> str:
-    promise = f"with {_percent(level)} confidence"
+def _explain(
+    found: ThresholdTest | None, steps: Sequence[ThresholdTest], n: int, answered: int, max_error: float, level: float
+) -> str:
+    guarantee = f"with {_percent(level)} confidence"
     if found is None:
-        said = f"Nothing can be accepted unseen yet: at most {_percent(max_error)} wrong is not shown {promise}."
+        said = f"Nothing can be accepted unseen yet: at most {_percent(max_error)} wrong is not shown {guarantee}."
         within = {step: _further_draws(step, n, max_error) for step in steps}
         reachable = {step: further for step, further in within.items() if further is not None}
         if not reachable:
@@ -183,7 +185,7 @@ def _explain(found: Step | None, steps: Sequence[Step], n: int, answered: int, m
     which = "all " if found.accepted == n else "the "
     return (
         f"Accept {which}{found.accepted:,} labels (confidence {found.threshold:.3f} and above): at most "
-        f"{found.allowed:,} of them ({_percent(max_error)}) are wrong, {promise}. "
+        f"{found.allowed:,} of them ({_percent(max_error)}) are wrong, {guarantee}. "
         f"{_counted(found.controls, 'random control among them was', 'random controls among them were')} checked, "
         f"{_counted(found.wrong, 'was', 'were')} wrong."
     )
@@ -193,7 +195,7 @@ def _counted(number: int, one: str, many: str) -> str:
     return f"{number:,} {one if number == 1 else many}"
 
 
-def _further_draws(step: Step, n: int, max_error: float) -> int | None:
+def _further_draws(step: ThresholdTest, n: int, max_error: float) -> int | None:
     """Controls still to be drawn from all n rows, should they all be right; None where no number would do."""
     if not step.accepted or not step.risk:
         return None

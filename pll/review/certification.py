@@ -1,15 +1,6 @@
-"""What a review says about the labels as they are: the certificate, its rounds and promises, calibrated confidence."""
+"""Certificate, guarantee, controls and calibration of a `ReviewSession`."""
 
 from __future__ import annotations
-
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from contextlib import AbstractContextManager
-from dataclasses import replace
-from datetime import datetime
-
-import numpy as np
-import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.review.active_labels import unjudged
@@ -17,120 +8,95 @@ from pll.review.calibration import Calibration, Method
 from pll.review.certificate import Certificate
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.rounds import (
-    Promise,
+    Guarantee,
     calibration_of,
     certificate_of,
     control_answers,
     more_controls,
     new_round,
 )
-from pll.review.state import ReviewState
-from pll.store.records import Opened, RoundRecord
-from pll.store.store import Reader, Transaction
+from pll.review.session import ReviewSession
+from pll.store.tables import Opened, RoundRecord
 
 
-class Judging(ABC):
-    """The part of `ReviewSession` that looks after rounds; see there for the attributes."""
+def certificate(review: ReviewSession) -> Certificate:
+    """What may be accepted unseen, as the controls answered so far say; `explanation` has it as a sentence."""
+    return certificate_of(*review.under_review, review.state, review.asked)
 
-    root: LabelSnapshot
-    current: LabelSnapshot
-    state: ReviewState
-    rounds: tuple[RoundRecord, ...]
-    asked: npt.NDArray[np.int64]
-    clock: Callable[[], datetime]
 
-    @abstractmethod
-    def writing(self) -> AbstractContextManager[Transaction]:
-        """A transaction in which the state is up to date."""
+def controls_answered(review: ReviewSession) -> int:
+    """How many controls count by now: those before the first that is still open."""
+    record, labels = review.under_review
+    return len(control_answers(record.controls, labels, review.state, review.asked))
 
-    @abstractmethod
-    def refresh(self) -> bool:
-        """Take in what was written, by other processes too."""
 
-    @property
-    @abstractmethod
-    def under_review(self) -> tuple[RoundRecord, LabelSnapshot]:
-        """The latest round and the labels that it judges."""
+def change_guarantee(
+    review: ReviewSession,
+    guarantee: Guarantee,
+    *,
+    by: str | None = None,
+    verified: bool = False,
+    instead_of: int | None = None,
+) -> RoundRecord:
+    """Guarantee something else. Nothing answered is lost: decided controls of the new draw count from the record.
 
-    @property
-    def round(self) -> RoundRecord:
-        """The latest round: the labels under certificate."""
-        return self.rounds[-1]
+    While no control of the round is answered, that costs nothing. Afterwards it is a second certificate of the
+    same labels: that both hold is guaranteed only at the sum of their α.
 
-    def certificate(self) -> Certificate:
-        """What may be accepted unseen, as the controls answered so far say; `explanation` has it in words."""
-        return certificate_of(*self.under_review, self.state, self.asked)
+    Args:
+        instead_of: only where the round of this number is still the latest.
 
-    def controls_answered(self) -> int:
-        """How many controls count by now: those before the first that is still open."""
-        record, labels = self.under_review
-        return len(control_answers(record.controls, labels, self.state, self.asked))
+    Raises:
+        UserError: other labels, or another guarantee, came meanwhile; or an impossible guarantee.
+    """
+    with review.writing() as t:
+        last = t.rounds()[-1]
+        if last.key != review.current.key or instead_of not in (None, last.number):
+            raise UserError("The review has changed in the meantime. Check the labels and the target, then save again.")
+        opened = Opened("new promise", by, verified)
+        t.open_round(new_round(last.number + 1, review.current, guarantee, review.clock(), opened=opened))
+    review.refresh()
+    return review.round
 
-    def new_promise(
-        self, promise: Promise, *, by: str | None = None, verified: bool = False, instead_of: int | None = None
-    ) -> RoundRecord:
-        """Promise something else. Nothing answered is lost: decided controls of the new draw count from the record.
 
-        While no control of the round is answered, that costs nothing. Afterwards it is a second certificate of the
-        same labels: that both hold is promised only at the sum of their α.
+def draw_more(review: ReviewSession, share: float) -> int:
+    """Draw further controls of the round, up to this share of all examples; how many these are."""
+    with review.writing() as t:
+        review.update_controls(t)
+        further = more_controls(review.round, len(review.root), share)
+        t.add_controls(review.round.number, further, first=len(review.round.controls))
+    review.refresh()
+    return len(further)
 
-        Args:
-            instead_of: only where the round of this number is still the latest.
 
-        Raises:
-            UserError: other labels, or another promise, came meanwhile; or an impossible promise.
-        """
-        with self.writing() as t:
-            last = t.rounds()[-1]
-            if last.key != self.current.key or instead_of not in (None, last.number):
-                raise UserError("The review has gone on meanwhile. Look at where it stands, then promise again.")
-            opened = Opened("new promise", by, verified)
-            t.open_round(new_round(last.number + 1, self.current, promise, self.clock(), opened=opened))
-        self.refresh()
-        return self.round
+def adopt(review: ReviewSession, snapshot: LabelSnapshot, opened: Opened, *, instead_of: int | None = None) -> bool:
+    """Put the labels of a retrained run, or those accepted, in the place of the old ones, with a fresh draw.
 
-    def draw_more(self, share: float) -> int:
-        """Draw further controls of the round, up to this share of all examples; how many these are."""
-        with self.writing() as t:
-            self.take_in_controls(t)
-            further = more_controls(self.round, len(self.root), share)
-            t.add_controls(self.round.number, further, first=len(self.round.controls))
-        self.refresh()
-        return len(further)
+    Args:
+        opened: how they were made, and by whom.
+        instead_of: only where the labels of the round of this number are still those under review.
 
-    def take_in_controls(self, reader: Reader) -> None:
-        """Another process may have drawn more of them."""
-        more = reader.controls(self.round.number, first=len(self.round.controls))
-        if more:
-            self.rounds = (*self.rounds[:-1], replace(self.round, controls=self.round.controls + more))
+    Returns:
+        False where another process has done so already, or was before us with other labels.
+    """
+    with review.writing() as t:
+        known = t.rounds()
+        fresh = unjudged(snapshot, known) and instead_of in (None, known[-1].number)
+        if fresh:
+            last = known[-1]
+            guarantee = Guarantee(last.share, last.max_error, last.level)
+            t.open_round(new_round(last.number + 1, snapshot, guarantee, review.clock(), opened=opened))
+    review.refresh()
+    return fresh
 
-    def adopt(self, subject: LabelSnapshot, opened: Opened, *, instead_of: int | None = None) -> bool:
-        """Put the labels of a taught run, or those taken over, in the place of the old ones, with a fresh draw.
 
-        Args:
-            opened: how they came about, and by whom.
-            instead_of: only where the labels of the round of this number are still those under review.
+def calibration(review: ReviewSession, method: Method = "temperature") -> Calibration:
+    """Calibrated confidence, fitted on the random controls answered so far.
 
-        Returns:
-            False where another process has done so already, or was before us with other labels.
-        """
-        with self.writing() as t:
-            known = t.rounds()
-            fresh = unjudged(subject, known) and instead_of in (None, known[-1].number)
-            if fresh:
-                last = known[-1]
-                promise = Promise(last.share, last.max_error, last.level)
-                t.open_round(new_round(last.number + 1, subject, promise, self.clock(), opened=opened))
-        self.refresh()
-        return fresh
+    Controls that the model has learnt from (they were decided before it was taught) are left out.
 
-    def calibration(self, method: Method = "temperature") -> Calibration:
-        """Calibrated confidence, fitted on the random controls answered so far.
-
-        Controls that the model has learnt from (they were decided before it was taught) are left out.
-
-        Raises:
-            UserError: too few of them.
-        """
-        record, labels = self.under_review
-        return calibration_of(record, self.root.candidates, labels, self.state, self.asked, method)
+    Raises:
+        UserError: too few of them.
+    """
+    record, labels = review.under_review
+    return calibration_of(record, review.root.candidates, labels, review.state, review.asked, method)

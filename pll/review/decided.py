@@ -1,4 +1,4 @@
-"""What people have decided so far, as the queue and the logit see it: rows, labels, order, labels struck out.
+"""Decisions as arrays for the queue and the conditional logit: rows, labels, order, eliminated labels.
 
 What this file is not about: who decided, when, and how it is kept (the store of decisions).
 """
@@ -15,13 +15,49 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
-from pll.review.lessons import Lessons
 
 OUTSIDE = -1
 """The label of a decision "none of these"."""
 
 NEVER = np.iinfo(np.int64).max
 """The turn of an example that nobody has decided."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChoiceData:
+    """What decisions teach: the features of their candidates as they were, and which candidate was right.
+
+    Attributes:
+        table: (p, K) features of all candidates of the decided examples, one after the other.
+        labels: (p,) their classes.
+        sizes: (m,) how many candidates each of these examples has; they sum to p.
+        chosen: (m,) which of the p was right.
+    """
+
+    features: tuple[str, ...]
+    table: npt.NDArray[np.floating[Any]]
+    labels: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]
+    chosen: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def after(self, earlier: ChoiceData) -> ChoiceData:
+        """The lessons of an earlier run of the same review first, then these.
+
+        Raises:
+            UserError: the runs were looked at with other features.
+        """
+        if earlier.features != self.features:
+            raise UserError("These lessons are of other signals than those before; prepare the run's signals first.")
+        return ChoiceData(
+            self.features,
+            np.concatenate([earlier.table, self.table]),
+            np.concatenate([earlier.labels, self.labels]),
+            np.concatenate([earlier.sizes, self.sizes]),
+            np.concatenate([earlier.chosen, self.chosen + len(earlier.table)]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +70,7 @@ class Decided:
         labels: (m,) class index decided for each; `OUTSIDE` (−1), or a label that is no candidate, for "none of these".
         eliminated: (nnz,) bool, True on candidates that somebody ruled out; None for none.
         earlier: what was decided under earlier runs of the same review (`logit.lessons` of them): in the sets of a
-            run that was taught, those examples have one candidate left and teach nothing any more.
+            run that was retrained, those examples have one candidate left and teach nothing any more.
 
     Raises:
         UserError: a row that does not exist or stands twice, a label that is no class, arrays that do not fit.
@@ -49,7 +85,7 @@ class Decided:
     rows: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
     eliminated: npt.NDArray[np.bool_] | None = None
-    earlier: Lessons | None = None
+    earlier: ChoiceData | None = None
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__  # the class is frozen; these are its normal forms

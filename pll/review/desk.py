@@ -1,100 +1,195 @@
-"""One reviewer's desk: what they are given, what they say about it, and how they take it back.
+"""One reviewer's desk: the examples assigned to them, their decisions, and undo.
 
-A decision, its place in the queue and the next example are one transaction: when `decide` returns, the answer is on
-the disk and the next example is theirs alone.
+A decision, its place in the queue and the next example are one transaction: when `Desk.decide` returns, the decision
+is on the disk and the next example is assigned to this reviewer alone. Nothing is ever deleted: an undo is an event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import secrets
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from pll.errors import UserError
-from pll.review.assignment import Assignment, Step, new_token
-from pll.review.claims import Hand
-from pll.review.events import Kind, check_kind
-from pll.review.undoing import take_back, to_undo
-from pll.store.records import Event
-from pll.store.store import check_event
+from pll.review.label_snapshot import LabelSnapshot
+from pll.review.queue import control_places
+from pll.review.session import ReviewSession
+from pll.review.state import Kind, Outcome, check_kind
+from pll.store.store import Transaction, check_event
+from pll.store.tables import Claim, Event
 
-if TYPE_CHECKING:
-    from pll.review.session import ReviewSession
-
+BATCH = "batch"
+"""Name of the queue under which the examples of a batch are claimed."""
 MOST_SHOWN = 50
-"""Candidates whose weights are kept with a decision."""
+"""Candidates whose weights are stored with a decision."""
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One candidate of an example: its name, the model's weight, whether a reviewer eliminated it."""
+
+    label: str
+    weight: float
+    eliminated: bool = False
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """An example assigned to a reviewer.
+
+    Attributes:
+        row, example: its place among the training examples, and its id.
+        token: goes with the decision, so that it is stored once however often it is sent. "" where the example can
+            only be looked at, and not be decided by this reviewer.
+        choices: the candidates, the largest weight first.
+        identified, confidence: the model's label and its weight.
+        queue, position: the queue it came from ("control", "focus", "batch", "" where it was opened directly), and its
+            place there.
+        is_control: must not be shown to reviewers.
+        outcome: what people have decided about it so far.
+        mine: this reviewer's own label, where they have decided before.
+    """
+
+    row: int
+    example: str
+    token: str
+    choices: tuple[Choice, ...]
+    identified: str
+    confidence: float
+    queue: str
+    position: int | None
+    is_control: bool
+    outcome: Outcome
+    mine: str | None = None
+
+
+@dataclass(frozen=True)
+class DecisionResult:
+    """Result of sending a decision or an undo.
+
+    Attributes:
+        stored: whether it was stored now; False where it had been stored before, or was refused.
+        event: the event; None where it was refused.
+        next: the next example; None where none is left.
+        notice: message for the reviewer; "" for none.
+    """
+
+    stored: bool
+    event: Event | None
+    next: Assignment | None
+    notice: str = ""
+
+
+def assignment_of(claim: Claim, root: LabelSnapshot, current: LabelSnapshot, outcome: Outcome) -> Assignment:
+    """Return what the page shows of a claimed example.
+
+    Args:
+        root: the first run's labels; its candidates can be chosen also where a retrained run has ruled them out.
+        current: the labels under review.
+        outcome: what people have decided about the example so far.
+    """
+    row = claim.row
+    weights = current.weights_of(row)
+    names = dict.fromkeys((*weights, *root.candidates.names(row)))
+    mine = outcome.answers.get(claim.reviewer)
+    return Assignment(
+        row=row,
+        example=str(root.ids[row]),
+        token=claim.token,
+        choices=tuple(Choice(name, weights.get(name, 0.0), name in outcome.eliminated) for name in names),
+        identified=str(current.labels[row]),
+        confidence=float(current.sharp.confidence[row]),
+        queue=claim.queue,
+        position=claim.position,
+        is_control=claim.control,
+        outcome=outcome,
+        mine=None if mine is None else mine.label,
+    )
+
+
+def new_token() -> str:
+    """Return a token that nobody has used and nobody can guess."""
+    return secrets.token_urlsafe(16)
 
 
 class Desk:
-    """A reviewer at work. Make it with `ReviewSession.desk`. Any number of threads may share it.
+    """A reviewer at work. Safe to share between threads.
 
     Args:
-        reviewing: the review.
-        reviewer: the name under which decisions are kept.
-        verified: whether somebody vouched for that name (OIDC).
+        review: the review.
+        reviewer: the name under which decisions are stored.
+        verified: whether the name was verified by a login (OpenID Connect).
+
+    Attributes:
+        skipped: rows that were put off; they come again once all else is done.
+
+    Raises:
+        UserError: a name that is empty or too long.
     """
 
-    def __init__(self, reviewing: ReviewSession, reviewer: str, *, verified: bool = False) -> None:
-        self.reviewing = reviewing
-        self.reviewer = reviewer
+    def __init__(self, review: ReviewSession, reviewer: str, *, verified: bool = False) -> None:
+        name = reviewer.strip()
+        if not name or len(name) > 200 or not name.isprintable():
+            raise UserError("A reviewer needs a name of 1 to 200 printable characters.")
+        self.review = review
+        self.reviewer = name
         self.verified = verified
-        self._hand = Hand(reviewing, reviewer)
+        self.skipped: set[int] = set()
+        self._only: npt.NDArray[np.bool_] | None = None
+        self._focus: tuple[str, Rows] | None = None
 
     # ---- what comes next -----------------------------------------------------------------------------------------
 
-    def only(self, mask: npt.NDArray[np.bool_] | None) -> None:
-        """Hand out these examples only ((n,) bool, e.g. `QueueFilter.mask`); None for all. Controls come all the same.
+    def restrict(self, mask: npt.NDArray[np.bool_] | None) -> None:
+        """Assign these examples only ((n,) bool, e.g. `QueueFilter.mask`); None for all. Controls come all the same.
 
-        What is already in hand stays there; `release` it to begin at once.
+        What is assigned already stays; call `release` to apply the filter at once.
         """
-        self._hand.only = mask
+        self._only = mask
 
-    def look_at(self, rows: Sequence[int] | npt.NDArray[np.int64], name: str = "focus") -> None:
-        """Hand out these first, in this order, before going on with the queue; an empty list takes that back."""
+    def look_at(self, rows: Sequence[int] | Rows, name: str = "focus") -> None:
+        """Assign these first, in this order, before going on with the queue; an empty list takes that back."""
         wanted = np.asarray(rows, dtype=np.int64)
-        self._hand.focus = (name, wanted) if len(wanted) else None
+        self._focus = (name, wanted) if len(wanted) else None
 
     def next(self) -> Assignment | None:
-        """What this reviewer holds already, else the next example of the queue; None where nothing is left."""
-        with self.reviewing.writing() as t:
-            return self._hand.held_or_next(t)
+        """Return what is assigned already, else the next example of the queue; None where none is left."""
+        with self.review.writing() as t:
+            return self._assigned_or_next(t)
 
     def show(self, row: int) -> Assignment:
-        """Any example, sought out or seen before, to decide it (again) where that is possible.
+        """Open any example, to decide it (again) where that is possible.
 
         Its token is "" where another reviewer has it or has answered it: then it can only be looked at.
         """
-        self.reviewing.check_row(row)
-        with self.reviewing.writing() as t:
-            return self._hand.seek(t, row)
+        self.review.check_row(row)
+        with self.review.writing() as t:
+            return self._open(t, row)
 
     def release(self) -> None:
-        """Give back everything held; what is half-decided stays as it is."""
-        with self.reviewing.writing() as t:
+        """Give back everything assigned; candidates eliminated so far stay eliminated."""
+        with self.review.writing() as t:
             t.release(self.reviewer)
 
     def renew(self) -> None:
-        """Still here: what is held stays held. To be called now and then while somebody looks at the page.
+        """Keep what is assigned. Call it now and then while the page is open.
 
         A page may stay open over the weekend; so not for longer than `ReviewSession.longest_hold` without a decision.
         """
-        with self.reviewing.writing() as t:
-            t.renew(self.reviewer, self.reviewing.expiry(), self.reviewing.clock() - self.reviewing.longest_hold)
+        with self.review.writing() as t:
+            t.renew(self.reviewer, self.review.expiry(), self.review.clock() - self.review.longest_hold)
 
-    def bring_back(self) -> None:
-        """What this reviewer skipped comes up again in its turn, and not only when all else is done."""
-        self._hand.skipped.clear()
+    def bring_back_skipped(self) -> None:
+        """Skipped examples come up again in their turn, and not only when all else is done."""
+        self.skipped.clear()
 
-    @property
-    def skipped(self) -> int:
-        """How many examples this reviewer has put off."""
-        return len(self._hand.skipped)
-
-    # ---- what they say -------------------------------------------------------------------------------------------
+    # ---- decisions -----------------------------------------------------------------------------------------------
 
     def decide(
         self,
@@ -106,73 +201,84 @@ class Desk:
         blind: bool = False,
         note: str = "",
         stay: bool = False,
-    ) -> Step:
-        """Store a decision, and hand out the next example, in one stroke.
+    ) -> DecisionResult:
+        """Store a decision and assign the next example, in one transaction.
 
         Args:
-            given: what `next`, `show` or `undo` handed out.
+            given: returned by `next`, `show` or `undo`.
             kind: `pick`, `other` (a class outside the candidates, or a new one), `none`, `unsure`, `eliminate`, `skip`.
             label: with `pick`, `other` and `eliminate`: the name of a class.
             seconds: time spent.
-            blind: whether the model's view was hidden.
-            stay: with `eliminate`, keep the example and go on with it: `next` is then the same one.
+            blind: whether the model's weights were hidden.
+            stay: with `eliminate`, keep the example: `next` is then the same one.
 
         Returns:
-            See `Step`. A decision that is sent again is not stored again.
+            See `DecisionResult`. A decision that is sent again is not stored again.
 
         Raises:
             UserError: a kind or label that does not exist, or the database cannot be written to: nothing is stored.
         """
         check_kind(kind, label)
-        self._check_label(given.row, kind, label)
-        with self.reviewing.writing() as t:
+        if kind in ("settle", "undo", "accept"):
+            raise UserError(f"A {kind!r} is not a decision about one assigned example; use Desk.{kind}.")
+        if kind in ("pick", "eliminate") and label not in (names := [choice.label for choice in given.choices]):
+            raise UserError(f"{label!r} is not a candidate of this example; they are {', '.join(names)}.")
+        with self.review.writing() as t:
             known = t.event_of(given.token) if given.token else None
             if known is not None:
-                return Step(False, known, self._hand.held_or_next(t), "")
-            refusal = self._hand.refusal(t, given)
+                return DecisionResult(False, known, self._assigned_or_next(t))
+            refusal = self._refusal(t, given)
             if refusal:
-                return Step(False, None, self._hand.held_or_next(t), refusal)
+                return DecisionResult(False, None, self._assigned_or_next(t), refusal)
             event = self._event(given, kind, label, seconds=seconds, blind=blind, note=note)
             event = replace(event, id=t.append(event))
-            coming = self._hand.put_down(t, event, given, stay=stay and kind == "eliminate")
-            coming = coming or self._hand.held(t) or self._hand.pick(t, without=given.row)
-        self.reviewing.took(event)
-        if coming is not None and coming.row == given.row:
-            coming = self._hand.again(coming)
-        return Step(True, event, coming)
+            kept = self._close(t, event, given, stay=stay and kind == "eliminate")
+            following = kept or self._assigned_or_next(t, without=given.row)
+        self.review.took(event)
+        if following is not None and following.row == given.row:
+            following = self._updated(following)
+        return DecisionResult(True, event, following)
 
-    def undo(self, event_id: int | None = None, *, token: str | None = None) -> Step:
-        """Take back this reviewer's last decision (or that of `event_id`), and go back to its example.
+    def undo(self, event_id: int | None = None, *, token: str | None = None) -> DecisionResult:
+        """Undo this reviewer's last decision (or that of `event_id`), and go back to its example.
 
         A decision of a batch takes the whole batch with it.
 
+        Args:
+            token: of the (first) undo, so that it is stored once however often it is sent.
+
         Returns:
-            `event` is the (last) undo; `next` the example, in hand again; not stored where there is nothing to undo.
+            `event` is the (last) undo; `next` the example, assigned again; not stored where there is nothing to undo.
         """
-        with self.reviewing.writing() as t:
+        with self.review.writing() as t:
             if token is not None and (known := t.event_of(token)) is not None:
-                return Step(False, known, self._hand.held_or_next(t))
-            targets = to_undo(self.reviewing.state, self.reviewer, event_id)
+                return DecisionResult(False, known, self._assigned_or_next(t))
+            targets = self._to_undo(event_id)
             if not targets:
-                return Step(False, None, self._hand.held_or_next(t), "There is nothing left to undo.")
-            made, coming = take_back(self.reviewing, self._hand, t, targets, token)
-        self.reviewing.took(*made)
-        self._hand.skipped.discard(targets[0].row)
-        return Step(True, made[-1], self._hand.again(coming) if coming else None)
+                return DecisionResult(False, None, self._assigned_or_next(t), "There is nothing left to undo.")
+            t.release(self.reviewer)
+            undos = [self._undo(t, target, token if place == 0 else None) for place, target in enumerate(targets)]
+            following = self._after_undo(t, targets, undos[0])
+        self.review.took(*undos)
+        self.skipped.discard(targets[0].row)
+        return DecisionResult(True, undos[-1], self._updated(following) if following else None)
 
     def history(self, limit: int = 50) -> list[Event]:
-        """This reviewer's decisions that stand, the newest first."""
-        return list(islice(self.reviewing.state.standing(self.reviewer), limit))
+        """Return this reviewer's decisions that were not undone, the newest first."""
+        return list(islice(self.review.state.live_events_by(self.reviewer), limit))
 
-    # ---- many at once --------------------------------------------------------------------------------------------
+    # ---- batches and conflicts -----------------------------------------------------------------------------------
 
-    def batch(self, rows: Sequence[int] | npt.NDArray[np.int64]) -> list[Assignment]:
-        """Take several examples in hand, for a grid; those that others have or have answered are left out.
+    def batch(self, rows: Sequence[int] | Rows) -> list[Assignment]:
+        """Assign several examples, for a grid; those that others have or have answered are left out.
 
-        A batch that was in hand before is given back.
+        A batch that was assigned before is given back.
         """
-        with self.reviewing.writing() as t:
-            return self._hand.batch(t, rows)
+        with self.review.writing() as t:
+            before = [claim.row for claim in t.claims() if claim.reviewer == self.reviewer and claim.queue == BATCH]
+            t.release(self.reviewer, before)
+            claims = (self._claim(t, int(row), BATCH) for row in rows)
+            return [self._assignment(claim) for claim in claims if claim is not None]
 
     def accept(
         self,
@@ -187,39 +293,31 @@ class Desk:
         All of them are stored together; the time is shared out. What had been stored already is not stored again.
         """
         check_kind("accept", label)
-        stroke = new_token()
+        batch = new_token()
         each = None if seconds is None else seconds / max(len(given), 1)
-        made: list[Event] = []
-        with self.reviewing.writing() as t:
+        events: list[Event] = []
+        with self.review.writing() as t:
             for one in given:
-                if t.event_of(one.token) is not None or self._hand.refusal(t, one):
+                if t.event_of(one.token) is not None or self._refusal(t, one):
                     continue
-                event = replace(self._event(one, "accept", label, seconds=each, blind=blind), batch=stroke)
-                made.append(replace(event, id=t.append(event)))
+                event = replace(self._event(one, "accept", label, seconds=each, blind=blind), batch=batch)
+                events.append(replace(event, id=t.append(event)))
                 t.answer(one.row, self.reviewer)
-        self.reviewing.took(*made)
-        return made
+        self.review.took(*events)
+        return events
 
     def settle(self, row: int, label: str | None, *, seconds: float | None = None, note: str = "") -> Event:
         """Where reviewers disagree: this label (None: none of the candidates) counts."""
-        self.reviewing.check_row(row)
+        self.review.check_row(row)
         check_kind("settle", label)
-        with self.reviewing.writing() as t:
-            given = replace(self._hand.to_look_at(row, new_token()), queue="conflicts")
+        with self.review.writing() as t:
+            given = replace(self._unclaimed(row, new_token()), queue="conflicts")
             event = self._event(given, "settle", label, seconds=seconds, note=note)
             event = replace(event, id=t.append(event))
-        self.reviewing.took(event)
+        self.review.took(event)
         return event
 
-    # ---- storing -------------------------------------------------------------------------------------------------
-
-    def _check_label(self, row: int, kind: str, label: str | None) -> None:
-        review = self.reviewing
-        names = dict.fromkeys((*review.root.candidates.names(row), *review.current.candidates.names(row)))
-        if kind in ("pick", "eliminate") and label not in names:
-            raise UserError(f"{label!r} is not a candidate of this example; they are {', '.join(names)}.")
-        if kind in ("settle", "undo", "accept"):
-            raise UserError(f"A {kind!r} is not a decision about one example in hand; use Desk.{kind}.")
+    # ---- events --------------------------------------------------------------------------------------------------
 
     def _event(
         self,
@@ -231,7 +329,7 @@ class Desk:
         blind: bool = False,
         note: str = "",
     ) -> Event:
-        review = self.reviewing
+        review = self.review
         event = Event(
             review=review.id,
             token=given.token,
@@ -256,3 +354,175 @@ class Desk:
         event = replace(event, after=review.label_with(event))
         check_event(event)
         return event
+
+    def _refusal(self, t: Transaction, given: Assignment) -> str:
+        """Return why a decision cannot be stored; "" where it can. Claims the example again where that lapsed."""
+        slots = t.slots(given.row)
+        mine = self._own(slots)
+        if mine is not None:
+            if mine.token == given.token:
+                return ""
+            return "This example was shown in another window too, and is answered or open there."
+        if given.token and self._claim(t, given.row, given.queue, given.position, control=given.is_control):
+            return ""
+        if not slots:
+            return "This example is settled; your answer was not stored."
+        has = f"{slots[-1].reviewer} {'has answered' if slots[-1].answered else 'is looking at'}"
+        return f"You were away for a while, and {has} this example now; your answer was not stored."
+
+    def _close(self, t: Transaction, event: Event, given: Assignment, *, stay: bool) -> Assignment | None:
+        """After a decision: the example is answered, skipped, or (returned) still assigned."""
+        mine = self.review.state.outcome_with(event).answers[self.reviewer]
+        if mine.status != "open":
+            t.answer(event.row, self.reviewer)
+            return None
+        if stay:
+            token = new_token()
+            t.reopen(event.row, self.reviewer, token, self.review.clock(), self.review.expiry())
+            return replace(given, token=token)
+        t.forget_answer(event.row, self.reviewer)
+        self.skipped.add(event.row)
+        return None
+
+    def _to_undo(self, event_id: int | None) -> list[Event]:
+        """Return the last decision that was not undone, or that of `event_id`, with its whole batch; [] for none."""
+        state = self.review.state
+        mine = state.live_events_by(self.reviewer)
+        target = next((event for event in mine if event_id in (None, event.id)), None)
+        if target is None or target.batch is None:
+            return [] if target is None else [target]
+        return [event for event in state.all_events if event.batch == target.batch and state.is_live(event)]
+
+    def _undo(self, t: Transaction, target: Event, token: str | None) -> Event:
+        review = self.review
+        event = replace(
+            target,
+            id=0,
+            token=token or new_token(),
+            run=review.current.run,
+            round=review.round.number,
+            kind="undo",
+            before=review.label_of(target.row),
+            seconds=None,
+            undoes=target.id,
+            at=review.clock(),
+        )
+        event = replace(event, after=review.label_with(event))
+        event = replace(event, id=t.append(event))
+        if target.kind != "settle" and not self._still_answered(event):  # eliminating the last but one answers too
+            t.forget_answer(target.row, target.reviewer)
+        return event
+
+    def _after_undo(self, t: Transaction, targets: Sequence[Event], undo: Event) -> Assignment | None:
+        """Assign the example again, where it was one decision about it; else what comes next."""
+        target = targets[0]
+        if len(targets) > 1 or target.kind == "settle":
+            return self._next(t)
+        if self._still_answered(undo):  # an earlier answer of theirs counts again
+            return self._open(t, target.row)
+        claim = self._claim(t, target.row, target.queue, target.position, control=target.control)
+        return self._assignment(claim) if claim else self._next(t)
+
+    def _still_answered(self, undo: Event) -> bool:
+        mine = self.review.state.outcome_with(undo).answers.get(undo.reviewer)
+        return mine is not None and mine.status != "open"
+
+    # ---- claims: within a transaction that excludes other writers of the review ----------------------------------
+
+    def _assigned_or_next(self, t: Transaction, without: int | None = None) -> Assignment | None:
+        """Return what is assigned (batches apart), else the next example; None where none is left.
+
+        Args:
+            without: an example that has just been decided.
+        """
+        now = self.review.clock()
+        for claim in t.claims():
+            if claim.reviewer == self.reviewer and claim.queue != BATCH and claim.is_held(now):
+                return self._assignment(claim)
+        return self._next(t, without)
+
+    def _next(self, t: Transaction, without: int | None = None) -> Assignment | None:
+        """Claim the next example; None where none is left."""
+        free = self._free(t)
+        if without is not None:
+            free[without] = False
+        put_off = np.zeros(len(free), dtype=np.bool_)
+        put_off[np.array(sorted(self.skipped), dtype=np.int64)] = True
+        for open_ in (free & ~put_off, free & put_off):
+            for name, rows, control in self._queues():
+                for position in np.flatnonzero(open_[rows]):
+                    claim = self._claim(t, int(rows[position]), name, int(position), control=control)
+                    if claim is not None:
+                        return self._assignment(claim)
+        return None
+
+    def _free(self, t: Transaction) -> npt.NDArray[np.bool_]:
+        """(n,) bool: examples that this reviewer can be given now. A fresh array."""
+        asked, state, now = self.review.asked, self.review.state, self.review.clock()
+        held = np.zeros(len(asked), dtype=np.int64)
+        for claim in t.claims():
+            if claim.is_held(now):
+                held[claim.row] += asked[claim.row] if claim.reviewer == self.reviewer else 1
+        free = (state.answers + held < asked) & ~state.answered_by(self.reviewer)
+        free[list(state.settled)] = False
+        return free
+
+    def _queues(self) -> Iterator[tuple[str, Rows, bool]]:
+        """(name, rows, whether controls), in the order in which they are to be tried."""
+        review = self.review
+        mix, shown = review.record.mix, review.state.n_events_by.get(self.reviewer, 0)
+        if mix >= 1 or (mix > 0 and len(control_places(mix, shown, 1, review.record.seed))):
+            yield "control", np.asarray(review.round.controls, dtype=np.int64), True
+        if self._focus is not None:
+            yield (*self._focus, False)
+        name, order = review.order
+        yield name, order if self._only is None else order[self._only[order]], False
+
+    def _claim(
+        self, t: Transaction, row: int, queue: str = "", position: int | None = None, *, control: bool = False
+    ) -> Claim | None:
+        """Claim one example; None where all its slots are held or answered, or it is settled."""
+        review, now = self.review, self.review.clock()
+        slots = t.slots(row)
+        lapsed = [slot for slot in slots if not slot.answered and not slot.is_held(now)]
+        kept = [slot for slot in slots if slot not in lapsed]
+        if review.state.outcome(row).settled or self._own(kept):
+            return None
+        free = set(range(int(review.asked[row]))) - {slot.slot for slot in kept}
+        if not free:
+            return None
+        if lapsed:  # a claim that has expired would be in the way
+            t.drop(row, [slot.slot for slot in lapsed])
+        claim = Claim(row, min(free), self.reviewer, new_token(), False, review.expiry(), now, queue, position, control)
+        t.take(claim)
+        return claim
+
+    def _open(self, t: Transaction, row: int) -> Assignment:
+        """Any example, to decide it (again) where that is possible; else only to be looked at (its token is "")."""
+        mine = self._own(t.slots(row))
+        if mine is None:
+            claim = self._claim(t, row)
+            return self._assignment(claim) if claim else self._unclaimed(row)
+        renewed = replace(mine, token=new_token())
+        if mine.answered:
+            t.rename(row, self.reviewer, renewed.token)
+        else:
+            t.reopen(row, self.reviewer, renewed.token, self.review.clock(), self.review.expiry())
+        return self._assignment(renewed)
+
+    def _own(self, slots: Iterable[Claim]) -> Claim | None:
+        return next((slot for slot in slots if slot.reviewer == self.reviewer), None)
+
+    def _assignment(self, claim: Claim) -> Assignment:
+        review = self.review
+        return assignment_of(claim, review.root, review.current, review.state.outcome(claim.row))
+
+    def _unclaimed(self, row: int, token: str = "") -> Assignment:
+        """Return an example without claiming it."""
+        now = self.review.clock()
+        return self._assignment(Claim(row, 0, self.reviewer, token, False, now, now))
+
+    def _updated(self, given: Assignment) -> Assignment:
+        """Return the same assignment with what has been decided meanwhile."""
+        now, place = self.review.clock(), (given.queue, given.position, given.is_control)
+        return self._assignment(Claim(given.row, 0, self.reviewer, given.token, False, now, now, *place))

@@ -1,4 +1,4 @@
-"""Evidence from random controls that not too many labels are wrong: the mathematics under `certificate`.
+"""Sequential evidence from random controls about the number of wrong labels: the mathematics of certificates.
 
 Of N labels W are wrong; both are fixed, only the draw of the controls is random. After k controls, s of them wrong, the
 evidence against "W = w" is the prior-posterior ratio of Waudby-Smith & Ramdas (2020, "Confidence sequences for sampling
@@ -145,7 +145,7 @@ def alpha_of(level: float) -> float:
     return 1 - level
 
 
-def check_promise(max_error: float, level: float) -> None:
+def check_guarantee(max_error: float, level: float) -> None:
     """Raises UserError unless both lie strictly between 0 and 1."""
     alpha_of(level)
     if not 0 < max_error < 1:

@@ -1,4 +1,4 @@
-"""How far a review has come: done, left, how fast, and how far it is to the certificate."""
+"""Progress of a review: work done, rate, and controls still needed for the certificate."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
-from pll.review.certificate import Certificate, Step
+from pll.review import certification
+from pll.review.certificate import Certificate, ThresholdTest
 from pll.review.sampling_plan import more_controls_needed
 from pll.review.session import ReviewSession
-from pll.store.records import Event
+from pll.store.tables import Event
 
 PAUSE = 120.0
 """Seconds without a decision after which a reviewer was away, and the time does not count."""
@@ -23,7 +24,7 @@ class Forecast:
     """What the controls say so far, and how many more it may take.
 
     Attributes:
-        certificate: as it stands; `explanation` has it in words.
+        certificate: as it stands; `explanation` has it as a sentence.
         step: the threshold that is nearest to being certified (further down than the present one); None where all is.
         needed: further controls (of all labels) after which it would be, if they go on as they went; None where no
             number would do.
@@ -31,7 +32,7 @@ class Forecast:
     """
 
     certificate: Certificate
-    step: Step | None
+    step: ThresholdTest | None
     needed: int | None
     answered: int
     drawn: int
@@ -46,7 +47,7 @@ class Work:
         decisions: labels given, examples left unsure or without a label, candidates ruled out; what was undone is out.
         labels, unsure, none, undone: of these.
         seconds: at work, pauses left out.
-        verified: whether anybody vouches for the name.
+        verified: whether the name was verified.
     """
 
     name: str
@@ -64,15 +65,15 @@ class Work:
         return 60 * self.decisions / self.seconds if self.seconds >= 1 and self.decisions > 1 else None
 
 
-def forecast(reviewing: ReviewSession) -> Forecast:
+def forecast(review: ReviewSession) -> Forecast:
     """Where the certificate stands, and the least further controls that may bring (more of) one.
 
-    The forecast supposes that as many of the further controls are wrong as of those answered; it promises nothing.
+    The forecast supposes that as many of the further controls are wrong as of those answered; it guarantees nothing.
     """
-    found = reviewing.certificate()
-    n, drawn = len(reviewing.root), len(reviewing.round.controls)
+    found = certification.certificate(review)
+    n, drawn = len(review.root), len(review.round.controls)
     certified = 0 if found.threshold is None else found.accepted
-    best: tuple[float, Step, int] | None = None
+    best: tuple[float, ThresholdTest, int] | None = None
     for step in found.steps:
         if step.proven or step.accepted <= certified or step.risk <= 0:
             continue
@@ -91,7 +92,7 @@ def forecast(reviewing: ReviewSession) -> Forecast:
 
 
 def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Work:
-    """What came of some events, in their order; those of one reviewer only, where a name is given."""
+    """Result of some events, in their order; those of one reviewer only, where a name is given."""
     own = [event for event in events if name in ("", event.reviewer)]
     standing = [event for event in own if event.undoes is None and event.id not in undone and event.kind != "skip"]
     seconds = 0.0
@@ -115,9 +116,9 @@ def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Work:
     )
 
 
-def work_by_reviewer(reviewing: ReviewSession) -> list[Work]:
+def work_by_reviewer(review: ReviewSession) -> list[Work]:
     """Everybody's work, the most decisions first; then, where there are several, all together."""
-    state = reviewing.state
+    state = review.state
     names = dict.fromkeys(event.reviewer for event in state.all_events)
     each = [work_of(state.all_events, state.undone, name) for name in names]
     each.sort(key=lambda work: -work.decisions)

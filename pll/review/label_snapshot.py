@@ -1,4 +1,4 @@
-"""The labels under review: what one run says about its training examples."""
+"""Labels and label weights of one run, as they are reviewed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class LabelSnapshot:
         ids: (n,) text, the examples.
         candidates: n candidate sets, as the run was given them.
         weights: (nnz,) float32, its final label weights.
-        taken_over: they are proposals that people took over in their place (pll.review.relabel_store).
+        relabelled: they are proposals that people accepted in their place (pll.review.relabel_store).
     """
 
     run: str
     ids: npt.NDArray[np.str_]
     candidates: CandidateSets
     weights: Weights
-    taken_over: bool = False
+    relabelled: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -67,8 +67,8 @@ class LabelSnapshot:
         return dict(sorted(found, key=lambda pair: -pair[1]))  # stable: equals stay in the order of classes
 
 
-def subject_of(run: Run) -> LabelSnapshot:
-    """The subject of a run that has a result.
+def snapshot_of(run: Run) -> LabelSnapshot:
+    """Return the labels of a run that has a result.
 
     Raises:
         UserError: it has none yet, or its data is gone.
@@ -81,7 +81,7 @@ def subject_of(run: Run) -> LabelSnapshot:
 def review_id(folder: RunFolder) -> str:
     """The id under which decisions about a run are kept: that of the first run of its line, wherever it is moved.
 
-    A run that was taught by decisions belongs to the review of the run it continues.
+    A run that was retrained by decisions belongs to the review of the run it continues.
     """
     about = folder.about()
     lessons = about["run"].get("lessons")

@@ -1,4 +1,4 @@
-"""The conditional logit: how likely each candidate is, learnt from the decisions made so far.
+"""Conditional logit: the probability of each candidate, learnt from the decisions made so far.
 
 For example i and candidate j, with ℓ(a) = log(a + .01), what the run tells is
 
@@ -26,8 +26,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.review.decided import Decided
-from pll.review.lessons import Lessons
+from pll.review.decided import ChoiceData, Decided
 from pll.review.signals import ReviewSignals
 from pll.weights import Weights
 
@@ -69,7 +68,7 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
 
     Args:
         signals: of the run.
-        decided: what people said; decisions that judge the certificate are to be left out by the caller.
+        decided: what people decided; decisions that judge the certificate are to be left out by the caller.
         logit: what to use, by default `fit`.
     """
     learnt = fit(signals, decided) if logit is None else logit
@@ -83,7 +82,7 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
     return p.astype(np.float32)
 
 
-def lessons(signals: ReviewSignals, decided: Decided) -> Lessons:
+def lessons(signals: ReviewSignals, decided: Decided) -> ChoiceData:
     """What decisions teach, those of earlier runs (`decided.earlier`) first.
 
     "None of these" teaches nothing here, nor does a set of one.
@@ -96,7 +95,7 @@ def lessons(signals: ReviewSignals, decided: Decided) -> Lessons:
     parts = features_then(signals, decided, at)
     table = np.stack([parts[name] for name in names], axis=1) if len(at) else np.empty((0, len(names)), np.float32)
     within = decided.positions[usable] - sets.indptr[rows]
-    new = Lessons(names, table, sets.indices[at].astype(np.int64), sizes, np.cumsum(sizes) - sizes + within)
+    new = ChoiceData(names, table, sets.indices[at].astype(np.int64), sizes, np.cumsum(sizes) - sizes + within)
     return new if decided.earlier is None else new.after(decided.earlier)
 
 
@@ -176,7 +175,7 @@ def softmax(scores: Flat, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.i
     return raised / np.repeat(np.add.reduceat(raised, starts), sizes)
 
 
-def _maximise(known: Lessons, start: Floats, n_classes: int, ridge: float) -> tuple[Floats, Floats]:
+def _maximise(known: ChoiceData, start: Floats, n_classes: int, ridge: float) -> tuple[Floats, Floats]:
     """θ (K,) and b (c,) at the largest Σ log p(chosen) − ridge/2 · (‖θ − θ₀‖² + ‖b‖²)."""
     width = len(start)
     features, labels, sizes = known.table.astype(np.float64), known.labels, known.sizes

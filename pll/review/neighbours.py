@@ -1,7 +1,7 @@
-"""The nearest neighbours of every example, found once per run; what they say of each candidate, at any moment.
+"""Nearest neighbours of every example, and their mean label weights.
 
 The search is exact and may take minutes (60,000 × 784 on one core), so it runs in the background and is kept with the
-run. What the neighbours say is a few million additions, and is done anew whenever a decision changes it.
+run. What the neighbours say is a few million additions, and is done again whenever a decision changes it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The orders of the review queue: each a score of how much an example deserves to be looked at.
+"""Orders of the review queue: scores of how much an example needs a review.
 
 An order needs no truth and takes well under a second for 60,000 examples. Which is the default, and why, stands in
 docs/review.md with the figures of `python -m benchmarks.review`.
@@ -24,7 +24,7 @@ Score = Callable[[ReviewSignals, Decided], Scores]
 """(n,) the larger, the sooner it is shown."""
 
 DEFAULT = "learning"
-"""The best where proposals are taken over. For labels that stay until somebody decides, `doubt` is."""
+"""The best where proposals are accepted. For labels that stay until somebody decides, `doubt` is."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def rank(
         name: of `ORDERS`.
         signals: of the run.
         sets: the run's candidate sets; those of the signals, and checked to be.
-        decided: what people said, or a mapping row → label (in the order decided). Leave out answers that judge the
+        decided: what people decided, or a mapping row → label (in the order decided). Leave out answers that judge the
             certificate: control answers never teach what they judge.
         seed: of the random order and of ties.
 
@@ -165,7 +165,7 @@ def _at_random(signals: ReviewSignals, decided: Decided) -> Scores:
 
 def _of_identified(signals: ReviewSignals, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """(n,) what (nnz,) values say of each identified label."""
-    return values[top_positions(signals.in_force, signals.sets)]
+    return values[top_positions(signals.active_labels, signals.sets)]
 
 
 _ALL = (

@@ -1,6 +1,6 @@
-"""What a review knows beside its decisions: the signals of the run, the order of the queue, and what is like what.
+"""`QueueManager`: signals of the run, order of the queue, proposals and retraining of one review.
 
-The order learns: it is made anew after every hundredth of the examples decided, in the background. Control answers
+The order learns: it is recomputed after every hundredth of the examples decided, in the background. Control answers
 are left out of it, since they must not teach what they judge (docs/review.md).
 """
 
@@ -18,11 +18,11 @@ from threadpoolctl import threadpool_limits
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.review.choice_history import earlier_choice_data
 from pll.review.decided import Decided
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.lesson_history import earlier_lessons
 from pll.review.orders import DEFAULT, Order, get_order, rank, usable_orders
-from pll.review.relabel import Offer, offer_of, take_over, teaching_decisions
+from pll.review.relabel import ProposedLabels, propose_labels, relabel, teaching_decisions
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare
 from pll.review.similar import Similar
@@ -31,26 +31,26 @@ from pll.runs.registry import RunRegistry
 
 _LOG = logging.getLogger(__name__)
 EVERY = 0.01
-"""Share of the examples decided after which the order is made anew."""
+"""Share of the examples decided after which the order is recomputed."""
 AT_LEAST = 5
-"""Decisions after which it is made anew, at the soonest."""
+"""Decisions after which it is recomputed, at the soonest."""
 
 
 class QueueManager:
     """One for each review and process. Safe to share between threads.
 
     Args:
-        reviewing: the review.
-        runs: where its runs are found, and where taught ones are made.
+        review: the review.
+        runs: where its runs are found, and where retrained ones are made.
 
     Attributes:
         teacher: teaches the runs what was decided.
         order: the name of the queue's order.
     """
 
-    def __init__(self, reviewing: ReviewSession, runs: RunRegistry) -> None:
-        self.reviewing = reviewing
-        self.teacher = Teacher(reviewing, runs)
+    def __init__(self, review: ReviewSession, runs: RunRegistry) -> None:
+        self.review = review
+        self.teacher = Teacher(review, runs)
         self.order = DEFAULT
         self._runs = runs
         self._lock = threading.RLock()
@@ -59,7 +59,7 @@ class QueueManager:
         self._view: _View | None = None
         self._before: dict[str, ReviewSignals] = {}
         self._ranked: tuple[_Key, int] = (("", ""), 0)
-        self._offer: tuple[tuple[_Key, int, bool], Offer] | None = None
+        self._offer: tuple[tuple[_Key, int, bool], ProposedLabels] | None = None
 
     # ---- what is there -------------------------------------------------------------------------------------------
 
@@ -84,49 +84,49 @@ class QueueManager:
         return usable_orders(self.signals)
 
     def _now(self) -> _View:
-        subject = self.reviewing.current
+        snapshot = self.review.current
         with self._lock:
-            if self._view is None or self._view.key != subject.key:  # other labels have taken their place
+            if self._view is None or self._view.key != snapshot.key:  # other labels have taken their place
                 known = self._view
-                if known is not None and known.key[0] == subject.run:
+                if known is not None and known.key[0] == snapshot.run:
                     data, signals = known.data, known.signals
                 else:
-                    data = self._runs.get(subject.run).parts().train
-                    signals = ReviewSignals.of_run(self._runs.get(subject.run).folder, data)
-                self._view = _View(subject.key, data, _with_labels(signals, subject))
+                    data = self._runs.get(snapshot.run).parts().train
+                    signals = ReviewSignals.of_run(self._runs.get(snapshot.run).folder, data)
+                self._view = _View(snapshot.key, data, _with_labels(signals, snapshot))
             return self._view
 
     # ---- the order -----------------------------------------------------------------------------------------------
 
     def choose(self, order: str) -> None:
-        """From now on hand out in this order."""
+        """From now on assign in this order."""
         self.order = order
         self.rank_now()
 
     def rank_now(self) -> None:
-        """Make the order anew, from all that is known by now."""
+        """Recompute the order, from all that is known by now."""
         with self._ranking:
             view = self._now()
-            self._ranked = (view.key, len(self.reviewing.state.all_events))
+            self._ranked = (view.key, len(self.review.state.all_events))
             names = [order.name for order in usable_orders(view.signals)]
             name = self.order if self.order in names else names[0]
             rows = rank(name, view.signals, decided=self.teaching_decisions())
-            if self.reviewing.current.key == view.key:
-                self.reviewing.set_order(name, rows)
+            if self.review.current.key == view.key:
+                self.review.set_order(name, rows)
 
     def begin(self) -> None:
         """The first order at once; what takes long (neighbours) in the background, and then the order again."""
-        if self._ranked[0] != self.reviewing.current.key:
+        if self._ranked[0] != self.review.current.key:
             self.rank_now()
             self._in_background(self._prepare)
 
     def keep_up(self) -> None:
-        """To be called after a decision: makes the order anew in the background where that is due."""
-        step = max(AT_LEAST, int(EVERY * len(self.reviewing.root)))
+        """To be called after a decision: recomputes the order in the background where that is due."""
+        step = max(AT_LEAST, int(EVERY * len(self.review.root)))
         learns = get_order(self.order).uses_decisions
-        if self._ranked[0] != self.reviewing.current.key:
+        if self._ranked[0] != self.review.current.key:
             self._in_background(self._begin_anew)
-        elif learns and len(self.reviewing.state.all_events) - self._ranked[1] >= step:
+        elif learns and len(self.review.state.all_events) - self._ranked[1] >= step:
             self._in_background(self.rank_now)
 
     def wait(self, seconds: float = 60.0) -> None:
@@ -135,7 +135,7 @@ class QueueManager:
             self._thread.join(seconds)
 
     def learnt(self) -> bool:
-        """Put a taught model that has finished in the place of the present one; whether that was done now.
+        """Put a retrained model that has finished in the place of the present one; whether that was done now.
 
         Raises:
             UserError: its result cannot be read.
@@ -147,27 +147,27 @@ class QueueManager:
 
     def teaching_decisions(self) -> Decided:
         """What people decided, without the controls of the certificate; and what it taught under earlier runs."""
-        said = teaching_decisions(self.reviewing)
+        said = teaching_decisions(self.review)
         try:
-            return replace(said, earlier=earlier_lessons(self.reviewing, said, self._signals_of))
+            return replace(said, earlier=earlier_choice_data(self.review, said, self._signals_of))
         except (UserError, OSError) as error:  # an earlier run or its data is gone: the present one goes on to serve
             _LOG.warning("Lessons of earlier runs are left out: %s", error)
             return said
 
     # ---- proposals -----------------------------------------------------------------------------------------------
 
-    def offer(self) -> Offer:
-        """What the decisions so far propose; made anew where there are further ones. Not for every key press."""
+    def proposed(self) -> ProposedLabels:
+        """What the decisions so far propose; recomputed where there are further ones. Not for every key press."""
         view, known = self._now(), self._offer
-        about = (view.key, len(self.reviewing.state.all_events), view.signals.neighbours is not None)
+        about = (view.key, len(self.review.state.all_events), view.signals.neighbours is not None)
         if known is None or known[0] != about:
-            self._offer = known = (about, offer_of(self.reviewing, view.signals, self.teaching_decisions()))
+            self._offer = known = (about, propose_labels(self.review, view.signals, self.teaching_decisions()))
         return known[1]
 
-    def take_over(self, offer: Offer, *, by: str | None = None, verified: bool = False) -> bool:
+    def relabel(self, proposed: ProposedLabels, *, by: str | None = None, verified: bool = False) -> bool:
         """Make these proposals the labels under review; False where other labels came under review meanwhile."""
-        folder = self._runs.get(offer.labels.run).folder
-        done = take_over(self.reviewing, folder, offer, by=by, verified=verified)
+        folder = self._runs.get(proposed.labels.run).folder
+        done = relabel(self.review, folder, proposed, by=by, verified=verified)
         self.keep_up()
         return done
 
@@ -179,7 +179,7 @@ class QueueManager:
         Args:
             free: (n,) bool, which may be given out.
         """
-        identified = self.reviewing.current.sharp.identified
+        identified = self.review.current.sharp.identified
         same = np.flatnonzero(free & (identified == identified[row]))
         return self.similar.nearest_of(row, same[same != row], most - 1, lead=row)
 
@@ -195,13 +195,13 @@ class QueueManager:
         view = self._now()
         if view.signals.neighbours is not None and view.signals.mean_weights is not None:
             return
-        own, root = (self._runs.get(run).folder for run in (view.key[0], self.reviewing.root.run))
+        own, root = (self._runs.get(run).folder for run in (view.key[0], self.review.root.run))
         with threadpool_limits(1):  # the keys of the reviewers come first
             made = prepare(own, view.data, like=root)  # whatever a run was taught, its examples are the first one's
         with self._lock:
-            subject = self.reviewing.current  # labels may have been taken over meanwhile
-            if subject.run == view.key[0]:
-                self._view = _View(subject.key, view.data, _with_labels(made, subject))
+            snapshot = self.review.current  # labels may have been accepted meanwhile
+            if snapshot.run == view.key[0]:
+                self._view = _View(snapshot.key, view.data, _with_labels(made, snapshot))
         self.rank_now()
 
     def _signals_of(self, run: str) -> ReviewSignals:
@@ -232,9 +232,9 @@ _Key = tuple[str, str]
 """A run, and the fingerprint of its labels."""
 
 
-def _with_labels(signals: ReviewSignals, subject: LabelSnapshot) -> ReviewSignals:
-    """The run's signals, with the labels that people took over, if they did."""
-    return replace(signals, taken_over=subject.weights if subject.taken_over else None)
+def _with_labels(signals: ReviewSignals, snapshot: LabelSnapshot) -> ReviewSignals:
+    """The run's signals, with the labels that people accepted, if they did."""
+    return replace(signals, relabelled=snapshot.weights if snapshot.relabelled else None)
 
 
 class _View:

@@ -1,4 +1,4 @@
-"""What people decided about a run, read from the database: for exports, without opening a review."""
+"""Decisions about a run, read from the database for exports without opening a review."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pathlib import Path
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.review.active_labels import in_force
+from pll.review.active_labels import active_labels
 from pll.review.calibration import Calibration
 from pll.review.label_snapshot import LabelSnapshot, review_id
-from pll.review.relabel_store import kept
+from pll.review.relabel_store import read_relabelled
 from pll.review.rounds import asked_of, calibration_of
 from pll.review.state import ReviewState
 from pll.runs.folder import RunFolder
 from pll.runs.labels_table import Decision
 from pll.runs.runner import load_parts
 from pll.store import Database, Store, database_url
-from pll.store.records import Event, ReviewRecord, RoundRecord
+from pll.store.tables import Event, ReviewRecord, RoundRecord
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,21 +44,21 @@ class Record:
         return decisions_of(self.state)
 
     def labels(self, own: LabelSnapshot, folder: RunFolder) -> LabelSnapshot:
-        """The labels of a run of this review as they are now: its own, or those taken over in their place.
+        """The labels of a run of this review as they are now: its own, or those accepted in their place.
 
         Raises:
-            UserError: the file of those taken over is missing or damaged.
+            UserError: the file of those accepted is missing or damaged.
         """
-        return in_force(own, self.rounds, partial(kept, folder))
+        return active_labels(own, self.rounds, partial(read_relabelled, folder))
 
-    def calibration(self, subject: LabelSnapshot) -> Calibration | None:
+    def calibration(self, snapshot: LabelSnapshot) -> Calibration | None:
         """Calibrated confidence of a run of this review; None where too few of its controls were answered."""
-        own = [made for made in self.rounds if made.key == subject.key]
+        own = [made for made in self.rounds if made.key == snapshot.key]
         if not own:
             return None
-        asked = asked_of(self.review, len(subject))
+        asked = asked_of(self.review, len(snapshot))
         try:
-            return calibration_of(own[-1], self.state.candidates, subject, self.state, asked)
+            return calibration_of(own[-1], self.state.candidates, snapshot, self.state, asked)
         except UserError:
             return None
 
@@ -66,9 +66,9 @@ class Record:
 def decisions_of(state: ReviewState) -> dict[int, Decision]:
     """Labels, and "none of these", by row; unsure and unsettled conflicts are no decisions."""
     found = {}
-    for row, verdict in sorted(state.verdicts()):
-        if verdict.status in ("label", "none") and verdict.at is not None:
-            found[row] = Decision(verdict.label, verdict.reviewer, verdict.at)
+    for row, outcome in sorted(state.outcomes()):
+        if outcome.status in ("label", "none") and outcome.at is not None:
+            found[row] = Decision(outcome.label, outcome.reviewer, outcome.at)
     return found
 
 
@@ -92,12 +92,12 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store
     finally:
         if own:
             store.database.close()
-    if review is None or not (events or len(rounds) > 1):  # labels may be taken over before the first answer
+    if review is None or not (events or len(rounds) > 1):  # labels may be accepted before the first answer
         return None
     if sets is None:
         sets = load_parts(replace(folder.config(), decided_sets=None)).train.sets()
     state = ReviewState(sets)
-    state.take_in(events)
+    state.update(events)
     return Record(review, state, tuple(rounds))
 
 

@@ -1,24 +1,79 @@
-"""What taking the proposals over would change, and taking them over: a person's act (docs/review.md, "Proposals")."""
+"""Labels proposed from the decisions so far for undecided examples, and accepting them (docs/review.md).
+
+What a page may do with them, and what not (docs/review.md, "Proposals"):
+
+- show them beside the run's labels, and which labels they would change;
+- take them over as the labels of what nobody has decided: then they are labels by the model (`source` is `model`),
+  and a certificate of the labels before does not speak of them: it needs a round of its own;
+- never as decisions, and never silently.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from pll.review.decided import Decided
+from pll.review import certification
+from pll.review.decided import Decided, as_decided
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.proposals import proposals
-from pll.review.relabel_store import keep, relabelled
+from pll.review.logit import Logit, fit, propose
+from pll.review.relabel_store import store_relabelled, with_weights
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals
 from pll.runs.folder import RunFolder
-from pll.store.records import Opened
+from pll.store.tables import Opened
+from pll.weights import Weights, sharpness
 
 
 @dataclass(frozen=True, eq=False)
-class Offer:
+class Proposals:
+    """What the conditional logit makes of a run and the decisions.
+
+    Attributes:
+        weights: (nnz,) float32 label weights p_ij, one-hot where decided.
+        labels: (n,) int64, argmax over S_i of them.
+        confidence: (n,) float32, the largest of them.
+        changed: (m,) int64 undecided rows whose label would differ from the run's, the surest change first.
+        logit: what was learnt, for who wants to read it.
+    """
+
+    weights: Weights
+    labels: npt.NDArray[np.int64]
+    confidence: npt.NDArray[np.float32]
+    changed: npt.NDArray[np.int64]
+    logit: Logit
+
+
+def proposals(signals: ReviewSignals, decided: Decided | Mapping[int, int] | None = None) -> Proposals:
+    """What the decisions so far propose for every example.
+
+    Args:
+        decided: without the answers to controls that judge the labels in question: they never teach.
+
+    >>> from pll.candidates import CandidateSets
+    >>> sets = CandidateSets.from_lists([[0, 1], [0, 1], [0, 1]], n_classes=2)
+    >>> run = ReviewSignals(
+    ...     sets,
+    ...     np.array([0.6, 0.4, 0.6, 0.4, 0.6, 0.4], dtype=np.float32),
+    ...     neighbours=np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32),
+    ... )
+    >>> proposals(run, {0: 1, 1: 1}).changed.tolist()
+    [2]
+    """
+    known = as_decided(signals.sets, decided)
+    learnt = fit(signals, known)
+    weights = propose(signals, known, learnt)
+    sharp = sharpness(weights, signals.sets)
+    changed = np.flatnonzero((sharp.identified != signals.sharp.identified) & ~known.is_decided)
+    surest = changed[np.argsort(-sharp.confidence[changed], kind="stable")]
+    return Proposals(weights, sharp.identified, sharp.confidence, surest, learnt)
+
+
+@dataclass(frozen=True, eq=False)
+class ProposedLabels:
     """Proposals as they were at one moment.
 
     Attributes:
@@ -42,18 +97,18 @@ class Offer:
         return len(self.rows)
 
 
-def offer_of(review: ReviewSession, signals: ReviewSignals, decided: Decided) -> Offer:
+def propose_labels(review: ReviewSession, signals: ReviewSignals, decided: Decided) -> ProposedLabels:
     """What the decisions propose by now.
 
     Args:
-        signals: of the run in view, and the labels taken over, if any.
+        signals: of the run in view, and the accepted labels, if any.
         decided: what may teach (`teaching_decisions`).
     """
     record, now = review.under_review
     found = proposals(signals, decided)
-    labels = relabelled(now, found.weights)
+    labels = with_weights(now, found.weights)
     rows = found.changed[review.state.answers[found.changed] == 0]
-    return Offer(
+    return ProposedLabels(
         labels,
         record.number,
         rows,
@@ -64,31 +119,31 @@ def offer_of(review: ReviewSession, signals: ReviewSignals, decided: Decided) ->
     )
 
 
-def take_over(
-    review: ReviewSession, folder: RunFolder, offer: Offer, *, by: str | None = None, verified: bool = False
+def relabel(
+    review: ReviewSession, folder: RunFolder, proposed: ProposedLabels, *, by: str | None = None, verified: bool = False
 ) -> bool:
     """Make these the labels under review: a new round, with a fresh draw of controls.
 
     Args:
         folder: of the run they are about.
-        by, verified: who takes them over, and whether somebody vouched for that name.
+        by, verified: who accepts them, and whether that name was verified.
 
     Returns:
         False where other labels came under review since the offer was made: then nothing changes.
     """
-    keep(folder, offer.labels)
-    return review.adopt(offer.labels, Opened("taken over", by, verified), instead_of=offer.round)
+    store_relabelled(folder, proposed.labels)
+    return certification.adopt(review, proposed.labels, Opened("taken over", by, verified), instead_of=proposed.round)
 
 
 def teaching_decisions(review: ReviewSession) -> Decided:
     """What people decided, without what was answered as a control in any round.
 
-    Decisions that the queue asked for teach also where their example is in a draw, as for a taught run: the draw judges
-    labels that were frozen before, and those taken over get a draw of their own.
+    Decisions that the queue asked for teach also where their example is in a draw, as for a retrained run: the draw
+    judges labels that were frozen before, and those accepted get a draw of their own.
     """
     said = review.decided()
     kept = np.ones(len(review.root), dtype=np.bool_)
-    for row, _ in review.state.verdicts():
+    for row, _ in review.state.outcomes():
         if any(event.control for event in review.state.live_events(row)):
             kept[row] = False
     eliminated = None if said.eliminated is None else said.eliminated & kept[said.sets.rows]

@@ -1,8 +1,8 @@
-"""Proposals that people took over: label weights kept beside the run, so that every process and export finds them.
+"""Storage of accepted proposals: label weights in the folder of the run.
 
     review/labels-<fingerprint>.npy   (nnz,) float32, in the run's folder; never changed, never deleted
 
-Taking over makes another `LabelSnapshot` of the same run. It is the labels under review from the moment its
+Accepting makes another `LabelSnapshot` of the same run. It is the labels under review from the moment its
 round is open; the file is there before that. The model stays what it is, and `source` of these labels stays `model`.
 """
 
@@ -20,20 +20,20 @@ from pll.runs.folder import RunFolder
 from pll.weights import Weights
 
 
-def relabelled(own: LabelSnapshot, weights: Weights) -> LabelSnapshot:
+def with_weights(own: LabelSnapshot, weights: Weights) -> LabelSnapshot:
     """The same run with other label weights, (nnz,) float32."""
-    return replace(own, weights=np.ascontiguousarray(weights, dtype=np.float32), taken_over=True)
+    return replace(own, weights=np.ascontiguousarray(weights, dtype=np.float32), relabelled=True)
 
 
-def keep(folder: RunFolder, subject: LabelSnapshot) -> Path:
+def store_relabelled(folder: RunFolder, snapshot: LabelSnapshot) -> Path:
     """Write the label weights to the disk, before a round is opened on them."""
-    path = _file(folder, subject.fingerprint)
-    write_atomically(path, lambda part: np.save(part, subject.weights, allow_pickle=False), durable=True)
+    path = _file(folder, snapshot.fingerprint)
+    write_atomically(path, lambda part: np.save(part, snapshot.weights, allow_pickle=False), durable=True)
     return path
 
 
-def kept(folder: RunFolder, own: LabelSnapshot, fingerprint: str) -> LabelSnapshot:
-    """The labels that were taken over.
+def read_relabelled(folder: RunFolder, own: LabelSnapshot, fingerprint: str) -> LabelSnapshot:
+    """The labels that people accepted.
 
     Raises:
         UserError: the file is gone, or is not what was written.
@@ -50,7 +50,7 @@ def kept(folder: RunFolder, own: LabelSnapshot, fingerprint: str) -> LabelSnapsh
         raise _damaged(path) from error
     if not isinstance(weights, np.ndarray) or weights.shape != own.weights.shape or weights.dtype != np.float32:
         raise _damaged(path)
-    found = relabelled(own, weights)
+    found = with_weights(own, weights)
     if not np.isfinite(weights).all() or found.fingerprint != fingerprint:
         raise _damaged(path)
     return found

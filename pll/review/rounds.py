@@ -1,6 +1,6 @@
-"""A round: the labels of one model, frozen, with their controls and the promise that a certificate is to keep.
+"""Rounds: the frozen labels of one model, their random controls and the guarantee of the certificate.
 
-See docs/review.md for what must hold; this file is where it is made to hold. The draw, the promise and the thresholds
+See docs/review.md for what must hold; this file is where it is made to hold. The draw, the guarantee and the thresholds
 are made when the round is opened, before anybody has answered, and are never changed. A control counts in the order
 drawn: answers behind the first open one wait. Unsure, "none of these" and unsettled conflicts count as wrong.
 """
@@ -24,14 +24,14 @@ from pll.review.evidence import LEVEL
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.sampling_plan import achievable, draw_controls, threshold_grid
 from pll.review.state import ReviewState
-from pll.store.records import Opened, ReviewRecord, RoundRecord
+from pll.store.tables import Opened, ReviewRecord, RoundRecord
 
 WRONG_FORESEEN = 2
-"""The promise is chosen so that it can be kept with this many wrong controls."""
+"""The guarantee is chosen so that it can be kept with this many wrong controls."""
 
 
 @dataclass(frozen=True)
-class Promise:
+class Guarantee:
     """What the certificate is to say, fixed before the first control is answered.
 
     Attributes:
@@ -47,13 +47,13 @@ class Promise:
 
 def new_round(
     number: int,
-    subject: LabelSnapshot,
-    promise: Promise,
+    snapshot: LabelSnapshot,
+    guarantee: Guarantee,
     at: datetime,
     seed: int | None = None,
     opened: Opened | None = None,
 ) -> RoundRecord:
-    """Freeze the labels of a subject and draw the controls that will judge them.
+    """Freeze the labels of a snapshot and draw the controls that will judge them.
 
     Args:
         opened: how they came under review, and by whom.
@@ -62,17 +62,17 @@ def new_round(
         UserError: a share, error or level outside (0, 1).
     """
     seed = secrets.randbits(31) if seed is None else seed
-    rows = draw_controls(len(subject), promise.share, seed)
-    max_error = promise.max_error or reachable(len(subject), promise.share, promise.level)
-    thresholds = threshold_grid(subject.sharp.confidence, len(rows), max_error, promise.level)
+    rows = draw_controls(len(snapshot), guarantee.share, seed)
+    max_error = guarantee.max_error or reachable(len(snapshot), guarantee.share, guarantee.level)
+    thresholds = threshold_grid(snapshot.sharp.confidence, len(rows), max_error, guarantee.level)
     return RoundRecord(
         number=number,
-        run=subject.run,
-        fingerprint=subject.fingerprint,
+        run=snapshot.run,
+        fingerprint=snapshot.fingerprint,
         seed=seed,
-        share=promise.share,
+        share=guarantee.share,
         max_error=max_error,
-        level=promise.level,
+        level=guarantee.level,
         thresholds=tuple(thresholds.tolist()),
         opened_at=at,
         controls=tuple(rows.tolist()),
@@ -115,7 +115,7 @@ def asked_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
 
 
 def control_answers(
-    controls: Sequence[int], subject: LabelSnapshot, state: ReviewState, asked: npt.NDArray[np.int64]
+    controls: Sequence[int], snapshot: LabelSnapshot, state: ReviewState, asked: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
     """(k,) bool: whether the frozen label is right, of the controls before the first that is not fully answered.
 
@@ -126,15 +126,15 @@ def control_answers(
     for row in controls:
         if not state.is_closed(row, asked):
             break
-        label = state.verdict(row).label
-        right.append(label is not None and label == subject.labels[row])
+        label = state.outcome(row).label
+        right.append(label is not None and label == snapshot.labels[row])
     return np.array(right, dtype=np.bool_)
 
 
 def calibration_of(
     record: RoundRecord,
     root: CandidateSets,
-    subject: LabelSnapshot,
+    snapshot: LabelSnapshot,
     state: ReviewState,
     asked: npt.NDArray[np.int64],
     method: Method = "temperature",
@@ -142,36 +142,36 @@ def calibration_of(
     """Calibrated confidence of a round's labels, fitted on the controls answered so far.
 
     Controls that the model has learnt from (they were decided before it was taught) are left out: their candidate
-    sets are no longer those of `root`, the first run. So are those that labels taken over give no choice: there a
+    sets are no longer those of `root`, the first run. So are those that accepted labels give no choice: there a
     decision has set a weight to 0, which the logit never does.
 
     Raises:
         UserError: too few of them.
     """
-    sets = subject.candidates
-    answered = record.controls[: len(control_answers(record.controls, subject, state, asked))]
+    sets = snapshot.candidates
+    answered = record.controls[: len(control_answers(record.controls, snapshot, state, asked))]
     rows = np.array([row for row in answered if np.array_equal(sets[row], root[row])], dtype=np.int64)
-    if subject.taken_over:
-        rows = rows[np.minimum.reduceat(subject.weights, sets.indptr[:-1])[rows] > 0]
+    if snapshot.relabelled:
+        rows = rows[np.minimum.reduceat(snapshot.weights, sets.indptr[:-1])[rows] > 0]
     place = {name: j for j, name in enumerate(sets.class_names)}
-    labels = [place.get(state.verdict(int(row)).label or "", OUTSIDE) for row in rows]
-    return calibrate(subject.weights, sets, rows, np.array(labels, dtype=np.int64), method)
+    labels = [place.get(state.outcome(int(row)).label or "", OUTSIDE) for row in rows]
+    return calibrate(snapshot.weights, sets, rows, np.array(labels, dtype=np.int64), method)
 
 
 def certificate_of(
-    record: RoundRecord, subject: LabelSnapshot, state: ReviewState, asked: npt.NDArray[np.int64]
+    record: RoundRecord, snapshot: LabelSnapshot, state: ReviewState, asked: npt.NDArray[np.int64]
 ) -> Certificate:
     """What the controls answered so far certify about the frozen labels.
 
     Raises:
-        UserError: the subject's labels are not those that were frozen.
+        UserError: the labels are not those that were frozen.
     """
-    if subject.fingerprint != record.fingerprint:
+    if snapshot.fingerprint != record.fingerprint:
         raise UserError("The labels of this run have changed since its controls were drawn; open a new round.")
     return certify(
-        subject.sharp.confidence,
+        snapshot.sharp.confidence,
         np.asarray(record.controls, dtype=np.int64),
-        control_answers(record.controls, subject, state, asked),
+        control_answers(record.controls, snapshot, state, asked),
         max_error=record.max_error,
         level=record.level,
         thresholds=record.thresholds,

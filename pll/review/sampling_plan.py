@@ -1,4 +1,4 @@
-"""Before the first control: which rows to draw, which promise can be kept, which thresholds to try, how many more.
+"""Sampling plan of the controls: rows to draw, reachable guarantees, thresholds, and further controls needed.
 
 Nothing here looks at an answer except `more_controls_needed`, which only forecasts.
 """
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.errors import UserError
-from pll.review.evidence import LEVEL, Floats, Ints, Prior, allowed_wrong, alpha_of, check_promise, log_evidence
+from pll.review.evidence import LEVEL, Floats, Ints, Prior, allowed_wrong, alpha_of, check_guarantee, log_evidence
 
 STEPS = 20  # thresholds tried, from the strictest that the planned controls can certify down to "accept everything"
 RESERVE = 0.2  # of the risk α is kept for "accept everything"; the rest starts at the strictest threshold
@@ -89,11 +89,11 @@ def more_controls_needed(
     """How many further controls among N accepted labels would certify `max_error`.
 
     Args:
-        population: N, accepted labels (`Step.accepted`).
+        population: N, accepted labels (`ThresholdTest.accepted`).
         controls, wrong: answered among them so far.
         error_rate: share of the further controls expected to be wrong; 0 gives the fewest that could do.
         prior: by default that of `max_error`. For a tighter x after answers were seen: over a set of labels that was
-            fixed beforehand, the prior of the first promise (`upper_bounds` with it holds for every x at once);
+            fixed beforehand, the prior of the first guarantee (`upper_bounds` with it holds for every x at once);
             over thresholds, no prior, and only answers given since x was chosen count as `controls` and `wrong`.
 
     Returns:
@@ -103,7 +103,7 @@ def more_controls_needed(
     >>> more_controls_needed(60_000, 0, 0, max_error=0.01), more_controls_needed(60_000, 300, 2, max_error=0.01)
     (331, 609)
     """
-    check_promise(max_error, level)
+    check_guarantee(max_error, level)
     if not 0 <= wrong <= controls <= population:
         raise UserError(f"{wrong} wrong of {controls} controls among {population} labels is not possible.")
     if not 0 <= error_rate < 1:

@@ -1,15 +1,14 @@
-"""The review of one run, as a page uses it: one `ReviewSession` for each run and process, one `Desk` for each reviewer.
+"""`ReviewSession`: the state of the review of one run, shared by all threads of a process.
 
-    reviewing = open_review(run, store)                    # keep it: it holds the state of the review in memory
-    desk = reviewing.desk("Ann")
-    given = desk.next()                                    # an Assignment, or None
-    step = desk.decide(given, "pick", "cat", seconds=1.4)  # on the disk when it returns; step.next is the next example
+    review = open_review(run, store, registry.get)  # keep it: it holds the state of the review in memory
+    desk = Desk(review, "Ann")
+    given = desk.next()                             # an Assignment, or None
+    result = desk.decide(given, "pick", "cat")      # on the disk when it returns; result.next is the next example
     desk.undo()
-    reviewing.certificate(); reviewing.progress(); reviewing.conflicts(); …
+    certification.certificate(review); review.conflicts(); …
 
-Several processes may review the same run: each takes in what the others wrote before it writes itself. What this file
-is not about: the certificate (pll.review.certification), teaching (pll.review.teaching), orders
-(pll.review.orders).
+Several processes may review the same run: each reads what the others wrote before it writes. Built on the session: the
+desk (pll.review.desk), the certificate (pll.review.certification), teaching (pll.review.teaching).
 """
 
 from __future__ import annotations
@@ -18,46 +17,81 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import numpy as np
 import numpy.typing as npt
 
 from pll.errors import UserError
-from pll.review.active_labels import LabelsInForce, Load, ReadKept, unjudged
-from pll.review.certification import Judging
+from pll.review.active_labels import ActiveLabels, Load, ReadRelabelled, unjudged
 from pll.review.decided import OUTSIDE, Decided
-from pll.review.desk import Desk
-from pll.review.events import Verdict
-from pll.review.label_snapshot import LabelSnapshot
+from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
 from pll.review.record import decisions_of
-from pll.review.rounds import asked_of, new_round
-from pll.review.settings import Settings, check_settings
-from pll.review.state import ReviewState
+from pll.review.relabel_store import read_relabelled
+from pll.review.rounds import Guarantee, asked_of, new_round
+from pll.review.state import Outcome, ReviewState
 from pll.runs.labels_table import Decision
-from pll.store.records import Event, Opened, ReviewRecord, RoundRecord
-from pll.store.store import Store, Transaction, now
+from pll.runs.run import Run
+from pll.store.store import Reader, Store, Transaction, now
+from pll.store.tables import Event, Opened, ReviewRecord, RoundRecord
 
 Ints = npt.NDArray[np.int64]
+GetRun = Callable[[str], Run]
+"""Gives a run by its id: `RunRegistry.get`."""
 LONGEST = 3
 """Holds after which an undecided example is free again, though its page is open."""
 
 
-class ReviewSession(Judging):
+@dataclass(frozen=True)
+class Settings:
+    """How a review is begun; all of it can be changed later (`ReviewSession.configure`, `.change_guarantee`).
+
+    Attributes:
+        overlap: reviewers asked per example, on `overlap_share` of the examples; one on the others.
+        overlap_share: in [0, 1].
+        mix: share of what is assigned that are random controls, in [0, 1]; 0 for none, 1 for controls only.
+        guarantee: of the certificate.
+        hold: seconds until an example goes back to the others when nothing is heard of the reviewer.
+        begun_by, verified: who begins it, and whether that name was verified.
+    """
+
+    overlap: int = 1
+    overlap_share: float = 1.0
+    mix: float = 0.1
+    guarantee: Guarantee = field(default_factory=Guarantee)
+    hold: float = 600.0
+    begun_by: str | None = None
+    verified: bool = False
+
+
+def check_settings(settings: Settings) -> None:
+    """Raises UserError where a setting is out of range; the guarantee is checked where its controls are drawn."""
+    if not 1 <= settings.overlap <= 100:
+        raise UserError(f"Ask 1 to 100 reviewers per example, not {settings.overlap}.")
+    for name in ("overlap_share", "mix"):
+        value = getattr(settings, name)
+        if not 0 <= value <= 1:
+            raise UserError(f"{name} is {value}; it must lie between 0 and 1.")
+    if not settings.hold > 0:
+        raise UserError(f"Examples are held for {settings.hold} seconds; that must be above 0.")
+
+
+class ReviewSession:
     """See the top of this file. Safe to share between threads.
 
     Args:
         review_id: under which decisions are kept.
-        subject: what the first run says about the examples.
+        snapshot: the labels of the first run.
         store: where decisions are kept.
         settings: used where the review does not exist yet (but for `hold`).
-        load: gives the subject of a run that was taught; needed where there is one.
-        kept: gives labels that were taken over in place of a run's own; needed where there are some.
+        load: gives the snapshot of a retrained run; needed where there is one.
+        read_relabelled: gives labels that people accepted in place of a run's own; needed where there are some.
         clock: for tests.
 
     Attributes:
-        root: the first run's labels; current: those of the latest model; previous: of the one that was taught, if any.
-        record: overlap and mix; round: the labels under certificate; state: what people have said.
+        root: the first run's labels; current: those of the latest model; previous: of the retrained one, if any.
+        record: overlap and mix; round: the labels under certificate; state: what people have decided.
         asked: (n,) int64, how many reviewers each example is to be answered by.
 
     Raises:
@@ -67,40 +101,45 @@ class ReviewSession(Judging):
     def __init__(
         self,
         review_id: str,
-        subject: LabelSnapshot,
+        snapshot: LabelSnapshot,
         store: Store,
         *,
         settings: Settings | None = None,
         load: Load | None = None,
-        kept: ReadKept | None = None,
+        read_relabelled: ReadRelabelled | None = None,
         clock: Callable[[], datetime] = now,
     ) -> None:
         self.id = review_id
-        self.root = self.current = subject
+        self.root = self.current = snapshot
         self.store = store
         self.clock = clock
         settings = settings or Settings()
         self._hold = settings.hold
-        self._labels = LabelsInForce(subject, load, kept)
+        self._labels = ActiveLabels(snapshot, load, read_relabelled)
         self._lock = threading.RLock()
-        self.state = ReviewState(subject.candidates)
+        self.state = ReviewState(snapshot.candidates)
         check_settings(settings)
         with self._lock, self.store.write(review_id) as t:
             self.record = self._opened(t, settings)
-            self.state.take_in(t.events())
+            self.state.update(t.events())
             rounds = t.rounds()
-            if not rounds or (rounds[-1].run == subject.run and unjudged(subject, rounds)):
+            if not rounds or (rounds[-1].run == snapshot.run and unjudged(snapshot, rounds)):
                 opened = Opened("run went on") if rounds else Opened("first", settings.begun_by, settings.verified)
-                rounds.append(new_round(len(rounds) + 1, subject, settings.promise, clock(), opened=opened))
+                rounds.append(new_round(len(rounds) + 1, snapshot, settings.guarantee, clock(), opened=opened))
                 t.open_round(rounds[-1])
             self._marks = t.marks()
         self._is_behind = False
         self.rounds: tuple[RoundRecord, ...] = tuple(rounds)
         self.asked = self._asked()
         self.previous: LabelSnapshot | None = None
-        self._order: tuple[str, Ints] = ("confidence", _by_confidence(subject))
-        if self.round.key != subject.key:
+        self._order: tuple[str, Ints] = ("confidence", _by_confidence(snapshot))
+        if self.round.key != snapshot.key:
             self._show(self.rounds)
+
+    @property
+    def round(self) -> RoundRecord:
+        """The latest round: the labels under certificate."""
+        return self.rounds[-1]
 
     @property
     def under_review(self) -> tuple[RoundRecord, LabelSnapshot]:
@@ -108,18 +147,7 @@ class ReviewSession(Judging):
         with self._lock:
             return self.round, self.current
 
-    # ---- reviewers -----------------------------------------------------------------------------------------------
-
-    def desk(self, reviewer: str, *, verified: bool = False) -> Desk:
-        """A desk for this reviewer.
-
-        Raises:
-            UserError: a name that is empty or too long.
-        """
-        name = reviewer.strip()
-        if not name or len(name) > 200 or not name.isprintable():
-            raise UserError("A reviewer needs a name of 1 to 200 printable characters.")
-        return Desk(self, name, verified=verified)
+    # ---- the queue --------------------------------------------------------------------------------------------------
 
     @property
     def order(self) -> tuple[str, Ints]:
@@ -127,7 +155,7 @@ class ReviewSession(Judging):
         return self._order
 
     def set_order(self, name: str, rows: npt.ArrayLike) -> None:
-        """From now on hand out in this order (of `pll.review.orders.rank`): all rows, or those worth a look."""
+        """From now on assign in this order (of `pll.review.orders.rank`): all rows, or those worth a look."""
         order = np.asarray(rows, dtype=np.int64)
         if len(order) and not (order.min() >= 0 and order.max() < len(self.root)):
             raise UserError(f"The order names rows outside 0 … {len(self.root) - 1}.")
@@ -146,20 +174,20 @@ class ReviewSession(Judging):
                 t.configure(**values)
         self.refresh()
 
-    # ---- what people have said -----------------------------------------------------------------------------------
+    # ---- what people have decided -----------------------------------------------------------------------------------
 
     def refresh(self) -> bool:
-        """Take in what other processes wrote; whether there was a new round (other labels, another promise).
+        """Take in what other processes wrote; whether there was a new round (other labels, another guarantee).
 
         Raises:
             UserError: the labels of the new round cannot be read; the rounds known so far stay in use.
         """
         with self._lock:  # to the end: an event must not be stored with the run of one round and the number of another
             with self.store.read(self.id) as reader:
-                self.state.take_in(reader.events(self.state.last))
+                self.state.update(reader.events(self.state.last))
                 self.record = reader.review() or self.record
                 self.asked = self._asked()
-                self.take_in_controls(reader)
+                self.update_controls(reader)
                 further = reader.rounds(self.round.number)
                 marks = reader.marks()
             if further:
@@ -175,28 +203,28 @@ class ReviewSession(Judging):
         sets = self.current.candidates
         place = {name: j for j, name in enumerate(sets.class_names)}
         said, struck = {}, []
-        verdicts = sorted(self.state.verdicts(), key=lambda item: item[1].event.id if item[1].event else 0)
-        for row, verdict in verdicts:
-            if verdict.status in ("label", "none"):
-                said[row] = place.get(verdict.label or "", OUTSIDE)
-            struck += [(row, place[name]) for name in verdict.eliminated if name in place]
+        outcomes = sorted(self.state.outcomes(), key=lambda item: item[1].event.id if item[1].event else 0)
+        for row, outcome in outcomes:
+            if outcome.status in ("label", "none"):
+                said[row] = place.get(outcome.label or "", OUTSIDE)
+            struck += [(row, place[name]) for name in outcome.eliminated if name in place]
         return Decided.of(sets, said, struck)
 
     def decisions(self) -> dict[int, Decision]:
         """For the export: what people decided, by row of the training examples."""
         return decisions_of(self.state)
 
-    def conflicts(self) -> list[tuple[int, Verdict]]:
+    def conflicts(self) -> list[tuple[int, Outcome]]:
         """Examples on which reviewers disagree and nobody has settled it, in the order of rows."""
-        return sorted((row, found) for row, found in self.state.verdicts() if found.status == "conflict")
+        return sorted((row, found) for row, found in self.state.outcomes() if found.status == "conflict")
 
     def label_of(self, row: int) -> str | None:
         """The label of an example now: people's, else the model's; None for "none of these"."""
-        return self._label(row, self.state.verdict(row))
+        return self._label(row, self.state.outcome(row))
 
     def label_with(self, event: Event) -> str | None:
         """The label that it would have after this event."""
-        return self._label(event.row, self.state.verdict_with(event))
+        return self._label(event.row, self.state.outcome_with(event))
 
     # ---- for desks -----------------------------------------------------------------------------------------------
 
@@ -206,14 +234,20 @@ class ReviewSession(Judging):
         if self._is_behind:
             self.refresh()
         with self._lock, self.store.write(self.id) as t:
-            self.state.take_in(t.events(self.state.last))
+            self.state.update(t.events(self.state.last))
             self._is_behind = t.marks() != self._marks  # what is slow to take in is taken in before the next one
             yield t
 
     def took(self, *events: Event) -> None:
         """These events are on the disk now."""
         with self._lock:
-            self.state.take_in(events)
+            self.state.update(events)
+
+    def update_controls(self, reader: Reader) -> None:
+        """Another process may have drawn more of them."""
+        more = reader.controls(self.round.number, first=len(self.round.controls))
+        if more:
+            self.rounds = (*self.rounds[:-1], replace(self.round, controls=self.round.controls + more))
 
     @property
     def longest_hold(self) -> timedelta:
@@ -221,7 +255,7 @@ class ReviewSession(Judging):
         return LONGEST * timedelta(seconds=self._hold)
 
     def expiry(self) -> datetime:
-        """Until when what is handed out now is held."""
+        """Until when what is assigned now is held."""
         return self.clock() + timedelta(seconds=self._hold)
 
     def check_row(self, row: int) -> None:
@@ -261,11 +295,39 @@ class ReviewSession(Judging):
             self._order = ("confidence", _by_confidence(labels))
         self.rounds, self.current, self.previous = rounds, labels, before
 
-    def _label(self, row: int, verdict: Verdict) -> str | None:
-        if verdict.status in ("label", "none"):
-            return verdict.label
+    def _label(self, row: int, outcome: Outcome) -> str | None:
+        if outcome.status in ("label", "none"):
+            return outcome.label
         return str(self.current.labels[row])
 
 
-def _by_confidence(subject: LabelSnapshot) -> Ints:
-    return np.argsort(subject.sharp.confidence, kind="stable").astype(np.int64)
+def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings | None = None) -> ReviewSession:
+    """The review that a run belongs to: its own, or that of the run which it was taught from.
+
+    Keep what it gives: one for each review and process (`review_id(run.folder)` is the key).
+
+    Args:
+        run: with a result.
+        store: `Store(Database())`; one for each process.
+        get_run: `RunRegistry.get`; finds the first run of the line and the latest one.
+        settings: for a review that does not exist yet.
+
+    Raises:
+        UserError: a run without result, one whose data or first run is gone, or the database cannot be used.
+    """
+
+    def load(run_id: str) -> LabelSnapshot:
+        return snapshot_of(get_run(run_id))
+
+    def relabelled(own: LabelSnapshot, fingerprint: str) -> LabelSnapshot:
+        return read_relabelled(get_run(own.run).folder, own, fingerprint)
+
+    lessons = run.folder.about()["run"].get("lessons")
+    root = run if not lessons else get_run(lessons["root"])
+    return ReviewSession(
+        review_id(root.folder), snapshot_of(root), store, settings=settings, load=load, read_relabelled=relabelled
+    )
+
+
+def _by_confidence(snapshot: LabelSnapshot) -> Ints:
+    return np.argsort(snapshot.sharp.confidence, kind="stable").astype(np.int64)

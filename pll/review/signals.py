@@ -1,4 +1,4 @@
-"""What a finished (or stopped) run tells about each example: the material that queue orders are made of.
+"""Signals of a finished run for each example, which the orders of the queue use.
 
     review/neighbours.npy   (n, k) int32, the nearest other examples, found once in the background
     review/mean.npz         mean label weights over the epochs, and the epoch the run had ended at
@@ -43,7 +43,7 @@ class ReviewSignals:
         out_of_fold: (nnz,) probability by a classifier that has not seen the example, normalised on S_i; or None.
         epoch: the weights are those after it.
         runs: how many runs (seeds) the weights are averaged over.
-        taken_over: (nnz,) label weights that people took over in place of `weights`: orders and lists go by them, while
+        relabelled: (nnz,) label weights that people accepted in place of `weights`: orders and lists go by them, while
             the logit goes on learning from what the run itself said; None where nobody did.
 
     Raises:
@@ -59,7 +59,7 @@ class ReviewSignals:
     out_of_fold: Weights | None = None
     epoch: int = 0
     runs: int = 1
-    taken_over: Weights | None = None
+    relabelled: Weights | None = None
 
     def __post_init__(self) -> None:
         n, nnz = len(self.sets), self.sets.nnz
@@ -70,7 +70,7 @@ class ReviewSignals:
             ("neighbours", self.neighbours, n),
             ("votes", self.votes, nnz),
             ("out-of-fold probabilities", self.out_of_fold, nnz),
-            ("label weights taken over", self.taken_over, nnz),
+            ("label weights taken over", self.relabelled, nnz),
         ):
             if values is not None and len(values) != length:
                 raise UserError(f"The {what} are {len(values)} values, but the candidate sets ask for {length}.")
@@ -105,14 +105,14 @@ class ReviewSignals:
         )
 
     @property
-    def in_force(self) -> Weights:
-        """(nnz,) the final label weights, or what people took over in their place."""
-        return self.weights if self.taken_over is None else self.taken_over
+    def active_labels(self) -> Weights:
+        """(nnz,) the final label weights, or what people accepted in their place."""
+        return self.weights if self.relabelled is None else self.relabelled
 
     @cached_property
     def sharp(self) -> Sharpness:
         """Identified label, confidence, margin and entropy of each example, by the label weights in force."""
-        return sharpness(self.in_force, self.sets)
+        return sharpness(self.active_labels, self.sets)
 
     @cached_property
     def neighbourhood(self) -> Neighbourhood | None:
@@ -136,7 +136,7 @@ def prepare(
     """Find and store what takes long, once per run; call it in the background when a run has ended.
 
     Neighbours are of the features and hold for ever; the means over the epochs, and the classifier out of fold, which
-    learns the identified labels, are made anew where the run has gone on since.
+    learns the identified labels, are recomputed where the run has gone on since.
 
     Args:
         like: of a run over the same examples; its neighbours are taken, where they have been found.

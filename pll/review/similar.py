@@ -1,6 +1,4 @@
-"""What a reviewer looks at beside the example: the nearest examples that are surely of each candidate's class, and the
-columns in which a row differs from those most like it.
-"""
+"""Nearest examples of each candidate's class, and the columns in which a row differs from its neighbours."""
 
 from __future__ import annotations
 
@@ -35,8 +33,8 @@ class Column:
 
     Attributes:
         name: of the column.
-        value: of this row, in words.
-        usual: the mean of its neighbours, in words; "" for words.
+        value: of this row, as a sentence.
+        usual: the mean of its neighbours, as a sentence; "" for words.
         distance: how far apart the two are, in standard deviations of the column.
         of_classes: the same column of the nearest sure example of each class asked for; "" where there is none.
     """

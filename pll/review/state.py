@@ -1,18 +1,150 @@
-"""Where a review stands, in memory: kept up to date event by event, so that no key press reads the whole story."""
+"""Decisions and their outcome for every example, kept in memory and updated event by event.
+
+The kinds of events:
+
+pick       one of the candidates is right
+other      a class outside the candidates is right, perhaps one that no example had so far
+none       none of the candidates is right, and the reviewer does not say what is
+unsure     the reviewer cannot tell
+eliminate  one candidate is wrong; the example stays open until one is left
+skip       not now
+accept     the label proposed for a batch of examples is right for this one
+settle     where reviewers disagree: this label counts
+undo       takes back one earlier event (and those of the same batch)
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.review.events import NOTHING, Verdict, verdict_of
-from pll.store.records import Event
+from pll.errors import UserError
+from pll.store.tables import Event
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
+
+Kind = Literal["pick", "other", "none", "unsure", "eliminate", "skip", "accept", "settle", "undo"]
+
+LABELLING = ("pick", "other", "accept", "settle")
+"""Kinds that come with the right label."""
+NAMING = (*LABELLING, "eliminate")
+"""Kinds that come with a label at all."""
+ANSWERING = ("pick", "other", "accept", "none", "unsure")
+"""Kinds that close the example for the reviewer."""
+KINDS = (*ANSWERING, "eliminate", "skip", "settle", "undo")
+
+Status = Literal["open", "label", "none", "unsure", "conflict"]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one reviewer has said about one example, all in all.
+
+    Attributes:
+        status: `label`, `none` or `unsure`; `open` where they have only skipped or eliminated.
+        label: of `label`.
+        eliminated: candidates they ruled out.
+        event: the event that decided it, or the last one; None where nothing stands any more.
+    """
+
+    status: Status
+    label: str | None = None
+    eliminated: frozenset[str] = frozenset()
+    event: Event | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What all reviewers together say about one example.
+
+    Attributes:
+        status: `conflict` where they differ and nobody has settled it; then it has no label.
+        label: the label that people gave it.
+        eliminated: candidates that somebody ruled out.
+        reviewer, at: who gave the answer that counts (the last of those who agree), and when.
+        event: that answer's event.
+        answers: by reviewer.
+        settled: whether a settlement decided.
+    """
+
+    status: Status
+    label: str | None
+    eliminated: frozenset[str]
+    reviewer: str
+    at: datetime | None
+    event: Event | None
+    answers: dict[str, Answer]
+    settled: bool = False
+
+
+UNANSWERED = Outcome("open", None, frozenset(), "", None, None, {})
+
+
+def answer_of(events: Iterable[Event], candidates: Sequence[str]) -> Answer:
+    """One reviewer's events on one example, in order and without what was undone, as an answer.
+
+    A later answer replaces an earlier one. Where all candidates but one are eliminated, that one is the label.
+    """
+    status: Status = "open"
+    label, last, eliminated = None, None, frozenset[str]()
+    for event in events:
+        last = event
+        if event.kind == "eliminate":
+            assert event.label is not None  # checked before it is stored
+            eliminated |= {event.label}
+            left = [name for name in candidates if name not in eliminated]
+            status, label = ("label", left[0]) if len(left) == 1 else ("open", None)
+        elif event.kind in ("none", "unsure"):
+            status, label = ("none" if event.kind == "none" else "unsure"), None
+        elif event.kind in LABELLING:
+            status, label = "label", event.label
+            eliminated -= {event.label or ""}
+    return Answer(status, label, eliminated, last)
+
+
+def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:
+    """All events on one example, in order and without what was undone, as a verdict.
+
+    Whoever is unsure does not contradict; two labels, or a label and "none of these", do.
+    """
+    by_reviewer: dict[str, list[Event]] = {}
+    settled: Event | None = None
+    for event in events:
+        if event.kind == "settle":
+            settled = event
+        else:
+            by_reviewer.setdefault(event.reviewer, []).append(event)
+    answers = {name: answer_of(said, candidates) for name, said in by_reviewer.items()}
+    ruled_out = frozenset[str]().union(*(answer.eliminated for answer in answers.values()))
+    if settled is not None:
+        status: Status = "none" if settled.label is None else "label"
+        return Outcome(status, settled.label, ruled_out, settled.reviewer, settled.at, settled, answers, settled=True)
+    clear = [answer for answer in answers.values() if answer.status in ("label", "none")]
+    if len({answer.label for answer in clear}) > 1:
+        return Outcome("conflict", None, ruled_out, "", None, None, answers)
+    found = clear or [answer for answer in answers.values() if answer.status == "unsure"]
+    if not found:
+        return Outcome("open", None, ruled_out, "", None, None, answers)
+    last = max(found, key=lambda answer: answer.event.id or 2**62 if answer.event else 0)
+    assert last.event is not None  # an answer rests on an event
+    return Outcome(last.status, last.label, ruled_out, last.event.reviewer, last.event.at, last.event, answers)
+
+
+def check_kind(kind: str, label: str | None) -> None:
+    """Raises UserError for a kind that does not exist, a label too many, or one that is missing."""
+    if kind not in KINDS:
+        raise UserError(f"There is no decision called {kind!r}; use one of {', '.join(KINDS)}.")
+    if kind in NAMING and kind != "settle" and not (label or "").strip():
+        raise UserError(f"The decision {kind!r} needs a label.")
+    if kind not in NAMING and label is not None:
+        raise UserError(f"The decision {kind!r} takes no label; {label!r} was given.")
 
 
 class ReviewState:
@@ -35,14 +167,14 @@ class ReviewState:
         self.answers: Ints = np.zeros(len(candidates), dtype=np.int64)
         self.undone: set[int] = set()
         self.all_events: list[Event] = []
-        self.said_by: dict[str, int] = {}
+        self.n_events_by: dict[str, int] = {}
         self.settled: set[int] = set()
         self._live: dict[int, list[Event]] = {}
-        self._verdicts: dict[int, Verdict] = {}
+        self._verdicts: dict[int, Outcome] = {}
         self._answered_by: dict[str, Flags] = {}
         self._row_of: dict[int, int] = {}
 
-    def take_in(self, events: Iterable[Event]) -> None:
+    def update(self, events: Iterable[Event]) -> None:
         """Further events, in the order of their ids; one that is known already changes nothing."""
         for event in events:
             if event.id <= self.last:
@@ -53,15 +185,15 @@ class ReviewState:
             live = self._live.setdefault(event.row, [])
             if event.undoes is None:
                 live.append(event)
-                self.said_by[event.reviewer] = self.said_by.get(event.reviewer, 0) + 1
+                self.n_events_by[event.reviewer] = self.n_events_by.get(event.reviewer, 0) + 1
             else:
                 self.undone |= {event.undoes, event.id}
                 self._live[event.row] = [other for other in live if other.id != event.undoes]
             self._judge(event.row)
 
-    def verdict(self, row: int) -> Verdict:
-        """What people say about an example."""
-        return self._verdicts.get(row, NOTHING)
+    def outcome(self, row: int) -> Outcome:
+        """Return what people decided about an example."""
+        return self._verdicts.get(row, UNANSWERED)
 
     def is_closed(self, row: int, asked: Ints) -> bool:
         """Whether nobody is asked about it any more: it is settled, or answered by as many as were to be asked.
@@ -69,15 +201,15 @@ class ReviewState:
         Args:
             asked: (n,) how many reviewers each example is to be answered by.
         """
-        return self.verdict(row).settled or bool(self.answers[row] >= asked[row])
+        return self.outcome(row).settled or bool(self.answers[row] >= asked[row])
 
-    def verdict_with(self, event: Event) -> Verdict:
+    def outcome_with(self, event: Event) -> Outcome:
         """What they would say if this event were added."""
         live = self._live.get(event.row, [])
         after = [*live, event] if event.undoes is None else [other for other in live if other.id != event.undoes]
-        return verdict_of(after, self.candidates.names(event.row))
+        return self._outcome_of(event.row, after)
 
-    def verdicts(self) -> Iterator[tuple[int, Verdict]]:
+    def outcomes(self) -> Iterator[tuple[int, Outcome]]:
         """Every example that somebody has said something about."""
         return iter(list(self._verdicts.items()))
 
@@ -95,21 +227,25 @@ class ReviewState:
         """Whether it still counts: it is not an undo, and was not undone."""
         return event.undoes is None and event.id not in self.undone
 
-    def standing(self, reviewer: str) -> Iterator[Event]:
+    def live_events_by(self, reviewer: str) -> Iterator[Event]:
         """This reviewer's events that still count, the newest first."""
         return (event for event in reversed(self.all_events) if event.reviewer == reviewer and self.is_live(event))
 
     def rows_with(self, *statuses: str) -> Ints:
         """(k,) the examples whose verdict has one of these statuses, in the order of rows."""
-        return np.array(sorted(row for row, found in self.verdicts() if found.status in statuses), dtype=np.int64)
+        return np.array(sorted(row for row, found in self.outcomes() if found.status in statuses), dtype=np.int64)
 
     def labels(self) -> tuple[Ints, list[str]]:
         """(k,) the examples that people gave a label, in the order of rows, and these labels."""
-        found = sorted((row, verdict.label) for row, verdict in self.verdicts() if verdict.label is not None)
+        found = sorted((row, outcome.label) for row, outcome in self.outcomes() if outcome.label is not None)
         return np.array([row for row, _ in found], dtype=np.int64), [str(label) for _, label in found]
 
+    def _outcome_of(self, row: int, events: Sequence[Event]) -> Outcome:
+        ruled_out = any(event.kind == "eliminate" for event in events)  # the names are slow to look up for every event
+        return outcome_of(events, self.candidates.names(row) if ruled_out else ())
+
     def _judge(self, row: int) -> None:
-        before, found = self.verdict(row), verdict_of(self._live[row], self.candidates.names(row))
+        before, found = self.outcome(row), self._outcome_of(row, self._live[row])
         self._verdicts[row] = found
         names = before.answers.keys() | found.answers.keys()
         for name in names:

@@ -1,4 +1,4 @@
-"""What came of one sitting: what a reviewer is told when they get up."""
+"""Summary of a reviewer's last work session."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from datetime import datetime, timedelta
 
 from pll.review.forecast import work_of
 from pll.review.session import ReviewSession
-from pll.store.records import Event
+from pll.store.tables import Event
 
 BREAK = timedelta(minutes=30)
-"""So long without a decision, and what comes next is another sitting."""
+"""So long without a decision, and what comes next is another work session."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """One reviewer's sitting.
+    """One reviewer's work session.
 
     Attributes:
         reviewer: whose.
@@ -49,7 +49,7 @@ class Summary:
             f"{count:,} {what}"
             for count, what in (
                 (self.confirmed, "confirmed"),
-                (self.corrected, "put right"),
+                (self.corrected, "corrected"),
                 (self.none, "none of these"),
                 (self.unsure, "unsure"),
             )
@@ -59,23 +59,23 @@ class Summary:
         text = f"{said}: {', '.join(parts)}." if parts else f"{said}."
         if self.mistaken:
             before, given, count = self.mistaken[0]
-            text += f" Most often {before} turned out to be {given} ({count:,}×)."
+            text += f" Most frequent correction: {before} to {given} ({count:,}×)."
         return text
 
 
-def last_sitting(reviewing: ReviewSession, reviewer: str) -> Summary | None:
-    """The sitting that a reviewer is in, or was in last; None where they have decided nothing."""
-    own = [event for event in reviewing.state.all_events if event.reviewer == reviewer]
+def last_work_session(review: ReviewSession, reviewer: str) -> Summary | None:
+    """The work session that a reviewer is in, or was in last; None where they have decided nothing."""
+    own = [event for event in review.state.all_events if event.reviewer == reviewer]
     if not own:
         return None
     start = len(own) - 1
     while start > 0 and own[start].at - own[start - 1].at <= BREAK:
         start -= 1
-    return summary_of(own[start:], reviewing.state.undone)
+    return summary_of(own[start:], review.state.undone)
 
 
 def summary_of(events: Sequence[Event], undone: set[int]) -> Summary:
-    """What came of some events of one reviewer, at least one, in their order.
+    """Result of some events of one reviewer, at least one, in their order.
 
     Args:
         undone: ids of the events that do not count any more, and of their undos.

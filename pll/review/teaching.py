@@ -1,8 +1,7 @@
-"""Decisions teach: the run is continued with what people decided, in the background, while review goes on.
+"""Retraining of a run on the decisions of a review, in the background.
 
-The taught run is a run of its own (`pll.runs.decided_sets`), so that the labels under certificate stay what they were
-until the new ones are adopted; then they get a round with a fresh draw of controls. What was answered as a control
-never teaches."""
+It is a run of its own (`pll.runs.decided_sets`), so that the labels under certificate stay what they were until the new
+ones are adopted; then they get a round with a new draw of controls. What was answered as a control is never used."""
 
 from __future__ import annotations
 
@@ -15,18 +14,19 @@ import numpy.typing as npt
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.persistence import can_warm_start
-from pll.review.events import Verdict
-from pll.review.label_snapshot import LabelSnapshot, subject_of
+from pll.review import certification
+from pll.review.label_snapshot import LabelSnapshot, snapshot_of
 from pll.review.session import ReviewSession
+from pll.review.state import Outcome
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
-from pll.store.records import Opened
+from pll.store.tables import Opened
 
 AHEAD = -1
-"""Priority of a taught run: before all others that wait."""
+"""Priority of a retrained run: before all others that wait."""
 
 FEWEST_EPOCHS = 5
 SHARE_OF_EPOCHS = 0.2
@@ -34,7 +34,7 @@ SHARE_OF_EPOCHS = 0.2
 
 
 @dataclass(frozen=True, eq=False)
-class Changes:
+class LabelChanges:
     """Labels that came out differently after teaching, of examples that nobody has decided.
 
     Attributes:
@@ -52,7 +52,7 @@ class Changes:
         return len(self.rows)
 
 
-def lessons_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
+def decided_sets_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
     """Everything that decisions have to teach by now.
 
     A label leaves a set of one; eliminated candidates leave the set; "none of these" leaves the classes outside it;
@@ -60,7 +60,7 @@ def lessons_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
     """
     sets = review.root.candidates
     names = list(sets.class_names)
-    taught = sorted(teaching_verdicts(review))
+    taught = sorted(teaching_outcomes(review))
     new = dict.fromkeys(found.label for _, found in taught if found.label is not None and found.label not in names)
     place = {name: j for j, name in enumerate((*names, *new))}
     changed = {row: left for row, found in taught if (left := _left(sets[row].tolist(), found, place))}
@@ -70,27 +70,27 @@ def lessons_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
     )
 
 
-def teaching_verdicts(review: ReviewSession) -> Iterator[tuple[int, Verdict]]:
+def teaching_outcomes(review: ReviewSession) -> Iterator[tuple[int, Outcome]]:
     """Examples that somebody said something about, but for those that were answered as controls."""
-    for row, found in review.state.verdicts():
+    for row, found in review.state.outcomes():
         events = review.state.live_events(row)
         if events and not any(event.control for event in events):
             yield row, found
 
 
-def changes(before: LabelSnapshot, after: LabelSnapshot, decided: npt.NDArray[np.bool_]) -> Changes:
+def changes(before: LabelSnapshot, after: LabelSnapshot, decided: npt.NDArray[np.bool_]) -> LabelChanges:
     """What came out differently, leaving out (n,) bool `decided` examples."""
     differs = (before.labels != after.labels) & ~decided
     rows = np.flatnonzero(differs)
     rows = rows[np.argsort(after.sharp.confidence[rows], kind="stable")]
-    return Changes(rows, before.labels[rows], after.labels[rows], after.sharp.confidence[rows])
+    return LabelChanges(rows, before.labels[rows], after.labels[rows], after.sharp.confidence[rows])
 
 
-def changed_by_teaching(review: ReviewSession) -> Changes:
+def changed_by_teaching(review: ReviewSession) -> LabelChanges:
     """What the latest teaching changed; empty where nothing was taught yet, or its labels are those no more."""
     decided = np.zeros(len(review.root), dtype=np.bool_)
     decided[review.state.rows_with("label", "none")] = True
-    before = review.previous if review.previous is not None and not review.current.taken_over else review.current
+    before = review.previous if review.previous is not None and not review.current.relabelled else review.current
     return changes(before, review.current, decided)
 
 
@@ -132,16 +132,16 @@ class Teacher:
         """Start teaching what has been decided by now, ahead of other runs in the queue; returns at once.
 
         Args:
-            by, verified: who has it taught, and whether somebody vouched for that name.
+            by, verified: who has it taught, and whether that name was verified.
 
         Raises:
             UserError: it is being taught already, or there is nothing to teach.
         """
         if self._run is not None and self._run.snapshot().is_active:
-            raise UserError("A model is being taught already; wait for it, or stop it first.")
-        lessons = lessons_of(self._review, warm=warm)
+            raise UserError("A model is being retrained already; wait for it, or stop it first.")
+        lessons = decided_sets_of(self._review, warm=warm)
         if not lessons.sets:
-            raise UserError("There is nothing to teach yet; decide some examples first (controls do not teach).")
+            raise UserError("There is nothing to train on yet; decide some examples first (controls are not used).")
         lessons = replace(lessons, taught_by=by, verified=verified)
         root = self._runs.get(self._review.root.run).config
         self._run = self._runs.start(taught_config(root, lessons, epochs), priority=AHEAD)
@@ -161,7 +161,7 @@ class Teacher:
             return False
         lessons = run.config.decided_sets
         by, verified = (None, False) if lessons is None else (lessons.taught_by, lessons.verified)
-        adopted = self._review.adopt(subject_of(run), Opened("taught", by, verified))
+        adopted = certification.adopt(self._review, snapshot_of(run), Opened("taught", by, verified))
         self._run = None
         return adopted
 
@@ -174,7 +174,7 @@ class Teacher:
         """How many decisions the current model has not learnt from."""
         lessons = self._runs.get(self._review.current.run).config.decided_sets
         known = {} if lessons is None else lessons.by_row
-        return len(lessons_of(self._review).by_row.items() - known.items())
+        return len(decided_sets_of(self._review).by_row.items() - known.items())
 
     def _unfinished(self) -> Run | None:
         adopted = {record.run for record in self._review.rounds}
@@ -188,7 +188,7 @@ class Teacher:
         return None
 
 
-def _left(candidates: list[int], found: Verdict, place: dict[str, int]) -> list[int]:
+def _left(candidates: list[int], found: Outcome, place: dict[str, int]) -> list[int]:
     """The labels that a verdict leaves; empty where it teaches nothing."""
     if found.status == "label":
         return [place[str(found.label)]]

@@ -1,9 +1,9 @@
-"""Decisions on disk: tables, migrations, transactions. What a decision means is not known here (`pll.review` knows)."""
+"""Database of review decisions: tables, migrations, transactions."""
 
 from __future__ import annotations
 
 from pll.store.database import Database, database_url
-from pll.store.records import Claim, Event, RoundRecord
 from pll.store.store import Store, Transaction
+from pll.store.tables import Claim, Event, RoundRecord
 
 __all__ = ["Claim", "Database", "Event", "RoundRecord", "Store", "Transaction", "database_url"]

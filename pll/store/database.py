@@ -1,4 +1,4 @@
-"""The database: SQLite in Candid's home, or PostgreSQL where `PLL_DATABASE_URL` says so.
+"""Connection to the database: SQLite in Candid's home, or PostgreSQL where `PLL_DATABASE_URL` says so.
 
 Every write is one transaction that is on the disk once it has been committed: SQLite in WAL mode with
 `synchronous=FULL`, PostgreSQL with `synchronous_commit` on. Writers of SQLite wait for each other (`BEGIN IMMEDIATE`

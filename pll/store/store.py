@@ -1,4 +1,4 @@
-"""What can be done to the tables of one review, always within a transaction that excludes every other writer of it.
+"""Queries on the tables of one review, in transactions that exclude every other writer of it.
 
 Events become visible in the order of their ids: a writer holds the row of its review (SQLite: the file) until it has
 committed. So whoever remembers the last id it has seen misses nothing.
@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from pll.errors import UserError
-from pll.store import schema
+from pll.store import tables
 from pll.store.database import Database
-from pll.store.records import Claim, Event, Opened, ReviewRecord, RoundRecord
+from pll.store.tables import Claim, Event, Opened, ReviewRecord, RoundRecord
 
 _EVENT_COLUMNS = tuple(field.name for field in fields(Event))
 _CLAIM_COLUMNS = tuple(field.name for field in fields(Claim))
@@ -34,45 +34,45 @@ class Reader:
 
     def review(self) -> ReviewRecord | None:
         """The review's own row; None where it has not been opened."""
-        query = sa.select(schema.review).where(schema.review.c.id == self.review_id)
+        query = sa.select(tables.review).where(tables.review.c.id == self.review_id)
         found = self._db.execute(query).mappings().first()
         return None if found is None else ReviewRecord(**found)
 
     def events(self, after: int = 0) -> list[Event]:
         """Events with an id above `after`, in the order in which they were committed."""
-        table = schema.event.c
-        query = sa.select(schema.event).where(table.review == self.review_id, table.id > after).order_by(table.id)
+        table = tables.event.c
+        query = sa.select(tables.event).where(table.review == self.review_id, table.id > after).order_by(table.id)
         return [_event(row) for row in self._db.execute(query).mappings()]
 
     def event_of(self, token: str) -> Event | None:
         """The event stored under this token, if any."""
-        table = schema.event.c
-        query = sa.select(schema.event).where(table.review == self.review_id, table.token == token)
+        table = tables.event.c
+        query = sa.select(tables.event).where(table.review == self.review_id, table.token == token)
         row = self._db.execute(query).mappings().first()
         return None if row is None else _event(row)
 
     def claims(self, *, answered: bool = False) -> list[Claim]:
-        """Examples in somebody's hands, expired ones included; with `answered`, those that were answered."""
-        table = schema.claim.c
-        query = sa.select(schema.claim).where(table.review == self.review_id, table.answered == answered)
+        """Examples assigned, expired ones included; with `answered`, those that were answered."""
+        table = tables.claim.c
+        query = sa.select(tables.claim).where(table.review == self.review_id, table.answered == answered)
         return [_claim(row) for row in self._db.execute(query.order_by(table.since, table.row)).mappings()]
 
     def slots(self, row: int) -> list[Claim]:
         """Who has, or has answered, this example."""
-        table = schema.claim.c
-        query = sa.select(schema.claim).where(table.review == self.review_id, table.row == row).order_by(table.slot)
+        table = tables.claim.c
+        query = sa.select(tables.claim).where(table.review == self.review_id, table.row == row).order_by(table.slot)
         return [_claim(found) for found in self._db.execute(query).mappings()]
 
     def rounds(self, after: int = 0) -> list[RoundRecord]:
         """Rounds with a number above `after`, with their controls."""
-        table = schema.round_.c
-        query = sa.select(schema.round_).where(table.review == self.review_id, table.number > after)
+        table = tables.round_.c
+        query = sa.select(tables.round_).where(table.review == self.review_id, table.number > after)
         found = self._db.execute(query.order_by(table.number)).mappings().all()
         return [_round(row, self.controls(row["number"])) for row in found]
 
     def marks(self) -> tuple[object, ...]:
         """Changes with the settings of the review, its rounds and their controls: whoever knows these is up to date."""
-        rounds, controls, own = schema.round_.c, schema.control.c, schema.review.c
+        rounds, controls, own = tables.round_.c, tables.control.c, tables.review.c
         query = sa.select(
             own.overlap,
             own.overlap_share,
@@ -90,7 +90,7 @@ class Reader:
 
     def controls(self, number: int, first: int = 0) -> tuple[int, ...]:
         """The controls of a round from position `first` on, in the order in which they are to be answered."""
-        table = schema.control.c
+        table = tables.control.c
         here = (table.review == self.review_id, table.round == number, table.position >= first)
         query = sa.select(table.row).where(*here)
         return tuple(self._db.execute(query.order_by(table.position)).scalars())
@@ -101,17 +101,17 @@ class Transaction(Reader):
 
     def open_review(self, record: ReviewRecord) -> None:
         """Store a new review's row."""
-        self._db.execute(sa.insert(schema.review).values(**asdict(record)))
+        self._db.execute(sa.insert(tables.review).values(**asdict(record)))
 
     def configure(self, **values: Any) -> None:
         """Change `overlap`, `overlap_share` or `mix`."""
-        self._db.execute(sa.update(schema.review).where(schema.review.c.id == self.review_id).values(**values))
+        self._db.execute(sa.update(tables.review).where(tables.review.c.id == self.review_id).values(**values))
 
     def append(self, event: Event) -> int:
         """Store an event; returns its id."""
         values = {name: getattr(event, name) for name in _EVENT_COLUMNS if name != "id"}
         values["shown"] = [list(pair) for pair in event.shown]
-        query = sa.insert(schema.event).values(**values).returning(schema.event.c.id)
+        query = sa.insert(tables.event).values(**values).returning(tables.event.c.id)
         return int(self._db.execute(query).scalar_one())
 
     def open_round(self, record: RoundRecord) -> None:
@@ -120,7 +120,7 @@ class Transaction(Reader):
         values = {name: getattr(record, name) for name in plain}
         values["thresholds"] = list(record.thresholds)
         values |= {"how": record.opened.how, "opened_by": record.opened.by, "verified": record.opened.verified}
-        self._db.execute(sa.insert(schema.round_).values(review=self.review_id, **values))
+        self._db.execute(sa.insert(tables.round_).values(review=self.review_id, **values))
         self.add_controls(record.number, record.controls)
 
     def add_controls(self, number: int, rows: Sequence[int], *, first: int = 0) -> None:
@@ -129,26 +129,26 @@ class Transaction(Reader):
             {"review": self.review_id, "round": number, "position": first + k, "row": row} for k, row in enumerate(rows)
         ]
         if made:
-            self._db.execute(sa.insert(schema.control), made)
+            self._db.execute(sa.insert(tables.control), made)
 
     # ---- who has what --------------------------------------------------------------------------------------------
 
     def take(self, claim: Claim) -> None:
-        """Put an example into a reviewer's hands; the slot must be free (the database refuses a second holder)."""
-        self._db.execute(sa.insert(schema.claim).values(review=self.review_id, **asdict(claim)))
+        """Assign an example to a reviewer; the slot must be free (the database refuses a second holder)."""
+        self._db.execute(sa.insert(tables.claim).values(review=self.review_id, **asdict(claim)))
 
     def drop(self, row: int, slots: Sequence[int]) -> None:
         """Clear slots of an example whose time is up."""
-        table = schema.claim.c
+        table = tables.claim.c
         here = (table.review == self.review_id, table.row == row, table.slot.in_(slots))
-        self._db.execute(sa.delete(schema.claim).where(*here, table.answered.is_(False)))
+        self._db.execute(sa.delete(tables.claim).where(*here, table.answered.is_(False)))
 
     def answer(self, row: int, reviewer: str) -> None:
         """The reviewer has answered what they held; the slot is theirs for good."""
         self._update(row, reviewer, answered=True, expires_at=None)
 
     def reopen(self, row: int, reviewer: str, token: str, since: datetime, expires_at: datetime) -> bool:
-        """Back into the hands of a reviewer who held or had answered it; False where they have no slot of it."""
+        """Assign again to a reviewer who held or had answered it; False where they have no slot of it."""
         return self._update(row, reviewer, answered=False, since=since, expires_at=expires_at, token=token)
 
     def rename(self, row: int, reviewer: str, token: str) -> None:
@@ -157,17 +157,17 @@ class Transaction(Reader):
 
     def release(self, reviewer: str, rows: Iterable[int] | None = None) -> None:
         """Give back what the reviewer holds unanswered: some rows, or all."""
-        table = schema.claim.c
-        query = sa.delete(schema.claim).where(
+        table = tables.claim.c
+        query = sa.delete(tables.claim).where(
             table.review == self.review_id, table.reviewer == reviewer, table.answered.is_(False)
         )
         self._db.execute(query if rows is None else query.where(table.row.in_(list(rows))))
 
     def renew(self, reviewer: str, expires_at: datetime, taken_after: datetime) -> None:
         """The reviewer is still there: what they hold stays theirs until then, if they took it after that moment."""
-        table = schema.claim.c
+        table = tables.claim.c
         self._db.execute(
-            sa.update(schema.claim)
+            sa.update(tables.claim)
             .where(table.review == self.review_id, table.reviewer == reviewer, table.answered.is_(False))
             .where(table.since > taken_after)
             .values(expires_at=expires_at)
@@ -175,15 +175,15 @@ class Transaction(Reader):
 
     def forget_answer(self, row: int, reviewer: str) -> None:
         """After an undo that does not go back to the example: its slot is free again."""
-        table = schema.claim.c
+        table = tables.claim.c
         self._db.execute(
-            sa.delete(schema.claim).where(table.review == self.review_id, table.row == row, table.reviewer == reviewer)
+            sa.delete(tables.claim).where(table.review == self.review_id, table.row == row, table.reviewer == reviewer)
         )
 
     def _update(self, row: int, reviewer: str, **values: Any) -> bool:
-        table = schema.claim.c
+        table = tables.claim.c
         done = self._db.execute(
-            sa.update(schema.claim)
+            sa.update(tables.claim)
             .where(table.review == self.review_id, table.row == row, table.reviewer == reviewer)
             .values(**values)
         )
@@ -227,7 +227,7 @@ class Store:
     def reviews(self) -> list[str]:
         """The ids of all reviews."""
         with self.database.read() as connection:
-            return list(connection.execute(sa.select(schema.review.c.id)).scalars())
+            return list(connection.execute(sa.select(tables.review.c.id)).scalars())
 
 
 def now() -> datetime:

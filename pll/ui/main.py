@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.paths import app_root
 from pll.ui import session
-from pll.ui.review import returning
+from pll.ui.review import login_return
 from pll.ui.routes import PAGES
 from pll.ui.view_state import hides_navigation
 
@@ -18,5 +18,5 @@ st.logo(str(ASSETS / "logo.svg"), size="large")
 st.html(HERE / "frame.css")
 session.settle_address()
 st.navigation([st.Page(**page) for page in PAGES.values()], position="hidden" if hides_navigation() else "top").run()
-returning.go_back()
+login_return.go_back()
 session.address_is_sent()

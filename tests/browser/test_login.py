@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.app import Server
 from benchmarks.durability_browser import prepared_run
-from pll.store.records import Opened
+from pll.store.tables import Opened
 from tests.browser.identity import CLIENT, SECRET, provider
 from tests.review_helpers import on_disk
 
@@ -42,9 +42,9 @@ server_metadata_url = "{identity.url}/.well-known/openid-configuration"
             page.goto(f"{server.url}/review?run={run_id}")
             log_in = page.get_by_role("button", name="Log in", exact=True)
             log_in.wait_for()
-            assert not page.get_by_role("button", name="Begin the review").count()  # strangers promise nothing
+            assert not page.get_by_role("button", name="Start review").count()  # strangers promise nothing
             log_in.click()
-            page.get_by_role("button", name="Begin the review").click()
+            page.get_by_role("button", name="Start review").click()
             assert page.url == f"{server.url}/review?run={run_id}"
             page.locator(".desk .pick").first.wait_for()
             page.get_by_role("button", name="Ada Lovelace (ada@example.org)").wait_for()

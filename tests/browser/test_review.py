@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.app import Server
 from benchmarks.durability_browser import prepared_run
-from pll.store.records import Event
+from pll.store.tables import Event
 from tests.review_helpers import on_disk
 
 pytestmark = pytest.mark.browser
@@ -62,10 +62,10 @@ def enter(page: Any, link: str, name: str) -> None:
     tab_to(page, "Your name")
     page.keyboard.type(name)
     page.keyboard.press("Enter")
-    begin = page.get_by_role("button", name="Begin the review")
+    begin = page.get_by_role("button", name="Start review")
     begin.or_(page.locator(".desk .pick").first).wait_for(timeout=SLOW)
     if begin.count():
-        tab_to(page, "Begin the review")
+        tab_to(page, "Start review")
         page.keyboard.press("Enter")
         page.locator(".desk .pick").first.wait_for(timeout=SLOW)
     page.keyboard.press("Shift+Tab")  # out of the field, wherever that leads
@@ -128,7 +128,7 @@ def test_the_whole_desk_by_keyboard_alone(link: str, home: Path, run_id: str, ne
     # Looking back, two and one forward, and back to the open example.
     open_ = row(page)
     press(page, "ArrowLeft")
-    assert row(page) == held and page.get_by_text("Looking back, 1 of").is_visible()
+    assert row(page) == held and page.get_by_text("Earlier decision, 1 of").is_visible()
     press(page, "ArrowLeft")
     assert row(page) == rows[4]
     press(page, "ArrowRight")
@@ -144,7 +144,7 @@ def test_the_whole_desk_by_keyboard_alone(link: str, home: Path, run_id: str, ne
     for wanted in reversed(decided):
         press(page, "u")
         assert row(page) == wanted
-        assert "Taken back" in said(page)
+        assert "Undone" in said(page)
     stored = events_of(home, run_id, "Ann")
     assert [event.kind for event in stored[-5:]] == ["undo"] * 5
     assert [str(event.row) for event in stored[-5:]] == decided[::-1]

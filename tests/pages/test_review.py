@@ -11,8 +11,9 @@ import streamlit as st
 
 from pll.review.queue_manager import QueueManager
 from pll.runs.run import Run
-from pll.store.records import Opened
+from pll.store.tables import Opened
 from pll.synthesis import Flip
+from pll.review.desk import Desk
 from pll.ui import session
 from pll.ui.review import reviewer, service
 from tests.page_helpers import IRIS, begun, button, entered, figures, said, turned_to
@@ -63,11 +64,11 @@ def test_the_promise_is_settled_before_the_first_example(open_page: Any, finishe
     page.number_input[0].set_value(1.0).run()
     assert "out of reach with 15 controls" in page.warning[0].value
     page.number_input[0].set_value(40.0).run()
-    page = button(page, "Begin the review").click().run()
+    page = button(page, "Start review").click().run()
     assert not page.exception
-    reviewing = service.guide_of(finished).reviewing
-    assert (reviewing.round.max_error, reviewing.round.level, len(reviewing.round.controls)) == (0.4, 0.95, 15)
-    assert reviewing.round.opened == Opened("first", "Ada")
+    review = service.manager_of(finished).review
+    assert (review.round.max_error, review.round.level, len(review.round.controls)) == (0.4, 0.95, 15)
+    assert review.round.opened == Opened("first", "Ada")
     assert page.session_state["review-sitting"][1].given is not None
 
 
@@ -76,9 +77,9 @@ def test_a_typed_name_is_marked_as_unverified(open_page: Any, finished: Run) -> 
     page = entered(open_page("review", run=finished.id), "  Ada \t Lovelace ")
     assert not page.exception
     assert "nobody has checked it" in said(page)
-    sitting = page.session_state["review-sitting"][1]
-    assert (sitting.desk.reviewer, sitting.desk.verified) == ("Ada Lovelace", False)
-    page = button(page, "Somebody else").click().run()
+    tab = page.session_state["review-sitting"][1]
+    assert (tab.desk.reviewer, tab.desk.verified) == ("Ada Lovelace", False)
+    page = button(page, "Change name").click().run()
     assert page.text_input[0].label == "Your name"
 
 
@@ -144,8 +145,8 @@ def test_every_view_shows(open_page: Any, finished: Run, view: str) -> None:
 
 
 def test_disagreements_are_listed_and_settled(open_page: Any, finished: Run) -> None:
-    guide = begun(finished, overlap=2, mix=0.0)
-    bob, cy = guide.reviewing.desk("Bob"), guide.reviewing.desk("Cy")
+    manager = begun(finished, overlap=2, mix=0.0)
+    bob, cy = Desk(manager.review, "Bob"), Desk(manager.review, "Cy")
     for row in range(6):
         given = bob.show(row)
         bob.decide(given, "pick", given.choices[0].label)
@@ -154,7 +155,7 @@ def test_disagreements_are_listed_and_settled(open_page: Any, finished: Run) -> 
             cy.decide(given, "pick", given.choices[0].label)
         else:
             cy.decide(given, "none")
-    ((row, _),) = guide.reviewing.conflicts()
+    ((row, _),) = manager.review.conflicts()
     page = entered(open_page("review", run=finished.id))
     page = turned_to(page, finished, "Disagreements")
     assert not page.exception
@@ -162,18 +163,18 @@ def test_disagreements_are_listed_and_settled(open_page: Any, finished: Run) -> 
     assert "1 disagreement to settle" in said(page)
     page = button(page, "None of these").click().run()
     assert "No disagreement is open" in page.success[0].value
-    assert guide.reviewing.state.verdict(row).settled
+    assert manager.review.state.outcome(row).settled
 
 
 def test_when_all_is_decided_the_labels_can_be_taken_away(open_page: Any, finished: Run) -> None:
     begun(finished)
-    desk = service.guide_of(finished).reviewing.desk("Ada")
+    desk = Desk(service.manager_of(finished).review, "Ada")
     given = desk.next()
     while given is not None:
         given = desk.decide(given, "pick", given.choices[0].label).next
     page = entered(open_page("review", run=finished.id))
     assert "Every example has been decided" in page.success[0].value
-    page = button(page, "Undo the last decision").click().run()
+    page = button(page, "Undo last decision").click().run()
     assert not page.exception and not page.success
 
 
@@ -191,9 +192,9 @@ def test_a_database_that_is_gone_is_said_and_found_again(open_page: Any, finishe
 
 
 def test_a_review_in_use_is_never_opened_twice(finished: Run) -> None:
-    guide = begun(finished)
+    manager = begun(finished)
     st.cache_resource.clear()
-    assert service.guide_of(finished) is guide
+    assert service.manager_of(finished) is manager
     for k in range(2 * service.KEPT):  # others push it out of those that are kept, but somebody still holds it
-        service._reviews().get(f"other {k}", lambda: QueueManager(guide.reviewing, session.registry()))
-    assert service.guide_of(finished) is guide
+        service._reviews().get(f"other {k}", lambda: QueueManager(manager.review, session.registry()))
+    assert service.manager_of(finished) is manager

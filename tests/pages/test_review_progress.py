@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from pll.review.rounds import Promise
+from pll.review import certification
+from pll.review.desk import Desk
+from pll.review.rounds import Guarantee
 from pll.review.sampling_plan import how_many
 from pll.runs.run import Run
 from pll.ui import session
@@ -14,9 +16,9 @@ from tests.review_helpers import given
 
 
 def test_progress_says_how_far_it_is_to_the_certificate(open_page: Any, finished: Run) -> None:
-    guide = begun(finished, mix=1.0)
-    desk = guide.reviewing.desk("Bob")
-    certificate = guide.reviewing.certificate()
+    manager = begun(finished, mix=1.0)
+    desk = Desk(manager.review, "Bob")
+    certificate = certification.certificate(manager.review)
     assert certificate.threshold is None
     for _ in range(60):  # every control is right: sooner or later something is certified
         one = given(desk)
@@ -27,33 +29,33 @@ def test_progress_says_how_far_it_is_to_the_certificate(open_page: Any, finished
     assert figures(page)["Decided"] == "60"
     (table,) = [one.value for one in page.dataframe if "reviewer" in one.value]
     assert list(table["reviewer"]) == ["Bob (unverified)"] and list(table["decisions"]) == [60]
-    assert "Ada has decided nothing yet." in said(page)
+    assert "Ada has not decided anything yet." in said(page)
 
 
 def test_something_else_is_promised_with_a_draw_of_its_own(open_page: Any, finished: Run) -> None:
-    guide = begun(finished, mix=1.0)
+    manager = begun(finished, mix=1.0)
     page = turned_to(entered(open_page("review", run=finished.id)), finished)
     page.session_state[promising.BOX] = True
     page = page.run()
     page = page.select_slider("review-share").set_value(0.2).run()
     page = page.segmented_control("review-level").set_value(0.9).run()
     page = page.number_input("review-error-0.2-0.9").set_value(25.0).run()
-    drawn = how_many(len(guide.reviewing.root), 0.2)
+    drawn = how_many(len(manager.review.root), 0.2)
     assert "that both do, with 85 % only" in said(page)
-    page = button(page, f"Promise this and draw {drawn} controls").click().run()
+    page = button(page, f"Save and draw {drawn} controls").click().run()
     assert not page.exception
-    now = guide.reviewing.round
+    now = manager.review.round
     assert (now.number, now.share, now.max_error, now.level, len(now.controls)) == (2, 0.2, 0.25, 0.9, drawn)
     assert (now.opened.how, now.opened.by) == ("new promise", "Ada")
     (rounds,) = [one.value for one in page.dataframe if "because" in one.value]
-    assert list(rounds["because"]) == ["something else was promised", "the review was begun"]
-    assert "that all 3 do, with 80 % only" in promising.together(guide.reviewing, 0.95)
+    assert list(rounds["because"]) == ["the target was changed", "the review was started"]
+    assert "that all 3 do, with 80 % only" in promising.together(manager.review, 0.95)
 
 
 def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:
     """The view on progress after so many answers, every fifth another than the model's."""
-    guide = begun(run, mix=1.0, **settings)
-    desk = guide.reviewing.desk("Bob")
+    manager = begun(run, mix=1.0, **settings)
+    desk = Desk(manager.review, "Bob")
     for turn in range(answers):
         one = given(desk)
         other = next((choice.label for choice in one.choices if choice.label != one.identified), one.identified)
@@ -70,88 +72,88 @@ def test_calibration_waits_for_enough_controls(open_page: Any, finished: Run) ->
 def test_calibration_shows_reliability_before_and_after(open_page: Any, finished: Run) -> None:
     page = progress_after(open_page, finished, 40)
     assert not page.exception
-    reviewing = service.guide_of(finished).reviewing
-    found = reviewing.calibration()
+    review = service.manager_of(finished).review
+    found = certification.calibration(review)
     assert figures(page)["Expected calibration error"] == f"{found.after.error:.1%}".replace("%", " %")
     assert f"On 40 controls: {found.before.error:.1%}".replace("%", " %") in said(page)
     assert f"Temperature {found.temperature:.2f}" in said(page)
-    page = page.segmented_control(f"review-calibrate-{reviewing.id}").set_value("isotonic").run()
+    page = page.segmented_control(f"review-calibrate-{review.id}").set_value("isotonic").run()
     assert not page.exception
     assert "isotonic needs at least 100 decided examples; there are 40" in said(page)
 
 
 def test_isotonic_calibration_shows_with_a_hundred_controls(open_page: Any, finished: Run) -> None:
-    page = progress_after(open_page, finished, 110, promise=Promise(share=0.9, max_error=0.2))
-    reviewing = service.guide_of(finished).reviewing
-    page = page.segmented_control(f"review-calibrate-{reviewing.id}").set_value("isotonic").run()
+    page = progress_after(open_page, finished, 110, guarantee=Guarantee(share=0.9, max_error=0.2))
+    review = service.manager_of(finished).review
+    page = page.segmented_control(f"review-calibrate-{review.id}").set_value("isotonic").run()
     assert not page.exception
     assert "On 110 controls" in said(page) and "Temperature" not in said(page)
 
 
 def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, finished: Run) -> None:
-    guide = begun(finished, mix=0.0)
-    desk = guide.reviewing.desk("Ada")
+    manager = begun(finished, mix=0.0)
+    desk = Desk(manager.review, "Ada")
     for _ in range(20):
         one = given(desk)
         desk.decide(one, "pick", one.choices[-1].label)
     page = entered(open_page("review", run=finished.id))
     page = turned_to(page, finished)
-    page = button(page, "Teach it 20 decisions").click().run()
+    page = button(page, "Train on 20 decisions").click().run()
     assert not page.exception
     run = next(run for run in session.registry().all() if run.config.decided_sets is not None)
     run.join(60)
     page = page.run()
     assert not page.exception
-    assert guide.reviewing.current.run == run.id
+    assert manager.review.current.run == run.id
     assert "changed because of your decisions" in said(page)
-    guide.wait()
+    manager.wait()
 
 
 def test_proposals_are_shown_looked_at_and_taken_over(open_page: Any, finished: Run) -> None:
-    guide = begun(finished, mix=0.0)
-    guide.wait()
-    desk = guide.reviewing.desk("Ada")
+    manager = begun(finished, mix=0.0)
+    manager.wait()
+    desk = Desk(manager.review, "Ada")
     for _ in range(20):
         one = given(desk)
         desk.decide(one, "pick", one.choices[-1].label)
-    offer = guide.offer()
-    assert len(offer)
+    proposed = manager.proposed()
+    assert len(proposed)
     page = entered(open_page("review", run=finished.id))
     page = turned_to(page, finished)
     assert not page.exception
-    assert f"Candid would change {len(offer)} label" in said(page)
+    assert f"Candid would change {len(proposed)} label" in said(page)
     (table,) = [one.value for one in page.dataframe if "proposed" in one.value]
-    assert table["proposed"].tolist() == offer.after[:200].tolist()
+    assert table["proposed"].tolist() == proposed.after[:200].tolist()
     page = page.button("review-look-proposed").click().run()
     assert not page.exception
-    assert page.session_state["review-sitting"][1].given.row == offer.rows[0]
-    page = button(page, "Take these over").click().run()
+    assert page.session_state["review-sitting"][1].given.row == proposed.rows[0]
+    page = button(page, "Accept these labels").click().run()
     assert not page.exception
-    assert guide.reviewing.round.number == 2
-    assert guide.reviewing.current.labels[offer.rows].tolist() == offer.after.tolist()
+    assert manager.review.round.number == 2
+    assert manager.review.current.labels[proposed.rows].tolist() == proposed.after.tolist()
     assert "Candid would change no label" in said(page)
     assert "changed because of your decisions" not in said(page)  # nothing was taught
     (table,) = [one.value for one in page.dataframe if "because" in one.value]
-    assert table["because"].tolist() == ["proposals were taken over", "the review was begun"]
+    assert table["because"].tolist() == ["suggested labels were accepted", "the review was started"]
     assert table["by"].tolist() == ["Ada (unverified)", "not recorded"]
-    guide.wait()
+    manager.wait()
 
 
 def test_progress_says_so_where_the_promise_cannot_be_kept(open_page: Any, finished: Run) -> None:
-    guide = begun(finished, mix=1.0, promise=Promise(share=0.9, max_error=0.02))
-    desk = guide.reviewing.desk("Bob")
+    manager = begun(finished, mix=1.0, guarantee=Guarantee(share=0.9, max_error=0.02))
+    desk = Desk(manager.review, "Bob")
     for _ in range(60):
         desk.decide(given(desk), "unsure")
     page = entered(open_page("review", run=finished.id))
     page = turned_to(page, finished)
     assert not page.exception
-    assert "no number of them would certify this promise. Teach the model" in said(page)
+    assert "no number of them would reach this target" in said(page)
 
 
 def test_a_control_that_somebody_left_open_is_named_and_freed(open_page: Any, finished: Run) -> None:
     begun(finished, mix=1.0)
-    reviewing = service.guide_of(finished).reviewing
-    eve, bob = reviewing.desk("Eve"), reviewing.desk("Bob")
+    review = service.manager_of(finished).review
+    eve, bob = Desk(review, "Eve"), Desk(review, "Bob")
     left = given(eve)
     for _ in range(5):
         one = given(bob)
@@ -161,7 +163,7 @@ def test_a_control_that_somebody_left_open_is_named_and_freed(open_page: Any, fi
     page = turned_to(page, finished)
     assert not page.exception
     assert "5 answered controls do not count yet" in said(page) and "Eve has it in hand" in said(page)
-    page = button(page, "Free it now").click().run()
+    page = button(page, "Release it now").click().run()
     assert not page.exception
     assert "It comes up in its turn" in said(page) and "Eve has it in hand" not in said(page)
     assert given(bob).row == left.row

@@ -8,26 +8,26 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
-from pll.review.active_labels import LabelsInForce, in_force, unjudged
+from pll.review.active_labels import ActiveLabels, active_labels, unjudged
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.relabel_store import relabelled
-from pll.review.rounds import Promise, new_round
-from pll.store.records import RoundRecord
+from pll.review.relabel_store import with_weights
+from pll.review.rounds import Guarantee, new_round
 from pll.store.store import now
-from tests.review_helpers import subject
+from pll.store.tables import RoundRecord
+from tests.review_helpers import snapshot
 
-FIRST, TAUGHT = subject(), subject(run="taught", seed=1)
-PROPOSED = relabelled(FIRST, np.roll(FIRST.weights, 1))
-
-
-def rounds_of(*subjects: LabelSnapshot) -> list[RoundRecord]:
-    promise = Promise(share=0.2, max_error=0.3)
-    return [new_round(place + 1, judged, promise, now(), seed=0) for place, judged in enumerate(subjects)]
+FIRST, TAUGHT = snapshot(), snapshot(run="taught", seed=1)
+PROPOSED = with_weights(FIRST, np.roll(FIRST.weights, 1))
 
 
-def labels() -> LabelsInForce:
+def rounds_of(*snapshots: LabelSnapshot) -> list[RoundRecord]:
+    guarantee = Guarantee(share=0.2, max_error=0.3)
+    return [new_round(place + 1, judged, guarantee, now(), seed=0) for place, judged in enumerate(snapshots)]
+
+
+def labels() -> ActiveLabels:
     """Of a review that begins with the first run; only what the rounds ask for is read."""
-    return LabelsInForce(FIRST, {"taught": TAUGHT}.__getitem__, lambda own, key: {PROPOSED.fingerprint: PROPOSED}[key])
+    return ActiveLabels(FIRST, {"taught": TAUGHT}.__getitem__, lambda own, key: {PROPOSED.fingerprint: PROPOSED}[key])
 
 
 @pytest.mark.parametrize(
@@ -51,12 +51,12 @@ def test_the_last_round_says_which(
 def test_a_run_that_went_on_judges_its_own_labels() -> None:
     gone_on = replace(FIRST, weights=np.roll(FIRST.weights, 2))
     assert unjudged(gone_on, rounds_of(FIRST, TAUGHT)) and not unjudged(FIRST, rounds_of(FIRST, TAUGHT))
-    assert in_force(gone_on, rounds_of(FIRST), labels().kept) is gone_on
+    assert active_labels(gone_on, rounds_of(FIRST), labels().read_relabelled) is gone_on
 
 
 def test_what_cannot_be_read_or_is_of_other_examples_is_refused() -> None:
     rounds = rounds_of(FIRST, TAUGHT)
     with pytest.raises(UserError, match="gone on to the run taught, which cannot be read"):
-        LabelsInForce(FIRST).under(rounds)
+        ActiveLabels(FIRST).under(rounds)
     with pytest.raises(UserError, match="The run taught has other examples"):
-        LabelsInForce(FIRST, lambda run: subject(30, run=run)).under(rounds)
+        ActiveLabels(FIRST, lambda run: snapshot(30, run=run)).under(rounds)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from pll.review.blocking import Holder, Waiting, set_free, waiting
+from pll.review import certification
+from pll.review.blocking import BlockingControl, Holder, free_control, waiting
 from pll.review.desk import Desk
-from pll.review.rounds import Promise
-from pll.ui.review.waits import said
+from pll.review.rounds import Guarantee
+from pll.ui.review.blocking_notice import said
 from tests.review_helpers import Clock, close, given, open_with
 
 
@@ -19,28 +20,28 @@ def answer(desk: Desk) -> None:
 
 def test_a_control_in_other_hands_is_waited_for_and_can_be_freed(url: str, clock: Clock) -> None:
     review = open_with(url, clock=clock, mix=1.0)
-    ann, bob = review.desk("Ann"), review.desk("Bob")
+    ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
     held = given(ann)
     assert waiting(review) is None  # nothing is held up by it
     answer(bob)
     answer(bob)
     clock.go_on(120)
     minutes = timedelta(minutes=1)
-    assert waiting(review) == Waiting(2, (Holder("Ann", 8 * minutes, 28 * minutes),), (), 1)
-    assert review.controls_answered() == 0
-    assert not set_free(review, "Ann")  # one's own stays
-    assert set_free(review, "Bob") and not set_free(review, "Bob")
-    assert waiting(review) == Waiting(2, (), (), 1)
+    assert waiting(review) == BlockingControl(2, (Holder("Ann", 8 * minutes, 28 * minutes),), (), 1)
+    assert certification.controls_answered(review) == 0
+    assert not free_control(review, "Ann")  # one's own stays
+    assert free_control(review, "Bob") and not free_control(review, "Bob")
+    assert waiting(review) == BlockingControl(2, (), (), 1)
     assert given(bob).row == held.row
     answer(bob)
-    assert review.controls_answered() == 3 and waiting(review) is None
+    assert certification.controls_answered(review) == 3 and waiting(review) is None
     assert not ann.decide(held, "pick", held.identified).stored  # it is Bob's now
     close(review)
 
 
 def test_controls_that_the_queue_asked_about_before_their_turn_are_not_held_up(url: str) -> None:
     review = open_with(url, mix=0.0)
-    ann = review.desk("Ann")
+    ann = Desk(review, "Ann")
     for row in review.round.controls[1:4]:
         one = ann.show(row)
         ann.decide(one, "pick", one.identified)
@@ -50,29 +51,29 @@ def test_controls_that_the_queue_asked_about_before_their_turn_are_not_held_up(u
 
 def test_controls_of_an_earlier_draw_are_not_held_up_in_this_one(url: str) -> None:
     review = open_with(url, mix=1.0)
-    ann = review.desk("Ann")
+    ann = Desk(review, "Ann")
     for _ in range(8):
         answer(ann)
-    assert review.controls_answered() == 8
-    review.new_promise(Promise(share=1.0, max_error=0.3))
-    assert review.controls_answered() < 8 and waiting(review) is None
+    assert certification.controls_answered(review) == 8
+    certification.change_guarantee(review, Guarantee(share=1.0, max_error=0.3))
+    assert certification.controls_answered(review) < 8 and waiting(review) is None
     close(review)
 
 
 def test_who_was_only_slow_may_still_answer_what_was_freed(url: str) -> None:
     review = open_with(url, mix=1.0)
-    ann, bob = review.desk("Ann"), review.desk("Bob")
+    ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
     held = given(ann)
     answer(bob)
-    assert set_free(review, "Bob")
+    assert free_control(review, "Bob")
     assert ann.decide(held, "pick", held.identified).stored
-    assert review.controls_answered() == 2
+    assert certification.controls_answered(review) == 2
     close(review)
 
 
 def test_a_page_left_open_does_not_hold_an_example_for_ever(url: str, clock: Clock) -> None:
     review = open_with(url, clock=clock, mix=1.0)
-    ann, bob = review.desk("Ann"), review.desk("Bob")
+    ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
     held = given(ann)
     for _ in range(15):  # half an hour of two minutes each
         clock.go_on(120)
@@ -87,7 +88,7 @@ def test_a_page_left_open_does_not_hold_an_example_for_ever(url: str, clock: Clo
 
 def test_what_was_skipped_can_be_brought_back(url: str) -> None:
     review = open_with(url, mix=1.0)
-    ann = review.desk("Ann")
+    ann = Desk(review, "Ann")
     first = given(ann)
     ann.decide(first, "skip")
     for _ in range(3):
@@ -95,8 +96,8 @@ def test_what_was_skipped_can_be_brought_back(url: str) -> None:
         assert one.row != first.row
         ann.decide(one, "pick", one.identified)
     found = waiting(review)
-    assert found == Waiting(3, (), (), 1) and ann.skipped == 1
-    ann.bring_back()
+    assert found == BlockingControl(3, (), (), 1) and len(ann.skipped) == 1
+    ann.bring_back_skipped()
     ann.release()
     assert given(ann).row == first.row
     close(review)
@@ -104,7 +105,7 @@ def test_what_was_skipped_can_be_brought_back(url: str) -> None:
 
 def test_a_control_that_asks_for_two_waits_for_the_second(url: str) -> None:
     review = open_with(url, mix=1.0, overlap=2)
-    ann, bob = review.desk("Ann"), review.desk("Bob")
+    ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
     first = given(ann)
     ann.decide(first, "pick", first.identified)
     for _ in range(2):
@@ -118,7 +119,7 @@ def test_a_control_that_asks_for_two_waits_for_the_second(url: str) -> None:
         bob.decide(one, "unsure")
     bob.release()
     found = waiting(review)
-    assert found == Waiting(2, (), ("Ann",), 2)
+    assert found == BlockingControl(2, (), ("Ann",), 2)
     assert "somebody beside Ann is needed" in said(found, "Ann")
     assert "It comes up in its turn" in said(found, "Bob")
     close(review)
@@ -126,7 +127,7 @@ def test_a_control_that_asks_for_two_waits_for_the_second(url: str) -> None:
 
 def test_nobody_is_told_that_what_they_have_in_hand_is_a_control() -> None:
     minute = timedelta(minutes=1)
-    found = Waiting(1, (Holder("Ann", 3 * minute, 9 * minute),), (), 1)
+    found = BlockingControl(1, (Holder("Ann", 3 * minute, 9 * minute),), (), 1)
     assert said(found, "Bob") == (
         "1 answered control does not count yet: one drawn before is still open. Ann has it in hand. If Ann is gone it "
         "comes to others in 3 minutes, else in 9 minutes at the latest."

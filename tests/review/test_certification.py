@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
+from pll.review import certification
 from pll.review.certificate import certify
+from pll.review.desk import Desk
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.rounds import Promise, more_controls, new_round, reachable
+from pll.review.rounds import Guarantee, more_controls, new_round, reachable
 from pll.runs.decided_sets import with_sets
-from pll.store.records import Opened
 from pll.store.store import now
-from tests.review_helpers import answer, close, given, open_with, subject
+from pll.store.tables import Opened
+from tests.review_helpers import answer, close, given, open_with, snapshot
 
 # ---- controls --------------------------------------------------------------------------------------------------------
 
@@ -28,7 +30,7 @@ def test_controls_are_drawn_once_and_kept(url: str) -> None:
 def test_who_began_and_who_promised_something_else_is_kept(url: str) -> None:
     review = open_with(url, begun_by="Ann", verified=True)
     assert review.round.opened == Opened("first", "Ann", verified=True)
-    review.new_promise(Promise(share=0.5, max_error=0.2), by="Bob")
+    certification.change_guarantee(review, Guarantee(share=0.5, max_error=0.2), by="Bob")
     again = open_with(url, begun_by="Cy")  # comes too late
     assert [record.opened for record in again.rounds] == [
         Opened("first", "Ann", verified=True),
@@ -39,7 +41,7 @@ def test_who_began_and_who_promised_something_else_is_kept(url: str) -> None:
 
 def test_controls_are_handed_out_as_drawn_to_whoever_comes(url: str) -> None:
     review = open_with(url, mix=1.0)
-    desks = [review.desk("Ann"), review.desk("Bob")]
+    desks = [Desk(review, "Ann"), Desk(review, "Bob")]
     rows = []
     for turn in range(8):
         one = given(desks[turn % 2])
@@ -47,15 +49,15 @@ def test_controls_are_handed_out_as_drawn_to_whoever_comes(url: str) -> None:
         rows.append(one.row)
         answer(desks[turn % 2], one, right=True)
     assert rows[0] == review.round.controls[0] and sorted(rows) == sorted(review.round.controls)
-    assert review.controls_answered() == 8
+    assert certification.controls_answered(review) == 8
     after = given(desks[0])
     assert not after.is_control  # the rest of the queue follows
     close(review)
 
 
 def test_about_the_share_asked_for_is_mixed_in(url: str) -> None:
-    review = open_with(url, subject(400), mix=0.25)
-    desk, controls = review.desk("Ann"), 0
+    review = open_with(url, snapshot(400), mix=0.25)
+    desk, controls = Desk(review, "Ann"), 0
     for _ in range(200):
         one = given(desk)
         controls += one.is_control
@@ -66,14 +68,14 @@ def test_about_the_share_asked_for_is_mixed_in(url: str) -> None:
 
 def test_the_certificate_reads_the_answers_up_to_the_first_that_is_open(url: str) -> None:
     review = open_with(url, mix=1.0)
-    ann, bob = review.desk("Ann"), review.desk("Bob")
+    ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
     first = given(ann)  # Ann keeps the first control in her hands
     for _ in range(3):
         answer(bob, given(bob), right=True)
-    assert review.controls_answered() == 0
+    assert certification.controls_answered(review) == 0
     answer(ann, first, right=False)
-    assert review.controls_answered() == 4
-    found = review.certificate()
+    assert certification.controls_answered(review) == 4
+    found = certification.certificate(review)
     expected = certify(
         review.root.sharp.confidence,
         np.array(review.round.controls),
@@ -83,61 +85,64 @@ def test_the_certificate_reads_the_answers_up_to_the_first_that_is_open(url: str
     )
     assert found == expected
     ann.undo()
-    assert review.controls_answered() == 0
+    assert certification.controls_answered(review) == 0
     close(review)
 
 
 @pytest.mark.parametrize("kind", ["unsure", "none"])
 def test_unsure_and_none_of_these_count_as_wrong(kind: str, url: str) -> None:
     review = open_with(url, mix=1.0)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     desk.decide(given(desk), kind)  # type: ignore[arg-type]
-    assert (review.controls_answered(), review.certificate().steps[-1].wrong) == (1, 1)
+    assert (certification.controls_answered(review), certification.certificate(review).steps[-1].wrong) == (1, 1)
     close(review)
 
 
 def test_a_control_cannot_be_left_out_by_skipping_it(url: str) -> None:
     review = open_with(url, mix=1.0)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     skipped = given(desk)
     desk.decide(skipped, "skip")
     answer(desk, given(desk), right=True)
-    assert review.controls_answered() == 0
-    bobs = given(review.desk("Bob"))
+    assert certification.controls_answered(review) == 0
+    bobs = given(Desk(review, "Bob"))
     assert bobs.row == skipped.row and bobs.is_control
     close(review)
 
 
 def test_a_control_that_the_queue_asked_about_is_answered_from_the_record(url: str) -> None:
     review = open_with(url)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     one = desk.show(review.round.controls[0])
     answer(desk, one, right=True)
-    assert review.controls_answered() == 1
+    assert certification.controls_answered(review) == 1
     close(review)
 
 
 def test_a_certificate_comes_when_enough_controls_are_right(url: str) -> None:
-    review = open_with(url, subject(300), mix=1.0, promise=Promise(share=0.3, max_error=0.1))
-    desk = review.desk("Ann")
-    assert review.certificate().threshold is None
+    review = open_with(url, snapshot(300), mix=1.0, guarantee=Guarantee(share=0.3, max_error=0.1))
+    desk = Desk(review, "Ann")
+    assert certification.certificate(review).threshold is None
     for _ in range(90):
         answer(desk, given(desk), right=True)
-    found = review.certificate()
+    found = certification.certificate(review)
     assert found.accepted == 300 and found.bound == 30 and "Accept all 300 labels" in found.explanation
     close(review)
 
 
 def test_with_overlap_a_control_counts_once_all_have_answered(url: str) -> None:
     review = open_with(url, mix=1.0, overlap=2)
-    ann, bob = review.desk("Ann"), review.desk("Bob")
+    ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
     hers = given(ann)
     answer(ann, hers, right=True)
-    assert review.controls_answered() == 0
+    assert certification.controls_answered(review) == 0
     answer(bob, given(bob), right=False)
-    assert (review.controls_answered(), review.certificate().steps[-1].wrong) == (1, 1)  # a conflict is not right
-    review.desk("Cy").settle(hers.row, hers.identified)
-    assert review.certificate().steps[-1].wrong == 0
+    assert (certification.controls_answered(review), certification.certificate(review).steps[-1].wrong) == (
+        1,
+        1,
+    )  # a conflict is not right
+    Desk(review, "Cy").settle(hers.row, hers.identified)
+    assert certification.certificate(review).steps[-1].wrong == 0
     close(review)
 
 
@@ -147,19 +152,19 @@ def test_with_overlap_a_control_counts_once_all_have_answered(url: str) -> None:
 def test_more_controls_go_on_in_the_same_order_and_every_process_knows_them(url: str) -> None:
     review, other = open_with(url), open_with(url)
     before = review.round
-    assert review.draw_more(0.5) == 12
+    assert certification.draw_more(review, 0.5) == 12
     assert review.round.controls[:8] == before.controls and len(set(review.round.controls)) == 20
     assert review.round.thresholds == before.thresholds
     other.refresh()
     assert other.round == review.round
     with pytest.raises(UserError, match="20 controls are drawn already"):
-        other.draw_more(0.5)
+        certification.draw_more(other, 0.5)
     close(review, other)
 
 
 def test_controls_follow_each_other_also_where_the_draw_cannot_be_repeated() -> None:
-    made = subject(50)
-    record = new_round(1, made, Promise(share=0.2, max_error=0.3), now(), seed=1)
+    made = snapshot(50)
+    record = new_round(1, made, Guarantee(share=0.2, max_error=0.3), now(), seed=1)
     foreign = type(record)(**(vars(record) | {"controls": tuple(reversed(record.controls))}))
     further = more_controls(foreign, 50, 0.6)
     assert len(further) == 20 and not set(further) & set(foreign.controls) and len(set(further)) == 20
@@ -168,7 +173,7 @@ def test_controls_follow_each_other_also_where_the_draw_cannot_be_repeated() -> 
 def test_a_new_promise_has_a_draw_of_its_own(url: str) -> None:
     review = open_with(url)
     first = review.round
-    review.new_promise(Promise(share=0.5, max_error=0.2))
+    certification.change_guarantee(review, Guarantee(share=0.5, max_error=0.2))
     assert (review.round.number, review.round.max_error, len(review.round.controls)) == (2, 0.2, 20)
     assert review.rounds[0] == first
     close(review)
@@ -177,22 +182,22 @@ def test_a_new_promise_has_a_draw_of_its_own(url: str) -> None:
 def test_a_new_promise_leaves_the_queue_as_it_is(url: str) -> None:
     review = open_with(url)
     review.set_order("margin", np.arange(40)[::-1])
-    review.new_promise(Promise(share=0.5, max_error=0.2))
+    certification.change_guarantee(review, Guarantee(share=0.5, max_error=0.2))
     name, rows = review.order
     assert name == "margin" and rows.tolist() == list(range(40))[::-1]
     close(review)
 
 
 def test_a_promise_is_of_what_is_under_review_and_made_once(url: str) -> None:
-    runs = {"taught": subject(run="taught", seed=1)}
+    runs = {"taught": snapshot(run="taught", seed=1)}
     review, other = (open_with(url, load=runs.__getitem__) for _ in range(2))
-    promise = Promise(share=0.5, max_error=0.2)
-    review.new_promise(promise, instead_of=1)
+    guarantee = Guarantee(share=0.5, max_error=0.2)
+    certification.change_guarantee(review, guarantee, instead_of=1)
     with pytest.raises(UserError, match="has gone on meanwhile"):
-        review.new_promise(promise, instead_of=1)
-    assert review.adopt(runs["taught"], Opened("taught"))
+        certification.change_guarantee(review, guarantee, instead_of=1)
+    assert certification.adopt(review, runs["taught"], Opened("taught"))
     with pytest.raises(UserError, match="has gone on meanwhile"):
-        other.new_promise(promise)  # it would throw the taught labels out again
+        certification.change_guarantee(other, guarantee)  # it would throw the taught labels out again
     assert other.refresh() and other.current.run == "taught"
     assert [record.run for record in other.rounds] == ["first", "first", "taught"]
     close(review, other)
@@ -202,7 +207,7 @@ def test_what_can_be_promised_by_default(url: str) -> None:
     assert reachable(1437, 0.1) == 0.06
     for n in (2, 5, 30, 200):
         assert 0 < reachable(n, 0.1) <= 0.5
-    review = open_with(url, subject(30), promise=Promise())
+    review = open_with(url, snapshot(30), guarantee=Guarantee())
     assert review.round.max_error == reachable(30, 0.1)
     close(review)
 
@@ -211,43 +216,43 @@ def test_what_can_be_promised_by_default(url: str) -> None:
 
 
 def test_labels_that_changed_get_a_round_of_their_own(url: str) -> None:
-    review = open_with(url, subject(seed=0))
-    changed = subject(seed=0)
+    review = open_with(url, snapshot(seed=0))
+    changed = snapshot(seed=0)
     changed = type(changed)(changed.run, changed.ids, changed.candidates, np.roll(changed.weights, 1))
     again = open_with(url, changed)
     assert again.round.number == 2 and again.round.fingerprint == changed.fingerprint
     assert again.round.opened == Opened("run went on")  # nobody did that
     review.refresh()
     with pytest.raises(UserError, match="have changed since its controls were drawn"):
-        review.certificate()
+        certification.certificate(review)
     close(review, again)
 
 
 def test_calibration_rests_on_the_controls_alone(url: str) -> None:
-    review = open_with(url, subject(400), mix=1.0)
-    desk = review.desk("Ann")
+    review = open_with(url, snapshot(400), mix=1.0)
+    desk = Desk(review, "Ann")
     with pytest.raises(UserError, match="at least 30"):
-        review.calibration()
+        certification.calibration(review)
     for turn in range(40):
         answer(desk, given(desk), right=turn % 4 == 0)
-    found = review.calibration()
+    found = certification.calibration(review)
     assert found.decisions == 40 and found.temperature is not None and found.temperature > 1
     close(review)
 
 
 def test_calibration_leaves_out_what_the_model_has_learnt_from(url: str) -> None:
-    first = subject(400)
+    first = snapshot(400)
     taught = dict.fromkeys(range(0, 400, 2), (0,))
     sets = with_sets(first.candidates, taught)
     second = LabelSnapshot("second", first.ids, sets, sets.uniform_weights())
     review = open_with(url, first, load=lambda run: second)
     how = Opened("taught", "Ann", verified=True)
-    assert review.adopt(second, how) and not review.adopt(second, how)
+    assert certification.adopt(review, second, how) and not certification.adopt(review, second, how)
     assert review.round.opened == how
     review.configure(mix=1.0)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     for _ in range(80):
         desk.decide(given(desk), "unsure")
     learnt_from = sum(row in taught for row in review.round.controls)
-    assert review.calibration().decisions == 80 - learnt_from
+    assert certification.calibration(review).decisions == 80 - learnt_from
     close(review)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from pll.errors import UserError
+from pll.review.desk import Assignment, Desk
 from pll.review.session import ReviewSession
-from tests.review_helpers import Clock, close, given, open_with, top
+from tests.review_helpers import Clock, close, given, open_with, snapshot, top
 
 
 def test_the_least_certain_comes_first_with_its_candidates_by_weight(review: ReviewSession) -> None:
-    one = given(review.desk("Ann"))
+    one = given(Desk(review, "Ann"))
     assert one.row == int(np.argmin(review.root.sharp.confidence))
     assert [choice.label for choice in one.choices] == list(review.root.weights_of(one.row))
     weights = [choice.weight for choice in one.choices]
@@ -22,7 +24,7 @@ def test_the_least_certain_comes_first_with_its_candidates_by_weight(review: Rev
 
 
 def test_a_decision_is_stored_with_everything_around_it(review: ReviewSession, clock: Clock) -> None:
-    desk = review.desk("Ann", verified=True)
+    desk = Desk(review, "Ann", verified=True)
     one = given(desk)
     step = desk.decide(one, "pick", one.choices[1].label, seconds=2.5, blind=True, note="blurred")
     with review.store.read("review") as reader:
@@ -38,12 +40,12 @@ def test_a_decision_is_stored_with_everything_around_it(review: ReviewSession, c
 
 
 def test_the_same_decision_sent_again_is_stored_once(review: ReviewSession, database_url: str, clock: Clock) -> None:
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     one = given(desk)
     first = desk.decide(one, "pick", top(one))
     again = desk.decide(one, "pick", one.choices[1].label)  # a double press
     other = open_with(database_url, clock=clock)
-    after_restart = other.desk("Ann").decide(one, "pick", top(one))
+    after_restart = Desk(other, "Ann").decide(one, "pick", top(one))
     assert (first.stored, again.stored, after_restart.stored) == (True, False, False)
     assert first.next == again.next == after_restart.next
     assert len(other.state.all_events) == 1
@@ -51,7 +53,7 @@ def test_the_same_decision_sent_again_is_stored_once(review: ReviewSession, data
 
 
 def test_every_kind_of_answer_closes_the_example(review: ReviewSession) -> None:
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     for kind, label, status in (
         ("other", "lynx", "label"),
         ("none", None, "none"),
@@ -60,13 +62,13 @@ def test_every_kind_of_answer_closes_the_example(review: ReviewSession) -> None:
         one = given(desk)
         step = desk.decide(one, kind, label)  # type: ignore[arg-type]
         assert step.next is not None and step.next.row != one.row
-        assert (review.state.verdict(one.row).status, review.state.verdict(one.row).label) == (status, label)
+        assert (review.state.outcome(one.row).status, review.state.outcome(one.row).label) == (status, label)
         assert step.event is not None
         assert step.event.after == (one.identified if kind == "unsure" else label)
 
 
 def test_eliminating_stays_with_the_example_until_one_is_left(review: ReviewSession) -> None:
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     review.set_order("three", [row for row in range(40) if review.root.candidates.sizes[row] == 3])
     one = given(desk)
     first = desk.decide(one, "eliminate", top(one), stay=True)
@@ -77,24 +79,24 @@ def test_eliminating_stays_with_the_example_until_one_is_left(review: ReviewSess
     assert not pressed_twice.stored
     second = desk.decide(first.next, "eliminate", one.choices[2].label, stay=True)
     assert second.next is not None and second.next.row != one.row
-    assert review.state.verdict(one.row).label == one.choices[1].label
+    assert review.state.outcome(one.row).label == one.choices[1].label
     assert second.event is not None and second.event.after == one.choices[1].label
 
 
 def test_eliminating_and_going_on_leaves_it_open(review: ReviewSession) -> None:
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     review.set_order("three", [row for row in range(40) if review.root.candidates.sizes[row] == 3])
     one = given(desk)
     step = desk.decide(one, "eliminate", top(one))
     assert step.next is not None and step.next.row != one.row
-    assert review.state.verdict(one.row).status == "open"
+    assert review.state.outcome(one.row).status == "open"
     assert review.decided().eliminated is not None
-    assert given(review.desk("Bob")).row == one.row  # it is still to be decided
+    assert given(Desk(review, "Bob")).row == one.row  # it is still to be decided
 
 
 def test_a_conflict_has_no_label_until_it_is_settled(database_url: str) -> None:
     review = open_with(database_url, overlap=2)
-    ann, bob = review.desk("Ann"), review.desk("Bob")
+    ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
     hers = given(ann)
     ann.decide(hers, "pick", hers.choices[0].label)
     his = given(bob)
@@ -103,21 +105,21 @@ def test_a_conflict_has_no_label_until_it_is_settled(database_url: str) -> None:
     assert step.event is not None and step.event.after == hers.identified  # the model's again
     assert [row for row, _ in review.conflicts()] == [hers.row]
     assert hers.row not in review.decisions()
-    settled = review.desk("Cy").settle(hers.row, his.choices[1].label)
+    settled = Desk(review, "Cy").settle(hers.row, his.choices[1].label)
     assert settled.after == his.choices[1].label
     assert review.conflicts() == []
     decision = review.decisions()[hers.row]
     assert (decision.label, decision.reviewer) == (his.choices[1].label, "Cy")
-    review.desk("Cy").undo()
+    Desk(review, "Cy").undo()
     assert [row for row, _ in review.conflicts()] == [hers.row]
     close(review)
 
 
 def test_a_batch_is_accepted_but_for_the_marked_and_undone_in_one_stroke(review: ReviewSession) -> None:
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     grid = desk.batch([2, 4, 6, 8])
     assert [one.row for one in grid] == [2, 4, 6, 8]
-    assert not {2, 4, 6, 8} & {given(review.desk("Bob")).row}
+    assert not {2, 4, 6, 8} & {given(Desk(review, "Bob")).row}
     events = desk.accept([one for one in grid if one.row != 6], "cat", seconds=9.0)
     assert [event.row for event in events] == [2, 4, 8]
     assert {event.batch for event in events} != {None} and {event.seconds for event in events} == {3.0}
@@ -125,11 +127,11 @@ def test_a_batch_is_accepted_but_for_the_marked_and_undone_in_one_stroke(review:
     assert {row: made.label for row, made in review.decisions().items()} == {2: "cat", 4: "cat", 8: "cat"}
     step = desk.undo()
     assert step.stored and review.decisions() == {}
-    assert sorted(one.row for one in review.desk("Bob").batch([2, 4, 8])) == [2, 4, 8]
+    assert sorted(one.row for one in Desk(review, "Bob").batch([2, 4, 8])) == [2, 4, 8]
 
 
 def test_what_makes_no_sense_is_refused_and_nothing_is_stored(review: ReviewSession) -> None:
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     one = given(desk)
     outside = next(name for name in ("ant", "bee", "cat", "dog") if name not in review.root.candidates.names(one.row))
     for kind, label, says in (
@@ -145,7 +147,273 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_stored(review: ReviewSess
     with pytest.raises(UserError, match="rows run from 0 to 39"):
         desk.show(40)
     with pytest.raises(UserError, match="needs a name"):
-        review.desk("  ")
+        Desk(review, "  ")
     with pytest.raises(UserError, match="at most 100"):
         desk.decide(replace(one, queue="q" * 101), "pick", top(one))
     assert review.state.all_events == []
+
+
+def test_all_examples_are_handed_out_once_and_then_nothing(review: ReviewSession) -> None:
+    desk, seen, one = Desk(review, "Ann"), [], given(Desk(review, "Ann"))
+    coming: Assignment | None = one
+    while coming is not None:
+        seen.append(coming.row)
+        coming = desk.decide(coming, "pick", top(coming)).next
+    assert seen == np.argsort(review.root.sharp.confidence, kind="stable").tolist()
+    assert len(review.decisions()) == 40
+
+
+def test_what_is_held_comes_back_after_a_reload(review: ReviewSession, database_url: str, clock: Clock) -> None:
+    one = given(Desk(review, "Ann"))
+    other = open_with(database_url, clock=clock)
+    assert given(Desk(other, "Ann")) == one
+    close(other)
+
+
+def test_what_was_skipped_comes_back_last(review: ReviewSession) -> None:
+    desk = Desk(review, "Ann")
+    review.set_order("few", [3, 5, 7])
+    assert given(desk).row == 3
+    step = desk.decide(given(desk), "skip")
+    rows = []
+    while step.next is not None and len(rows) < 5:
+        rows.append(step.next.row)
+        step = desk.decide(step.next, "pick", top(step.next))
+    assert rows == [5, 7, 3] and step.next is None
+
+
+def test_filters_and_what_to_look_at_first(review: ReviewSession) -> None:
+    desk = Desk(review, "Ann")
+    only = np.zeros(40, dtype=np.bool_)
+    only[[5, 9]] = True
+    desk.restrict(only)
+    desk.look_at([30], "changed")
+    one = given(desk)
+    assert (one.row, one.queue) == (30, "changed")
+    rows = []
+    step = desk.decide(one, "pick", top(one))
+    while step.next is not None:
+        rows.append(step.next.row)
+        step = desk.decide(step.next, "pick", top(step.next))
+    assert sorted(rows) == [5, 9]
+    desk.restrict(None)
+    assert given(desk).row not in (5, 9, 30)
+
+
+def test_a_new_order_takes_effect_with_the_next_example(review: ReviewSession) -> None:
+    desk = Desk(review, "Ann")
+    one = given(desk)
+    review.set_order("reverse", np.arange(40)[::-1])
+    step = desk.decide(one, "pick", top(one))
+    assert step.next is not None and (step.next.row, step.next.queue) == (39, "reverse")
+
+
+def test_a_batch_leaves_out_what_others_have(review: ReviewSession) -> None:
+    bobs = given(Desk(review, "Bob")).row
+    assert [one.row for one in Desk(review, "Ann").batch([bobs, 1])] == [1]
+
+
+def test_an_answered_example_that_is_looked_at_stays_answered(review: ReviewSession, clock: Clock) -> None:
+    desk = Desk(review, "Ann")
+    one = given(desk)
+    desk.decide(one, "pick", top(one))
+    desk.show(one.row)
+    clock.go_on(10_000)
+    assert given(Desk(review, "Bob")).row != one.row
+
+
+def test_two_reviewers_never_hold_the_same_example(review: ReviewSession, database_url: str, clock: Clock) -> None:
+    other = open_with(database_url, clock=clock)  # another process
+    desks = [Desk(review, "Ann"), Desk(other, "Bob")]
+    seen: list[int] = []
+    hands = [given(desk) for desk in desks]
+    while hands:
+        assert len({one.row for one in hands}) == len(hands)
+        for k in reversed(range(len(hands))):
+            seen.append(hands[k].row)
+            step = desks[k].decide(hands[k], "pick", top(hands[k]))
+            assert step.stored
+            if step.next is None:
+                del hands[k], desks[k]
+            else:
+                hands[k] = step.next
+    assert sorted(seen) == list(range(40))
+    close(other)
+
+
+def test_many_threads_decide_every_example_once(review: ReviewSession) -> None:
+    def work(name: str) -> list[int]:
+        desk, rows = Desk(review, name), []
+        coming = desk.next()
+        while coming is not None:
+            step = desk.decide(coming, "pick", top(coming))
+            assert step.stored
+            rows.append(coming.row)
+            coming = step.next
+        return rows
+
+    with ThreadPoolExecutor(4) as pool:
+        done = [row for rows in pool.map(work, ("Ann", "Bob", "Cy", "Di")) for row in rows]
+    assert sorted(done) == list(range(40))
+
+
+def test_what_is_left_lying_goes_to_the_others(review: ReviewSession, clock: Clock) -> None:
+    ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
+    one = given(ann)
+    clock.go_on(599)
+    assert given(bob).row != one.row
+    bob.release()
+    ann.renew()
+    clock.go_on(599)
+    assert given(bob).row != one.row  # Ann was heard of
+    bob.release()
+    clock.go_on(2)
+    assert given(bob).row == one.row
+
+
+def test_a_late_answer_counts_where_nobody_else_has_the_example(review: ReviewSession, clock: Clock) -> None:
+    desk = Desk(review, "Ann")
+    one = given(desk)
+    clock.go_on(100_000)
+    assert desk.decide(one, "pick", top(one)).stored
+
+
+def test_a_late_answer_is_refused_where_another_has_it(review: ReviewSession, clock: Clock) -> None:
+    ann, bob = Desk(review, "Ann"), Desk(review, "Bob")
+    one = given(ann)
+    clock.go_on(601)
+    his = given(bob)
+    assert his.row == one.row
+    step = ann.decide(one, "pick", top(one))
+    assert not step.stored and step.event is None and "Bob is looking at this example now" in step.notice
+    assert step.next is not None and step.next.row != one.row
+    assert bob.decide(his, "pick", top(his)).stored
+    assert "Bob has answered this example now" in ann.decide(one, "pick", top(one)).notice
+    assert len(review.state.all_events) == 1
+
+
+def test_another_window_of_the_same_reviewer_cannot_answer_twice(review: ReviewSession) -> None:
+    one_window, other_window = Desk(review, "Ann"), Desk(review, "Ann")
+    one = given(one_window)
+    assert given(other_window) == one
+    one_window.decide(one, "pick", one.choices[0].label)
+    step = other_window.decide(one, "pick", one.choices[1].label)
+    assert not step.stored
+    assert review.decisions()[one.row].label == one.choices[0].label
+
+
+def test_what_another_holds_can_only_be_looked_at(review: ReviewSession) -> None:
+    one = given(Desk(review, "Ann"))
+    bob = Desk(review, "Bob")
+    seen = bob.show(one.row)
+    assert (seen.row, seen.token) == (one.row, "")
+    assert not bob.decide(seen, "pick", top(seen)).stored
+
+
+def test_with_overlap_each_example_goes_to_so_many_different_reviewers(database_url: str) -> None:
+    review = open_with(database_url, snapshot(8), overlap=2)
+    seen: dict[int, list[str]] = {}
+    desks = {name: Desk(review, name) for name in ("Ann", "Bob", "Cy")}
+    while any(hands := {name: desk.next() for name, desk in desks.items()}.values()):
+        for name, one in zip(desks, hands, strict=True):
+            if one is not None:
+                assert desks[name].decide(one, "pick", top(one)).stored
+                seen.setdefault(one.row, []).append(name)
+    assert set(seen) == set(range(8))
+    assert all(len(names) == len(set(names)) == 2 for names in seen.values())
+    close(review)
+
+
+def test_overlap_on_a_share_only(database_url: str) -> None:
+    review = open_with(database_url, snapshot(400), overlap=3, overlap_share=0.25)
+    assert set(review.asked.tolist()) == {1, 3}
+    assert 0.15 < (review.asked == 3).mean() < 0.35
+    again = open_with(database_url, snapshot(400))
+    assert np.array_equal(again.asked, review.asked)  # every process asks alike
+    close(review, again)
+
+
+def test_undo_goes_back_example_by_example(review: ReviewSession) -> None:
+    desk = Desk(review, "Ann")
+    rows = []
+    for _ in range(5):
+        one = given(desk)
+        rows.append(one.row)
+        desk.decide(one, "pick", one.choices[-1].label)
+    back = []
+    for _ in range(5):
+        step = desk.undo()
+        assert step.stored and step.next is not None
+        assert step.event is not None and (step.event.kind, step.event.after) == ("undo", step.next.identified)
+        back.append(step.next.row)
+    assert back == rows[::-1]
+    assert review.decisions() == {} and desk.history() == []
+    assert len(review.state.all_events) == 10  # nothing is ever deleted
+    nothing = desk.undo()
+    assert (nothing.stored, nothing.notice) == (False, "There is nothing left to undo.")
+    assert nothing.next is not None and nothing.next.row == rows[0]
+
+
+def test_undo_of_an_earlier_decision_leaves_the_later_ones(review: ReviewSession) -> None:
+    desk = Desk(review, "Ann")
+    events = []
+    for _ in range(3):
+        one = given(desk)
+        events.append(desk.decide(one, "pick", top(one)).event)
+    assert events[0] is not None
+    step = desk.undo(events[0].id)
+    assert step.next is not None and step.next.row == events[0].row
+    assert sorted(review.decisions()) == sorted(event.row for event in events[1:] if event)
+
+
+def test_undo_sent_again_undoes_nothing_more(review: ReviewSession) -> None:
+    desk = Desk(review, "Ann")
+    for _ in range(3):
+        one = given(desk)
+        desk.decide(one, "pick", top(one))
+    assert desk.undo(token="undo-1").stored
+    assert not desk.undo(token="undo-1").stored
+    assert len(review.decisions()) == 2
+
+
+def test_nobody_undoes_what_another_said(review: ReviewSession) -> None:
+    one = given(Desk(review, "Ann"))
+    event = Desk(review, "Ann").decide(one, "pick", top(one)).event
+    assert event is not None
+    assert not Desk(review, "Bob").undo(event.id).stored
+    assert len(review.decisions()) == 1
+
+
+def test_deciding_again_replaces_and_undo_brings_the_first_back(review: ReviewSession) -> None:
+    desk = Desk(review, "Ann")
+    one = given(desk)
+    desk.decide(one, "pick", one.choices[0].label)
+    seen_again = desk.show(one.row)
+    assert seen_again.mine == one.choices[0].label
+    step = desk.decide(seen_again, "pick", one.choices[1].label)
+    assert step.event is not None
+    assert (step.event.before, step.event.after) == (one.choices[0].label, one.choices[1].label)
+    assert review.decisions()[one.row].label == one.choices[1].label
+    back = desk.undo()
+    assert back.next is not None and back.next.row == one.row and back.next.mine == one.choices[0].label
+    assert review.decisions()[one.row].label == one.choices[0].label
+    final = desk.decide(back.next, "pick", one.choices[1].label)
+    assert final.stored and review.decisions()[one.row].label == one.choices[1].label
+
+
+def test_undoing_the_elimination_that_decided_opens_the_example_again(review: ReviewSession) -> None:
+    desk = Desk(review, "Ann")
+    three = [row for row in range(40) if review.root.candidates.sizes[row] == 3]
+    review.set_order("three", three)
+    one = given(desk)
+    again = desk.decide(one, "eliminate", one.choices[0].label, stay=True).next
+    assert again is not None
+    desk.decide(again, "eliminate", one.choices[1].label)
+    assert review.decisions()[one.row].label == one.choices[2].label
+    step = desk.undo()
+    assert step.next is not None and step.next.row == one.row and review.decisions() == {}
+    assert [choice.eliminated for choice in step.next.choices] == [True, False, False]
+    desk.release()
+    bobs = given(Desk(review, "Bob"))
+    assert bobs.row == one.row
+    assert Desk(review, "Bob").decide(bobs, "pick", one.choices[1].label).stored

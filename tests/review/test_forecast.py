@@ -6,22 +6,23 @@ from collections.abc import Iterator
 
 import pytest
 
+from pll.review.desk import Desk
 from pll.review.forecast import PAUSE, forecast, minutes_left, recent_rate, work_by_reviewer, work_of
-from pll.review.rounds import Promise
+from pll.review.rounds import Guarantee
 from pll.review.session import ReviewSession
-from tests.review_helpers import Clock, close, given, open_with, subject
+from tests.review_helpers import Clock, close, given, open_with, snapshot
 
 
 @pytest.fixture
 def review(url: str, clock: Clock) -> Iterator[ReviewSession]:
-    promise = Promise(share=0.5, max_error=0.1)
-    made = open_with(url, subject(400), clock, mix=1.0, promise=promise)
+    guarantee = Guarantee(share=0.5, max_error=0.1)
+    made = open_with(url, snapshot(400), clock, mix=1.0, guarantee=guarantee)
     yield made
     close(made)
 
 
 def answer(review: ReviewSession, clock: Clock, many: int, *, wrong: int = 0, name: str = "Ann") -> None:
-    desk = review.desk(name)
+    desk = Desk(review, name)
     for k in range(many):
         clock.go_on(3)
         one = given(desk)
@@ -55,7 +56,7 @@ def test_what_everybody_has_done(review: ReviewSession, clock: Clock) -> None:
     answer(review, clock, 10)
     clock.go_on(10 * PAUSE)  # lunch does not count as work
     answer(review, clock, 4, name="Bob")
-    desk = review.desk("Bob")
+    desk = Desk(review, "Bob")
     desk.undo()
     desk.decide(given(desk), "unsure", seconds=3)
     ann, bob, everybody = work_by_reviewer(review)

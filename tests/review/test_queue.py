@@ -11,8 +11,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.review.decided import Decided
-from pll.review.filters import QueueFilter
-from pll.review.queue import control_places, with_controls
+from pll.review.queue import QueueFilter, control_places, with_controls
 from pll.review.sampling_plan import draw_controls
 from pll.review.signals import ReviewSignals
 
@@ -41,12 +40,12 @@ def test_about_the_share_of_any_stretch_are_controls() -> None:
 def test_a_queue_made_anew_after_every_decision_is_the_same_queue() -> None:
     order, controls = np.arange(100, 160), draw_controls(60, 0.2)
     whole = with_controls(order, controls, 0.2, seed=1)
-    told, left = [], [order.tolist(), controls.tolist()]
+    toast_errors, left = [], [order.tolist(), controls.tolist()]
     for shown in range(len(whole)):
         queue = with_controls(left[0], left[1], 0.2, shown=shown, seed=1)
-        told.append((int(queue.rows[0]), bool(queue.is_control[0])))
+        toast_errors.append((int(queue.rows[0]), bool(queue.is_control[0])))
         left[1 if queue.is_control[0] else 0].remove(int(queue.rows[0]))
-    assert told == list(zip(whole.rows.tolist(), whole.is_control.tolist(), strict=True))
+    assert toast_errors == list(zip(whole.rows.tolist(), whole.is_control.tolist(), strict=True))
 
 
 def test_no_share_no_controls_and_all_share_controls_first() -> None:

@@ -21,21 +21,21 @@ from pll.export.audit import audit_rows
 from pll.export.convert import convert
 from pll.export.run_export import export_source
 from pll.formats import FORMATS
-from pll.review.opening import open_review
+from pll.review import certification
+from pll.review.desk import Desk
 from pll.review.record import record_of
-from pll.review.rounds import Promise, new_round
-from pll.review.session import ReviewSession
-from pll.review.settings import Settings
+from pll.review.rounds import Guarantee, new_round
+from pll.review.session import ReviewSession, Settings, open_review
 from pll.review.teaching import Teacher
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.store import Database, Store
-from pll.store.records import Event, Opened
-from tests.review_helpers import close, subject
+from pll.store.tables import Event, Opened
+from tests.review_helpers import close, snapshot
 from tests.run_helpers import config, write_data
 
-SETTINGS = Settings(mix=0.0, promise=Promise(share=0.1, max_error=0.3), begun_by="Ann")
+SETTINGS = Settings(mix=0.0, guarantee=Guarantee(share=0.1, max_error=0.3), begun_by="Ann")
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def run_of(runs: RunRegistry, made: RunConfig) -> Run:
 def reviewed(runs: RunRegistry, run: Run) -> ReviewSession:
     """Row 0: the second candidate; row 1: a new class; row 2: none of these; row 3: unsure; row 4: undone."""
     review = open_review(run, Store(Database()), runs.get, settings=SETTINGS)
-    desk = review.desk('Ann, "the" reviewer')
+    desk = Desk(review, 'Ann, "the" reviewer')
     one = desk.show(0)
     desk.decide(one, "pick", one.choices[-1].label, seconds=1.5, note="a\nb")
     desk.decide(desk.show(1), "other", "lynx, perhaps")
@@ -132,9 +132,9 @@ def test_the_audit_trail_says_when_other_labels_came_under_review() -> None:
         at = datetime(2026, 11, 21, tzinfo=UTC)
         return Event("r", f"t{id_}", "run", round_, 0, "a", "Ann", "pick", at, label="cat", id=id_)
 
-    given = subject(20)
+    given = snapshot(20)
     rounds = [
-        new_round(number, given, Promise(share=0.5, max_error=0.3), datetime(2026, 11, 21, tzinfo=UTC), opened=opened)
+        new_round(number, given, Guarantee(share=0.5, max_error=0.3), datetime(2026, 11, 21, tzinfo=UTC), opened=opened)
         for number, opened in (
             (1, Opened("first", "Ann")),
             (2, Opened("taught", "Bob", verified=True)),
@@ -213,9 +213,9 @@ def _predicted(task: dict[str, object]) -> str | None:
 
 def test_confidence_goes_out_as_it_was_and_as_the_controls_bear_it_out(runs: RunRegistry, home: Path) -> None:
     run = run_of(runs, config(write_data(home / "data.npz"), params={"epochs": 40}))
-    wanted = Settings(mix=1.0, promise=Promise(share=0.5, max_error=0.3))
+    wanted = Settings(mix=1.0, guarantee=Guarantee(share=0.5, max_error=0.3))
     review = open_review(run, Store(Database()), runs.get, settings=wanted)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     for turn in range(40):
         one = desk.next()
         assert one is not None and one.is_control
@@ -228,7 +228,9 @@ def test_confidence_goes_out_as_it_was_and_as_the_controls_bear_it_out(runs: Run
     table = pd.read_csv(home / "confidence.csv", dtype={"id": str}, keep_default_na=False)
     assert table["id"].tolist() == review.root.ids.tolist()
     assert np.array_equal(table["confidence"].to_numpy(np.float32), review.root.sharp.confidence)
-    assert np.array_equal(table["calibrated_confidence"].to_numpy(np.float32), review.calibration().confidence)
+    assert np.array_equal(
+        table["calibrated_confidence"].to_numpy(np.float32), certification.calibration(review).confidence
+    )
     with zipfile.ZipFile(io.BytesIO(archive_data(source))) as archive:
         assert {"confidence.csv", "audit.csv", "audit.jsonl"} <= set(archive.namelist())
         words = archive.read("README.md").decode()

@@ -6,24 +6,26 @@ import numpy as np
 import pytest
 
 from pll.errors import UserError
+from pll.review import certification
 from pll.review.decided import OUTSIDE
+from pll.review.desk import Desk
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.rounds import Promise
-from pll.review.session import ReviewSession
-from pll.store.records import Event, Opened
-from tests.review_helpers import answer, close, given, open_with, subject
+from pll.review.rounds import Guarantee
+from pll.review.session import ReviewSession, Settings
+from pll.store.tables import Event, Opened
+from tests.review_helpers import answer, close, given, open_with, snapshot
 
 
 def test_other_examples_are_refused(url: str) -> None:
     review = open_with(url)
     with pytest.raises(UserError, match="are of 40 examples, but it has 30"):
-        open_with(url, subject(30))
+        open_with(url, snapshot(30))
     close(review)
 
 
 def test_what_one_process_writes_the_other_takes_in(url: str) -> None:
     review, other = open_with(url), open_with(url)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     for _ in range(3):
         answer(desk, given(desk), right=True)
     desk.undo()
@@ -38,7 +40,7 @@ def test_what_one_process_writes_the_other_takes_in(url: str) -> None:
 
 def test_decisions_as_the_orders_see_them(url: str) -> None:
     review = open_with(url)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     sets = review.root.candidates
     rows = [row for row in range(40) if sets.sizes[row] == 3][:4]
     picked, none, other, struck = (desk.show(row) for row in rows)
@@ -68,10 +70,10 @@ def test_an_order_of_other_rows_is_refused(url: str) -> None:
 
 def test_the_next_write_notices_what_another_process_changed(url: str) -> None:
     review, other = open_with(url), open_with(url)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     one = given(desk)
     other.configure(mix=1.0)
-    other.new_promise(Promise(share=0.5, max_error=0.2))
+    certification.change_guarantee(other, Guarantee(share=0.5, max_error=0.2))
     step = desk.decide(one, "unsure")
     assert step.next is not None and not step.next.is_control  # noticed while it was being stored
     step = desk.decide(step.next, "unsure")
@@ -82,7 +84,7 @@ def test_the_next_write_notices_what_another_process_changed(url: str) -> None:
 
 def test_an_event_has_the_run_and_the_number_of_one_round(url: str) -> None:
     """Also while the labels of a new round are being read, which takes a while."""
-    first, second = subject(), subject(run="second", seed=1)
+    first, second = snapshot(), snapshot(run="second", seed=1)
     meanwhile: list[Event] = []
 
     def load(run: str) -> LabelSnapshot:
@@ -92,9 +94,9 @@ def test_an_event_has_the_run_and_the_number_of_one_round(url: str) -> None:
         return second
 
     review, other = open_with(url, first, load=load), open_with(url, first, load=lambda _: second)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     one = given(desk)
-    other.adopt(second, Opened("taught", "Bob"))
+    certification.adopt(other, second, Opened("taught", "Bob"))
     assert review.refresh() and meanwhile
     after = desk.decide(given(desk), "unsure").event
     assert after is not None
@@ -105,10 +107,27 @@ def test_an_event_has_the_run_and_the_number_of_one_round(url: str) -> None:
 
 
 def test_a_round_whose_labels_cannot_be_read_changes_nothing(url: str) -> None:
-    review, other = open_with(url), open_with(url, load=lambda _: subject(run="second", seed=1))
-    other.adopt(subject(run="second", seed=1), Opened("taught", "Bob"))
+    review, other = open_with(url), open_with(url, load=lambda _: snapshot(run="second", seed=1))
+    certification.adopt(other, snapshot(run="second", seed=1), Opened("taught", "Bob"))
     for _ in range(2):  # it is not forgotten the second time
         with pytest.raises(UserError, match="second"):
             review.refresh()
         assert (review.round.number, review.round.run, review.current.run) == (1, "first", "first")
     close(review, other)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (Settings(overlap=0), "1 to 100 reviewers"),
+        (Settings(mix=1.5), "mix is 1.5"),
+        (Settings(hold=0), "above 0"),
+        (Settings(guarantee=Guarantee(share=0.0)), "control share"),
+        (Settings(guarantee=Guarantee(max_error=1.0)), "between 0 and 1"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings: Settings, says: str, url: str) -> None:
+    review = None
+    with pytest.raises(UserError, match=says):
+        review = open_with(url, **vars(settings))
+    assert review is None

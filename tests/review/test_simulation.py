@@ -74,10 +74,10 @@ def test_retraining_is_given_what_was_decided(run: tuple[ReviewSignals, np.ndarr
     curve = review(signals, y, Way("learning", relabels=True), retrain=retrain)
     assert curve[0] > 0 and curve[6:].max() < curve[0]
     for sets in given:
-        told = sets.sizes < signals.sets.sizes
-        assert (sets.sizes[told] == 1).all()
-        assert (sets.indices[sets.indptr[:-1][told]] == y[told]).all()
-        for row in np.flatnonzero(~told)[:20]:
+        toast_errors = sets.sizes < signals.sets.sizes
+        assert (sets.sizes[toast_errors] == 1).all()
+        assert (sets.indices[sets.indptr[:-1][toast_errors]] == y[toast_errors]).all()
+        for row in np.flatnonzero(~toast_errors)[:20]:
             assert sets[row].tolist() == signals.sets[row].tolist()
     assert np.diff([int((sets.sizes == 1).sum()) for sets in given]).min() >= 0
 

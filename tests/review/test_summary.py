@@ -1,13 +1,14 @@
 from __future__ import annotations
 
-from pll.review.summary import last_sitting
+from pll.review.desk import Desk
+from pll.review.summary import last_work_session
 from tests.review_helpers import Clock, close, open_with
 
 
 def test_a_sitting_in_figures_and_words(url: str, clock: Clock) -> None:
     review = open_with(url, clock=clock)
-    desk = review.desk("Ann")
-    assert last_sitting(review, "Ann") is None
+    desk = Desk(review, "Ann")
+    assert last_work_session(review, "Ann") is None
     first = desk.show(0)
     desk.decide(first, "pick", first.identified)
     clock.go_on(2000)  # lunch: what follows is another sitting
@@ -20,7 +21,7 @@ def test_a_sitting_in_figures_and_words(url: str, clock: Clock) -> None:
             desk.decide(one, "pick", one.choices[0 if kind == "right" else 1].label)
         clock.go_on(30)
     desk.undo()  # row 6
-    found = last_sitting(review, "Ann")
+    found = last_work_session(review, "Ann")
     assert found is not None
     assert (found.begun, found.decisions, found.undone) == (begun, 5, 1)
     assert (found.confirmed, found.corrected, found.unsure, found.none) == (2, 1, 1, 1)
@@ -28,8 +29,8 @@ def test_a_sitting_in_figures_and_words(url: str, clock: Clock) -> None:
     before, given = list(three)[:2]
     assert found.mistaken == ((before, given, 1),)
     assert found.words == (
-        f"5 decisions in 3 min: 2 confirmed, 1 put right, 1 none of these, 1 unsure. "
-        f"Most often {before} turned out to be {given} (1×)."
+        f"5 decisions in 3 min: 2 confirmed, 1 corrected, 1 none of these, 1 unsure. "
+        f"Most frequent correction: {before} to {given} (1×)."
     )
-    assert last_sitting(review, "Bob") is None
+    assert last_work_session(review, "Bob") is None
     close(review)

@@ -14,22 +14,22 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.persistence import can_warm_start
+from pll.review import certification
+from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
-from pll.review.opening import open_review
-from pll.review.rounds import Promise
-from pll.review.session import ReviewSession
-from pll.review.settings import Settings
-from pll.review.teaching import Teacher, changed_by_teaching, lessons_of, taught_config
+from pll.review.rounds import Guarantee
+from pll.review.session import ReviewSession, Settings, open_review
+from pll.review.teaching import Teacher, changed_by_teaching, decided_sets_of, taught_config
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets, with_sets
 from pll.runs.history import History
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
-from pll.store.records import Opened
-from tests.review_helpers import close, given, open_with, subject
+from pll.store.tables import Opened
+from tests.review_helpers import close, given, open_with, snapshot
 from tests.run_helpers import config, write_data
 
-PROMISE = Settings(mix=0.0, promise=Promise(share=0.1, max_error=0.3))
+PROMISE = Settings(mix=0.0, guarantee=Guarantee(share=0.1, max_error=0.3))
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def opened(runs: RunRegistry, run_id: str, tmp_path: Path) -> ReviewSession:
 
 def test_each_kind_of_decision_leaves_its_labels(url: str) -> None:
     review = open_with(url)
-    desk, names, sets = review.desk("Ann"), review.root.candidates.class_names, review.root.candidates
+    desk, names, sets = Desk(review, "Ann"), review.root.candidates.class_names, review.root.candidates
     three = [row for row in range(40) if sets.sizes[row] == 3]
     one, two, four, five, six = (desk.show(row) for row in three[:5])
     desk.decide(one, "pick", one.choices[1].label)
@@ -64,7 +64,7 @@ def test_each_kind_of_decision_leaves_its_labels(url: str) -> None:
     desk.decide(four, "eliminate", four.choices[0].label)
     desk.decide(five, "unsure")
     desk.decide(six, "other", "lynx")
-    lessons = lessons_of(review)
+    lessons = decided_sets_of(review)
     assert lessons.by_row == {
         one.row: (names.index(one.choices[1].label),),
         two.row: tuple(sorted({0, 1, 2, 3, 4} - set(sets[two.row].tolist()))),
@@ -73,19 +73,19 @@ def test_each_kind_of_decision_leaves_its_labels(url: str) -> None:
     }
     assert (lessons.new_classes, lessons.decisions) == (("lynx",), 3)
     desk.undo()
-    assert six.row not in lessons_of(review).by_row
+    assert six.row not in decided_sets_of(review).by_row
     close(review)
 
 
 def test_control_answers_teach_nothing(url: str) -> None:
     review = open_with(url, mix=1.0)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     control = given(desk)
     assert control.is_control and control.row == review.round.controls[0]
     desk.decide(control, "pick", control.choices[0].label)
     again = desk.show(control.row)  # looked up and corrected later: still a control
     desk.decide(again, "pick", control.choices[1].label)
-    assert lessons_of(review).by_row == {}
+    assert decided_sets_of(review).by_row == {}
     assert control.row in review.decisions()  # yet it counts for the export
     close(review)
 
@@ -93,17 +93,17 @@ def test_control_answers_teach_nothing(url: str) -> None:
 def test_conflicts_teach_nothing_and_settlements_do(url: str) -> None:
     review = open_with(url, overlap=2)
     for k, name in enumerate(("Ann", "Bob")):
-        one = review.desk(name).show(3)
-        review.desk(name).decide(one, "pick", one.choices[k].label)
-    assert lessons_of(review).by_row == {}
-    review.desk("Ann").settle(3, one.choices[0].label)
-    assert list(lessons_of(review).by_row) == [3]
+        one = Desk(review, name).show(3)
+        Desk(review, name).decide(one, "pick", one.choices[k].label)
+    assert decided_sets_of(review).by_row == {}
+    Desk(review, "Ann").settle(3, one.choices[0].label)
+    assert list(decided_sets_of(review).by_row) == [3]
     close(review)
 
 
 @pytest.mark.parametrize("n_new", [0, 2])
 def test_sets_are_replaced_and_nothing_else(n_new: int) -> None:
-    sets = subject(30).candidates
+    sets = snapshot(30).candidates
     changed = {4: (1,), 17: (0, 3), 29: (2,)}
     found = with_sets(sets, changed, [f"new {k}" for k in range(n_new)])
     expected = [list(changed.get(row, sets[row].tolist())) for row in range(30)]
@@ -118,7 +118,7 @@ def test_lessons_survive_the_config_and_damage_is_explained(tmp_path: Path) -> N
     with pytest.raises(UserError, match="damaged"):
         DecidedSets("r", "a", "b", "3:x").by_row  # noqa: B018
     with pytest.raises(UserError, match="rows run from 0 to 29"):
-        with_sets(subject(30).candidates, {30: (0,)})
+        with_sets(snapshot(30).candidates, {30: (0,)})
 
 
 def test_annotations_stay_beside_sets_with_a_new_class() -> None:
@@ -138,7 +138,7 @@ def test_annotations_stay_beside_sets_with_a_new_class() -> None:
 def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: RunRegistry, tmp_path: Path) -> None:
     root = finished(runs, tmp_path)
     review = opened(runs, root, tmp_path)
-    desk, teacher = review.desk("Ann"), Teacher(review, runs)
+    desk, teacher = Desk(review, "Ann"), Teacher(review, runs)
     with pytest.raises(UserError, match="nothing to teach"):
         teacher.begin()
     said = {}
@@ -170,7 +170,7 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
 def test_the_story_of_the_labels_goes_on_from_the_earlier_model(runs: RunRegistry, tmp_path: Path) -> None:
     root = finished(runs, tmp_path, params={"epochs": 30})
     review = opened(runs, root, tmp_path)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     one = given(desk)
     desk.decide(one, "pick", one.choices[-1].label)
     run = Teacher(review, runs).begin()
@@ -191,7 +191,7 @@ def test_the_story_of_the_labels_goes_on_from_the_earlier_model(runs: RunRegistr
 def test_after_a_restart_the_review_finds_its_latest_model(runs: RunRegistry, tmp_path: Path) -> None:
     root = finished(runs, tmp_path)
     review = opened(runs, root, tmp_path)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     for _ in range(5):
         one = given(desk)
         desk.decide(one, "pick", one.choices[-1].label)
@@ -213,15 +213,15 @@ def test_after_a_restart_the_review_finds_its_latest_model(runs: RunRegistry, tm
 def test_controls_decided_before_are_answered_from_the_record(runs: RunRegistry, tmp_path: Path) -> None:
     root = finished(runs, tmp_path)
     review = opened(runs, root, tmp_path)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     while (one := desk.next()) is not None:
         desk.decide(one, "pick", one.choices[0].label)
     run = Teacher(review, runs).begin()
     run.join(60)
     teacher = Teacher(review, runs)
     assert teacher.poll()
-    assert review.controls_answered() == len(review.round.controls)
-    assert review.certificate().wrong == 0
+    assert certification.controls_answered(review) == len(review.round.controls)
+    assert certification.certificate(review).wrong == 0
     close(review)
 
 
@@ -233,7 +233,7 @@ def test_a_method_that_cannot_go_on_is_fitted_again(method: str, runs: RunRegist
     run = runs.start(RunConfig(**(vars(made) | {"params": kept})))
     run.join(60)
     review = opened(runs, run.id, tmp_path)
-    desk = review.desk("Ann")
+    desk = Desk(review, "Ann")
     one = given(desk)
     desk.decide(one, "other", "lynx")  # a new class: the network would need another output
     taught = Teacher(review, runs).begin()
@@ -269,7 +269,7 @@ def test_which_methods_can_go_on() -> None:
 def test_every_one_of_them_starts_where_the_model_stood(method: str) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 4)).astype(np.float32)
-    sets = subject(60).candidates
+    sets = snapshot(60).candidates
     first = METHODS[method](epochs=3, batch_size=16, threads=1).fit(X, sets)
     second = METHODS[method](epochs=1, batch_size=16, threads=1, lr=0.0)
     assert second.warm_start(first.fitted_arrays())

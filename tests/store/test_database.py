@@ -11,18 +11,18 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import event
 
 from pll.errors import UserError
-from pll.store import Database, Store, schema
+from pll.store import Database, Store, tables
 from pll.store import database as database_module
 from pll.store import database_url as default_url
-from pll.store.records import Event, ReviewRecord
 from pll.store.store import now
+from pll.store.tables import Event, ReviewRecord
 
 
 def test_the_migrations_lead_to_the_tables_of_the_code(database_url: str) -> None:
     database = Database(database_url)
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, schema.metadata) == []
+        assert compare_metadata(context, tables.metadata) == []
     database.close()
 
 

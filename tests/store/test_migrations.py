@@ -11,9 +11,9 @@ import pytest
 import sqlalchemy as sa
 from alembic.runtime.migration import MigrationContext
 
-from pll.store import Database, Store, migrate, schema
+from pll.store import Database, Store, migrate, tables
 from pll.store.database import _checked_url, _engine
-from pll.store.records import Opened, ReviewRecord
+from pll.store.tables import Opened, ReviewRecord
 
 AT = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 ROUNDS = (
@@ -33,7 +33,7 @@ def of_version_1(database_url: str) -> Iterator[str]:
     with engine.begin() as connection:
         assert MigrationContext.configure(connection).get_current_revision() == "0001"
         record = ReviewRecord("review", 9, 1, 1, 1.0, 0.1, AT)
-        connection.execute(sa.insert(schema.review).values(**record.__dict__))
+        connection.execute(sa.insert(tables.review).values(**record.__dict__))
         for number, run, fingerprint, _ in ROUNDS:
             connection.execute(
                 sa.text(
@@ -43,7 +43,7 @@ def of_version_1(database_url: str) -> Iterator[str]:
                 ),
                 {"number": number, "run": run, "fingerprint": fingerprint},
             )
-        connection.execute(sa.insert(schema.control).values(review="review", round=1, position=0, row=4))
+        connection.execute(sa.insert(tables.control).values(review="review", round=1, position=0, row=4))
     engine.dispose()
     yield database_url
 
@@ -70,7 +70,7 @@ def test_a_database_of_version_1_is_brought_to_the_tables_of_the_code(of_version
     database = Database(of_version_1)
     with database.engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, schema.metadata) == []
+        assert compare_metadata(context, tables.metadata) == []
     database.close()
 
 

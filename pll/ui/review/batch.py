@@ -1,4 +1,4 @@
-"""Look-alikes: many examples with one proposed label, accepted at a stroke but for those that are marked."""
+"""Look-alikes view: many examples with one proposed label, accepted together except for marked ones."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import streamlit as st
 
+from pll.review.desk import Assignment
 from pll.colors import class_colours
-from pll.review.assignment import Assignment
-from pll.ui.format import count
-from pll.ui.review.desk import component, pressed
-from pll.ui.review.messages import Listener, Message, seconds_of
+from pll.ui.review.desk_view import component
+from pll.ui.review.error_messages import show_errors
 from pll.ui.review.payload import NEIGHBOUR, Payload, neighbour
 from pll.ui.review.progress import strip
-from pll.ui.review.sitting import Sitting
-from pll.ui.review.troubles import shown
+from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab, pressed, seconds_of
+from pll.ui.format import count
 
 TILES = 24
 """Examples of a group: as many as an eye takes in."""
@@ -23,20 +22,20 @@ _batch = component("batch")
 
 
 @dataclass
-class Group(Listener):
+class Group(MessageHandler):
     """Look-alikes in one reviewer's hands.
 
     Attributes:
-        sitting: whose.
-        tiles: what is in hand.
+        tab: whose.
+        tiles: what is assigned.
         label: proposed for all of them.
         passed: examples that groups were made around and that were put aside.
-        ack, said, problem: see `Listener`.
+        ack, said, problem: see `MessageHandler`.
     """
 
     storing = "accept"
 
-    sitting: Sitting
+    tab: ReviewTab
     tiles: list[Assignment] = field(default_factory=list)
     label: str = ""
     passed: set[int] = field(default_factory=set)
@@ -45,18 +44,18 @@ class Group(Listener):
     problem: str = ""
 
     def fill(self) -> None:
-        """Take the look-alikes of the first example of the queue in hand."""
-        guide, reviewing = self.sitting.guide, self.sitting.guide.reviewing
+        """Take the look-alikes of the first example of the queue assigned."""
+        manager, review = self.tab.manager, self.tab.manager.review
         self.tiles = []
-        free = reviewing.state.answers < reviewing.asked
-        free &= ~reviewing.state.answered_by(self.sitting.desk.reviewer)
-        free[np.asarray(reviewing.round.controls, dtype=np.int64)] = False  # each of them is to be looked at by itself
-        order = reviewing.order[1]
+        free = review.state.answers < review.asked
+        free &= ~review.state.answered_by(self.tab.desk.reviewer)
+        free[np.asarray(review.round.controls, dtype=np.int64)] = False  # each of them is to be looked at by itself
+        order = review.order[1]
         for row in order[free[order]]:
             if int(row) in self.passed:
                 continue
-            self.tiles = self.sitting.desk.batch(guide.look_alikes(int(row), free, TILES))
-            self.label = str(reviewing.current.labels[row])
+            self.tiles = self.tab.desk.batch(manager.look_alikes(int(row), free, TILES))
+            self.label = str(review.current.labels[row])
             self.passed.add(int(row))
             if self.tiles:
                 return
@@ -70,8 +69,8 @@ class Group(Listener):
         """A key of the grid."""
         what = message.get("what")
         if what == "undo":
-            step = self.sitting.desk.undo(token=nonce)
-            self.said = "Taken back." if step.stored else step.notice
+            step = self.tab.desk.undo(token=nonce)
+            self.said = "Undone." if step.stored else step.notice
             self.passed.clear()
             self.fill()
         elif what in ("other", "accept") and message.get("token") == self.token:
@@ -84,41 +83,41 @@ class Group(Listener):
         if not isinstance(wanted, list):
             return
         chosen = [tile for tile in self.tiles if tile.token in wanted]
-        made = self.sitting.desk.accept(chosen, self.label, seconds=seconds_of(message), blind=self.sitting.blind)
-        self.sitting.made += len(made)
+        made = self.tab.desk.accept(chosen, self.label, seconds=seconds_of(message), blind=self.tab.blind)
+        self.tab.made += len(made)
         self.said = f"Saved: {count(len(made), 'example')} {'is' if len(made) == 1 else 'are'} {self.label}."
-        self.sitting.guide.keep_up()
+        self.tab.manager.keep_up()
 
 
 @st.fragment
-@shown
-def draw(sitting: Sitting) -> None:
-    """The group in hand."""
-    group = group_of(sitting)
+@show_errors
+def draw(tab: ReviewTab) -> None:
+    """The group assigned."""
+    group = group_of(tab)
     if not group.tiles:
         st.info("No group of look-alikes is left.", icon=":material/check_circle:")
-        if group.passed and st.button("Begin again with those put aside"):
+        if group.passed and st.button("Show skipped groups"):
             group.passed.clear()
             group.fill()
             st.rerun(scope="fragment")
         return
-    key = f"batch-{sitting.guide.reviewing.id}"
+    key = f"batch-{tab.manager.review.id}"
     _batch(key=key, data=batch_payload(group), on_act_change=pressed(key, group.act))
 
 
-def group_of(sitting: Sitting) -> Group:
-    """This tab's group; a new one where the sitting is another."""
+def group_of(tab: ReviewTab) -> Group:
+    """This tab's group; a new one where the work session is another."""
     known: Group | None = st.session_state.get("review-group")
-    if known is None or known.sitting is not sitting:
-        known = st.session_state["review-group"] = Group(sitting)
+    if known is None or known.tab is not tab:
+        known = st.session_state["review-group"] = Group(tab)
         known.fill()
     return known
 
 
 def batch_payload(group: Group) -> Payload:
     """What `batch.js` is sent."""
-    sitting = group.sitting
-    data = sitting.guide.data
+    tab = group.tab
+    data = tab.manager.data
     names = list(data.class_names)
     return {
         "ack": group.ack,
@@ -127,11 +126,11 @@ def batch_payload(group: Group) -> Payload:
         "token": group.token,
         "label": group.label,
         "colour": class_colours(len(names))[names.index(group.label)],
-        "undo": bool(sitting.desk.history(1)),
-        "strip": strip(sitting),
+        "undo": bool(tab.desk.history(1)),
+        "strip": strip(tab),
         "tiles": [
             neighbour(data, tile.row, 2 * NEIGHBOUR)
-            | {"token": tile.token, "weight": None if sitting.blind else round(weight_of(tile, group.label), 3)}
+            | {"token": tile.token, "weight": None if tab.blind else round(weight_of(tile, group.label), 3)}
             for tile in group.tiles
         ],
     }

@@ -1,4 +1,4 @@
-"""Where reviewers disagree: how far they agree in all, and each disagreement to be settled."""
+"""Disagreements view: agreement between reviewers, and conflicts to settle."""
 
 from __future__ import annotations
 
@@ -9,51 +9,51 @@ import streamlit as st
 from pll.annotations.agreement import Agreement, agreement
 from pll.annotations.data import Annotations
 from pll.errors import UserError
-from pll.review.events import Verdict
 from pll.review.session import ReviewSession
+from pll.review.state import Outcome
 from pll.ui.components.gallery import show_picture
+from pll.ui.review.error_messages import show_errors, toast_errors
+from pll.ui.review.review_tab import ReviewTab
 from pll.ui.format import count, percent
-from pll.ui.review.sitting import Sitting
-from pll.ui.review.troubles import shown, told
 
 NONE = "None of these"
 SHOWN = 200
 """Disagreements listed at once."""
 
 
-def may_be(sitting: Sitting) -> bool:
+def may_be(tab: ReviewTab) -> bool:
     """Whether two reviewers can have answered the same example."""
-    reviewing = sitting.guide.reviewing
-    return reviewing.record.overlap > 1 or bool(reviewing.conflicts())
+    review = tab.manager.review
+    return review.record.overlap > 1 or bool(review.conflicts())
 
 
 @st.fragment
-@shown
-def draw(sitting: Sitting) -> None:
+@show_errors
+def draw(tab: ReviewTab) -> None:
     """The figures, then one disagreement after the other."""
-    reviewing = sitting.guide.reviewing
-    reviewing.refresh()
-    figures(agreement_of(reviewing))
-    open_ = reviewing.conflicts()
+    review = tab.manager.review
+    review.refresh()
+    figures(agreement_of(review))
+    open_ = review.conflicts()
     if not open_:
         st.success("No disagreement is open.", icon=":material/check_circle:")
         return
     st.markdown(f"**{count(len(open_), 'disagreement')} to settle**")
     listed, chosen_one = st.columns([2, 3], gap="large")
     with listed:
-        table = table_of(reviewing, open_[:SHOWN])
+        table = table_of(review, open_[:SHOWN])
         chosen = st.dataframe(
             table,
             hide_index=True,
-            key=f"review-conflicts-{reviewing.id}-{len(open_)}",
+            key=f"review-conflicts-{review.id}-{len(open_)}",
             on_select="rerun",
             selection_mode="single-row",
             alt="Examples on which reviewers disagree",
         )
     rows = chosen["selection"]["rows"]
     with chosen_one:
-        row, verdict = open_[rows[0] if rows else 0]
-        settle(sitting, row, verdict)
+        row, outcome = open_[rows[0] if rows else 0]
+        settle(tab, row, outcome)
 
 
 def figures(found: Agreement | None) -> None:
@@ -75,12 +75,12 @@ def figures(found: Agreement | None) -> None:
         place.metric(name, said, help=figure.reason or "1 is perfect, 0 is what chance would give.")
 
 
-def agreement_of(reviewing: ReviewSession) -> Agreement | None:
+def agreement_of(review: ReviewSession) -> Agreement | None:
     """Of the labels that reviewers gave; "none of these" is an answer like any other, unsure is none."""
     triples = [
         (row, name, answer.label if answer.label is not None else NONE)
-        for row, verdict in reviewing.state.verdicts()
-        for name, answer in verdict.answers.items()
+        for row, outcome in review.state.outcomes()
+        for name, answer in outcome.answers.items()
         if answer.status in ("label", "none")
     ]
     if not triples:
@@ -92,30 +92,30 @@ def agreement_of(reviewing: ReviewSession) -> Agreement | None:
             np.array([row for row, _, _ in triples], dtype=np.int64),
             np.array([names.index(name) for _, name, _ in triples], dtype=np.int64),
             np.array([labels.index(label) for _, _, label in triples], dtype=np.int64),
-            len(reviewing.root),
+            len(review.root),
             tuple(labels),
             tuple(names),
         )
     )
 
 
-def table_of(reviewing: ReviewSession, open_: list[tuple[int, Verdict]]) -> pd.DataFrame:
+def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.DataFrame:
     """A row a disagreement: who said what."""
     return pd.DataFrame(
         {
-            "example": [str(reviewing.root.ids[row]) for row, _ in open_],
+            "example": [str(review.root.ids[row]) for row, _ in open_],
             "answers": [
-                " · ".join(f"{name}: {answer.label or answer.status}" for name, answer in verdict.answers.items())
-                for _, verdict in open_
+                " · ".join(f"{name}: {answer.label or answer.status}" for name, answer in outcome.answers.items())
+                for _, outcome in open_
             ],
         }
     )
 
 
-def settle(sitting: Sitting, row: int, verdict: Verdict) -> None:
+def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
     """One disagreement: the example, what was said, and what is to count."""
-    data, reviewing = sitting.guide.data, sitting.guide.reviewing
-    st.markdown(f"**{reviewing.root.ids[row]}**")
+    data, review = tab.manager.data, tab.manager.review
+    st.markdown(f"**{review.root.ids[row]}**")
     try:
         pictured = show_picture(data, row, 200)
     except UserError as error:
@@ -124,25 +124,27 @@ def settle(sitting: Sitting, row: int, verdict: Verdict) -> None:
     if data.texts is not None:
         st.text(str(data.texts[row]))
     elif not pictured:
-        columns = sitting.guide.similar.columns(row)
-        told = pd.DataFrame([(one.name, one.value, one.usual) for one in columns], columns=["column", "here", "nearby"])
-        st.dataframe(told, hide_index=True, height=220, key=f"review-conflict-row-{row}", alt="The row")
-    for name, answer in verdict.answers.items():
+        columns = tab.manager.similar.columns(row)
+        cells = pd.DataFrame(
+            [(one.name, one.value, one.usual) for one in columns], columns=["column", "here", "nearby"]
+        )
+        st.dataframe(cells, hide_index=True, height=220, key=f"review-conflict-row-{row}", alt="The row")
+    for name, answer in outcome.answers.items():
         st.markdown(f"{name}: **{answer.label or NONE.lower()}**" if answer.status != "unsure" else f"{name}: unsure")
-    named = [answer.label for answer in verdict.answers.values() if answer.label is not None]
-    labels = list(dict.fromkeys([*named, *reviewing.root.candidates.names(row)]))
+    named = [answer.label for answer in outcome.answers.values() if answer.label is not None]
+    labels = list(dict.fromkeys([*named, *review.root.candidates.names(row)]))
     with st.container(horizontal=True):
         for k, label in enumerate([*labels, NONE]):
             st.button(
                 label,
-                key=f"settle-{reviewing.id}-{row}-{k}",
+                key=f"settle-{review.id}-{row}-{k}",
                 type="primary" if label in named else "secondary",
                 on_click=decide,
-                args=(sitting, row, None if label == NONE else label),
+                args=(tab, row, None if label == NONE else label),
             )
 
 
-@told
-def decide(sitting: Sitting, row: int, label: str | None) -> None:
+@toast_errors
+def decide(tab: ReviewTab, row: int, label: str | None) -> None:
     """This label counts."""
-    sitting.desk.settle(row, label)
+    tab.desk.settle(row, label)

@@ -42,9 +42,9 @@ class Desk extends Station {
 
   drawPast(view) {
     const bar = element("div", "past", view);
-    element("strong", "", bar, `Looking back, ${this.data.past.place} of ${this.data.past.of}`);
+    element("strong", "", bar, `Earlier decision, ${this.data.past.place} of ${this.data.past.of}`);
     element("span", "", bar, this.data.past.words);
-    button("quiet", "Esc", "Back to the open one", bar, () => this.send({ what: "now" }));
+    button("quiet", "Esc", "Back to the current example", bar, () => this.send({ what: "now" }));
   }
 
   // ---- the example --------------------------------------------------------------------------------------------------
@@ -102,19 +102,19 @@ class Desk extends Station {
       made.disabled = Boolean(off);
       return made;
     };
-    act("N", "None of these", () => this.say("none"), "None of the candidates is right", !can.decide);
+    act("N", "None of these", () => this.say("none"), "None of the candidates is correct", !can.decide);
     act("A", "Another label", () => this.openOther(), "A label that is not among the candidates, or a new one", !can.decide);
-    act("0", "Unsure", () => this.say("unsure"), "You have looked, and cannot tell", !can.decide);
+    act("0", "Unsure", () => this.say("unsure"), "You cannot tell", !can.decide);
     act("E", "Rule one out", () => this.ruleOut(), "One candidate is wrong; the example stays", !can.decide || this.open().length < 2)
       .setAttribute("aria-pressed", this.mode === "rule out");
-    act("S", "Skip", () => this.say("skip"), "Not now: it comes back at the end", !can.decide || this.data.past);
+    act("S", "Skip", () => this.say("skip"), "Decide later: it comes back at the end", !can.decide || this.data.past);
     const ways = element("div", "ways", side);
     const way = (key, name, press, off, title) => {
       const made = button("act quiet", key, name, ways, press);
       made.disabled = Boolean(off);
       made.title = title;
     };
-    way("U", "Undo", () => this.send({ what: "undo" }), !can.undo, "Take back your last decision");
+    way("U", "Undo", () => this.send({ what: "undo" }), !can.undo, "Undo your last decision");
     way("←", "", () => this.send({ what: "back" }), !can.back, "The decision before");
     way("→", "", () => this.send({ what: "forward" }), !this.data.past, "Forward again");
     element("span", "state", ways, "Saving…");

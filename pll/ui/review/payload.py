@@ -1,4 +1,4 @@
-"""What `desk.js` is sent: an example as a person sees it, its candidates as keys, and what speaks for each."""
+"""Data sent to `desk.js`: the example, its candidates with their keys, neighbours and votes."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from pll.annotations.data import Annotations
-from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.review.assignment import Assignment, Choice
+from pll.review.desk import Assignment, Choice
 from pll.review.similar import Similar
-from pll.store.records import Event
+from pll.store.tables import Event
 from pll.ui.components.gallery import picture_uri
+from pll.colors import class_colours
+from pll.ui.review.review_tab import ReviewTab
 from pll.ui.format import percent
-from pll.ui.review.sitting import Sitting
 
 Payload = dict[str, Any]
 
@@ -34,44 +34,44 @@ LONGEST = 20_000
 """Characters of a text."""
 
 
-def payload(sitting: Sitting) -> Payload:
+def payload(tab: ReviewTab) -> Payload:
     """Everything the desk shows now. It never says whether an example is a control."""
-    given = sitting.given
-    base: Payload = {"ack": sitting.ack, "said": _spoken(sitting), "problem": sitting.problem}
+    given = tab.given
+    base: Payload = {"ack": tab.ack, "said": _spoken(tab), "problem": tab.problem}
     if given is None:
         return base | {"token": "", "row": -1}
-    data, similar = sitting.guide.data, sitting.guide.similar
+    data, similar = tab.manager.data, tab.manager.similar
     voters = votes_of(data, given.row)
     return base | {
         "token": given.token,
         "row": given.row,
         "id": given.example,
-        "hero": hero(sitting, given, similar),
-        "choices": choices(sitting, given, similar),
+        "hero": hero(tab, given, similar),
+        "choices": choices(tab, given, similar),
         "votes": voters if len(voters) <= MOST_VOTERS else [],
         "classes": list(data.class_names[:MOST_CLASSES]),
-        "past": _past(sitting),
+        "past": _past(tab),
         "can": {
             "decide": bool(given.token),
             "why": "" if given.token else "Somebody else has this example, or has answered it.",
-            "undo": bool(sitting.desk.history(1)),
-            "back": sitting.place < len(sitting.trail) if sitting.past is not None else bool(sitting.desk.history(1)),
+            "undo": bool(tab.desk.history(1)),
+            "back": tab.place < len(tab.trail) if tab.past is not None else bool(tab.desk.history(1)),
         },
     }
 
 
-def hero(sitting: Sitting, given: Assignment, similar: Similar) -> Payload:
+def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
     """The example itself: its picture, its text, or the columns in which it differs most from its neighbours."""
-    data, row = sitting.guide.data, given.row
+    data, row = tab.manager.data, given.row
     try:
         picture = picture_uri(data, row, PICTURE)
     except UserError:  # its file is gone; the rest can still be judged
         picture = None
     text = None if data.texts is None else str(data.texts[row])[:LONGEST]
     alone = picture is None and text is None
-    place = _places(sitting)
-    beside = [one.label for one in ordered(sitting, given) if one.label in place][:BESIDE] if alone else []
-    near = sitting.guide.signals.neighbours
+    place = _places(tab)
+    beside = [one.label for one in ordered(tab, given) if one.label in place][:BESIDE] if alone else []
+    near = tab.manager.signals.neighbours
     columns = (
         similar.columns(
             row,
@@ -99,12 +99,12 @@ def hero(sitting: Sitting, given: Assignment, similar: Similar) -> Payload:
     }
 
 
-def choices(sitting: Sitting, given: Assignment, similar: Similar) -> list[Payload]:
+def choices(tab: ReviewTab, given: Assignment, similar: Similar) -> list[Payload]:
     """The candidates in the order of their keys."""
-    data, blind = sitting.guide.data, sitting.blind
-    place = _places(sitting)
+    data, blind = tab.manager.data, tab.blind
+    place = _places(tab)
     colours = class_colours(len(place))
-    listed = ordered(sitting, given)
+    listed = ordered(tab, given)
     votes = vote_counts(data, given.row)
     pictureless = data.texts is None and data.pictures is None and data.images is None and not data.is_image
     found = []
@@ -125,16 +125,16 @@ def choices(sitting: Sitting, given: Assignment, similar: Similar) -> list[Paylo
     return found
 
 
-def ordered(sitting: Sitting, given: Assignment) -> list[Choice]:
+def ordered(tab: ReviewTab, given: Assignment) -> list[Choice]:
     """The candidates by weight; in the order of classes where the model's view is hidden or that order is wanted."""
-    if not (sitting.blind or sitting.fixed):
+    if not (tab.blind or tab.fixed):
         return list(given.choices)
-    place = _places(sitting)
+    place = _places(tab)
     return sorted(given.choices, key=lambda one: place.get(one.label, len(place)))
 
 
-def _places(sitting: Sitting) -> dict[str, int]:
-    return {name: j for j, name in enumerate(sitting.guide.data.class_names)}
+def _places(tab: ReviewTab) -> dict[str, int]:
+    return {name: j for j, name in enumerate(tab.manager.data.class_names)}
 
 
 def neighbour(data: PartialLabelDataset, row: int, pixels: int = NEIGHBOUR) -> Payload:
@@ -197,10 +197,10 @@ def _has_columns(data: PartialLabelDataset) -> bool:
     return bool(data.feature_names or data.categories) and data.X.ndim == 2 and data.texts is None
 
 
-def _past(sitting: Sitting) -> Payload | None:
-    if sitting.past is None:
+def _past(tab: ReviewTab) -> Payload | None:
+    if tab.past is None:
         return None
-    return {"place": sitting.place, "of": len(sitting.trail), "words": in_words(sitting.past)}
+    return {"place": tab.place, "of": len(tab.trail), "words": in_words(tab.past)}
 
 
 def in_words(event: Event) -> str:
@@ -221,17 +221,17 @@ def in_words(event: Event) -> str:
             return f"You said {event.label}."
 
 
-def _spoken(sitting: Sitting) -> str:
+def _spoken(tab: ReviewTab) -> str:
     """What a screen reader says: what was saved, then what is next."""
-    given, said = sitting.given, [sitting.problem or sitting.said]
+    given, said = tab.given, [tab.problem or tab.said]
     if given is None:
         said.append("Nothing is left to decide.")
     else:
-        if sitting.past is not None:
-            said.append(in_words(sitting.past))
+        if tab.past is not None:
+            said.append(in_words(tab.past))
         names = [
-            one.label if sitting.blind else f"{one.label} {percent(one.weight, 0)}"
-            for one in ordered(sitting, given)[:9]
+            one.label if tab.blind else f"{one.label} {percent(one.weight, 0)}"
+            for one in ordered(tab, given)[:9]
             if not one.eliminated
         ]
         said.append(f"Now: example {given.example}; {', '.join(names)}.")

@@ -1,4 +1,4 @@
-"""How far the review has come: a line above the desk, and the whole of it on its own view."""
+"""Progress line above the desk, and the Progress view."""
 
 from __future__ import annotations
 
@@ -8,51 +8,53 @@ import pandas as pd
 import streamlit as st
 
 from pll.errors import UserError
+from pll.review import certification
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
 from pll.review.session import ReviewSession
-from pll.review.summary import last_sitting
-from pll.ui.format import count, duration, percent
-from pll.ui.review import calibrating, promising, proposed, rounds, teach, waits
-from pll.ui.review.sitting import Sitting
-from pll.ui.review.troubles import told
+from pll.review.summary import last_work_session
+from pll.store.tables import Opened, RoundRecord
+from pll.ui.review import blocking_notice, calibration_panel, relabel_panel, setup_form, teaching_panel
+from pll.ui.review.error_messages import toast_errors
+from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
+from pll.ui.format import count, duration, percent
 
 REFRESHED = 10
-"""Decisions after which the line says anew how far it is to the certificate. Were that after every one, it would tell
+"""Decisions after which the line says again how far it is to the certificate. Were that after every one, it would tell
 which of them were controls."""
 
 
-def strip(sitting: Sitting) -> dict[str, Any]:
+def strip(tab: ReviewTab) -> dict[str, Any]:
     """The line above the desk, for `desk.js`."""
-    reviewing = sitting.guide.reviewing
-    state, name = reviewing.state, sitting.desk.reviewer
+    review = tab.manager.review
+    state, name = review.state, tab.desk.reviewer
     mine, done = int(state.answered_by(name).sum()), int((state.answers > 0).sum())
     by_others = f" ({done:,} by all)" if done > mine else ""
     rate = recent_rate(state.all_events, name)
     pace = f" · {rate:,.0f} a minute" if rate and mine >= 5 else ""
-    certificate, share, holds = _certificate_line(sitting)
+    certificate, share, holds = _certificate_line(tab)
     return {
-        "left": f"{mine:,} decided{by_others} · {len(reviewing.root) - done:,} left{pace}",
+        "left": f"{mine:,} decided{by_others} · {len(review.root) - done:,} left{pace}",
         "right": certificate,
         "share": share,
         "holds": holds,
     }
 
 
-def _certificate_line(sitting: Sitting) -> tuple[str, float, bool]:
-    """Where the certificate stands: in words, how far (0-1), whether it holds. As it was after every tenth decision."""
-    reviewing = sitting.guide.reviewing
-    key = (reviewing.round.number, len(reviewing.round.controls), reviewing.record.mix, sitting.made // REFRESHED)
-    if sitting.line is None or sitting.line[0] != key:
+def _certificate_line(tab: ReviewTab) -> tuple[str, float, bool]:
+    """Certificate as a sentence, progress (0-1), whether it holds; updated after every tenth decision."""
+    review = tab.manager.review
+    key = (review.round.number, len(review.round.controls), review.record.mix, tab.made // REFRESHED)
+    if tab.line is None or tab.line[0] != key:
         try:
-            sitting.line = (key, line_of(reviewing, forecast(reviewing)))
+            tab.line = (key, line_of(review, forecast(review)))
         except UserError as error:  # the labels have changed under the certificate
-            sitting.line = (key, (str(error), 0.0, False))
-    return sitting.line[1]
+            tab.line = (key, (str(error), 0.0, False))
+    return tab.line[1]
 
 
-def line_of(reviewing: ReviewSession, found: Forecast) -> tuple[str, float, bool]:
-    """The same, anew."""
+def line_of(review: ReviewSession, found: Forecast) -> tuple[str, float, bool]:
+    """The same, again."""
     certificate = found.certificate
     if certificate.threshold is not None:
         return (
@@ -60,13 +62,13 @@ def line_of(reviewing: ReviewSession, found: Forecast) -> tuple[str, float, bool
             1.0,
             True,
         )
-    promise = f"{percent(certificate.max_error)} wrong at most"
+    guarantee = f"{percent(certificate.max_error)} wrong at most"
     if found.needed is None:
-        return f"{promise}: out of reach as it looks now", 0.0, False
+        return f"{guarantee}: out of reach as it looks now", 0.0, False
     total = found.answered + found.needed
-    minutes = minutes_left(found.needed, reviewing.record.mix, recent_rate(reviewing.state.all_events))
+    minutes = minutes_left(found.needed, review.record.mix, recent_rate(review.state.all_events))
     when = "" if minutes is None else f", {_about(minutes)}"
-    return f"{promise}: about {count(found.needed, 'control')} to go{when}", found.answered / max(total, 1), False
+    return f"{guarantee}: about {count(found.needed, 'control')} to go{when}", found.answered / max(total, 1), False
 
 
 def _about(minutes: float) -> str:
@@ -76,38 +78,38 @@ def _about(minutes: float) -> str:
 # ---- the view --------------------------------------------------------------------------------------------------------
 
 
-def draw(sitting: Sitting) -> None:
+def draw(tab: ReviewTab) -> None:
     """Everything: the certificate, the reviewers, what comes next."""
-    guide = sitting.guide
-    guide.reviewing.refresh()
-    figures(guide.reviewing)
+    manager = tab.manager
+    manager.review.refresh()
+    figures(manager.review)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        certificate(sitting)
+        certificate(tab)
     with right:
-        teach.panel(sitting)
-        proposed.panel(sitting)
-        st.markdown("**Take the labels away**")
+        teaching_panel.panel(tab)
+        relabel_panel.panel(tab)
+        st.markdown("**Export**")
         st.caption("Your decisions count: each label says whether it is the model's or a person's, whose and when.")
-        link("export", "Export the labels", run=guide.reviewing.current.run)
-    calibrating.draw(guide.reviewing)
-    work(work_by_reviewer(guide.reviewing))
-    rounds.draw(guide.reviewing)
-    st.caption(summary(sitting))
+        link("export", "Export the labels", run=manager.review.current.run)
+    calibration_panel.draw(manager.review)
+    work(work_by_reviewer(manager.review))
+    round_history(manager.review)
+    st.caption(summary(tab))
 
 
-def figures(reviewing: ReviewSession) -> None:
+def figures(review: ReviewSession) -> None:
     """A strip of figures."""
-    state, n = reviewing.state, len(reviewing.root)
+    state, n = review.state, len(review.root)
     done = int((state.answers > 0).sum())
     rate = recent_rate(state.all_events)
-    changed = sum(said.label != reviewing.root.labels[row] for row, said in reviewing.decisions().items())
+    changed = sum(said.label != review.root.labels[row] for row, said in review.decisions().items())
     for place, (name, value, help_text) in zip(
         st.columns(4),
         (
             ("Decided", f"{done:,}", "Examples that at least one reviewer has answered."),
             ("Left", f"{n - done:,}", "Examples that nobody has answered."),
-            ("Labels put right", f"{changed:,}", "Decisions that differ from the model's label before the review."),
+            ("Corrected labels", f"{changed:,}", "Decisions that differ from the model's label before the review."),
             ("Rate", "–" if rate is None else f"{rate:,.0f} a minute", "Decisions of late, all reviewers together."),
         ),
         strict=True,
@@ -115,12 +117,12 @@ def figures(reviewing: ReviewSession) -> None:
         place.metric(name, value, help=help_text)
 
 
-def certificate(sitting: Sitting) -> None:
+def certificate(tab: ReviewTab) -> None:
     """What may be accepted unseen; or what is missing."""
-    reviewing = sitting.guide.reviewing
+    review = tab.manager.review
     st.markdown("**The certificate**")
     try:
-        found = forecast(reviewing)
+        found = forecast(review)
     except UserError as error:
         st.warning(str(error), icon=":material/info:")
         return
@@ -133,30 +135,30 @@ def certificate(sitting: Sitting) -> None:
         min(1.0, found.answered / max(found.drawn, 1)),
         text=f"{found.answered:,} of {count(found.drawn, 'control')} answered, in the order drawn",
     )
-    st.caption(next_words(reviewing, found))
-    waits.draw(sitting)
-    steer(reviewing, found)
-    promising.popover(sitting)
+    st.caption(next_words(review, found))
+    blocking_notice.draw(tab)
+    steer(review, found)
+    setup_form.popover(tab)
     st.caption(
         "Controls are drawn at random and come unmarked among the others. They count in the order drawn; "
-        "*unsure* and *none of these* count as a wrong label. The promise was fixed before they were drawn."
+        "*unsure* and *none of these* count as a wrong label. The target was set before they were drawn."
     )
 
 
-def next_words(reviewing: ReviewSession, found: Forecast) -> str:
+def next_words(review: ReviewSession, found: Forecast) -> str:
     """How far it is to a (larger) certificate."""
     step = found.step
     certified = found.certificate
     if step is None or found.needed is None:
         if certified.threshold is None:
             return (
-                "If further controls are wrong as often as those so far, no number of them would certify this promise. "
-                "Teach the model, or take over what is proposed: other labels get a draw of their own."
+                "If further controls are wrong as often as those so far, no number of them would reach this target. "
+                "Retrain the model or accept suggested labels: new labels get new controls."
             )
-        if certified.accepted == len(reviewing.root):
+        if certified.accepted == len(review.root):
             return "These are all labels; no further control is needed."
         return "If further controls are wrong as often as those so far, they would certify no more labels."
-    minutes = minutes_left(found.needed, reviewing.record.mix, recent_rate(reviewing.state.all_events))
+    minutes = minutes_left(found.needed, review.record.mix, recent_rate(review.state.all_events))
     when = "" if minutes is None else f" ({_about(minutes)} at the present rate)"
     short = found.needed - (found.drawn - found.answered)
     more = f" Only {found.drawn - found.answered:,} are drawn; draw more." if short > 0 else ""
@@ -166,16 +168,16 @@ def next_words(reviewing: ReviewSession, found: Forecast) -> str:
     )
 
 
-def steer(reviewing: ReviewSession, found: Forecast) -> None:
-    """More controls among what is handed out; more controls drawn."""
+def steer(review: ReviewSession, found: Forecast) -> None:
+    """More controls among what is assigned; more controls drawn."""
     mixes = {0.1: "1 in 10", 0.25: "1 in 4", 0.5: "every second", 1.0: "all"}
-    now = min(mixes, key=lambda mix: abs(mix - reviewing.record.mix))
-    key = f"review-mix-{reviewing.id}"
+    now = min(mixes, key=lambda mix: abs(mix - review.record.mix))
+    key = f"review-mix-{review.id}"
 
-    @told
+    @toast_errors
     def mix() -> None:
         if st.session_state[key] is not None:
-            reviewing.configure(mix=st.session_state[key])
+            review.configure(mix=st.session_state[key])
 
     st.segmented_control(
         "Controls among the examples shown",
@@ -186,39 +188,39 @@ def steer(reviewing: ReviewSession, found: Forecast) -> None:
         on_change=mix,
         help="The more of them, the sooner the certificate, and the fewer of the uncertain examples are put right.",
     )
-    share = found.drawn / len(reviewing.root)
+    share = found.drawn / len(review.root)
     larger = min(1.0, round(share + 0.1, 2))
     if share < 1:
         st.button(
             f"Draw controls up to {percent(larger, 0)} of the examples",
-            key=f"review-draw-{reviewing.id}",
+            key=f"review-draw-{review.id}",
             type="tertiary",
             icon=":material/casino:",
             on_click=draw_more,
-            args=(reviewing, larger),
+            args=(review, larger),
         )
 
 
-@told
-def draw_more(reviewing: ReviewSession, share: float) -> None:
+@toast_errors
+def draw_more(review: ReviewSession, share: float) -> None:
     """Further controls of the same draw, or why not."""
-    st.toast(f"{count(reviewing.draw_more(share), 'further control')} drawn.", icon=":material/casino:")
+    st.toast(f"{count(certification.draw_more(review, share), 'further control')} drawn.", icon=":material/casino:")
 
 
 def work(done: list[Work]) -> None:
     """Who has done what."""
     st.markdown("**Reviewers**")
     if not done:
-        st.caption("Nobody has decided anything yet.")
+        st.caption("No decisions yet.")
         return
     st.dataframe(work_table(done), hide_index=True, alt="What each reviewer has done")
 
 
-def summary(sitting: Sitting) -> str:
+def summary(tab: ReviewTab) -> str:
     """What this reviewer has done since they sat down, breaks of half an hour or more apart."""
-    name = sitting.desk.reviewer
-    done = last_sitting(sitting.guide.reviewing, name)
-    return f"{name} has decided nothing yet." if done is None else f"The last sitting of {name}: {done.words}"
+    name = tab.desk.reviewer
+    done = last_work_session(tab.manager.review, name)
+    return f"{name} has not decided anything yet." if done is None else f"Last session of {name}: {done.words}"
 
 
 def work_table(done: list[Work]) -> pd.DataFrame:
@@ -236,3 +238,51 @@ def work_table(done: list[Work]) -> pd.DataFrame:
             "a minute": [None if work.per_minute is None else round(work.per_minute, 1) for work in done],
         }
     )
+
+
+HOW = {
+    "first": "the review was started",
+    "taught": "the model was retrained",
+    "taken over": "suggested labels were accepted",
+    "new promise": "the target was changed",
+    "run went on": "the run was continued",
+}
+
+
+def round_history(review: ReviewSession) -> None:
+    """The rounds, the latest first."""
+    st.markdown("**The labels under review**")
+    st.dataframe(
+        round_table(review.rounds), hide_index=True, alt="Which labels were under review since when, and by whom"
+    )
+
+
+def round_table(rounds: tuple[RoundRecord, ...]) -> pd.DataFrame:
+    """A row a round."""
+    latest_first = rounds[::-1]
+    return pd.DataFrame(
+        {
+            "round": [record.number for record in latest_first],
+            "since": [f"{record.opened_at.day} {record.opened_at:%B %Y, %H:%M} UTC" for record in latest_first],
+            "because": [HOW.get(record.opened.how or "", "not recorded") for record in latest_first],
+            "by": [opened_by(record.opened) for record in latest_first],
+            "maximum error": [percent(record.max_error) for record in latest_first],
+            "confidence level": [percent(record.level, 0) for record in latest_first],
+            "controls": [f"{len(record.controls):,}" for record in latest_first],
+        }
+    )
+
+
+def opened_by(opened: Opened) -> str:
+    """By whom.
+
+    >>> (
+    ...     opened_by(Opened("first", "Ada")),
+    ...     opened_by(Opened("first", "Ada", verified=True)),
+    ...     opened_by(Opened("run went on")),
+    ... )
+    ('Ada (unverified)', 'Ada', 'nobody')
+    """
+    if opened.by is None:
+        return "nobody" if opened.how == "run went on" else "not recorded"
+    return opened.by if opened.verified else f"{opened.by} (unverified)"

@@ -1,4 +1,4 @@
-"""Who is reviewing: a name that somebody vouches for (OpenID Connect, where it is set up), or one that was typed."""
+"""Who is reviewing: a verified name (OpenID Connect, where it is set up), or one that was typed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import unquote
 import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
-from pll.ui.review import returning
+from pll.ui.review import login_return
 
 COOKIE = "candid_reviewer"
 """The browser remembers a typed name, so that a server that was away finds its reviewers again (by `desk.js`)."""
@@ -19,7 +19,7 @@ LONGEST = 80
 
 @dataclass(frozen=True)
 class Reviewer:
-    """A name, and whether anybody vouches for it."""
+    """A name, and whether it was verified by a login."""
 
     name: str
     verified: bool = False
@@ -58,8 +58,8 @@ def sign(who: Reviewer) -> None:
             st.caption("You are logged in; your decisions carry this name as verified.")
             st.button("Log out", on_click=st.logout, key="review-logout")
         else:
-            st.caption("A typed name: nobody has checked it, and decisions are marked as such.")
-            st.button("Somebody else", on_click=forget, key="review-other-name")
+            st.caption("This name is not verified; decisions are marked as such.")
+            st.button("Change name", on_click=forget, key="review-other-name")
 
 
 def forget() -> None:
@@ -118,7 +118,7 @@ def _ask_to_log_in() -> None:
             on_click=_log_in,
             args=(provider,),
         )
-    returning.remember()
+    login_return.remember()
 
 
 def _log_in(provider: str) -> None:
@@ -145,9 +145,9 @@ def _typed() -> Reviewer | None:
 
 
 def _ask_for_name() -> None:
-    st.markdown("The labels most worth a look come to you one at a time. Say who you are: decisions carry a name.")
+    st.markdown("One example is shown at a time, the most uncertain first. Your name is saved with your decisions.")
     with st.form("review-who", border=False, width=420):
         given = st.text_input("Your name", max_chars=LONGEST, help="Goes with your decisions, as not verified.")
-        if st.form_submit_button("Begin", type="primary") and clean(given):
+        if st.form_submit_button("Start", type="primary") and clean(given):
             st.session_state["review-name"] = clean(given)
             st.rerun()

@@ -1,4 +1,4 @@
-"""The reviews of this process: one store, and one queue manager for each review, shared by all tabs."""
+"""The store and the open reviews of this process, shared by all tabs."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
+from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
-from pll.review.opening import open_review
 from pll.review.queue_manager import QueueManager
-from pll.review.settings import Settings
+from pll.review.session import Settings, open_review
 from pll.runs.process import PerProcess
 from pll.runs.run import Run
 from pll.store import Database, Store
 from pll.ui import session
+from pll.ui.review.error_messages import show_errors
+from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer
-from pll.ui.review.sitting import Sitting
-from pll.ui.review.troubles import shown
 
 KEPT = 4
 """Reviews that stay in memory after the last tab has left them."""
@@ -60,7 +60,7 @@ def store() -> Store:
     return _store()
 
 
-def guide_of(run: Run, settings: Settings | None = None) -> QueueManager:
+def manager_of(run: Run, settings: Settings | None = None) -> QueueManager:
     """The review that a run belongs to; begun with these settings where it does not exist yet.
 
     Raises:
@@ -69,9 +69,9 @@ def guide_of(run: Run, settings: Settings | None = None) -> QueueManager:
 
     def open_() -> QueueManager:
         runs = session.registry()
-        guide = QueueManager(open_review(run, store(), runs.get, settings=settings), runs)
-        guide.begin()
-        return guide
+        manager = QueueManager(open_review(run, store(), runs.get, settings=settings), runs)
+        manager.begin()
+        return manager
 
     return _reviews().get(review_id(run.folder), open_)
 
@@ -82,20 +82,20 @@ def is_begun(run: Run) -> bool:
         return reader.review() is not None
 
 
-def sitting_of(guide: QueueManager, who: Reviewer) -> Sitting:
+def tab_of(manager: QueueManager, who: Reviewer) -> ReviewTab:
     """This tab's place at the desk; a new one where the reviewer or the review is another.
 
     Raises:
         UserError: a name that cannot be kept.
     """
-    key, about = "review-sitting", (guide.reviewing.id, who)
+    key, about = "review-sitting", (manager.review.id, who)
     known = st.session_state.get(key)
-    if known is None or known[0] != about or known[1].guide is not guide:
-        made = Sitting(guide, guide.reviewing.desk(who.name, verified=who.verified), blind=starts_blind())
+    if known is None or known[0] != about or known[1].manager is not manager:
+        made = ReviewTab(manager, Desk(manager.review, who.name, verified=who.verified), blind=starts_blind())
         st.session_state[key] = known = (about, made)
-    sitting: Sitting = known[1]
-    sitting.begin()
-    return sitting
+    tab: ReviewTab = known[1]
+    tab.begin()
+    return tab
 
 
 def starts_blind() -> bool:
@@ -104,7 +104,7 @@ def starts_blind() -> bool:
 
 
 @st.fragment(run_every=120.0)
-@shown
-def stay(sitting: Sitting) -> None:
-    """While the page is open, what is in hand stays in hand."""
-    sitting.desk.renew()
+@show_errors
+def stay(tab: ReviewTab) -> None:
+    """While the page is open, what is assigned stays assigned."""
+    tab.desk.renew()

@@ -7,24 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from pll.review.opening import open_review
+from pll.review.desk import Desk
 from pll.review.queue_manager import QueueManager
-from pll.review.rounds import Promise
-from pll.review.settings import Settings
+from pll.review.rounds import Guarantee
+from pll.review.session import Settings, open_review
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
-from pll.ui.review.sitting import Sitting
+from pll.ui.review.review_tab import ReviewTab
 from tests.run_helpers import config, write_data
 
 
 @pytest.fixture
-def guide(tmp_path: Path) -> Iterator[QueueManager]:
+def manager(tmp_path: Path) -> Iterator[QueueManager]:
     """Over 96 examples of four classes; one in four that come up is a control."""
     runs = RunRegistry(tmp_path / "runs")
     run = runs.start(config(write_data(tmp_path / "data.npz")))
     run.join(60)
     store = Store(Database(tmp_path / "reviews.sqlite3"))
-    settings = Settings(mix=0.25, promise=Promise(share=0.3, max_error=0.3))
+    settings = Settings(mix=0.25, guarantee=Guarantee(share=0.3, max_error=0.3))
     made = QueueManager(open_review(run, store, runs.get, settings=settings), runs)
     made.begin()
     yield made
@@ -34,7 +34,7 @@ def guide(tmp_path: Path) -> Iterator[QueueManager]:
 
 
 @pytest.fixture
-def sitting(guide: QueueManager) -> Sitting:
-    made = Sitting(guide, guide.reviewing.desk("Ada"))
+def tab(manager: QueueManager) -> ReviewTab:
+    made = ReviewTab(manager, Desk(manager.review, "Ada"))
     made.begin()
     return made

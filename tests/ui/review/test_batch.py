@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from pll.ui.review.batch import TILES, Group, batch_payload
-from pll.ui.review.sitting import Sitting
+from pll.ui.review.review_tab import ReviewTab
 
 
-def test_all_but_the_marked_get_the_label_and_one_undo_takes_it_back(sitting: Sitting) -> None:
-    group = Group(sitting)
+def test_all_but_the_marked_get_the_label_and_one_undo_takes_it_back(tab: ReviewTab) -> None:
+    group = Group(tab)
     group.fill()
     sent = batch_payload(group)
-    reviewing = sitting.guide.reviewing
+    review = tab.manager.review
     assert 2 <= len(sent["tiles"]) <= TILES
-    assert {reviewing.current.labels[tile.row] for tile in group.tiles} == {group.label}
-    assert not {tile.row for tile in group.tiles} & set(reviewing.round.controls)  # those are looked at one by one
+    assert {review.current.labels[tile.row] for tile in group.tiles} == {group.label}
+    assert not {tile.row for tile in group.tiles} & set(review.round.controls)  # those are looked at one by one
     rows, label = [tile.row for tile in group.tiles], group.label
     tokens = [tile["token"] for tile in sent["tiles"]]
     message = {"nonce": "a", "what": "accept", "token": group.token, "tokens": tokens[1:], "seconds": 12.0}
     group.act(message)
     group.act(message)
-    assert [reviewing.state.verdict(row).label for row in rows] == [None, *[label] * (len(rows) - 1)]
-    assert len(reviewing.state.all_events) == len(rows) - 1
+    assert [review.state.outcome(row).label for row in rows] == [None, *[label] * (len(rows) - 1)]
+    assert len(review.state.all_events) == len(rows) - 1
     group.act({"nonce": "b", "what": "undo"})
-    assert all(reviewing.state.verdict(row).label is None for row in rows)
+    assert all(review.state.outcome(row).label is None for row in rows)
 
 
-def test_another_group_leaves_this_one_as_it_was(sitting: Sitting) -> None:
-    group = Group(sitting)
+def test_another_group_leaves_this_one_as_it_was(tab: ReviewTab) -> None:
+    group = Group(tab)
     group.fill()
     first = group.tiles[0].row
     group.act({"nonce": "a", "what": "other", "token": group.token})
     assert group.tiles and group.tiles[0].row != first
-    assert not sitting.guide.reviewing.state.all_events
+    assert not tab.manager.review.state.all_events

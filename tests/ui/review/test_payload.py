@@ -10,13 +10,13 @@ import pytest
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
-from pll.ui.review.desk import desk_payload
+from pll.ui.review.desk_view import desk_payload
 from pll.ui.review.payload import vote_counts, votes_of
-from pll.ui.review.sitting import Sitting
+from pll.ui.review.review_tab import ReviewTab
 
 
-def test_candidates_come_by_weight_with_columns_beside_the_nearest_of_each(sitting: Sitting) -> None:
-    found = desk_payload(sitting)
+def test_candidates_come_by_weight_with_columns_beside_the_nearest_of_each(tab: ReviewTab) -> None:
+    found = desk_payload(tab)
     json.dumps(found)
     weights = [choice["weight"] for choice in found["choices"]]
     assert weights == sorted(weights, reverse=True) and sum(weights) == pytest.approx(1, abs=1e-3)
@@ -32,32 +32,32 @@ def test_candidates_come_by_weight_with_columns_beside_the_nearest_of_each(sitti
     }
 
 
-def test_blind_tells_nothing_of_the_model(sitting: Sitting) -> None:
-    sitting.blind = True
-    found = desk_payload(sitting)
-    place = {name: k for k, name in enumerate(sitting.guide.data.class_names)}
+def test_blind_tells_nothing_of_the_model(tab: ReviewTab) -> None:
+    tab.blind = True
+    found = desk_payload(tab)
+    place = {name: k for k, name in enumerate(tab.manager.data.class_names)}
     names = [choice["label"] for choice in found["choices"]]
     assert names == sorted(names, key=place.__getitem__)
     assert all(choice["weight"] is None for choice in found["choices"])
     assert "%" not in found["said"] and found["said"].endswith(", ".join(names) + ".")
 
 
-def test_a_control_looks_like_any_other_example(sitting: Sitting) -> None:
+def test_a_control_looks_like_any_other_example(tab: ReviewTab) -> None:
     """The same fields, and the line about the certificate stands still between every tenth decision."""
     keys, lines, controls = set(), set(), set()
     for k in range(9):
-        assert sitting.given is not None
-        found = desk_payload(sitting)
+        assert tab.given is not None
+        found = desk_payload(tab)
         keys.add(tuple(found))
         lines.add(found["strip"]["right"])
-        controls.add(sitting.given.is_control)
-        sitting.act(
+        controls.add(tab.given.is_control)
+        tab.act(
             {
                 "nonce": str(k),
                 "what": "say",
                 "kind": "pick",
-                "label": sitting.given.identified,
-                "token": sitting.given.token,
+                "label": tab.given.identified,
+                "token": tab.given.token,
                 "seconds": 1,
             }
         )

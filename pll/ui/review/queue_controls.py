@@ -1,69 +1,69 @@
-"""What comes next: the order of the queue, what is left out of it, and how the desk shows it."""
+"""Controls of the queue: order, filters, and display of the desk."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
-from pll.review.filters import QueueFilter
 from pll.review.orders import ORDERS
-from pll.ui.review.sitting import Sitting
-from pll.ui.review.troubles import told
+from pll.review.queue import QueueFilter
+from pll.ui.review.error_messages import toast_errors
+from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
 
-def looks(sitting: Sitting) -> None:
+def looks(tab: ReviewTab) -> None:
     """The model's view shown or hidden, candidates by weight or in fixed order."""
-    key = f"review-blind-{sitting.guide.reviewing.id}"
+    key = f"review-blind-{tab.manager.review.id}"
 
     def blind() -> None:
-        sitting.blind = bool(st.session_state[key])
+        tab.blind = bool(st.session_state[key])
 
     def fixed() -> None:
-        sitting.fixed = bool(st.session_state[f"{key}-fixed"])
+        tab.fixed = bool(st.session_state[f"{key}-fixed"])
 
     with st.popover("View", icon=":material/visibility:", type="tertiary"):
         st.toggle(
             "Hide the model's view",
-            value=sitting.blind,
+            value=tab.blind,
             key=key,
             on_change=blind,
             help="No weights, candidates in fixed order. The model cannot sway your answers then.",
         )
         st.toggle(
             "Candidates in fixed order",
-            value=sitting.fixed or sitting.blind,
+            value=tab.fixed or tab.blind,
             key=f"{key}-fixed",
             on_change=fixed,
-            disabled=sitting.blind,
+            disabled=tab.blind,
             help="The same label is then mostly under the same key. Otherwise the likeliest is 1.",
         )
 
 
-def popover(sitting: Sitting) -> None:
+def popover(tab: ReviewTab) -> None:
     """The order and the filters."""
-    key = f"review-queue-{sitting.guide.reviewing.id}"
+    key = f"review-queue-{tab.manager.review.id}"
     with st.popover("Queue", icon=":material/sort:", type="tertiary", key=key, on_change="rerun") as opened:
         pass
     if opened.open:  # closed, it costs nothing
         with opened:
-            order(sitting, key)
-            filters(sitting, key)
+            order(tab, key)
+            filters(tab, key)
 
 
-def order(sitting: Sitting, key: str) -> None:
+def order(tab: ReviewTab, key: str) -> None:
     """Which examples come first."""
-    guide = sitting.guide
-    names = [one.name for one in guide.orders]
+    manager = tab.manager
+    names = [one.name for one in manager.orders]
 
-    @told
+    @toast_errors
     def choose() -> None:
-        guide.choose(st.session_state[f"{key}-order"])
-        sitting.again()
+        manager.choose(st.session_state[f"{key}-order"])
+        tab.again()
 
-    chosen = guide.order if guide.order in names else names[0]
+    chosen = manager.order if manager.order in names else names[0]
     st.selectbox(
-        "First come",
+        "Order",
         names,
         index=names.index(chosen),
         format_func=lambda name: ORDERS[name].title,
@@ -73,11 +73,11 @@ def order(sitting: Sitting, key: str) -> None:
     st.caption(ORDERS[chosen].explanation + " For everybody who reviews this run. Random controls are mixed in.")
 
 
-def filters(sitting: Sitting, key: str) -> None:
+def filters(tab: ReviewTab, key: str) -> None:
     """What is left out of the queue; for this reviewer alone."""
-    data = sitting.guide.data
+    data = tab.manager.data
     names = list(range(data.n_classes))
-    kept = sitting.filter
+    kept = tab.filter
     st.multiselect(
         "Only where the label is",
         names,
@@ -106,12 +106,12 @@ def filters(sitting: Sitting, key: str) -> None:
             key=f"{key}-annotator",
             help="Examples that this annotator gave another label than the model.",
         )
-    st.button("Apply", key=f"{key}-apply", on_click=apply, args=(sitting, key))
+    st.button("Apply", key=f"{key}-apply", on_click=apply, args=(tab, key))
     st.caption("Random controls come all the same: the certificate is about all examples.")
 
 
-@told
-def apply(sitting: Sitting, key: str) -> None:
+@toast_errors
+def apply(tab: ReviewTab, key: str) -> None:
     """Put the filters in force."""
     pair = st.session_state[f"{key}-pair"]
     annotator = st.session_state.get(f"{key}-annotator")
@@ -122,40 +122,40 @@ def apply(sitting: Sitting, key: str) -> None:
         against=annotator is not None,
         undecided=False,
     )
-    restrict(sitting, wanted)
+    restrict(tab, wanted)
 
 
-@told
-def restrict(sitting: Sitting, wanted: QueueFilter) -> None:
+@toast_errors
+def restrict(tab: ReviewTab, wanted: QueueFilter) -> None:
     """Hand out what the filter lets through; an empty one lifts it."""
-    mask = wanted.mask(sitting.guide.signals, None, sitting.guide.data.annotations)
-    sitting.filter = wanted
-    sitting.desk.only(None if mask.all() else mask)
-    sitting.again()
+    mask = wanted.mask(tab.manager.signals, None, tab.manager.data.annotations)
+    tab.filter = wanted
+    tab.desk.restrict(None if mask.all() else mask)
+    tab.again()
 
 
-def nothing_left(sitting: Sitting) -> None:
+def nothing_left(tab: ReviewTab) -> None:
     """The queue is empty for this reviewer."""
-    state = sitting.guide.reviewing.state
+    state = tab.manager.review.state
     unsure = state.rows_with("unsure")
-    if sitting.filter != UNFILTERED:
-        st.info("Nothing that your filters let through is left.", icon=":material/filter_alt_off:")
-        st.button("Lift the filters", on_click=restrict, args=(sitting, UNFILTERED), type="primary")
-    elif not bool(np.all(state.answers >= sitting.guide.reviewing.asked)):
-        st.info("Others have in hand what is left. Look again in a moment.", icon=":material/group:")
-        st.button("Look again", on_click=told(sitting.again), type="primary")
+    if tab.filter != UNFILTERED:
+        st.info("No example left matches your filters.", icon=":material/filter_alt_off:")
+        st.button("Clear filters", on_click=restrict, args=(tab, UNFILTERED), type="primary")
+    elif not bool(np.all(state.answers >= tab.manager.review.asked)):
+        st.info("Other reviewers are working on the examples left. Refresh in a moment.", icon=":material/group:")
+        st.button("Refresh", on_click=toast_errors(tab.again), type="primary")
     else:
         left = f" {len(unsure):,} stayed unsure." if len(unsure) else ""
         st.success(f"Every example has been decided.{left}", icon=":material/check_circle:")
-    if sitting.desk.history(1):
-        st.button("Undo the last decision", icon=":material/undo:", on_click=undo, args=(sitting,), shortcut="u")
-    link("export", "Export the labels", run=sitting.guide.reviewing.current.run)
+    if tab.desk.history(1):
+        st.button("Undo last decision", icon=":material/undo:", on_click=undo, args=(tab,), shortcut="u")
+    link("export", "Export the labels", run=tab.manager.review.current.run)
 
 
-@told
-def undo(sitting: Sitting) -> None:
+@toast_errors
+def undo(tab: ReviewTab) -> None:
     """Take back the last decision."""
-    sitting.given = sitting.desk.undo().next
+    tab.given = tab.desk.undo().next
 
 
 UNFILTERED = QueueFilter(undecided=False)

@@ -1,4 +1,4 @@
-"""Back to where one was after a login: the identity provider sends everybody to the first page.
+"""Return to the page where the login was started; the identity provider sends everybody to the first page.
 
 The browser tab itself remembers the link (sessionStorage, so that no other tab and no server hears of it).
 """

@@ -1,4 +1,4 @@
-"""What cannot be done is said in words, wherever it happens: in a callback, in a part of the page that runs alone."""
+"""Decorators that show errors of callbacks and fragments to the user."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pll.errors import UserError
 P = ParamSpec("P")
 
 
-def told(callback: Callable[P, object]) -> Callable[P, None]:
+def toast_errors(callback: Callable[P, object]) -> Callable[P, None]:
     """A callback that says what went wrong: outside it, nothing would but a traceback."""
 
     @wraps(callback)
@@ -26,7 +26,7 @@ def told(callback: Callable[P, object]) -> Callable[P, None]:
     return wrapped
 
 
-def shown(part: Callable[P, object]) -> Callable[P, None]:
+def show_errors(part: Callable[P, object]) -> Callable[P, None]:
     """A part of a page that says what went wrong in its own place. To be put below `st.fragment`."""
 
     @wraps(part)

@@ -1,46 +1,107 @@
-"""What one tab has on its desk, and what becomes of the keys pressed there. Knows nothing of how it is drawn."""
+"""State of one browser tab of a reviewer, and handling of the messages that its component sends."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
-from pll.review.assignment import Assignment, Step
-from pll.review.desk import Desk
-from pll.review.events import Kind
-from pll.review.filters import QueueFilter
+import streamlit as st
+
+from pll.errors import UserError
+from pll.review.desk import Assignment, DecisionResult, Desk
+from pll.review.queue import QueueFilter
 from pll.review.queue_manager import QueueManager
-from pll.store.records import Event
-from pll.ui.review.messages import Listener, Message, seconds_of
+from pll.review.state import Kind
+from pll.store.tables import Event
 
+Message = Mapping[str, Any]
 LOOKED_BACK = 200
 """Decisions of one's own that can be looked back at."""
 SAID = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
 
 
+def pressed(key: str, act: Callable[[Any], None]) -> Callable[[], None]:
+    """What the component calls: passes the message on."""
+
+    def callback() -> None:
+        act(st.session_state[key].get("act"))
+
+    return callback
+
+
+class MessageHandler(ABC):
+    """Handles the messages of one component.
+
+    Attributes:
+        ack: the last message that has been dealt with.
+        said: the result, for those who do not see it; problem: what went wrong.
+        storing: the kind of message that brings decisions.
+    """
+
+    ack: str
+    said: str
+    problem: str
+    storing: ClassVar[str]
+
+    def act(self, message: object) -> None:
+        """What was pressed. A message that comes twice, or is none, changes nothing."""
+        if not isinstance(message, Mapping) or not isinstance(message.get("nonce"), str):
+            return
+        nonce = message["nonce"][:80]
+        if nonce == self.ack:
+            return
+        self.said = self.problem = ""
+        try:
+            self.do(message, nonce)
+        except UserError as error:
+            lost = " Nothing was stored; give it again." if message.get("what") == self.storing else ""
+            self.problem = f"{error}{lost}"
+        self.ack = nonce
+
+    @abstractmethod
+    def do(self, message: Message, nonce: str) -> None:
+        """What it asks for.
+
+        Raises:
+            UserError: that cannot be done.
+        """
+
+
+def seconds_of(message: Message) -> float | None:
+    """The time spent, as the browser says; None where that makes no sense.
+
+    >>> seconds_of({"seconds": 2}), seconds_of({"seconds": -1}), seconds_of({"seconds": "2"})
+    (2.0, None, None)
+    """
+    seconds = message.get("seconds")
+    return float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 86_400 else None
+
+
 @dataclass
-class Sitting(Listener):
+class ReviewTab(MessageHandler):
     """One reviewer at one desk in one tab.
 
     Attributes:
-        guide: the review, its data and the order of its queue.
+        manager: the review, its data and the order of its queue.
         desk: the reviewer's.
         blind: the model's view is hidden.
         fixed: candidates stand in the order of classes and not of weights.
         given: what is on the desk; None where nothing is left.
         open: what was on the desk before its reviewer looked back.
         past: the decision looked back at; None where none is.
-        ack, said, problem: see `Listener`.
-        made: decisions stored in this sitting; began: when it did, UTC.
+        ack, said, problem: see `MessageHandler`.
+        made: decisions stored in this work session; began: when it did, UTC.
         trail: what can be looked back at, the newest first.
-        filter: what is handed out.
+        filter: what is assigned.
         line: where the certificate stood at the last tenth decision.
     """
 
     storing = "say"
 
-    guide: QueueManager
+    manager: QueueManager
     desk: Desk
     blind: bool = False
     fixed: bool = False
@@ -57,12 +118,12 @@ class Sitting(Listener):
     line: tuple[tuple[Any, ...], tuple[str, float, bool]] | None = None
 
     def begin(self) -> None:
-        """Take something in hand, where nothing is."""
+        """Take something assigned, where nothing is."""
         if self.given is None:
             self.given = self.desk.next()
 
     def again(self) -> None:
-        """Give back what is in hand, and ask anew: another order or filter is in force."""
+        """Give back what is assigned, and ask again: another order or filter is in force."""
         self.desk.release()
         self.open = self.past = None
         self.given = self.desk.next()
@@ -97,16 +158,16 @@ class Sitting(Listener):
             self.made += 1
             is_ = f"not {label}" if kind == "eliminate" else SAID.get(kind, label)
             self.said = f"Saved: {given.example} is {is_}."
-            self.guide.keep_up()
+            self.manager.keep_up()
 
     def _undo(self, nonce: str) -> None:
         step = self.desk.undo(token=nonce)
         self._take(step)
         if step.stored and step.event is not None:
             self.made = max(0, self.made - 1)
-            self.said = f"Taken back: {step.event.example}."
+            self.said = f"Undone: {step.event.example}."
 
-    def _take(self, step: Step) -> None:
+    def _take(self, step: DecisionResult) -> None:
         self.given, self.open, self.past = step.next, None, None
         self.problem = step.notice
 

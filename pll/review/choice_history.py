@@ -1,6 +1,6 @@
-"""What decisions taught under earlier runs of a review: a run that was taught them has one candidate left there.
+"""Training data of the conditional logit from earlier runs of a review.
 
-Without this the logit would begin anew with every taught run.
+Without this the logit would begin again with every retrained run.
 """
 
 from __future__ import annotations
@@ -12,8 +12,7 @@ from itertools import pairwise
 import numpy as np
 
 from pll.candidates import CandidateSets
-from pll.review.decided import Decided
-from pll.review.lessons import Lessons
+from pll.review.decided import ChoiceData, Decided
 from pll.review.logit import lessons
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals
@@ -22,7 +21,7 @@ Signals = Callable[[str], ReviewSignals]
 """Gives the signals of a run by its id."""
 
 
-def earlier_lessons(review: ReviewSession, decided: Decided, signals_of: Signals) -> Lessons | None:
+def earlier_choice_data(review: ReviewSession, decided: Decided, signals_of: Signals) -> ChoiceData | None:
     """The lessons of all runs before the present one, the first run's first; None where it is the first.
 
     A run's lessons are those decisions whose examples the next one has only one candidate for. Runs that were looked
@@ -37,7 +36,7 @@ def earlier_lessons(review: ReviewSession, decided: Decided, signals_of: Signals
     runs = runs[: runs.index(review.current.run) + 1]
     signals = [signals_of(run) for run in runs]
     wanted = lessons(signals[-1], decided).features
-    found: Lessons | None = None
+    found: ChoiceData | None = None
     for own, after in pairwise(signals):
         made = _mapped(lessons(own, _learnt(decided, own.sets, after.sets)), own.sets, decided.sets)
         if made.features == wanted and len(made):
@@ -55,7 +54,7 @@ def _learnt(decided: Decided, own: CandidateSets, after: CandidateSets) -> Decid
     return Decided(own, rows, np.array(known, dtype=np.int64))
 
 
-def _mapped(made: Lessons, own: CandidateSets, now: CandidateSets) -> Lessons:
+def _mapped(made: ChoiceData, own: CandidateSets, now: CandidateSets) -> ChoiceData:
     """The same lessons in the classes of the present run, which has all of the earlier ones."""
     place = {name: j for j, name in enumerate(now.class_names)}
     index = np.array([place.get(name, 0) for name in own.class_names], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""On Progress: that the certificate waits for a control which somebody has in hand or put off, and what can be done."""
+"""Notice on the Progress view about a control that blocks the certificate."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ from datetime import timedelta
 
 import streamlit as st
 
-from pll.review.blocking import Waiting, set_free, waiting
+from pll.review.blocking import BlockingControl, free_control, waiting
+from pll.ui.review.error_messages import toast_errors
+from pll.ui.review.review_tab import ReviewTab
 from pll.ui.format import count
-from pll.ui.review.sitting import Sitting
-from pll.ui.review.troubles import told
 
 
-def draw(sitting: Sitting) -> None:
+def draw(tab: ReviewTab) -> None:
     """What the certificate waits for; nothing where it does not wait."""
-    found = waiting(sitting.guide.reviewing)
+    found = waiting(tab.manager.review)
     if found is None:
         return
-    name = sitting.desk.reviewer
+    name = tab.desk.reviewer
     st.caption(f":material/hourglass_top: {said(found, name)}")
     with st.container(horizontal=True, gap="small"):
         if any(holder.name != name for holder in found.holders):
-            st.button("Free it now", key="review-free", type="tertiary", on_click=free, args=(sitting,))
-        if sitting.desk.skipped:
-            put_off = count(sitting.desk.skipped, "example")
+            st.button("Release it now", key="review-free", type="tertiary", on_click=free, args=(tab,))
+        if tab.desk.skipped:
+            put_off = count(len(tab.desk.skipped), "example")
             st.button(
-                f"Bring back the {put_off} that you skipped",
+                f"Show {put_off} you skipped again",
                 key="review-bring-back",
                 type="tertiary",
-                on_click=sitting.desk.bring_back,
+                on_click=tab.desk.bring_back_skipped,
             )
 
 
-def said(found: Waiting, name: str) -> str:
-    """In words, for one reviewer. Of what they have in hand themselves it is not said that it is the control."""
+def said(found: BlockingControl, name: str) -> str:
+    """In words, for one reviewer. Of what they have assigned themselves it is not said that it is the control."""
     behind = count(found.behind, "answered control")
     one = f"{behind} {'does' if found.behind == 1 else 'do'} not count yet: one drawn before is still open"
     others = [holder for holder in found.holders if holder.name != name]
@@ -50,10 +50,10 @@ def said(found: Waiting, name: str) -> str:
     return f"{one}. It comes up in its turn."
 
 
-@told
-def free(sitting: Sitting) -> None:
-    """Out of the hands of whoever has it."""
-    done = set_free(sitting.guide.reviewing, sitting.desk.reviewer)
+@toast_errors
+def free(tab: ReviewTab) -> None:
+    """Release it from whoever has it."""
+    done = free_control(tab.manager.review, tab.desk.reviewer)
     st.toast("It comes up in its turn." if done else "Nobody had it in hand any more.", icon=":material/check:")
 
 

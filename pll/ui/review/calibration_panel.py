@@ -1,4 +1,4 @@
-"""Whether confidence can be believed, by the random controls; and what puts it right."""
+"""Calibration panel of the Progress view: reliability on the random controls, before and after."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import streamlit as st
 from pll.analysis.calibration import Reliability, error_by_chance
 from pll.colors import ACCENT
 from pll.errors import UserError
+from pll.review import certification
 from pll.review.calibration import Calibration, Method
 from pll.review.session import ReviewSession
 from pll.ui import charts
@@ -22,21 +23,21 @@ FULLEST = 2
 """Controls that a bin needs to be worth a sentence."""
 
 
-def draw(reviewing: ReviewSession) -> None:
+def draw(review: ReviewSession) -> None:
     """Reliability before and after, and what that means; or how many controls are missing."""
-    st.markdown("**Can its confidence be believed?**")
+    st.markdown("**Calibration**")
     method = st.segmented_control(
-        "Put it right by",
+        "Method",
         get_args(Method),
         default="temperature",
         format_func=NAMES.__getitem__,
-        key=f"review-calibrate-{reviewing.id}",
+        key=f"review-calibrate-{review.id}",
         required=True,
         help="Temperature makes all label weights sharper or flatter by one number; 30 controls are enough. Isotonic "
         "finds the share that is right for every confidence, of any shape; it needs 100.",
     )
     try:
-        found = reviewing.calibration(method)
+        found = certification.calibration(review, method)
     except UserError as error:
         st.info(str(error), icon=":material/hourglass_bottom:")
         return

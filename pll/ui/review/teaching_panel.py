@@ -1,0 +1,99 @@
+"""Panel that retrains the model on the decisions, and the notice when it has finished."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.review.teaching import changed_by_teaching
+from pll.ui.review.error_messages import toast_errors
+from pll.ui.review.review_tab import ReviewTab
+from pll.ui.format import count, format_state
+
+LOOK = 2.0
+"""Seconds between looks at a model that is being taught."""
+FOCUS = "changed by teaching"
+
+
+def panel(tab: ReviewTab) -> None:
+    """Teach the model; how that stands; what it changed."""
+    manager = tab.manager
+    st.markdown("**Retrain the model**")
+    snapshot = manager.teacher.snapshot()
+    if snapshot is not None and not snapshot.is_active and snapshot.state != "finished":
+        st.warning(snapshot.error or format_state(snapshot), icon=":material/error:")
+        st.button("Dismiss", on_click=manager.teacher.dismiss, key="review-teach-dismiss")
+        return
+    waiting = manager.teacher.waiting()
+    st.caption(
+        "Training continues in the background with your decisions, while you go on. Controls are not used. "
+        "The new labels get their own certificate."
+    )
+    st.button(
+        f"Train on {count(waiting, 'decision')}",
+        key="review-teach",
+        icon=":material/school:",
+        disabled=not waiting or snapshot is not None,
+        on_click=begin,
+        args=(tab,),
+    )
+    if manager.review.previous is not None and not manager.review.current.relabelled:
+        changed = len(changed_by_teaching(manager.review))
+        st.caption(f"Last time, {count(changed, 'other label')} changed because of your decisions.")
+        if changed:
+            st.button("Review these next", key="review-look-panel", on_click=look, args=(tab,), type="tertiary")
+
+
+@toast_errors
+def begin(tab: ReviewTab) -> None:
+    """Start teaching, or say why not."""
+    tab.manager.teacher.begin(by=tab.desk.reviewer, verified=tab.desk.verified)
+
+
+def notice(tab: ReviewTab) -> None:
+    """Above the desk: that the model is being taught, and once it has been, what changed."""
+    if tab.manager.teacher.snapshot() is not None:
+        _watch(tab)
+        return
+    run, changed = st.session_state.get("review-taught", ("", 0))
+    if run != tab.manager.review.current.run:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.markdown(
+            f":material/school: **{count(changed, 'other label')}** changed because of your decisions.", width="content"
+        )
+        if changed:
+            st.button("Review these next", key="review-look", on_click=look, args=(tab,))
+        st.button("Dismiss", key="review-told", on_click=dismiss, type="tertiary")
+
+
+@st.fragment(run_every=LOOK)
+def _watch(tab: ReviewTab) -> None:
+    manager = tab.manager
+    try:
+        if manager.learnt():
+            changed = len(changed_by_teaching(manager.review))
+            st.session_state["review-taught"] = (manager.review.current.run, changed)
+            st.rerun()
+    except UserError as error:
+        st.caption(f":material/error: {error}")
+        return
+    snapshot = manager.teacher.snapshot()
+    if snapshot is None:  # another tab has seen to it
+        st.rerun()
+    elif snapshot.is_active:
+        st.caption(f":material/school: The model is training on your decisions. {format_state(snapshot)}")
+
+
+@toast_errors
+def look(tab: ReviewTab) -> None:
+    """Those first whose labels teaching changed."""
+    changed = changed_by_teaching(tab.manager.review)
+    tab.desk.look_at(changed.rows, FOCUS)
+    tab.again()
+    dismiss()
+
+
+def dismiss() -> None:
+    """Read."""
+    st.session_state.pop("review-taught", None)

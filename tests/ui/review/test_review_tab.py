@@ -1,0 +1,200 @@
+"""What becomes of the keys pressed at a desk."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from pll.errors import UserError
+from pll.review.orders import DEFAULT
+from pll.ui.review.payload import ordered
+from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab
+
+_nonces = (f"n{k}" for k in itertools.count())
+
+
+def press(tab: ReviewTab, what: str, **more: Any) -> None:
+    tab.act({"nonce": next(_nonces), "what": what, **more})
+
+
+def say(tab: ReviewTab, kind: str, label: str | None = None) -> None:
+    assert tab.given is not None
+    press(tab, "say", kind=kind, label=label, token=tab.given.token, seconds=1.5)
+
+
+def pick(tab: ReviewTab, k: int = 0) -> tuple[int, str]:
+    """Press a number; which example that was, and which label."""
+    assert tab.given is not None
+    row, label = tab.given.row, ordered(tab, tab.given)[k].label
+    say(tab, "pick", label)
+    return row, label
+
+
+def label_of(tab: ReviewTab, row: int) -> str | None:
+    return tab.manager.review.state.outcome(row).label
+
+
+def test_a_key_stores_the_decision_and_brings_the_next_example(tab: ReviewTab) -> None:
+    row, label = pick(tab)
+    assert label_of(tab, row) == label
+    assert tab.given is not None and tab.given.row != row
+    assert tab.said.startswith("Saved: ") and label in tab.said
+    (event,) = tab.desk.history()
+    assert (event.seconds, event.blind, event.reviewer) == (1.5, False, "Ada")
+
+
+def test_a_second_press_cannot_label_the_next_example(tab: ReviewTab) -> None:
+    assert tab.given is not None
+    message = {"nonce": "a", "what": "say", "kind": "unsure", "label": None, "token": tab.given.token, "seconds": 1}
+    tab.act(message)
+    after = tab.given
+    tab.act(message)  # sent again
+    tab.act(message | {"nonce": "b"})  # pressed again before the answer was there
+    assert tab.given is after
+    assert len(tab.desk.history()) == 1
+    assert tab.ack == "b"  # the browser is not left waiting
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        None,
+        "pick",
+        {},
+        {"nonce": 7, "what": "undo"},
+        {"nonce": "x", "what": "say", "kind": ["pick"], "label": "ant"},
+        {"nonce": "x", "what": "say", "kind": "pick", "label": {"a": 1}},
+        {"nonce": "x", "what": "explode"},
+    ],
+)
+def test_what_is_no_message_changes_nothing(tab: ReviewTab, message: object) -> None:
+    before = tab.given
+    if isinstance(message, dict) and before is not None:
+        message = message | {"token": before.token}
+    tab.act(message)
+    assert tab.given is before and not tab.desk.history()
+
+
+def test_a_label_that_cannot_be_is_explained_and_nothing_is_stored(tab: ReviewTab) -> None:
+    before = tab.given
+    say(tab, "pick", "unicorn")
+    assert "unicorn" in tab.problem and tab.given is before
+    say(tab, "explode")
+    assert "explode" in tab.problem and not tab.desk.history()
+
+
+def test_undo_goes_back_across_five_examples_and_each_can_be_decided_anew(tab: ReviewTab) -> None:
+    picked = [pick(tab) for _ in range(5)]
+    for row, _ in reversed(picked):
+        press(tab, "undo")
+        assert tab.given is not None and tab.given.row == row
+        assert label_of(tab, row) is None
+    press(tab, "undo")
+    assert "nothing left to undo" in tab.problem
+    row, label = pick(tab, 1)
+    assert row == picked[0][0] and label_of(tab, row) == label
+
+
+def test_looking_back_and_forward_changes_nothing(tab: ReviewTab) -> None:
+    picked = [pick(tab) for _ in range(3)]
+    open_ = tab.given
+    seen = []
+    for _ in range(4):  # once more than there is
+        press(tab, "back")
+        assert tab.given is not None
+        seen.append((tab.place, tab.given.row))
+    assert seen == [(1, picked[2][0]), (2, picked[1][0]), (3, picked[0][0]), (3, picked[0][0])]
+    press(tab, "forward")
+    assert tab.place == 2
+    press(tab, "now")
+    assert tab.given is open_ and tab.place == 0
+    assert [label_of(tab, row) for row, _ in picked] == [label for _, label in picked]
+    pick(tab)  # and the open one is still in hand
+
+
+def test_an_earlier_decision_is_changed_and_the_open_example_comes_back(tab: ReviewTab) -> None:
+    row, label = pick(tab)
+    open_ = tab.given
+    press(tab, "back")
+    assert tab.given is not None and tab.given.mine == label
+    changed = pick(tab, 1)
+    assert changed[0] == row and label_of(tab, row) == changed[1] != label
+    assert open_ is not None and tab.given is not None and tab.given.row == open_.row
+    pick(tab)
+    with tab.manager.review.store.read(tab.manager.review.id) as reader:
+        assert len(reader.claims()) == 1  # nothing else was taken in hand
+
+
+def test_ruling_out_keeps_the_example_until_one_label_is_left(tab: ReviewTab) -> None:
+    while tab.given is not None and len(tab.given.choices) < 3:
+        say(tab, "skip")
+    assert tab.given is not None
+    row, names = tab.given.row, [choice.label for choice in tab.given.choices]
+    for name in names[:-2]:
+        say(tab, "eliminate", name)
+        assert tab.given is not None and tab.given.row == row
+    assert [choice.label for choice in tab.given.choices if choice.eliminated] == names[:-2]
+    say(tab, "eliminate", names[-2])
+    assert label_of(tab, row) == names[-1]
+    assert tab.given is None or tab.given.row != row
+
+
+def test_another_label_may_be_new(tab: ReviewTab) -> None:
+    assert tab.given is not None
+    row = tab.given.row
+    say(tab, "other", "wasp")
+    assert label_of(tab, row) == "wasp"
+
+
+def test_the_order_is_made_anew_after_some_decisions(tab: ReviewTab) -> None:
+    before = tab.manager.review.order[1].copy()
+    for _ in range(8):
+        pick(tab, 1)
+    tab.manager.wait()
+    assert tab.manager.review.order[0] == DEFAULT
+    assert (tab.manager.review.order[1] != before).any()
+
+
+def test_when_all_is_decided_nothing_is_in_hand(tab: ReviewTab) -> None:
+    rows = set()
+    while tab.given is not None:
+        rows.add(pick(tab)[0])
+    assert len(rows) == 96
+    press(tab, "undo")
+    assert tab.given is not None
+
+
+class Counting(MessageHandler):
+    storing = "say"
+
+    def __init__(self) -> None:
+        self.ack = self.said = self.problem = ""
+        self.done: list[str] = []
+
+    def do(self, message: Message, nonce: str) -> None:
+        self.done.append(nonce)
+        if message.get("fails"):
+            raise UserError("The disk is full.")
+
+
+def test_a_message_counts_once_and_is_acknowledged() -> None:
+    heard = Counting()
+    for nonce in ("a", "a", "b" * 100, "b" * 100):
+        heard.act({"nonce": nonce, "what": "say"})
+    for nothing in (None, "a", {"what": "say"}, {"nonce": 3}):
+        heard.act(nothing)
+    assert heard.done == ["a", "b" * 80] and heard.ack == "b" * 80
+
+
+@pytest.mark.parametrize(
+    ("what", "problem"),
+    [("say", "The disk is full. Nothing was stored; give it again."), ("back", "The disk is full.")],
+)
+def test_what_went_wrong_is_said_until_the_next_message(what: str, problem: str) -> None:
+    heard = Counting()
+    heard.act({"nonce": "a", "what": what, "fails": True})
+    assert (heard.problem, heard.ack) == (problem, "a")
+    heard.act({"nonce": "b", "what": what})
+    assert heard.problem == ""

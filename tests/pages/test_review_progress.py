@@ -10,7 +10,7 @@ from pll.review.rounds import Guarantee
 from pll.review.sampling_plan import how_many
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.review import promising, service
+from pll.ui.review import service, setup_form
 from tests.page_helpers import begun, button, entered, figures, said, turned_to
 from tests.review_helpers import given
 
@@ -35,7 +35,7 @@ def test_progress_says_how_far_it_is_to_the_certificate(open_page: Any, finished
 def test_something_else_is_promised_with_a_draw_of_its_own(open_page: Any, finished: Run) -> None:
     manager = begun(finished, mix=1.0)
     page = turned_to(entered(open_page("review", run=finished.id)), finished)
-    page.session_state[promising.BOX] = True
+    page.session_state[setup_form.BOX] = True
     page = page.run()
     page = page.select_slider("review-share").set_value(0.2).run()
     page = page.segmented_control("review-level").set_value(0.9).run()
@@ -49,7 +49,7 @@ def test_something_else_is_promised_with_a_draw_of_its_own(open_page: Any, finis
     assert (now.opened.how, now.opened.by) == ("new promise", "Ada")
     (rounds,) = [one.value for one in page.dataframe if "because" in one.value]
     assert list(rounds["because"]) == ["the target was changed", "the review was started"]
-    assert "that all 3 do, with 80 % only" in promising.together(manager.review, 0.95)
+    assert "all 3 hold with 80 % confidence" in setup_form.together(manager.review, 0.95)
 
 
 def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:

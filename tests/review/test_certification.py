@@ -193,10 +193,10 @@ def test_a_promise_is_of_what_is_under_review_and_made_once(url: str) -> None:
     review, other = (open_with(url, load=runs.__getitem__) for _ in range(2))
     guarantee = Guarantee(share=0.5, max_error=0.2)
     certification.change_guarantee(review, guarantee, instead_of=1)
-    with pytest.raises(UserError, match="has gone on meanwhile"):
+    with pytest.raises(UserError, match="has changed in the meantime"):
         certification.change_guarantee(review, guarantee, instead_of=1)
     assert certification.adopt(review, runs["taught"], Opened("taught"))
-    with pytest.raises(UserError, match="has gone on meanwhile"):
+    with pytest.raises(UserError, match="has changed in the meantime"):
         certification.change_guarantee(other, guarantee)  # it would throw the taught labels out again
     assert other.refresh() and other.current.run == "taught"
     assert [record.run for record in other.rounds] == ["first", "first", "taught"]

@@ -139,7 +139,7 @@ def test_a_taught_run_goes_on_from_the_model_and_its_labels_are_adopted(runs: Ru
     root = finished(runs, tmp_path)
     review = opened(runs, root, tmp_path)
     desk, teacher = Desk(review, "Ann"), Teacher(review, runs)
-    with pytest.raises(UserError, match="nothing to teach"):
+    with pytest.raises(UserError, match="nothing to train on"):
         teacher.begin()
     said = {}
     for _ in range(12):

@@ -76,7 +76,7 @@ def test_a_typed_name_is_marked_as_unverified(open_page: Any, finished: Run) -> 
     begun(finished)
     page = entered(open_page("review", run=finished.id), "  Ada \t Lovelace ")
     assert not page.exception
-    assert "nobody has checked it" in said(page)
+    assert "not verified" in said(page)
     tab = page.session_state["review-sitting"][1]
     assert (tab.desk.reviewer, tab.desk.verified) == ("Ada Lovelace", False)
     page = button(page, "Change name").click().run()

@@ -221,8 +221,8 @@ class Desk:
         check_kind(kind, label)
         if kind in ("settle", "undo", "accept"):
             raise UserError(f"A {kind!r} is not a decision about one assigned example; use Desk.{kind}.")
-        if kind in ("pick", "eliminate") and label not in (names := [choice.label for choice in given.choices]):
-            raise UserError(f"{label!r} is not a candidate of this example; they are {', '.join(names)}.")
+        if kind in ("pick", "eliminate") and label not in [choice.label for choice in given.choices]:
+            self._check_candidate(given.row, label)  # it may have been shown before a restart
         with self.review.writing() as t:
             known = t.event_of(given.token) if given.token else None
             if known is not None:
@@ -354,6 +354,12 @@ class Desk:
         event = replace(event, after=review.label_with(event))
         check_event(event)
         return event
+
+    def _check_candidate(self, row: int, label: str | None) -> None:
+        review = self.review
+        names = dict.fromkeys((*review.root.candidates.names(row), *review.current.candidates.names(row)))
+        if label not in names:
+            raise UserError(f"{label!r} is not a candidate of this example; they are {', '.join(names)}.")
 
     def _refusal(self, t: Transaction, given: Assignment) -> str:
         """Return why a decision cannot be stored; "" where it can. Claims the example again where that lapsed."""

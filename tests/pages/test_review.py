@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 import streamlit as st
 
+from pll.review.desk import Desk
 from pll.review.queue_manager import QueueManager
 from pll.runs.run import Run
 from pll.store.tables import Opened
 from pll.synthesis import Flip
-from pll.review.desk import Desk
 from pll.ui import session
 from pll.ui.review import reviewer, service
 from tests.page_helpers import IRIS, begun, button, entered, figures, said, turned_to

@@ -80,7 +80,8 @@ def test_the_library_knows_no_page(path: Path) -> None:
 
 
 def test_modules_do_not_import_each_other_in_a_circle() -> None:
-    edges = {name: imported(path, types_too=True) & set(MODULES) - {name} for name, path in MODULES.items()}
+    inside = {name for name in MODULES if room(name) is not None}  # the lazy `pll/__init__.py` names what imports it
+    edges = {name: imported(MODULES[name], types_too=True) & inside - {name} for name in inside}
     done: set[str] = set()
 
     def visit(name: str, trail: tuple[str, ...]) -> None:

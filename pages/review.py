@@ -9,11 +9,11 @@ from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import ACTIVE
 from pll.ui import session
+from pll.ui.format import format_state, method_title
 from pll.ui.review import batch, conflicts, desk_view, progress, queue_controls, service, setup_form, teaching_panel
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer, ask, reviewer, sign
 from pll.ui.routes import go, link
-from pll.ui.format import method_title, format_state
 
 VIEWS = {
     "One by one": desk_view.desk,

@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import streamlit as st
 
-from pll.review.desk import Assignment
 from pll.colors import class_colours
+from pll.review.desk import Assignment
+from pll.ui.format import count
 from pll.ui.review.desk_view import component
 from pll.ui.review.error_messages import show_errors
 from pll.ui.review.payload import NEIGHBOUR, Payload, neighbour
 from pll.ui.review.progress import strip
 from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab, pressed, seconds_of
-from pll.ui.format import count
 
 TILES = 24
 """Examples of a group: as many as an eye takes in."""

@@ -7,9 +7,9 @@ from datetime import timedelta
 import streamlit as st
 
 from pll.review.blocking import BlockingControl, free_control, waiting
+from pll.ui.format import count
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
-from pll.ui.format import count
 
 
 def draw(tab: ReviewTab) -> None:

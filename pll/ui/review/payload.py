@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 
 from pll.annotations.data import Annotations
+from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.desk import Assignment, Choice
 from pll.review.similar import Similar
 from pll.store.tables import Event
 from pll.ui.components.gallery import picture_uri
-from pll.colors import class_colours
-from pll.ui.review.review_tab import ReviewTab
 from pll.ui.format import percent
+from pll.ui.review.review_tab import ReviewTab
 
 Payload = dict[str, Any]
 

@@ -13,11 +13,11 @@ from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_r
 from pll.review.session import ReviewSession
 from pll.review.summary import last_work_session
 from pll.store.tables import Opened, RoundRecord
+from pll.ui.format import count, duration, percent
 from pll.ui.review import blocking_notice, calibration_panel, relabel_panel, setup_form, teaching_panel
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
-from pll.ui.format import count, duration, percent
 
 REFRESHED = 10
 """Decisions after which the line says again how far it is to the certificate. Were that after every one, it would tell

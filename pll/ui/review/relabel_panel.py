@@ -7,9 +7,9 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.relabel import ProposedLabels
+from pll.ui.format import count
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
-from pll.ui.format import count
 
 SHOWN = 200
 """Rows of the table."""

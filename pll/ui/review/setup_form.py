@@ -10,11 +10,11 @@ from pll.review.rounds import Guarantee, reachable
 from pll.review.sampling_plan import achievable, how_many
 from pll.review.session import ReviewSession, Settings
 from pll.runs.run import Run
+from pll.ui.format import count, percent
 from pll.ui.review import service
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer
-from pll.ui.format import count, percent
 
 BOX = "review-another-promise"
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}

@@ -6,9 +6,9 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.teaching import changed_by_teaching
+from pll.ui.format import count, format_state
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
-from pll.ui.format import count, format_state
 
 LOOK = 2.0
 """Seconds between looks at a model that is being taught."""

@@ -41,7 +41,7 @@ def test_something_else_is_promised_with_a_draw_of_its_own(open_page: Any, finis
     page = page.segmented_control("review-level").set_value(0.9).run()
     page = page.number_input("review-error-0.2-0.9").set_value(25.0).run()
     drawn = how_many(len(manager.review.root), 0.2)
-    assert "that both do, with 85 % only" in said(page)
+    assert "both hold with 85 % confidence" in said(page)
     page = button(page, f"Save and draw {drawn} controls").click().run()
     assert not page.exception
     now = manager.review.round
@@ -131,7 +131,7 @@ def test_proposals_are_shown_looked_at_and_taken_over(open_page: Any, finished: 
     assert not page.exception
     assert manager.review.round.number == 2
     assert manager.review.current.labels[proposed.rows].tolist() == proposed.after.tolist()
-    assert "Candid would change no label" in said(page)
+    assert "suggest no change" in said(page)
     assert "changed because of your decisions" not in said(page)  # nothing was taught
     (table,) = [one.value for one in page.dataframe if "because" in one.value]
     assert table["because"].tolist() == ["suggested labels were accepted", "the review was started"]

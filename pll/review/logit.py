@@ -165,14 +165,16 @@ def features_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.i
 
 def log_of(weights: Flat) -> npt.NDArray[np.float32]:
     """ℓ(a) = log(a + .01)."""
-    return np.log(weights.astype(np.float32) + np.float32(SMALL))
+    logs: npt.NDArray[np.float32] = np.log(weights.astype(np.float32) + np.float32(SMALL))
+    return logs
 
 
 def softmax(scores: Flat, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Floats:
     """Of each run of `sizes` scores; −∞ becomes 0."""
     top = np.maximum.reduceat(scores, starts)
     raised = np.exp((scores - np.repeat(top, sizes)).astype(np.float64))
-    return raised / np.repeat(np.add.reduceat(raised, starts), sizes)
+    p: Floats = raised / np.repeat(np.add.reduceat(raised, starts), sizes)
+    return p
 
 
 def _maximise(known: ChoiceData, start: Floats, n_classes: int, ridge: float) -> tuple[Floats, Floats]:

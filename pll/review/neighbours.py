@@ -138,7 +138,8 @@ def _without_self(at: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]) -> npt
     """Drop each example from its own k + 1 neighbours; the farthest one where k + 1 twins of it came before it."""
     own = at == rows[:, None]
     own[~own.any(axis=1), -1] = True
-    return at[~own].reshape(len(at), at.shape[1] - 1)
+    others: npt.NDArray[np.int64] = at[~own].reshape(len(at), at.shape[1] - 1)
+    return others
 
 
 class Neighbourhood:

@@ -216,7 +216,8 @@ def _stored(file: Path, epoch: int, nnz: int) -> Weights | None:
     with np.load(file, allow_pickle=False) as arrays:
         if int(arrays["epoch"]) != epoch or len(arrays["weights"]) != nnz:
             return None
-        return arrays["weights"]
+        weights: Weights = arrays["weights"]
+    return weights
 
 
 def _stored_neighbours(home: Path, n: int) -> Neighbours | None:

@@ -131,7 +131,8 @@ class Similar:
         apart = ((points - self._scaled(self.data.X[row : row + 1])) ** 2).sum(axis=1)
         apart[rows == row] = np.inf
         found = np.argsort(apart, kind="stable")[:most]
-        return rows[found[np.isfinite(apart[found])]]
+        nearest: Rows = rows[found[np.isfinite(apart[found])]]
+        return nearest
 
     def _scaled(self, X: Floats) -> Floats:
         """(m, d) the features as neighbours compare them: z-scored, cut off at ±3, flattened."""

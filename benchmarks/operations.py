@@ -18,9 +18,8 @@ import numpy as np
 
 from pll.candidates import CandidateSets
 from pll.review.decided import Decided
-from pll.review.filters import QueueFilter
 from pll.review.orders import ORDERS, rank
-from pll.review.queue import with_controls
+from pll.review.queue import QueueFilter, with_controls
 from pll.review.signals import ReviewSignals
 from pll.runs.folder import RunFolder
 from pll.runs.history import HistoryWriter

@@ -49,10 +49,8 @@ def device_name(device: str) -> str:
     chosen = choose_device(device)
     if chosen.type == "cpu":
         return "cpu"
-    index = chosen.index
-    if index is None:
-        index = torch.cuda.current_device() if chosen.type == "cuda" else 0
-    return f"{chosen.type}:{index}"
+    kind, _, index = str(chosen).partition(":")  # "cuda" means the current GPU
+    return f"{kind}:{index or (torch.cuda.current_device() if kind == 'cuda' else 0)}"
 
 
 @contextmanager

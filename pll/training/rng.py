@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-_LOCKS: dict[tuple[str, int], threading.RLock] = {}
+_LOCKS: dict[tuple[str, str], threading.RLock] = {}
 """One for each device, made when it is first needed."""
 
 
@@ -73,10 +73,10 @@ def seeded(seed: int) -> Iterator[None]:
 
 def lock_of(device: torch.device) -> threading.RLock:
     """The lock of a device's global stream; every GPU has its own."""
-    index = device.index
-    if index is None:
-        index = torch.cuda.current_device() if device.type == "cuda" else 0
-    return _LOCKS.setdefault((device.type, index), threading.RLock())
+    kind, _, index = str(device).partition(":")  # "cuda" means the current GPU
+    if not index:
+        index = str(torch.cuda.current_device()) if kind == "cuda" else "0"
+    return _LOCKS.setdefault((kind, index), threading.RLock())
 
 
 @contextmanager

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.review.decided import Decided
 from pll.review.orders import DEFAULT, ORDERS, rank, usable_orders
-from pll.review.queue import QueueFilter, with_controls
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import normalise

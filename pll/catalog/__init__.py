@@ -1,11 +1,11 @@
-"""The datasets of the paper and a few more, by name.
+"""Catalogue of datasets: those of the paper and a few more, loaded by name.
 
 >>> data = load("digits")
 >>> data.X.shape, data.n_classes
 ((1797, 1, 8, 8), 10)
 
-Files are looked for in `$PLL_DATA` (by default `~/.candid/data`), each in the folder of its dataset, and in the
-folders of `$PLL_DATA_PATH`; what is missing is downloaded into the first. docs/datasets.md lists everything.
+Files are searched in `$PLL_DATA` (default `~/.candid/data`), in the folder of their dataset, and in the folders of
+`$PLL_DATA_PATH`. Missing files are downloaded into `$PLL_DATA`. docs/datasets.md lists all datasets and files.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ CATALOG: dict[str, Entry] = {
 
 
 def find(name: str) -> Entry:
-    """The entry of that name; upper case, spaces and hyphens do not matter.
+    """Return the entry of that name; case, spaces and hyphens are ignored.
 
     Raises:
-        UserError: there is none; the message names those that are alike.
+        UserError: no such entry; the message suggests similar names.
 
     >>> find("Fashion MNIST").name
     'fashion-mnist'
@@ -49,20 +49,20 @@ def find(name: str) -> Entry:
 
 
 def load(name: str, *, progress: Progress | None = None, download: bool = True) -> PartialLabelDataset:
-    """A dataset of the catalogue: from this machine where its files are here, else downloaded and kept.
+    """Load a dataset of the catalogue; missing files are downloaded and cached.
 
     Args:
         name: as in `CATALOG`.
-        progress: called with (bytes done, bytes in all or None) as a download goes on; what it raises stops the
-            download and leaves nothing behind.
-        download: False never touches the network.
+        progress: called during a download with (bytes done, bytes in total or None). An exception raised by it stops
+            the download; partial files are removed.
+        download: if False, the network is never used.
 
     Returns:
-        The dataset, called by its name in the catalogue; `is_test` marks the published test part, where there is one.
+        The dataset under its catalogue name; `is_test` marks the published test part, if any.
 
     Raises:
-        UserError: no such name, no network, no space, or a file that is not the published one; the message says
-            which file belongs where.
+        UserError: unknown name, no network, no disk space, or a file that differs from the published one. The message
+            says which file to put where.
     """
     entry = find(name)
     obtained = obtain(entry, progress, download)
@@ -70,7 +70,7 @@ def load(name: str, *, progress: Progress | None = None, download: bool = True) 
         data = entry.loader(obtained.paths)
         entry.check(data)
     except UserError:
-        # What was downloaded just now and is of no use (a login page, say) must not be found again tomorrow.
+        # A new download that is not the dataset (a login page, say) must not be found in the cache next time.
         for path in obtained.unproven:
             path.unlink(missing_ok=True)
         raise

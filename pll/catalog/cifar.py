@@ -62,7 +62,7 @@ SPRITE_LABELS = _sprite_file("labels.npz", 0.03)
 
 
 def published(paths: Mapping[str, Path], *, train: bool) -> tuple[Images, Labels]:
-    """The (n, 32, 32, 3) images of one part and their labels, from the published archive or its unpacked folder.
+    """Return images (n, 32, 32, 3) uint8 and labels (n,) of one part, from the published archive or its folder.
 
     The batches are Python pickles; torchvision compares each with its published checksum before it is read, so that
     only the original bytes are ever unpickled.
@@ -79,10 +79,10 @@ def published(paths: Mapping[str, Path], *, train: bool) -> tuple[Images, Labels
 
 
 def read_sprite(path: Path, count: int) -> Images:
-    """The first `count` tiles of a picture made of tiles, row after row, as (count, 32, 32, 3) uint8.
+    """Return the first `count` tiles of a sprite, row by row, as (count, 32, 32, 3) uint8.
 
     Raises:
-        UserError: the file is no picture, or not made of that many tiles.
+        UserError: the file is not an image, or has fewer tiles.
     """
     from PIL import Image, UnidentifiedImageError
 
@@ -101,15 +101,15 @@ def read_sprite(path: Path, count: int) -> Images:
 
 
 def sprite_labels(path: Path, part: str) -> Labels:
-    """(n,) true labels of `"train"` or `"test"` from the sprites' labels.npz."""
+    """Return the true labels (n,) of `"train"` or `"test"` from the sprites' labels.npz."""
     return read_npz(path, part).astype(np.int64)
 
 
 def read_npz(path: Path, name: str) -> npt.NDArray[Any]:
-    """One array of an npz; nothing in it is ever unpickled.
+    """Return one array of an .npz file; pickled content is refused.
 
     Raises:
-        UserError: the file is damaged, or has no such plain array.
+        UserError: the file is damaged or has no such array.
     """
     # ValueError: there is a pickle in it; TypeError: it is a single array.
     unreadable = (ValueError, TypeError, OSError, EOFError, zlib.error, zipfile.BadZipFile)
@@ -125,7 +125,7 @@ def read_npz(path: Path, name: str) -> npt.NDArray[Any]:
 
 
 def image_dataset(images: list[Images], labels: list[Labels], is_test: list[bool]) -> PartialLabelDataset:
-    """Parts of CIFAR-10, one after the other, as a dataset."""
+    """Return parts of CIFAR-10, concatenated, as a dataset."""
     return PartialLabelDataset(
         X=as_pixels(np.concatenate(images)),
         y=np.concatenate(labels),
@@ -148,7 +148,7 @@ def _subset(paths: Mapping[str, Path]) -> PartialLabelDataset:
 
 
 def _unpacked(archive: Path) -> Path:
-    """Unpack the archive (whose checksum was compared) into the cache, in one step or not at all."""
+    """Unpack the verified archive into the cache; the folder appears complete or not at all."""
     home = folder_of(FOLDER)
     target = home / FOLDER.name
     try:
@@ -171,7 +171,7 @@ def _unpacked(archive: Path) -> Path:
 # ---- CIFAR-10H and CIFAR-10N: people's votes on these images ----
 
 MINIMUM_VOTES = 2
-"""Votes that make a label a candidate in CIFAR-10H; a single one is more often a slip than an opinion."""
+"""Votes that make a label a candidate in CIFAR-10H; a single vote is more often a mistake than an opinion."""
 
 _PAGE_H = "https://github.com/jcpeterson/cifar-10h"
 _PAGE_N = "https://github.com/UCSC-REAL/cifar-10-100n"
@@ -201,12 +201,12 @@ _TEST_IMAGES = Need(
 
 
 def sets_from_counts(counts: npt.NDArray[Any], minimum: int = MINIMUM_VOTES) -> CandidateSets:
-    """(n, 10) votes a class: every class with at least `minimum` of them is a candidate."""
+    """Return candidate sets from vote counts (n, 10): the classes with at least `minimum` votes."""
     return CandidateSets.from_mask(counts >= minimum, CLASS_NAMES)
 
 
 def sets_from_annotators(votes: npt.NDArray[np.integer[Any]]) -> CandidateSets:
-    """(n, people) labels: the union of what they said."""
+    """Return candidate sets from labels (n, annotators): the union of the labels of each row."""
     mask = np.zeros((len(votes), len(CLASS_NAMES)), dtype=np.bool_)
     np.put_along_axis(mask, votes.astype(np.int64), True, axis=1)
     return CandidateSets.from_mask(mask, CLASS_NAMES)
@@ -239,7 +239,7 @@ def _cifar10n_subset(paths: Mapping[str, Path]) -> PartialLabelDataset:
 
 
 def _with_annotators(data: PartialLabelDataset, votes: npt.NDArray[np.integer[Any]]) -> PartialLabelDataset:
-    """The data with the union of what (n, people) votes say as candidates, and the votes themselves."""
+    """Return the data with labels (n, annotators) as its annotations, and their union as its candidate sets."""
     n, people = votes.shape
     said = Annotations(
         np.repeat(np.arange(n), people),
@@ -289,10 +289,10 @@ def _checked(path: Path, votes: npt.NDArray[Any], shape: tuple[int, ...], larges
 
 
 def _load_torch_arrays(path: Path) -> Mapping[str, Any]:
-    """The dictionary of arrays in a torch file, with nothing allowed in it but arrays.
+    """Return the dictionary of arrays in a torch file; only arrays may be unpickled.
 
-    CIFAR-10N is published as a pickle that torch wrote around numpy arrays. torch's restricted reader builds
-    only what it is told of, which here is numpy's own reconstruction of an array, under its old and new name.
+    CIFAR-10N is published as NumPy arrays pickled by torch. torch's restricted unpickler builds only the types it is
+    given, here NumPy's array reconstruction under its old and new module name.
     """
     import torch
 

@@ -45,7 +45,7 @@ _BUSY = (429, 500, 502, 503, 504)  # HTTP states that may pass
 
 @dataclass(frozen=True)
 class Obtained:
-    """The files of an entry, by `File.name`, and the new ones among them that no checksum vouches for."""
+    """Paths of the files of an entry, by `File.name`, and the downloaded ones among them that have no checksum."""
 
     paths: dict[str, Path]
     unproven: tuple[Path, ...] = ()
@@ -60,11 +60,11 @@ class _BrokenBody(_Unavailable):
 
 
 def obtain(entry: Wanted, progress: Progress | None = None, download: bool = True) -> Obtained:
-    """Every file the entry needs: as found on this machine, else unpacked or downloaded into the cache.
+    """Return the files an entry needs, as found on this machine, else unpacked or downloaded into the cache.
 
     Raises:
-        UserError: a file is not the published one, is not there and cannot (or must not) be downloaded, or the
-            cache cannot be written to; the message says what to do.
+        UserError: a file is not the published one, or is missing and cannot (or must not) be downloaded, or the cache
+            is not writable. The message says what to do.
     """
     paths: dict[str, Path] = {}
     missing: list[File] = []
@@ -108,7 +108,7 @@ def _download(entry: Wanted, file: File, tally: _Tally) -> Path:
 
 
 def _from(url: str, file: File, tally: _Tally) -> Path:
-    """Download the file (or the archive it is in) from one address, check it, put it in place."""
+    """Download a file (or its archive) from one address, verify it and move it into place."""
     folder = folder_of(file)
     folder.mkdir(parents=True, exist_ok=True)
     with temporary(folder, suffix=Path(archive_name(url)).suffix) as part:
@@ -189,7 +189,7 @@ def _writable(file: File) -> Iterator[None]:
 
 
 def _described_by_openml(file: File) -> File:
-    """Ask OpenML for the address and the checksum of the data id, as its clients do."""
+    """Return the file with the address and checksum that OpenML's API gives for its data id."""
     url = OPENML.format(file.openml)
     try:
         with _opened(url) as answer:
@@ -212,7 +212,7 @@ def _put(file: File) -> str:
 
 
 class _Tally:
-    """Adds up the progress of several files into one count of bytes."""
+    """Combined progress of several downloads, in bytes."""
 
     def __init__(self, progress: Progress | None, files: Sequence[File]) -> None:
         self._progress = progress
@@ -222,7 +222,7 @@ class _Tally:
         self._current = 0
 
     def now(self, done: int, expected: int | None) -> None:
-        """So many bytes of the current file have come."""
+        """Report the bytes of the current file received so far."""
         self._current = done
         if self._progress is not None:
             later = sum(self._sizes[self._at + 1 :])
@@ -230,7 +230,7 @@ class _Tally:
             self._progress(self._before + done, total)
 
     def next(self) -> None:
-        """The current file is complete."""
+        """Start the next file."""
         self._before += self._current
         self._current = 0
         self._at += 1

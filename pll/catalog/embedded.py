@@ -1,4 +1,4 @@
-"""Datasets that come with scikit-learn: no file, no network."""
+"""Datasets bundled with scikit-learn: Digits, Iris and Wine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the catalogue says of a dataset: where it comes from, what it must look like, how to read it.
+"""Catalogue entries: a dataset's files, their addresses and checksums, its expected size and its loader.
 
-Nothing here touches the network or reads data; see `files` (looking and checking) and `fetch` (downloading).
+Declarations only. `files` finds and verifies files on disk, `download` transfers them.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 
 Progress = Callable[[int, int | None], None]
-"""Called as bytes arrive: (bytes done, bytes in all or None). What it raises stops the download."""
+"""Called as bytes arrive, with (bytes done, bytes in total or None). An exception raised by it stops the download."""
 
 Loader = Callable[[Mapping[str, Path]], PartialLabelDataset]
-"""Reads the files of an entry, given by `File.name`."""
+"""Reads a dataset from the files of its entry, a mapping from `File.name` to path."""
 
 
 @dataclass(frozen=True)
 class Checksum:
-    """A published checksum, or one of a file that is known to be the original.
+    """The published checksum of a file, or that of a verified copy.
 
     Args:
-        kind: `"sha256"` or `"md5"` of the file, `"git-blob"` (the id git gives it), or `"sha256-unpacked"`, of the
-            bytes inside a .gz (or of the file itself where it is not compressed).
-        value: in lower-case hexadecimal.
+        kind: `"sha256"` or `"md5"` of the file, `"git-blob"` (its object id in git), or `"sha256-unpacked"`, of the
+            decompressed content of a .gz (of the file itself if it is not compressed).
+        value: lower-case hexadecimal digits.
     """
 
     kind: Literal["sha256", "md5", "git-blob", "sha256-unpacked"]
@@ -38,7 +38,7 @@ class Checksum:
 
     @property
     def label(self) -> str:
-        """What kind it is, for a person."""
+        """Name of the kind for messages."""
         return {
             "sha256": "SHA-256",
             "md5": "MD5",
@@ -49,20 +49,20 @@ class Checksum:
 
 @dataclass(frozen=True)
 class File:
-    """One file a dataset is made from.
+    """One file of a dataset.
 
     Args:
-        name: what it is called in the cache, and in `Loader`'s mapping.
-        folder: its folder in the cache: the name of the entry that owns it.
-        page: where a person finds it.
-        urls: where a program finds it, best first; one that ends in .zip or .rar holds the file.
-        openml: the OpenML data id, where OpenML says what the address and the checksum are.
-        megabytes: about how large the download is; only for a person and a progress bar.
-        checksum: None where none is published; the content is then judged by `Entry.check` alone.
-        other_names: what else it is called in the wild.
-        other_folders: where else it lies by custom (torchvision's `MNIST/raw`).
-        distinctive: whether its name alone says what it is. MNIST and its successors share theirs, and are
-            therefore looked for only in folders of their own.
+        name: file name in the cache, and key in the `Loader`'s mapping.
+        folder: folder in the cache, named after the entry that owns the file.
+        page: web page of the file, for messages.
+        urls: download addresses, tried in order; one that ends in .zip or .rar is an archive with the file in it.
+        openml: OpenML data id; the address and the checksum are then asked from OpenML.
+        megabytes: approximate download size, for messages and progress bars.
+        checksum: None if none is published; then only `Entry.check` verifies the content.
+        other_names: other file names in use.
+        other_folders: other folders in use (torchvision's `MNIST/raw`).
+        distinctive: whether the name alone identifies the file. MNIST and its successors share file names and are
+            therefore searched only in folders of their own.
     """
 
     name: str
@@ -78,29 +78,29 @@ class File:
 
     @property
     def downloadable(self) -> bool:
-        """Whether it is known where to download it from."""
+        """Whether a download address is known."""
         return bool(self.urls) or self.openml is not None
 
 
 @dataclass(frozen=True)
 class Need:
-    """Something a dataset needs, and the ways to have it: the first complete one is used."""
+    """Alternative groups of files of which a dataset needs one; the first group found complete is used."""
 
     ways: tuple[tuple[File, ...], ...]
 
     @property
     def download(self) -> tuple[File, ...]:
-        """The way that can be downloaded; else the first one (which then must be put there by hand)."""
+        """The first group that can be downloaded, else the first group (to be put in place by hand)."""
         return next((way for way in self.ways if all(file.downloadable for file in way)), self.ways[0])
 
 
 def files(*several: File) -> tuple[Need, ...]:
-    """Files that are all needed, without a choice."""
+    """Return needs for files that are all required, without alternatives."""
     return tuple(Need(((file,),)) for file in several)
 
 
 class Wanted(Protocol):
-    """Anything made of files: a dataset, or the weights of a network."""
+    """Anything that `download.obtain` accepts: a dataset, or the weights of a network."""
 
     @property
     def title(self) -> str: ...
@@ -114,20 +114,20 @@ class Entry:
     """One dataset of the catalogue.
 
     Args:
-        name: what it is called in the shell and in `load`.
-        title: what it is called on a page.
-        about: what it is, in one sentence.
-        kind: `"image"` or `"table"` (true labels only: candidates are to be synthesised), or `"partial"`.
+        name: name in the shell and in `load`.
+        title: name on the pages.
+        about: one-sentence description.
+        kind: `"image"` or `"table"` (true labels only; candidate sets are synthesised), or `"partial"`.
         n: number of examples, training and test together.
-        shape: of one example: (d,) or (C, H, W).
+        shape: shape of one example, (d,) or (C, H, W).
         c: number of classes.
         licence: in words.
-        page: where it comes from.
-        needs: its files; none where it is part of scikit-learn.
-        loader: reads these files.
-        mean_candidates: average size of the candidate sets, to two decimals, where the data has them.
-        class_sizes: examples of each class, where the source states them.
-        split: the published split into training and test part, in words; empty where there is none.
+        page: web page of the source.
+        needs: files; empty for datasets bundled with scikit-learn.
+        loader: reads the files.
+        mean_candidates: mean size of the candidate sets, rounded to two decimals; None without candidate sets.
+        class_sizes: number of examples of each class, if the source states them.
+        split: published training/test split, in words; empty if there is none.
     """
 
     name: str
@@ -152,34 +152,34 @@ class Entry:
 
     @property
     def embedded(self) -> bool:
-        """Whether it needs no file at all."""
+        """Whether no files are needed."""
         return not self.needs
 
     @property
     def files(self) -> tuple[File, ...]:
-        """The files that a download brings, or that have to be put in place by hand."""
+        """Files to download or to put in place by hand."""
         return tuple(file for need in self.needs for file in need.download)
 
     @property
     def downloadable(self) -> bool:
-        """Whether everything it needs can be downloaded."""
+        """Whether all needed files can be downloaded."""
         return all(file.downloadable for file in self.files)
 
     @property
     def size_mb(self) -> float:
-        """About how large the download is, in megabytes (10⁶ bytes)."""
+        """Approximate download size in megabytes (10⁶ bytes)."""
         return round(sum(file.megabytes for file in self.files), 2)
 
     @property
     def urls(self) -> tuple[str, ...]:
-        """Every address that a download may use."""
+        """All download addresses."""
         return tuple(url for file in self.files for url in file.urls)
 
     def check(self, data: PartialLabelDataset) -> None:
-        """Refuse data that is not this dataset, by what is known of it.
+        """Verify that the data has the size, classes and candidate sets of this dataset.
 
         Raises:
-            UserError: another number of examples, features or classes, or other candidates, than it must have.
+            UserError: the numbers of examples, features, classes or candidates differ from the expected ones.
         """
         for what, found, expected in self._facts(data):
             if found != expected:

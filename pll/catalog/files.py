@@ -25,37 +25,37 @@ _LARGEST = 2_000_000_000  # bytes: more than any file of the catalogue unpacks t
 
 
 def data_folder() -> Path:
-    """Where downloads are kept and files put by hand: `$PLL_DATA`, else `~/.candid/data`."""
+    """Return the folder of downloads and of files put there by hand: `$PLL_DATA`, else `~/.candid/data`."""
     return Path(os.environ.get("PLL_DATA") or "~/.candid/data").expanduser()
 
 
 def folder_of(file: File) -> Path:
-    """The file's own folder in the cache."""
+    """Return the folder of a file in the cache."""
     return data_folder() / file.folder
 
 
 def search_roots() -> list[Path]:
-    """The cache, then the folders of `$PLL_DATA_PATH` (separated as in `$PATH`), which are only ever read."""
+    """Return the cache, then the folders of `$PLL_DATA_PATH` (separated as in `$PATH`), which are never written to."""
     extra = os.environ.get("PLL_DATA_PATH", "").split(os.pathsep)
     return [data_folder(), *(Path(part).expanduser() for part in extra if part)]
 
 
 def locate(file: File) -> Path | None:
-    """The file where it lies, under any of its names (upper or lower case); None where it is nowhere."""
+    """Return the path of a file under any of its names, ignoring case; None if it is not found."""
     return _look_for((file.name, *file.other_names), file)
 
 
 def locate_archive(file: File) -> Path | None:
-    """The archive the file is published in, downloaded by hand; None where it is nowhere."""
+    """Return the path of a manually downloaded archive that holds the file; None if it is not found."""
     names = tuple(archive_name(url) for url in file.urls if is_archive(url, file))
     return _look_for(names, file) if names else None
 
 
 def have(need: Need) -> dict[str, Path] | None:
-    """The files of the first way that is complete on this machine, checked; None where no way is.
+    """Return the verified files of the first group that is complete on this machine; None if no group is.
 
     Raises:
-        UserError: a file is there but is not the published one.
+        UserError: a file exists but is not the published one.
     """
     for way in need.ways:
         places = {file.name: path for file in way if (path := locate(file)) is not None}
@@ -67,28 +67,28 @@ def have(need: Need) -> dict[str, Path] | None:
 
 
 def available(entry: Entry) -> bool:
-    """Whether the dataset can be loaded without a download; files are looked for, not read."""
+    """Whether the dataset can be loaded without a download. Files are searched, not read."""
     return all(
         any(all(locate(file) or locate_archive(file) for file in way) for way in need.ways) for need in entry.needs
     )
 
 
 def is_archive(url: str, file: File) -> bool:
-    """Whether the address is of an archive that holds the file, not of the file itself."""
+    """Whether the address is that of an archive with the file in it."""
     suffix = PurePosixPath(urlsplit(url).path).suffix.lower()
     return suffix in (".zip", ".rar") and not file.name.lower().endswith(suffix)
 
 
 def archive_name(url: str) -> str:
-    """The name of the file that an address ends with."""
+    """Return the file name at the end of an address."""
     return unquote(PurePosixPath(urlsplit(url).path).name)
 
 
 def verify(path: Path, file: File) -> None:
-    """Compare the file with its checksum, where it has one.
+    """Verify the checksum of a file, if it has one.
 
     Raises:
-        UserError: it is another file than the published one, or damaged.
+        UserError: the file is damaged or not the published one.
     """
     problem = mismatch(path, file)
     if problem:
@@ -99,7 +99,7 @@ def verify(path: Path, file: File) -> None:
 
 
 def mismatch(path: Path, file: File) -> str:
-    """How the file's checksum differs from the published one, in words; empty where it does not."""
+    """Return how the file's checksum differs from the published one, in words; empty if it matches."""
     if file.checksum is None or path.is_dir():
         return ""
     found = checksum_of(path, file.checksum)
@@ -109,7 +109,7 @@ def mismatch(path: Path, file: File) -> str:
 
 
 def checksum_of(path: Path, checksum: Checksum) -> str:
-    """The checksum of a file, of the same kind as the one given. A file that did not change is read once."""
+    """Return the checksum of a file, of the kind of `checksum`. Cached until the file changes."""
     stat = path.stat()
     return _checksum(path, checksum.kind, stat.st_size, stat.st_mtime_ns)
 
@@ -130,14 +130,14 @@ def _checksum(path: Path, kind: str, size: int, _changed: int) -> str:
 
 
 def open_unpacked(path: Path) -> io.BufferedIOBase:
-    """Open a file that may or may not be gzip-compressed, whatever its name says."""
+    """Open a file for reading, decompressing it if its content is gzip (its name is ignored)."""
     with path.open("rb") as stream:
         compressed = stream.read(2) == b"\x1f\x8b"
     return gzip.open(path) if compressed else path.open("rb")
 
 
 def damaged(path: Path, reason: object) -> UserError:
-    """The error for a file that cannot be read to its end."""
+    """Return the error for a file that cannot be read completely."""
     return UserError(f"{path} is damaged ({reason}). Delete it and load again, or replace it by a complete copy.")
 
 
@@ -166,7 +166,7 @@ def _folders(file: File) -> Iterator[Path]:
 def _entries(folder: Path) -> list[Path]:
     try:
         return sorted(folder.iterdir())
-    except OSError:  # not there, not a folder, or not ours to read
+    except OSError:  # missing, not a folder, or not readable
         return []
 
 
@@ -174,7 +174,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 class BadArchive(UserError):
-    """The archive is damaged, or does not hold the published file."""
+    """Raised when an archive is damaged or does not contain the published file."""
 
     def __init__(self, archive: Path, file: File, reason: str) -> None:
         self.reason = reason
@@ -185,7 +185,7 @@ class BadArchive(UserError):
 
 
 class NoProgram(UserError):
-    """The archive is a compressed .rar, and nothing on this machine unpacks it."""
+    """Raised when no program on this machine can unpack a compressed .rar."""
 
     def __init__(self, archive: Path, file: File) -> None:
         super().__init__(
@@ -195,11 +195,11 @@ class NoProgram(UserError):
 
 
 def unpack(archive: Path, file: File) -> Path:
-    """Take the file out of its archive into the cache, checked.
+    """Extract a file from its archive into the cache and verify it; return its path.
 
     Raises:
-        BadArchive: the archive is damaged or holds something else.
-        NoProgram: nothing on this machine unpacks a compressed .rar.
+        BadArchive: the archive is damaged or does not contain the published file.
+        NoProgram: no program on this machine unpacks a compressed .rar.
         OSError: the cache cannot be written to.
     """
     folder = folder_of(file)
@@ -219,7 +219,7 @@ def unpack(archive: Path, file: File) -> Path:
 
 @contextmanager
 def temporary(folder: Path, suffix: str = "") -> Iterator[Path]:
-    """A file of our own, in the folder where it will be renamed; gone afterwards unless it was."""
+    """Yield a temporary file in `folder`, to be renamed within it; deleted on exit unless renamed."""
     handle, name = tempfile.mkstemp(prefix=".part-", suffix=suffix, dir=folder)
     os.close(handle)
     path = Path(name)
@@ -232,7 +232,7 @@ def temporary(folder: Path, suffix: str = "") -> Iterator[Path]:
 
 @contextmanager
 def _opened(archive: Path, file: File) -> Iterator[Any]:
-    """A ZipFile or RarFile, which are used alike; their errors become ours."""
+    """Open a ZipFile or RarFile (same interface); its errors are raised as BadArchive or NoProgram."""
     if archive.suffix.lower() == ".rar":
         with _opened_rar(archive, file) as members:
             yield members

@@ -1,7 +1,7 @@
-"""MNIST and its two successors, in MNIST's idx format.
+"""MNIST, Fashion-MNIST and Kuzushiji-MNIST, read from idx files.
 
-File names, addresses and checksums are torchvision's (a test compares them), so that a folder filled by torchvision
-serves here and the other way round. Reading the bytes needs neither torch nor torchvision.
+File names, addresses and checksums are torchvision's (a test compares them), so that both can use the same folder.
+Reading needs neither torch nor torchvision.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PARTS = ("train", "t10k")
 _NAMES = tuple(f"{part}-{what}-ubyte" for part in _PARTS for what in ("images-idx3", "labels-idx1"))
 
 # In the order of _NAMES.
-_MNIST_CONTENT = (  # of the uncompressed files: a copy that was compressed again is still the original
+_MNIST_CONTENT = (  # of the uncompressed files, so that recompressed copies match
     "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
     "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
     "0fa7898d509279e482958e8ce81c8e77db3f2f8254e26661ceb7762c4d494ce7",
@@ -44,10 +44,10 @@ _KUZUSHIJI_MD5 = (
 
 
 def read_idx(path: Path) -> npt.NDArray[np.uint8]:
-    """An idx file of bytes, compressed with gzip or not, as the array it describes.
+    """Read an idx file of unsigned bytes, gzip-compressed or not.
 
     Raises:
-        UserError: the file is damaged, or not an idx file of bytes.
+        UserError: the file is damaged or not an idx file of bytes.
     """
     try:
         with open_unpacked(path) as stream:
@@ -64,7 +64,7 @@ def read_idx(path: Path) -> npt.NDArray[np.uint8]:
 
 
 def as_pixels(images: npt.NDArray[np.uint8]) -> npt.NDArray[np.float32]:
-    """Grey images (n, H, W) or coloured ones (n, H, W, 3), 0-255, as (n, C, H, W) float32 in [0, 1]."""
+    """Convert grey (n, H, W) or RGB (n, H, W, 3) images from uint8 to (n, C, H, W) float32 in [0, 1]."""
     planes = images[:, None] if images.ndim == 3 else images.transpose(0, 3, 1, 2)
     pixels = np.empty(planes.shape, dtype=np.float32)
     return np.divide(planes, np.float32(255), out=pixels)

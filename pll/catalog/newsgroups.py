@@ -1,8 +1,7 @@
 """20 Newsgroups as 300 numbers a text: TF-IDF, then truncated SVD.
 
-Read from the published archive itself: scikit-learn's own cache of it is a pickle. The two steps are fitted on the
-published training part and applied to both parts, so that the test part stays unseen; their result is kept beside
-the archive, since it takes about a minute.
+Read from the published archive, since scikit-learn's cache of it is a pickle. Both steps are fitted on the published
+training part only. The result is cached beside the archive; computing it takes about a minute.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _ARCHIVE = File(
 
 
 def features(texts: Sequence[str], is_test: npt.NDArray[np.bool_], components: int) -> npt.NDArray[np.float32]:
-    """(n, components) float32: TF-IDF and truncated SVD, both fitted on the texts that are not test texts."""
+    """Return (n, components) float32 features: TF-IDF and truncated SVD, both fitted on the training texts."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -68,7 +67,7 @@ def _newsgroups(paths: Mapping[str, Path]) -> PartialLabelDataset:
 
 
 def _read(archive: Path) -> tuple[list[str], list[str], list[bool], list[str]]:
-    """Ids, groups, test marks and texts, sorted by id; ids are `train/<group>/<number>`."""
+    """Return ids (`train/<group>/<number>`), groups, test flags and texts, sorted by id."""
     found = []
     try:
         with tarfile.open(archive) as members:
@@ -90,7 +89,7 @@ def _read(archive: Path) -> tuple[list[str], list[str], list[bool], list[str]]:
 
 
 def _kept(ids: list[str], texts: list[str], is_test: npt.NDArray[np.bool_]) -> npt.NDArray[np.float32]:
-    """The features, computed once and then kept in the cache."""
+    """Return the features, from the cache if they were computed before."""
     import sklearn
 
     folder = folder_of(_ARCHIVE)

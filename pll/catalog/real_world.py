@@ -1,6 +1,6 @@
-"""The five real partial-label datasets of the paper, as the research .mat files.
+"""The five real-world partial-label datasets of the paper, read from .mat files.
 
-Their source publishes each as a .rar; it is unpacked where a program for that is installed.
+Each is published as a .rar, which needs an installed program to unpack.
 """
 
 from __future__ import annotations

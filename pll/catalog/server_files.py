@@ -1,4 +1,4 @@
-"""Files on the server that somebody may name by their path: those in allowed folders, and nothing outside them."""
+"""Access to files on the server by path, limited to the data folder and the folders of `$PLL_DATA_PATH`."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from pll.errors import UserError
 from pll.formats import FORMATS
 
 DEEPEST = 3
-"""Folders inside folders that are looked into for files to offer."""
+"""Depth of subfolders searched for files to offer."""
 MOST_OFFERED = 300
 MOST_LOOKED_AT = 20_000
 
 
 def allowed_folders() -> list[Path]:
-    """The data folder, and those of `$PLL_DATA_PATH`, with links followed; only those that are there."""
+    """Return the existing ones of the data folder and the folders of `$PLL_DATA_PATH`, with symbolic links resolved."""
     found = (root.resolve() for root in search_roots())
     return [folder for folder in dict.fromkeys(found) if folder.is_dir()]
 
 
 def on_server(text: str) -> Source:
-    """The file (or folder of pictures) that a path names, absolute or inside one of the allowed folders.
+    """Return the source of a path to a file or image folder, absolute or relative to an allowed folder.
 
     Raises:
-        UserError: no such file, or one outside the allowed folders, however it is written; the message says which
-            folders are allowed.
+        UserError: no such file, or a path that leads outside the allowed folders (by `..` or links); the message
+            names the allowed folders.
     """
     given = Path(text.strip())
     if not text.strip():
@@ -48,11 +48,11 @@ def on_server(text: str) -> Source:
 def _checked(path: Path, text: str) -> Source:
     allowed = allowed_folders()
     if not _within(Path(os.path.normpath(path)), [*allowed, *search_roots()]):
-        # Said before anything is looked at: whether a file is there is nobody's business out there.
+        # Refused before any file access, so that the message does not tell which files exist outside.
         raise UserError(f"{text} is not in an allowed folder; put the file {_inside()}.")
     try:
         real = path.resolve(strict=True)
-    except (OSError, RuntimeError):  # not there, not ours to read, links in a circle
+    except (OSError, RuntimeError):  # missing, not readable, circular links
         raise UserError(f"There is no file {text} that can be read; check the path.") from None
     if not _within(real, allowed):
         raise UserError(f"{text} is a link that leads out of the allowed folders; put the file itself {_inside()}.")
@@ -64,7 +64,7 @@ def _checked(path: Path, text: str) -> Source:
 
 
 def offered() -> list[str]:
-    """Paths of files in the allowed folders whose ending a format knows, to choose from; the first few hundred."""
+    """Return paths in the allowed folders with the suffix of a known format, at most `MOST_OFFERED`."""
     endings = {suffix for form in FORMATS.values() for suffix in form.suffixes}
     found: list[str] = []
     for at, file in enumerate(_files(allowed_folders())):
@@ -76,11 +76,11 @@ def offered() -> list[str]:
 
 
 def _files(folders: Iterable[Path], depth: int = 0) -> Iterator[Path]:
-    """Files, those of a folder before those of the folders in it; links to folders are not followed."""
+    """Yield files, a folder's own before those of its subfolders; links to folders are not followed."""
     for folder in folders:
         try:
             inside = sorted(folder.iterdir())
-        except OSError:  # gone, or not ours to read
+        except OSError:  # removed meanwhile, or not readable
             continue
         visible = [path for path in inside if not path.name.startswith(".")]
         yield from (path for path in visible if path.is_file())

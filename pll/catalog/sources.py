@@ -1,4 +1,4 @@
-"""Where a run's data comes from, as something that can be written down: a catalogue name or a file."""
+"""Data sources: the catalogue name or file that a run reads, in a form that config.json can hold."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ from pll.images import SUFFIXES
 from pll.io import Progress
 
 LOOKED_AT = 1000
-"""Files of a folder that are looked at to see whether they are pictures."""
+"""Files of a folder that are examined for image suffixes."""
 
 COPY_UP_TO = 100 * 2**20
-"""A run keeps a copy of a source file of at most this many bytes; of a larger one its path and hash."""
+"""Largest source file in bytes that a run copies; of larger files it keeps path and hash."""
 
 
 _IN_MEMORY: WeakValueDictionary[str, PartialLabelDataset] = WeakValueDictionary()
-"""Data of files that somebody in this process still holds, a page or a run: who reads the same gets the same.
+"""Datasets read from files and still referenced in this process, so that a page and its runs share one copy.
 
-A gigabyte would else be in memory once for the page and once for each run. Nothing changes a dataset in place.
+Safe because no code changes a dataset in place.
 """
 
 
 @dataclass(frozen=True)
 class Source:
-    """A catalogue entry or a file, and how to read it.
+    """A catalogue entry or a file, with the options to read it.
 
     Args:
-        name: the catalogue name, or the file's name as its owner knows it.
-        path: where the file lies; None for the catalogue.
-        format: name of a registered format; None finds it by content.
-        sha256: of the file, where known.
-        options: how the format shall read it (`pll.formats.ReadOptions`), as plain values.
-        rule: how several annotators' labels become candidate sets (`pll.annotations.Rule.parse`); "" for what the
-            data itself brings.
+        name: catalogue name, or original file name.
+        path: path of the file; None for the catalogue.
+        format: name of a registered format; None to detect it by content.
+        sha256: hash of the file, if known.
+        options: fields of `pll.formats.ReadOptions`, as plain values.
+        rule: how annotators' labels become candidate sets (`pll.annotations.Rule.parse`); "" for the candidate sets of
+            the data.
     """
 
     name: str
@@ -55,14 +55,14 @@ class Source:
     rule: str = ""
 
     def load(self, progress: Progress | None = None) -> PartialLabelDataset:
-        """Read the data; a dataset of the catalogue that is not on this machine is downloaded.
+        """Read the data; a missing dataset of the catalogue is downloaded.
 
         Args:
-            progress: told how far it is: ("bytes", "bytes checked" or "rows", how many are done, how many in all or
-                None). What it raises stops the reading or the download, and leaves nothing behind.
+            progress: called with ("bytes", "bytes checked" or "rows", number done, number in total or None). An
+                exception raised by it stops reading or downloading; partial files are removed.
 
         Raises:
-            UserError: nothing of that name, or a file that cannot be read or has changed since.
+            UserError: unknown name, or a file that cannot be read or has changed.
         """
         data = self._read(progress)
         return by_rule(data, Rule.parse(self.rule)) if self.rule else data
@@ -81,13 +81,13 @@ class Source:
         return data
 
     def _in_memory_as(self) -> str:
-        """What tells this data, read so, from any other: the file as it is now, and how it is read."""
+        """Return the key of this data in memory: the identity of the file and the options to read it."""
         facts = Path(str(self.path)).stat()
         file = [str(Path(str(self.path)).resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns]
         return json.dumps([file, self.name, self.format, self.options], sort_keys=True, default=str)
 
     def check_unchanged(self) -> None:
-        """Raises UserError where the file is gone, or is not what it was."""
+        """Raise UserError if the file is missing or differs from its recorded hash."""
         if self.path is None:
             return
         file = Path(self.path)
@@ -97,10 +97,10 @@ class Source:
             raise UserError(f"{self.name} at {self.path} has changed since the run was made; start a new run.")
 
     def kept_in(self, folder: Path) -> Source:
-        """The same source, with the file copied into `folder` where it is small enough, and hashed.
+        """Return the source with its file hashed, and copied into `folder` if it is small enough.
 
         Raises:
-            UserError: there is no such file.
+            UserError: the file does not exist.
         """
         if self.path is None:
             return self
@@ -117,25 +117,25 @@ class Source:
         return replace(self, path=str(file), sha256=digest)
 
     def found_in(self, folder: Path) -> Source:
-        """The same source, read from the copy in `folder` where its own path is gone: the run was moved or renamed."""
+        """Return the source reading the copy in `folder` if its own path is gone (the run was moved)."""
         if self.path is None or Path(self.path).exists():
             return self
         copy = folder / Path(self.path).name
         return replace(self, path=str(copy)) if copy.is_file() else self
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for config.json."""
+        """Return plain values for config.json."""
         return asdict(self)
 
 
 def source_of(data: str, rule: str = "") -> Source:
-    """The source that a word on the command line means: a file where there is one, else a catalogue name.
+    """Return the source of a command-line argument: a file if one exists, else a catalogue name.
 
     Args:
         rule: see `Source`.
 
     Raises:
-        UserError: neither; a rule that does not exist.
+        UserError: neither a file nor a catalogue name, or an unknown rule.
     """
     if rule:
         Rule.parse(rule)
@@ -161,10 +161,10 @@ def _source_of(data: str) -> Source:
 
 
 def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
-    """The data with candidate sets made of what its annotators said; examples nobody labelled are left out, and said.
+    """Return the data with candidate sets made from annotators' labels; a note counts the unlabelled examples left out.
 
     Raises:
-        UserError: the data has no annotators.
+        UserError: the data has no annotations.
     """
     if data.annotations is None:
         raise UserError(f"{data.name} has no annotators' labels to apply the rule {rule} to; leave the rule out.")
@@ -174,12 +174,12 @@ def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
 
 
 def holds_pictures(folder: Path) -> bool:
-    """Whether this is a folder that holds pictures, at any depth."""
+    """Whether this is a folder with images, at any depth."""
     return folder.is_dir() and any(file.suffix.lower() in SUFFIXES for file in islice(folder.rglob("*"), LOOKED_AT))
 
 
 def file_hash(file: Path) -> str:
-    """SHA-256 of a file's content; of a folder, of the names and contents of all files in it."""
+    """Return the SHA-256 of a file's content, or of the names and contents of all files in a folder."""
     if file.is_dir():
         digest = hashlib.sha256()
         for inside in sorted(file.rglob("*")):

@@ -1,7 +1,7 @@
-"""Three tables of the UCI repository, as their raw files.
+"""Tables: Yeast, Dermatology and Synthetic Control from the UCI repository, Texture from OpenML.
 
-The repository's own files have no header line, copies elsewhere often do; both are read. Facts are those of the
-.names files beside the data, except Yeast's class EXC: it says 37, and every copy of the data holds 35.
+UCI's files have no header line, copies elsewhere often do; both are read. Sizes are those of the .names files, except
+Yeast's class EXC: 37 in the .names file, 35 in every copy of the data.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _synthetic_control(paths: Mapping[str, Path]) -> PartialLabelDataset:
 
 
 def _texture(paths: Mapping[str, Path]) -> PartialLabelDataset:
-    """The ARFF file: 40 numeric attributes, then the class."""
+    """Read the ARFF file: 40 numeric attributes, then the class."""
     from scipy.io import arff
 
     path = paths["texture.arff"]
@@ -127,7 +127,7 @@ _Row = tuple[int, list[str]]  # the number of its line in the file, and its cell
 
 
 def _rows(path: Path, separator: str | None, width: int, first_number: int, last_number: int) -> list[_Row]:
-    """The rows of a text table, without blank lines and without a header, should there be one."""
+    """Return the rows of a text table without blank lines and header."""
     try:
         lines = path.read_text("utf-8").splitlines()
     except UnicodeDecodeError as error:

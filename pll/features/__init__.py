@@ -1,4 +1,4 @@
-"""Features of what is no number yet: texts, pictures, columns of words. docs/features.md explains each.
+"""Feature extraction from texts, images and categorical columns. docs/features.md describes each featuriser.
 
 >>> from pll.dataset import PartialLabelDataset
 >>> import numpy as np

@@ -1,7 +1,7 @@
-"""Features of pictures from a network that others have trained on ImageNet: the numbers before its last layer.
+"""Image features from networks pretrained on ImageNet: the input of their last layer.
 
-The networks and their weights are torchvision's. The weights are looked for in the folder `weights` of `$PLL_DATA` (and
-of the folders of `$PLL_DATA_PATH`), else downloaded into it. They are not saved with a model, which only names them.
+Networks and weights are torchvision's. Weights are searched in the folder `weights` of `$PLL_DATA` and the folders of
+`$PLL_DATA_PATH`, else downloaded into the first. A saved model contains only their file name.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ BACKBONES = (
     *("resnet18", "resnet34", "resnet50", "mobilenet_v3_small", "mobilenet_v3_large"),
     *("efficientnet_b0", "convnext_tiny", "regnet_y_400mf", "swin_t", "vit_b_16"),
 )
-"""The networks that can be asked for, by torchvision's names."""
+"""Available networks, by their torchvision names."""
 
 FOLDER = "weights"
 PAGE = "https://docs.pytorch.org/vision/stable/models.html"
 SIDE = 224
-"""Pixels: what they were trained on; every picture is stretched to a square of this side."""
+"""Side in pixels of the images the networks were trained on; images are resized to it."""
 BATCH = 32
 
 MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
-"""Of the colours of ImageNet, by which all of these networks want theirs scaled."""
+"""Mean and standard deviation of ImageNet's colours, by which all these networks scale their input."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """The published weights of a network; what `pll.catalog.download.obtain` needs to know of them."""
+    """The published weights of a network, as `pll.catalog.download.obtain` accepts them."""
 
     backbone: str
     file: File
@@ -59,15 +59,15 @@ class Weights:
 
     @property
     def hash_prefix(self) -> str:
-        """The first digits of the file's SHA-256, which torchvision's file names end with."""
+        """First digits of the file's SHA-256, from the end of torchvision's file name."""
         return Path(self.file.name).stem.rpartition("-")[2]
 
 
 def weights_of(backbone: str) -> Weights:
-    """Which file a network's weights are.
+    """Return the published weights of a network.
 
     Raises:
-        UserError: no such network.
+        UserError: unknown network.
     """
     if backbone not in BACKBONES:
         raise UserError(f"There is no network called {backbone!r}; use one of {', '.join(BACKBONES)}.")
@@ -78,11 +78,11 @@ def weights_of(backbone: str) -> Weights:
 
 
 class BackboneFeatures(Featuriser):
-    """What a trained network sees in a picture, a few hundred numbers.
+    """Features of images from a pretrained network, a few hundred per image.
 
     Args:
         backbone: one of `BACKBONES`.
-        device: `"auto"` takes a GPU where there is one.
+        device: torch device; `"auto"` uses a GPU if available.
     """
 
     name = "backbone"
@@ -102,8 +102,8 @@ class BackboneFeatures(Featuriser):
         return cls(argument or "resnet18")
 
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
-        """Nothing is learnt; the weights are fetched, and what is black and white in the pictures is noted."""
-        reader(data, None)  # says what is wrong before anything is downloaded
+        """Obtain the weights and store the pixel range; nothing is trained."""
+        reader(data, None)  # raises its errors before a download
         self.range = pixel_range(data)
         self.dimensions = self._load(progress)[1]
         return self
@@ -162,8 +162,8 @@ class BackboneFeatures(Featuriser):
         return made
 
 
-class _Seeing(nn.Module):
-    """(B, 3, H, W) colours from 0 to 1 → (B, d) what stands before the network's last layer."""
+class _Pretrained(nn.Module):
+    """Normalise images (B, 3, H, W) in [0, 1] and return the network's features (B, d)."""
 
     mean: Tensor
     spread: Tensor
@@ -180,7 +180,7 @@ class _Seeing(nn.Module):
 
 
 def _network(backbone: str, progress: Progress | None) -> tuple[nn.Module, int]:
-    """The network without its last layer, and how many numbers it gives."""
+    """Return the network without its last layer, and its number of features."""
     weights = weights_of(backbone)
     report = None if progress is None else partial(progress, "bytes of the network")
     obtained = obtain(weights, report)
@@ -196,14 +196,14 @@ def _network(backbone: str, progress: Progress | None) -> tuple[nn.Module, int]:
     last = [name for name, layer in network.named_modules() if isinstance(layer, nn.Linear)][-1]
     dimensions = network.get_submodule(last).in_features
     network.set_submodule(last, nn.Identity())
-    return _Seeing(network).eval().requires_grad_(False), dimensions
+    return _Pretrained(network).eval().requires_grad_(False), dimensions
 
 
 def _check(path: Path, weights: Weights, *, new: bool) -> None:
     with path.open("rb") as stream:
         found = hashlib.file_digest(stream, "sha256").hexdigest()
     if not found.startswith(weights.hash_prefix):
-        if new:  # what came is a login page, or half of it; it must not be found again
+        if new:  # not the weights (a login page, say): must not be found next time
             path.unlink(missing_ok=True)
         raise UserError(
             f"{path} is not the published file: its SHA-256 begins with {found[:8]}, and it should with "

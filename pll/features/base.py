@@ -1,6 +1,6 @@
-"""What a featuriser is: it turns texts, pictures and columns of words into the numbers that methods learn from.
+"""The featuriser interface: fit on the training part, then transform any data into numeric features.
 
-It is fitted on the training part alone and saved with the model, as JSON and plain arrays: loading one runs no code.
+The fitted state is saved with the model as JSON and plain arrays, so that loading it runs no code.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 
 CONTENTS = ("numbers", "words", "texts", "pictures")
-"""What there may be to make features of, besides each other."""
+"""Kinds of content that features are made from; data may hold several."""
 
 
 def contents(data: PartialLabelDataset) -> tuple[str, ...]:
-    """Which of `CONTENTS` the data holds."""
+    """Return which of `CONTENTS` the data holds."""
     pictures = (
         data.images is not None or data.is_image or (data.pictures is not None and data.pictures.where is not None)
     )
@@ -38,13 +38,13 @@ def contents(data: PartialLabelDataset) -> tuple[str, ...]:
 
 
 class Featuriser(ABC):
-    """Learns on some examples how to make features, then makes them of any.
+    """Base class of featurisers.
 
     Attributes:
-        name: what the shell calls it (`--features name` or `name:argument`).
-        title: what a page calls it.
-        reads: which of `CONTENTS` it makes features of.
-        flat: whether it makes (n, d) features, that can stand beside others; else (n, C, H, W).
+        name: name in the shell (`--features name` or `name:argument`).
+        title: name on the pages.
+        reads: which of `CONTENTS` features are made from.
+        flat: whether features are (n, d), which can be joined with others; else (n, C, H, W).
     """
 
     name: ClassVar[str]
@@ -55,56 +55,56 @@ class Featuriser(ABC):
     @classmethod
     @abstractmethod
     def from_argument(cls, argument: str) -> Self:
-        """An unfitted one, from what stands behind the colon (empty where nothing does).
+        """Return an unfitted featuriser from the argument after the colon (may be empty).
 
         Raises:
-            UserError: not an argument it takes.
+            UserError: invalid argument.
         """
 
     @abstractmethod
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
-        """Learn from the training part; labels are never looked at.
+        """Fit on the training part; labels are not used.
 
         Raises:
-            UserError: the data holds nothing to make these features of.
+            UserError: the data lacks the content that this featuriser reads.
         """
 
     @abstractmethod
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
-        """(n, d) or (n, C, H, W) float32, finite.
+        """Return features, (n, d) or (n, C, H, W) float32, all finite.
 
         Raises:
-            UserError: data without what it was fitted on; the row, column or file is named.
+            UserError: the data lacks content of the training data; the message names the row, column or file.
         """
 
     @property
     @abstractmethod
     def feature_names(self) -> tuple[str, ...]:
-        """d names of the columns that `transform` makes; empty for (n, C, H, W)."""
+        """Names of the d columns that `transform` returns; empty for (n, C, H, W)."""
 
     @abstractmethod
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        """What `from_state` rebuilds it from: plain JSON values, and arrays by name."""
+        """Return the fitted state for `from_state`: JSON values, and arrays by name."""
 
     @classmethod
     @abstractmethod
     def from_state(cls, settings: dict[str, Any], arrays: Arrays) -> Self:
-        """One that transforms exactly as the one whose `state` this is.
+        """Return a featuriser with the given `state`; its `transform` is identical.
 
         Raises:
-            KeyError, TypeError, ValueError: not what `state` gives.
+            KeyError, TypeError, ValueError: not a valid state.
         """
 
     def notes(self, data: PartialLabelDataset) -> tuple[str, ...]:
-        """What `transform` does to these examples that a person should know, in words."""
+        """Return messages for users about how `transform` treats these examples."""
         return ()
 
 
 def whole_argument(argument: str, what: str, least: int, most: int) -> int:
-    """A whole number behind the colon.
+    """Parse an argument as a whole number.
 
     Raises:
-        UserError: not one within these bounds.
+        UserError: not a whole number from `least` to `most`.
     """
     if not argument.isdecimal() or not least <= int(argument) <= most:
         raise UserError(f"{what} is {argument!r}; give a whole number from {least} to {most:,}.")
@@ -112,11 +112,11 @@ def whole_argument(argument: str, what: str, least: int, most: int) -> int:
 
 
 def no_argument(name: str, argument: str) -> None:
-    """Raises UserError where something stands behind a colon that should not be there."""
+    """Raise UserError if an argument is given to a featuriser that takes none."""
     if argument:
         raise UserError(f"The features {name!r} take nothing behind a colon; leave out {argument!r}.")
 
 
 def not_fitted(name: str) -> UserError:
-    """For a featuriser that is used before `fit`."""
+    """Return the error for a featuriser that is used before `fit`."""
     return UserError(f"The features {name!r} are not fitted yet; fit them on the training part first.")

@@ -1,4 +1,4 @@
-"""Features of pictures: their pixels, brought to a common size."""
+"""Pixel features of images, resized to a common size."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from pll.features.base import Arrays, Features, Featuriser, contents, not_fitted
 from pll.io import Progress
 
 LARGEST_AS_IS = 64
-"""Pictures that all have one size stay as they are up to this side."""
+"""Largest side in pixels of equally sized images that are not resized."""
 SIDE = 32
-"""Others become squares of this side, unless another is asked for."""
+"""Default side in pixels of resized images."""
 
 LOOKED_AT = 200
-"""Pictures that are looked at to learn their size and whether they have colours."""
+"""Number of images examined for size and colour."""
 
 Picture = npt.NDArray[np.uint8]
 
 
 class PixelFeatures(Featuriser):
-    """Pixels from 0 to 1, in a common size; grey where all pictures are grey.
+    """Pixels in [0, 1] of images resized to a common size; grey if all training images are grey.
 
     Args:
-        side: of the squares the pictures are stretched to; None keeps small pictures of one size as they are and makes
-            others 32 × 32.
+        side: side in pixels of the resized (square) images; None keeps small images of equal size and resizes others to
+            32 × 32.
     """
 
     name = "pixels"
@@ -102,13 +102,13 @@ class PixelFeatures(Featuriser):
 
 
 def range_of(settings: dict[str, Any]) -> tuple[float, float] | None:
-    """The pixel range in a state."""
+    """Return the pixel range saved in a state."""
     found = settings["range"]
     return None if found is None else (float(found[0]), float(found[1]))
 
 
 def as_planes(picture: Picture, shape: tuple[int, int, int]) -> Features:
-    """(H, W) or (H, W, 3) uint8 as (C, H', W') float32 from 0 to 1, stretched to that size, in colour or in grey.
+    """Convert an image (H, W) or (H, W, 3) uint8 to float32 in [0, 1] of the given shape (C, H', W').
 
     >>> as_planes(np.full((2, 4), 255, dtype=np.uint8), (3, 1, 1)).ravel().tolist()
     [1.0, 1.0, 1.0]
@@ -116,15 +116,15 @@ def as_planes(picture: Picture, shape: tuple[int, int, int]) -> Features:
     channels, height, width = shape
     if picture.shape[:2] != (height, width) or (picture.ndim == 3) != (channels == 3):
         shown = Image.fromarray(picture).convert("RGB" if channels == 3 else "L")
-        picture = np.asarray(shown.resize((width, height), Image.Resampling.BILINEAR))  # averages where it shrinks
+        picture = np.asarray(shown.resize((width, height), Image.Resampling.BILINEAR))  # antialiased when shrinking
     planes = picture[None] if channels == 1 else picture.transpose(2, 0, 1)
     return planes.astype(np.float32) / np.float32(255)
 
 
 def pixel_range(data: PartialLabelDataset) -> tuple[float, float] | None:
-    """What is black and what is white in image arrays: 0 and 1, 0 and 255, or else the least and the most there is.
+    """Return the values of black and white in image arrays: (0, 1), (0, 255), or the minimum and maximum.
 
-    None where pictures come as bytes anyway.
+    None if the images are uint8 already.
     """
     if data.pictures is not None or data.images is not None or not data.is_image:
         return None
@@ -135,10 +135,10 @@ def pixel_range(data: PartialLabelDataset) -> tuple[float, float] | None:
 
 
 def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | None) -> Callable[[int], Picture]:
-    """A function of i that gives picture i as (H, W) or (H, W, 3) uint8.
+    """Return a function that reads image i as (H, W) or (H, W, 3) uint8.
 
     Raises:
-        UserError: there are no pictures here; and, when it is called, a picture that is gone or damaged.
+        UserError: the data has no images. The returned function raises it for a missing or damaged image.
     """
     if "pictures" not in contents(data):
         where = "only the addresses of pictures" if data.pictures is not None else "no pictures"

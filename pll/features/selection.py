@@ -18,17 +18,17 @@ from pll.features.texts import TextFeatures
 from pll.io import Progress
 
 BETWEEN = "+"
-"""What stands between the names of several featurisers: `table+tfidf`."""
+"""Separator of the names of joined featurisers: `table+tfidf`."""
 
 
 class JoinedFeatures(Featuriser):
-    """The columns of several featurisers, one after the other.
+    """Columns of several featurisers, concatenated.
 
     Args:
-        parts: at least two, of different names, all of them flat.
+        parts: at least two featurisers with different names, all flat.
 
     Raises:
-        UserError: parts that cannot stand side by side.
+        UserError: parts that cannot be joined.
     """
 
     name = "joined"
@@ -81,18 +81,20 @@ class JoinedFeatures(Featuriser):
 FEATURISERS: dict[str, type[Featuriser]] = {
     kind.name: kind for kind in (TableFeatures, TextFeatures, PixelFeatures, BackboneFeatures)
 }
-"""The ways to make features, by the name the shell uses."""
+"""Featuriser classes by name."""
 
 CHOICES = ("table", "tfidf", "tfidf:100", "pixels", "pixels:64", *(f"backbone:{name}" for name in BACKBONES))
-"""Examples of what `featuriser` reads, for a help text or a page."""
+"""Specifications to offer in a help text or on a page; see `featuriser`."""
 
 
 def featuriser(spec: str) -> Featuriser:
-    """An unfitted featuriser: `table`, `tfidf`, `tfidf:100`, `pixels`, `pixels:64`, `backbone:resnet18`, or several
-    joined by `+`.
+    """Return an unfitted featuriser.
+
+    Args:
+        spec: `table`, `tfidf`, `tfidf:100`, `pixels`, `pixels:64`, `backbone:resnet18`, or several joined by `+`.
 
     Raises:
-        UserError: not of this form.
+        UserError: invalid specification.
 
     >>> featuriser("tfidf:100").components, featuriser("table+tfidf").reads
     (100, ('numbers', 'words', 'texts'))
@@ -108,10 +110,10 @@ def featuriser(spec: str) -> Featuriser:
 
 
 def restored(kind: str, settings: dict[str, Any], arrays: Arrays) -> Featuriser:
-    """The featuriser of a state.
+    """Rebuild a featuriser from its kind and state.
 
     Raises:
-        KeyError, TypeError, ValueError: no such kind, or not what its `state` gives.
+        KeyError, TypeError, ValueError: unknown kind or invalid state.
     """
     return (
         JoinedFeatures.from_state(settings, arrays)
@@ -123,15 +125,14 @@ def restored(kind: str, settings: dict[str, Any], arrays: Arrays) -> Featuriser:
 # ---- features of a dataset ----
 
 USUAL = {"numbers": "table", "words": "table", "texts": "tfidf", "pictures": "pixels"}
-"""What makes features of what, where nobody said."""
+"""Default featuriser of each kind of content."""
 
 
 def suggested(data: PartialLabelDataset) -> str:
-    """What `--features` would most likely be; empty where X is ready as it is.
+    """Return the default specification of features for the data; empty if X needs none.
 
-    Numbers alone are ready (a model fills in what is missing), and so are image arrays. Texts and words are added to
-    numbers. Pictures count where there are neither numbers nor texts; words beside them (who took a picture, where)
-    say less than they show.
+    Numbers alone need none (missing values are imputed in training), nor do image arrays. Texts and words are added to
+    numbers. Pictures are used if there are neither numbers nor texts; categorical columns beside them are ignored.
     """
     there = contents(data)
     if there in (("numbers",), ()) or data.is_image:
@@ -143,10 +144,10 @@ def suggested(data: PartialLabelDataset) -> str:
 
 
 def fitted(spec: str, train: PartialLabelDataset, progress: Progress | None = None) -> Featuriser:
-    """A featuriser by name, fitted on the training part.
+    """Return the featuriser of a specification, fitted on the training part.
 
     Raises:
-        UserError: not a name, or nothing in the data it could make features of.
+        UserError: invalid specification, or data without the content it reads.
     """
     made = featuriser(spec)
     there = contents(train)
@@ -160,7 +161,7 @@ def fitted(spec: str, train: PartialLabelDataset, progress: Progress | None = No
 
 
 def fitting_choices(data: PartialLabelDataset) -> list[str]:
-    """Which of `CHOICES` can be made of this data."""
+    """Return which of `CHOICES` apply to the data."""
     return _made_of(contents(data))
 
 
@@ -177,9 +178,9 @@ def _remedy(there: Sequence[str]) -> str:
 
 
 def featurised(data: PartialLabelDataset, made: Featuriser, progress: Progress | None = None) -> PartialLabelDataset:
-    """The data with the features of a fitted featuriser as its X; everything else stays.
+    """Return the data with X replaced by the features of a fitted featuriser.
 
-    What was not made into features, and what could not be recognised, is said in the notes.
+    Notes are added on unused content and unknown values.
 
     Raises:
         UserError: see `Featuriser.transform`.

@@ -1,6 +1,6 @@
-"""Saving a fitted featuriser beside a model: `features.json`, and `features.safetensors` where it has arrays.
+"""Save and load a fitted featuriser: `features.json`, and `features.safetensors` for its arrays.
 
-Neither file can carry code. The JSON has a checksum of the arrays that belong to it.
+Neither file can hold code. The JSON contains the checksum of the arrays file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def save_features(made: Featuriser, folder: Path | str) -> None:
     """Write a fitted featuriser into a folder.
 
     Raises:
-        UserError: the folder cannot be written to.
+        UserError: the folder is not writable.
     """
     place = Path(folder)
     settings, arrays = made.state()
@@ -45,10 +45,10 @@ def save_features(made: Featuriser, folder: Path | str) -> None:
 
 
 def load_features(folder: Path | str) -> Featuriser | None:
-    """The featuriser that was saved in a folder; None where there is none (X was ready as it was).
+    """Load the featuriser saved in a folder; None if there is none (X was used as it is).
 
     Raises:
-        UserError: files that are damaged, foreign, or do not belong together.
+        UserError: the files are damaged, of another format, or do not belong together.
     """
     path = Path(folder) / CARD_FILE
     if not path.exists():

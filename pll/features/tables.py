@@ -1,7 +1,7 @@
-"""Features of a table: missing numbers filled in, words turned into columns of 0 and 1.
+"""Table features: mean imputation of numbers and one-hot encoding of categorical columns.
 
-scikit-learn's imputer and encoder do the work. They are rebuilt, when a model is loaded, from the means and the words
-they learnt: an encoder that is given its words and an imputer that sees one row of means are as good as fitted.
+Both are scikit-learn's. Loading a model rebuilds them from the saved means and categories: the encoder is given its
+categories, the imputer is fitted on one row of means.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from pll.features.base import Arrays, Features, Featuriser, no_argument, not_fit
 from pll.io import Column, Progress
 
 MOST_WORDS = 50
-"""Different words of a column that get a column each; the rarer ones share one."""
+"""Largest number of one-hot columns of a categorical column; rarer words share one."""
 
 MISSING = "\x00missing"
-"""Stands for a missing cell; no word of a file holds a NUL byte."""
+"""Category of missing cells; words in files hold no NUL character."""
 OTHER = "\x00other"
-"""Stands for all the words that are too rare for a column of their own."""
+"""Category of rare words."""
 
 Words = npt.NDArray[np.object_]
 
 
 class TableFeatures(Featuriser):
-    """Numbers with the mean of their column where they are missing, then a 0/1 column for each word of each category.
+    """Numbers, imputed with the column means, followed by the one-hot columns of each categorical column.
 
-    A missing word is a word of its own where training saw one missing. Words that training did not see are the rare
-    ones, or, where there were no rare ones, none of the known: zeros.
+    Missing words are a category of their own if the training part has any. Unknown words count as rare words; if the
+    training part has no rare words, they are encoded as zeros.
     """
 
     name = "table"
@@ -59,7 +59,7 @@ class TableFeatures(Featuriser):
         if len(data) == 0:
             raise UserError(f"{data.name} has no rows; features are learnt from at least one.")
         means = np.zeros(d)
-        if d:  # a column without a single number is filled with 0
+        if d:  # columns without any number become 0
             means = SimpleImputer(keep_empty_features=True).fit(data.X.astype(np.float64)).statistics_
         self.words = {name: _known_words(_filled(cells)) for name, cells in data.categories.items()}
         self._build(means)
@@ -131,7 +131,7 @@ def _filled(cells: Column) -> Words:
 
 
 def _known_words(cells: Words) -> list[str]:
-    """The words that get a column, sorted; what is missing and what is rare come last."""
+    """Return the categories of a column: sorted words, then `MISSING` and `OTHER` if needed."""
     counts = pd.Series(cells).value_counts(sort=False)
     missing = [MISSING] if MISSING in counts.index else []
     counts = counts.drop(missing)
@@ -141,14 +141,14 @@ def _known_words(cells: Words) -> list[str]:
 
 
 def _as_known(cells: Words, words: list[str]) -> Words:
-    """Words that are not known as the rare ones, where there are such."""
+    """Replace unknown words by `OTHER`, if it is a category."""
     if OTHER not in words:
         return cells
     return np.where(pd.Series(cells).isin(words), cells, OTHER)
 
 
 def _numbers(data: PartialLabelDataset, names: tuple[str, ...]) -> npt.NDArray[np.float64]:
-    """(n, d) the columns of these names; by position where the data has no names."""
+    """Return the columns (n, d) of these names; by position if the data has no names."""
     if data.X.ndim != 2:
         raise UserError(f"{data.name} holds pictures; the model was fitted on a table.")
     X = data.X.astype(np.float64)
@@ -171,7 +171,7 @@ def _numbers(data: PartialLabelDataset, names: tuple[str, ...]) -> npt.NDArray[n
 
 
 def _words(data: PartialLabelDataset, name: str) -> Words:
-    """(n,) the words of a column; numbers are taken as they are written (a file may hold numbers alone this time)."""
+    """Return the words (n,) of a column; numbers as text (new data may hold only numbers there)."""
     if name in data.categories:
         return _filled(data.categories[name])
     if name in data.feature_names:

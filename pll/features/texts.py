@@ -1,7 +1,6 @@
-"""Features of texts: how much each word says about a text (TF-IDF), pressed into few numbers (truncated SVD).
+"""Text features: TF-IDF followed by truncated SVD (latent semantic analysis, Deerwester et al. 1990).
 
-scikit-learn does both (Deerwester et al. 1990: latent semantic analysis). The words, their weights and the directions
-are all that is kept.
+Both are scikit-learn's. The saved state is the vocabulary, the IDF weights and the SVD components.
 """
 
 from __future__ import annotations
@@ -20,18 +19,18 @@ from pll.io import Progress
 
 COMPONENTS = 300
 MOST_WORDS = 20_000
-"""Words that are kept, the most frequent ones: their directions then take 24 MB."""
+"""Largest vocabulary; the most frequent words are kept. The components then take 24 MB."""
 
 ROWS_AT_ONCE = 4096
 SEED = 0  # of the randomised SVD
 
 
 class TextFeatures(Featuriser):
-    """TF-IDF of the words (or, for scripts that put no spaces between them, of runs of characters), then truncated SVD.
+    """TF-IDF of words (of character n-grams for scripts without spaces), then truncated SVD.
 
     Args:
-        components: numbers a text becomes; fewer where there are fewer texts or words.
-        unit: `"word"`, or `"character"` for runs of one to three characters; `"auto"` looks at the texts.
+        components: number of features; reduced if there are fewer texts or words.
+        unit: `"word"`, `"character"` for n-grams of one to three characters, or `"auto"` to choose by the texts.
     """
 
     name = "tfidf"
@@ -43,7 +42,7 @@ class TextFeatures(Featuriser):
         self.unit = unit
         self._words: TfidfVectorizer | None = None
         self._alone = ""
-        """How many of the texts learnt from share no word with another, where words of a single text count at all."""
+        """Message on training texts that share no word with another, if words of single texts are in the vocabulary."""
 
     @classmethod
     def from_argument(cls, argument: str) -> Self:
@@ -57,13 +56,13 @@ class TextFeatures(Featuriser):
         n, found = counted.shape
         self.components = max(1, min(self.components, n - 1, found - 1))
         self._svd = TruncatedSVD(self.components, random_state=SEED)
-        with np.errstate(invalid="ignore"):  # of one text scikit-learn finds that nothing varies, by dividing by 0
+        with np.errstate(invalid="ignore"):  # the variance ratio of a single text is 0 / 0
             self._svd.fit(counted)
         self._svd.components_ = self._svd.components_.astype(np.float32)
         return self
 
     def _count(self, data: PartialLabelDataset, texts: list[str]) -> scipy.sparse.csr_array:
-        for least in (2, 1):  # a word of one text says nothing about another, unless there are hardly any
+        for least in (2, 1):  # words of a single text only if no others are left
             words = _vectorizer(self.unit, min_df=least, max_features=MOST_WORDS)
             try:
                 counted = words.fit_transform(texts)
@@ -128,7 +127,7 @@ class TextFeatures(Featuriser):
 
 
 def _texts_alone(counted: scipy.sparse.csr_array) -> int:
-    """How many texts hold words, and none that another holds. Args: counted: (texts, words)."""
+    """Return the number of non-empty rows of `counted` (texts, words) that share no word with another row."""
     held = (counted > 0).astype(np.int64)
     shared = held @ (np.asarray(held.sum(axis=0)).ravel() > 1)
     return int(((shared == 0) & (np.diff(counted.indptr) > 0)).sum())
@@ -148,7 +147,7 @@ def _texts(data: PartialLabelDataset) -> list[str]:
 
 
 def _has_spaces(texts: list[str]) -> bool:
-    """Whether words are set apart: Chinese, Japanese and Thai texts have a space in forty characters or none."""
+    """Whether words are separated by spaces; Chinese, Japanese and Thai texts have at most one in forty characters."""
     letters = sum(len(text) for text in texts)
     spaces = sum(text.count(" ") for text in texts)
     return 20 * spaces >= letters

@@ -1,4 +1,4 @@
-"""Writes docs/datasets.md from the catalogue: `python -m tools.datasets_page` (a test says when it has to be run)."""
+"""Write docs/datasets.md from the catalogue: `python -m tools.datasets_page` (a test fails when it is out of date)."""
 
 from __future__ import annotations
 

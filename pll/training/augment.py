@@ -1,10 +1,10 @@
 """Augmentation of images in training: the standard shift (pad, then crop) and horizontal flip.
 
-Works on a batch of *scaled* images, on their device, without a loop over examples: every image gets its own shift and
-flip. What is padded is 0, the mean colour where images are z-scored. It is drawn from a given generator, which in
-training is the trainer's, so that a resumed run draws the same.
+It works on a batch of *scaled* images, on their device, without a loop over examples: every image gets its own shift
+and flip. Padding is 0, the mean colour where images are z-scored. Random numbers come from a given generator, in
+training the trainer's, so that a resumed run draws the same.
 
-The label weights of an epoch then come from augmented images; those of the final evaluation from images as they are.
+The label weights of an epoch come from augmented images; those of the final evaluation from the original images.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from torch.nn.functional import pad
 from pll.errors import UserError
 
 Augmentation = Callable[[Tensor, torch.Generator | None], Tensor]
-"""(B, C, H, W) scaled images, and what to draw from (None: torch's global stream) → the same shape, changed."""
+"""(B, C, H, W) scaled images, random generator (None: torch's global stream) → augmented images of that shape."""
 
 AUGMENTATIONS = ("none", "crop", "crop-flip")
 
@@ -28,10 +28,10 @@ LARGEST_SHIFT = 4
 
 
 def get_augmentation(name: str, input_shape: tuple[int, ...]) -> Augmentation | None:
-    """The augmentation of that name, None for `"none"`.
+    """Return the augmentation of that name, None for `"none"`.
 
     Args:
-        name: `"none"`, `"crop"` (shifts of up to 4 pixels either way) or `"crop-flip"` (and mirrored, one time in two).
+        name: `"none"`, `"crop"` (shifts of up to 4 pixels either way) or `"crop-flip"` (also mirrored with p = 1/2).
         input_shape: of one example; must be (C, H, W), unless the name is `"none"`.
 
     Raises:
@@ -50,11 +50,11 @@ def get_augmentation(name: str, input_shape: tuple[int, ...]) -> Augmentation | 
 
 
 def shift(images: Tensor, generator: torch.Generator | None = None, *, flip: bool = False) -> Tensor:
-    """Each image shifted by whole pixels, 0 where nothing was; with `flip` also mirrored, one time in two.
+    """Shift each image by a random number of pixels, filling with 0; with `flip`, mirror it with probability 1/2.
 
     Args:
         images: (B, C, H, W).
-        generator: what to draw from; None takes torch's global stream.
+        generator: source of random numbers; None takes torch's global stream.
 
     >>> shift(torch.ones(2, 1, 28, 28)).shape
     torch.Size([2, 1, 28, 28])
@@ -75,7 +75,7 @@ def shift(images: Tensor, generator: torch.Generator | None = None, *, flip: boo
 
 
 def largest_shift(side: int) -> int:
-    """How many pixels an image of this side shifts at most: 4, or an eighth of a side below 32, rounded up.
+    """Return the largest shift of an image of this side, in pixels: 4, or an eighth of a side below 32, rounded up.
 
     >>> [largest_shift(side) for side in (32, 28, 224, 8)]
     [4, 4, 4, 1]
@@ -84,5 +84,5 @@ def largest_shift(side: int) -> int:
 
 
 def _starts(count: int, most: int, generator: torch.Generator | None, device: torch.device) -> Tensor:
-    """(B, 1) first row or column of each crop."""
+    """Draw the (B, 1) first row or column of each crop."""
     return torch.randint(0, 2 * most + 1, (count, 1), generator=generator, device=device)

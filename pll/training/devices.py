@@ -1,4 +1,4 @@
-"""What to compute on: which device, and how many CPU threads."""
+"""Choice of the device and of the number of CPU threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pll.errors import UserError
 
 
 def default_threads() -> int:
-    """CPU threads to train with: one less than there are cores, so that the page stays quick.
+    """Return the default number of CPU threads: one less than there are cores, so that pages stay responsive.
 
     Torch's threads spin while they wait: two of them beside one other busy process on two cores slowed an epoch
     from 1.8 s to 88.7 s, while one thread costs 1.25-1.4 × when alone and never collapses.
@@ -22,7 +22,7 @@ def default_threads() -> int:
 
 
 def choose_device(device: str) -> torch.device:
-    """The device of that name; for `"auto"` a GPU if there is one.
+    """Return the device of that name; for `"auto"` a GPU if there is one.
 
     Raises:
         UserError: a device this machine does not have.
@@ -38,7 +38,7 @@ def choose_device(device: str) -> torch.device:
 
 
 def device_name(device: str) -> str:
-    """The full name of a device, the same for every way to ask for it: `"auto"`, `"cuda"` and `"cuda:0"` are one GPU.
+    """Return the full name of a device: the same for `"auto"`, `"cuda"` and `"cuda:0"` where they are one GPU.
 
     Raises:
         UserError: a device this machine does not have.
@@ -55,7 +55,7 @@ def device_name(device: str) -> str:
 
 @contextmanager
 def computing_threads(threads: int | None) -> Iterator[None]:
-    """Compute with this many CPU threads inside.
+    """Context manager that sets the number of CPU threads of torch; None leaves it.
 
     Raises:
         UserError: fewer than one, or more than four times what the machine has.

@@ -1,4 +1,4 @@
-"""How candidates and their weights lie in memory while training: a dense mask, or rows padded batch by batch.
+"""Memory layouts of candidates and their weights in training: a dense mask, or rows padded batch by batch.
 
 Both give the same numbers. Dense costs n × c and is fastest where c is small; padded costs the number of candidates,
 whatever c is.
@@ -16,48 +16,48 @@ from torch import Tensor
 from pll.candidates import CandidateSets
 
 DENSE_UP_TO = 64
-"""Largest number of classes for which the dense layout is chosen by itself."""
+"""Largest number of classes for which the dense layout is always chosen."""
 
 
 class Batch(Protocol):
     """The candidates of one mini-batch, as k columns: k = c (dense) or the widest set of the batch (padded)."""
 
     rows: Tensor
-    """(B,) the examples."""
+    """(B,) indices of the examples."""
     units: Tensor
     """(B,) the training units: the examples themselves, unless the objective has `owners`."""
 
     def restrict(self, logits: Tensor) -> Tensor:
-        """(B, c) logits → (B, k) softmax restricted to S_i, 0 off it (paper, Eq. norm)."""
+        """Return the (B, k) softmax of (B, c) logits restricted to S_i, 0 off it (paper, Eq. norm)."""
 
     def pick(self, matrix: Tensor) -> Tensor:
-        """(B, c) → (B, k): the columns of the candidates."""
+        """Return the (B, k) columns of the candidates of a (B, c) matrix."""
 
     def read(self, weights: Tensor) -> Tensor:
-        """(B, k): this batch's part of a weight store; 0 off S_i."""
+        """Return this batch's part of a weight store, (B, k), 0 off S_i."""
 
     def write(self, weights: Tensor, values: Tensor) -> None:
-        """Put (B, k) values, 0 off S_i, into a weight store, in place."""
+        """Write (B, k) values, 0 off S_i, into a weight store, in place."""
 
     def mask(self, n_classes: int) -> Tensor:
-        """(B, c) bool, True on S_i."""
+        """Return a (B, c) bool mask, True on S_i."""
 
 
 class Layout(Protocol):
-    """The candidates of all examples, and how a weight store for them is made and read."""
+    """The candidates of all examples; creates and reads weight stores for them."""
 
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
-        """A weight store from (nnz,) values aligned with `CandidateSets.indices`."""
+        """Return a weight store of (nnz,) values aligned with `CandidateSets.indices`."""
 
     def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
-        """A copy of a weight store as (nnz,) float32 in the memory of the CPU."""
+        """Return a copy of a weight store as (nnz,) float32 in CPU memory."""
 
     def batch(self, rows: Tensor) -> Batch:
-        """The candidates of some examples, (B,) int64 indices."""
+        """Return the candidates of the examples with these (B,) int64 indices."""
 
 
 def choose_layout(candidates: CandidateSets, device: torch.device) -> Layout:
-    """Dense for few classes or nearly full sets, padded otherwise."""
+    """Return the dense layout for few classes or nearly full sets, the padded one otherwise."""
     dense_is_small = candidates.n_classes <= DENSE_UP_TO
     nearly_full = candidates.nnz * 2 >= len(candidates) * candidates.n_classes
     kind = DenseLayout if dense_is_small or nearly_full else PaddedLayout
@@ -148,7 +148,7 @@ class _PaddedBatch:
         return weights[self._positions]
 
     def write(self, weights: Tensor, values: Tensor) -> None:
-        # Padding writes its 0 into the last place, where a 0 stands already.
+        # Padding writes its 0 into the last place, which always holds 0.
         weights[self._positions] = values
 
     def mask(self, n_classes: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""Decomposable losses: what a candidate costs, for every label at once.
+"""Decomposable losses: the loss of every label, as a function of the logits.
 
 A loss here is a function of the logits (B, c) that returns (B, c): column j is ℓ(g(x), e^j), the loss if j were the
 true label. Training multiplies the columns by the training weights and sums (paper, Eq. softmin). Any callable of
@@ -57,7 +57,7 @@ LOSSES: dict[str, Loss] = {
 
 
 def get_loss(loss: str | Loss) -> Loss:
-    """The loss of that name, or the callable itself.
+    """Return the loss of that name, or the callable itself.
 
     Raises:
         UserError: no loss has that name.

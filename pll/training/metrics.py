@@ -1,4 +1,4 @@
-"""What is known of a method after each epoch: one record, made the same way for every method."""
+"""Metrics of each epoch as one record, the same for every method; hooks and progress of training."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ METRICS = (
 
 @dataclass(frozen=True)
 class EpochRecord:
-    """One epoch of a method (one round of a method that has no epochs). Immutable: pages read it from other threads.
+    """Metrics of one epoch (one iteration of a method that has no epochs). Immutable: other threads read it.
 
     Attributes:
         epoch: 1, 2, …
@@ -37,7 +37,7 @@ class EpochRecord:
         changed_labels: how many identified labels differ from the epoch before; 0 in the first.
         transductive_accuracy, test_accuracy: fractions; None without truth or test set.
         examples_per_second: of the training part alone.
-        seconds: of the whole epoch, all that it cost; pauses excepted.
+        seconds: of the whole epoch, without pauses.
         label_weights: (nnz,) float32.
         sharpness: identified label, confidence, margin and entropy of every example.
     """
@@ -56,11 +56,11 @@ class EpochRecord:
 
     @property
     def identified(self) -> npt.NDArray[np.int64]:
-        """(n,) int64 identified labels."""
+        """Return (n,) int64 identified labels."""
         return self.sharpness.identified
 
     def metrics(self) -> dict[str, Any]:
-        """The columns of metrics.csv, by name."""
+        """Return the columns of metrics.csv, by name."""
         return {name: getattr(self, name) for name in METRICS}
 
 
@@ -68,11 +68,11 @@ assert {f.name for f in fields(EpochRecord)} >= set(METRICS)
 
 
 class Monitor:
-    """Turns label weights into records and remembers what changed.
+    """Creates epoch records from label weights and counts changes of identified labels.
 
     Args:
         candidates: the candidate sets of the training examples.
-        y: (n,) truth to measure against, −1 where unknown; never to learn from.
+        y: (n,) true labels, −1 where unknown; used for the accuracy alone.
         y_test: (n_test,) truth of the test examples.
 
     Attributes:
@@ -103,7 +103,7 @@ class Monitor:
         examples_per_second: float = 0.0,
         seconds: float = 0.0,
     ) -> EpochRecord:
-        """The record of an epoch, compared with the one before."""
+        """Return the record of an epoch, compared with the one before."""
         sharp = sharpness(label_weights, self.candidates)
         return EpochRecord(
             epoch=epoch,
@@ -129,34 +129,35 @@ class Monitor:
         return int(changed.sum())
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint needs to go on counting."""
+        """Return the state for a checkpoint."""
         return {"identified": self.identified, "changes": self.changes.copy(), "settled": self.settled.copy()}
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on from `state()`."""
+        """Restore what `state()` returned."""
         self.identified = state["identified"]
         self.changes, self.settled = state["changes"].copy(), state["settled"].copy()
 
 
 Hook = Callable[[], None]
-"""Called between batches. It may wait (pause), and raises `StopTraining` to end the training there."""
+"""Called between mini-batches. It may wait (pause), and raise `StopTraining` to end the training."""
 
 
 class StopTraining(Exception):
-    """Raised by a hook: stop before the next batch. Everything learnt so far is kept."""
+    """Raised by a hook to stop before the next mini-batch. What was learnt so far is kept."""
 
 
 def no_hook() -> None:
-    """For who neither waits nor stops."""
+    """Do nothing."""
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingProgress:
-    """Where training stands between two mini-batches; a copy that stays as it is.
+    """Progress of training between two mini-batches, as an immutable copy.
 
     Attributes:
         epoch: epochs completed.
-        batch: mini-batches of the next epoch already used, of `batches` in all.
+        batch: mini-batches of the next epoch already used.
+        batches: mini-batches of an epoch.
         label_weights: (nnz,) float32, of the training passes so far.
     """
 

@@ -1,4 +1,4 @@
-"""Random streams: one for each trainer, and a lock for models that can only draw from torch's global one."""
+"""Random streams: a generator for each trainer, and a lock for models that draw from torch's global stream."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ import torch
 from torch import Tensor
 
 _LOCKS: dict[tuple[str, str], threading.RLock] = {}
-"""One for each device, made when it is first needed."""
+"""A lock for each device, created on first use."""
 
 
 class Stream:
-    """A random stream on a device that goes on where it was left, whatever others draw meanwhile.
+    """Random stream on a device that is independent of other draws.
 
     Args:
-        seed: where it starts.
-        is_global: whether its numbers are drawn from torch's global stream, as dropout does. That stream is then put
-            in this one's place within `drawing`, and other threads that need it wait.
+        device: where its numbers are drawn.
+        seed: seed of the generator.
+        is_global: whether its numbers are drawn from torch's global stream, as dropout does. The global stream then
+            takes the state of this one within `drawing`, and other threads that need it wait.
     """
 
     def __init__(self, device: torch.device, seed: int, *, is_global: bool = True) -> None:
@@ -30,12 +31,12 @@ class Stream:
 
     @property
     def generator(self) -> torch.Generator | None:
-        """What draws take as `generator=`; None, torch's global stream, while that one is in place of this."""
+        """The generator to draw from; None, torch's global stream, while that has the state of this stream."""
         return None if self._drawing else self._own
 
     @contextmanager
     def drawing(self) -> Iterator[None]:
-        """Whatever a model draws inside comes from this stream; the global one is put back afterwards."""
+        """Context manager in which a model draws from this stream; the global state is restored afterwards."""
         if not self._is_global:
             yield
             return
@@ -49,15 +50,15 @@ class Stream:
                 self._own.set_state(_get_state(self._device))
 
     def state(self) -> Tensor:
-        """Where it stands now, even while it is drawn from."""
+        """Return the current state, also within `drawing`."""
         return _get_state(self._device) if self._drawing else self._own.get_state()
 
     def load_state(self, state: Tensor) -> None:
-        """Go on from `state()`."""
+        """Restore what `state()` returned."""
         self._own.set_state(state.cpu())
 
     def twin(self) -> Stream:
-        """Another stream that goes on from where this one stands now."""
+        """Return another stream with the current state of this one."""
         twin = Stream(self._device, 0, is_global=self._is_global)
         twin.load_state(self.state())
         return twin
@@ -65,14 +66,14 @@ class Stream:
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """The CPU's global stream starts at `seed` inside; the caller's is put back afterwards."""
+    """Context manager that seeds the CPU's global stream; the state before is restored afterwards."""
     with _alone(torch.device("cpu")):
         torch.default_generator.manual_seed(int(seed))  # torch.manual_seed would start the GPU's again, too
         yield
 
 
 def lock_of(device: torch.device) -> threading.RLock:
-    """The lock of a device's global stream; every GPU has its own."""
+    """Return the lock of a device's global stream; every GPU has its own."""
     kind, _, index = str(device).partition(":")  # "cuda" means the current GPU
     if not index:
         index = str(torch.cuda.current_device()) if kind == "cuda" else "0"
@@ -81,7 +82,7 @@ def lock_of(device: torch.device) -> threading.RLock:
 
 @contextmanager
 def _alone(device: torch.device) -> Iterator[None]:
-    """No other thread draws from the device's global stream inside (if it keeps to this); it is put back afterwards."""
+    """Hold the lock of the device's global stream; its state is restored afterwards."""
     with lock_of(device):
         before = _get_state(device)
         try:

@@ -1,4 +1,4 @@
-"""Scaling of features: learnt on the training part, kept inside the model, so that it takes raw features anywhere."""
+"""Scaling of features: fitted on the training part and part of the model, which therefore takes raw features."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pll.errors import UserError
 SCALES = ("auto", "zscore", "none")
 
 ROWS_AT_ONCE = 1024
-"""Statistics need float64; a piece of that size is small, all of the features would not be."""
+"""Rows that are converted to float64 at once for the statistics."""
 
 
 class Scaling(nn.Module):
@@ -35,12 +35,12 @@ class Scaling(nn.Module):
         self.register_buffer("spread", spread)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, …) raw features → (B, …) scaled features."""
+        """Scale (B, …) raw features."""
         return (torch.where(torch.isnan(x), self.fill, x) - self.shift) / self.spread
 
 
 def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
-    """Learn the scaling of some training features.
+    """Fit the scaling of training features.
 
     Args:
         X: (n, d) or (n, C, H, W) float32; NaN marks a missing value and is filled with the mean.
@@ -67,7 +67,7 @@ def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
 
 
 def _mean_and_std(X: npt.NDArray[Any], axes: tuple[int, ...]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Over the present values, in float64 (a square overflows float32 soon); 0 and 1 where nothing varies."""
+    """Mean and deviation of the present values, in float64 (squares overflow float32); 0 and 1 where constant."""
     parts = [X[start : start + ROWS_AT_ONCE] for start in range(0, max(1, len(X)), ROWS_AT_ONCE)]
     count = np.maximum(sum((~np.isnan(part)).sum(axis=axes, keepdims=True) for part in parts), 1)
     mean = sum(np.nansum(part, axis=axes, keepdims=True, dtype=np.float64) for part in parts) / count

@@ -1,7 +1,7 @@
-"""Mini-batch training with label weights: the optimiser, what a method adds (`Objective`), the step, the loop.
+"""Mini-batch training with label weights: optimiser settings, `Objective` of a method, training step and loop.
 
-The step is the paper's Algorithm 1, lines 6-9: one forward pass gives the loss, under the weights as they were, and
-the new label weights; the weights change before the parameters do, and no gradient flows through them.
+The step is the paper's Algorithm 1, lines 6-9: one forward pass gives the loss, under the old weights, and the new
+label weights; the weights change before the parameters do, and no gradient flows through them.
 
 What this file is not about: threads, files and pages.
 """
@@ -45,7 +45,7 @@ class Optimisation:
         weight_decay: added to the gradient as weight_decay · Θ.
         optimiser: `"sgd"` or `"adam"`.
         lr_decay, lr_decay_every: every so many epochs the learning rate is multiplied by `lr_decay`
-            (paper, ConvNet: 0.9 every 10). It follows from the epoch alone, so that a resumed run goes on alike.
+            (paper, ConvNet: 0.9 every 10). It depends on the epoch alone, so that a resumed run is the same.
 
     >>> settings = Optimisation(lr=0.1, lr_decay=0.5, lr_decay_every=2)
     >>> [settings.lr_at(epoch) for epoch in range(5)]
@@ -61,11 +61,11 @@ class Optimisation:
     lr_decay_every: int = 10
 
     def lr_at(self, epoch: int) -> float:
-        """The learning rate of epoch 0, 1, … (the number of epochs completed)."""
+        """Return the learning rate of epoch 0, 1, … (the number of epochs completed)."""
         return self.lr * self.lr_decay ** (epoch // self.lr_decay_every)
 
     def start(self, parameters: Iterable[nn.Parameter]) -> torch.optim.Optimizer:
-        """A fresh optimiser for these parameters.
+        """Return a new optimiser for these parameters.
 
         Raises:
             UserError: an optimiser that does not exist, or a momentum that Adam cannot have.
@@ -84,7 +84,7 @@ class Optimisation:
 
 
 class Objective(ABC):
-    """A method's part of the step. All it must have is a loss; whatever else there is to do, it does nothing by itself.
+    """Base class of a method's part of the training step. Only `loss` has to be implemented.
 
     An epoch passes once over the *training units*. These are the examples, unless the method sets `owners` in `start`.
     """
@@ -93,34 +93,34 @@ class Objective(ABC):
     """(m,) int64, the example that each of m training units belongs to; None where the units are the examples."""
 
     def start(self, trainer: Trainer) -> None:
-        """Make the stores it needs; the trainer is ready but untrained."""
+        """Create the weight stores; the trainer is complete but untrained."""
         return
 
     def warm_up(self, trainer: Trainer) -> None:
-        """Training goes on from a model fitted before; `trainer.label_weights` are that model's. Called after `start`.
+        """Start from a model fitted before, whose label weights `trainer.label_weights` are. Called after `start`.
 
-        Where the training weights are made of label weights: take them over, as if they had just been refreshed.
+        Objectives whose training weights are made of label weights refresh them here.
         """
         return
 
     @abstractmethod
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
-        """The scalar to minimise, of logits (B, c), under the weights as they are."""
+        """Return the scalar to minimise, for logits (B, c), under the current training weights."""
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:
-        """Take notice of the batch's new label weights (B, k), before the parameters change. No gradients."""
+        """Update the training weights from the batch's new label weights (B, k), before the parameters change."""
         return
 
     def end_epoch(self, trainer: Trainer) -> None:
-        """Do what is done once an epoch, if anything."""
+        """Called after every epoch."""
         return
 
     def state(self) -> dict[str, Tensor]:
-        """Everything that a checkpoint must hold beyond model, optimiser and label weights."""
+        """Return the state for a checkpoint, beyond model, optimiser and label weights."""
         return {}
 
     def load_state(self, state: dict[str, Tensor]) -> None:
-        """Go on from `state()`."""
+        """Restore what `state()` returned."""
         return
 
 
@@ -143,7 +143,7 @@ class WeightedLoss(Objective):
         return (batch.read(self.weights) * batch.pick(self._loss(logits))).sum() / len(logits)
 
     def label_losses(self, logits: Tensor) -> Tensor:
-        """(B, c): what each label would cost."""
+        """Return the (B, c) loss of each label."""
         return self._loss(logits)
 
     def state(self) -> dict[str, Tensor]:
@@ -155,7 +155,7 @@ class WeightedLoss(Objective):
 
 @dataclass(frozen=True)
 class Step:
-    """One mini-batch, as it was: rows (B,), logits (B, c), new label weights (B, k), mean loss ()."""
+    """Result of one mini-batch: its candidates, logits (B, c), new label weights (B, k), mean loss ()."""
 
     batch: Batch
     logits: Tensor
@@ -164,22 +164,22 @@ class Step:
 
 
 class Trainer:
-    """Model, optimiser, label weights and where training stands. Everything lies on one device.
+    """Training state: model, optimiser, label weights, position in the epoch. All tensors are on one device.
 
     Args:
-        network: takes scaled features (B, …), gives logits (B, c).
+        network: scaled features (B, …) → logits (B, c).
         X: (n, …) scaled features on the device.
         candidates: the candidate sets of the n examples.
         objective: the method's part.
         optimisation: settings of the optimiser.
-        seed: fixes the order of examples and whatever the network or the augmentation draws at random.
-        augment: changes the scaled features of a training batch at random; evaluation sees them as they are.
+        seed: seed of the order of examples and of random draws of network and augmentation.
+        augment: random changes of the scaled features of a training batch; not applied in evaluation.
         loss_draws: whether the objective's loss may draw from torch's global random stream.
 
     Attributes:
         epoch: epochs completed.
         cursor: training units of the current epoch already used.
-        stream: what network and augmentation draw from in a step; `step` itself leaves that to its caller.
+        stream: random stream of network and augmentation; the caller of `step` enters `stream.drawing()`.
         label_weights: store of `layout`, restricted softmax of each example's latest training pass; uniform at first.
     """
 
@@ -212,11 +212,11 @@ class Trainer:
 
     @property
     def n_units(self) -> int:
-        """Training units an epoch passes over: n, unless the objective has `owners`."""
+        """Number of training units of an epoch: n, unless the objective has `owners`."""
         return len(self.X) if self.objective.owners is None else len(self.objective.owners)
 
     def step(self, units: Tensor) -> Step:
-        """One mini-batch of Algorithm 1, lines 6-9.
+        """Train on one mini-batch (Algorithm 1, lines 6-9).
 
         Args:
             units: (B,) int64 training units (examples, unless the objective has `owners`), on the device.
@@ -235,7 +235,7 @@ class Trainer:
         with torch.no_grad():
             new = batch.restrict(logits.detach())  # line 8, Eq. (norm)
             if owners is not None:
-                new = new[_first_of_equals(rows)]  # copies of one example must not race for its place
+                new = new[_first_of_equals(rows)]  # copies of one example must write the same values
             batch.write(self.label_weights, new)
             self.objective.update(batch, new)
         self.optimiser.step()  # line 9
@@ -248,7 +248,7 @@ class Trainer:
         return logits.float()
 
     def batches_left(self) -> Iterator[Tensor]:
-        """The mini-batches of this epoch that are still to come; their order depends on seed and epoch alone.
+        """Yield the remaining mini-batches of this epoch; their order depends on seed and epoch alone.
 
         The last batch may be smaller; a last batch of one example, which batch normalisation cannot take, joins the
         one before it.
@@ -263,7 +263,7 @@ class Trainer:
             self.cursor = end
 
     def end_epoch(self) -> float:
-        """Close the epoch; returns its mean loss."""
+        """End the epoch and return its mean loss."""
         self.epoch += 1
         self.cursor = 0
         self._set_learning_rate()
@@ -273,11 +273,11 @@ class Trainer:
         return mean_loss
 
     def current_label_weights(self) -> Weights:
-        """(nnz,) label weights of the training passes, as a copy."""
+        """Return a copy of the (nnz,) label weights of the training passes."""
         return self.layout.flat(self.label_weights)
 
     def moment(self) -> TrainingProgress:
-        """Where it stands now, between two mini-batches."""
+        """Return the progress of training, between two mini-batches."""
         size = self.optimisation.batch_size
         batches = -(-self.n_units // size)
         if self._merge_last and self.n_units % size == 1 and batches > 1:
@@ -287,7 +287,7 @@ class Trainer:
         )
 
     def evaluated_label_weights(self) -> Weights:
-        """(nnz,) label weights of the model as it is now: one evaluation pass."""
+        """Return the (nnz,) label weights of the current model, from one evaluation pass."""
         weights = torch.zeros_like(self.label_weights)
         with evaluating(self.network):
             for batch in self.all_batches():
@@ -295,17 +295,17 @@ class Trainer:
         return self.layout.flat(weights)
 
     def all_batches(self) -> Iterator[Batch]:
-        """All examples in their order, as many at a time as an evaluation pass takes."""
+        """Yield all examples in order, in batches of an evaluation pass."""
         for rows in torch.arange(len(self.X), device=self.X.device).split(evaluation_batch(self.X.shape)):
             yield self.layout.batch(rows)
 
     def warm_up(self) -> None:
-        """The network has the parameters of an earlier model: begin from its label weights, not from uniform ones."""
+        """Start from the label weights of the network, which has the parameters of an earlier model."""
         self.label_weights.copy_(self.layout.store(self.evaluated_label_weights()))
         self.objective.warm_up(self)
 
     def predict(self, X: Tensor) -> npt.NDArray[np.int64]:
-        """(m,) argmax over all classes, for scaled features on the device."""
+        """Return the (m,) argmax over all classes, for scaled features on the device."""
         with evaluating(self.network):
             parts = [self.network(part).argmax(dim=1) for part in X.split(evaluation_batch(X.shape))]
         return torch.cat(parts).cpu().numpy()
@@ -315,9 +315,9 @@ class Trainer:
             group["lr"] = self.optimisation.lr_at(self.epoch)
 
     def state(self) -> dict[str, Any]:
-        """Everything needed to go on to the same result, between any two batches.
+        """Return all state needed to continue to the same result, between any two mini-batches.
 
-        These are the tensors themselves: save or copy them before training goes on.
+        The tensors are not copies: save or copy them before training continues.
         """
         return {
             "network": self.network.state_dict(),
@@ -331,7 +331,7 @@ class Trainer:
         }
 
     def load_state(self, state: dict[str, Any]) -> None:
-        """Go on from `state()`."""
+        """Restore what `state()` returned."""
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(copy.deepcopy(state["optimiser"]))  # torch would share its tensors
         self.label_weights.copy_(state["label_weights"])
@@ -345,27 +345,27 @@ class Trainer:
 def train(
     trainer: Trainer, epochs: int, monitor: Monitor, *, X_test: Tensor | None = None, hook: Hook | None = None
 ) -> Iterator[EpochRecord]:
-    """The training loop: yields a record an epoch, calls the hook before every batch.
+    """Training loop: yield a record per epoch and call the hook before every mini-batch.
 
     The label weights of a record come from the training passes of its epoch; those of the last record come from one
     evaluation pass of the final model.
 
     Args:
-        trainer: where to start from, which may be in the middle of an epoch.
+        trainer: training state, possibly in the middle of an epoch.
         epochs: train until this many epochs are complete.
-        monitor: makes the records.
+        monitor: creates the records.
         X_test: scaled test features on the device.
-        hook: may wait, and may raise `StopTraining`; the trainer is then between two batches, ready to go on.
+        hook: may wait, and may raise `StopTraining`; the trainer is then between two mini-batches and can continue.
     """
     clock = _Clock()
     while trainer.epoch < epochs:
-        share = 1 - trainer.cursor / trainer.n_units  # of this epoch; below 1 where a checkpoint lies in its middle
+        share = 1 - trainer.cursor / trainer.n_units  # of this epoch; below 1 after a checkpoint within it
         trainer.network.train()
         for units in trainer.batches_left():
             if hook is not None:
                 with clock.paused():
                     hook()
-            with trainer.stream.drawing():  # not around the hook: who waits there leaves the stream to others
+            with trainer.stream.drawing():  # not around the hook: others need the stream while it waits
                 trainer.step(units)
         loss = trainer.end_epoch()
         training_seconds = clock.seconds()
@@ -386,7 +386,7 @@ def train(
 
 
 def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:
-    """Raises UserError where the loss or a label weight is no longer a number: nothing can be read off such a model."""
+    """Raise UserError where the loss or a label weight is not finite."""
     if not (np.isfinite(loss) and np.isfinite(weights).all()):
         raise UserError(
             f"Training diverged in epoch {epoch}: the {'label weights are' if np.isfinite(loss) else 'loss is'} "
@@ -395,13 +395,16 @@ def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:
 
 
 def evaluation_batch(shape: tuple[int, ...]) -> int:
-    """Examples a forward pass without gradients. Few for images: a layer of a convnet keeps 512 KiB for each."""
+    """Return the number of examples of a forward pass without gradients.
+
+    It is small for images: a layer of a convnet takes 512 KiB for each.
+    """
     return 4096 if len(shape) < 4 else 256
 
 
 @contextmanager
 def evaluating(network: nn.Module) -> Iterator[None]:
-    """Evaluation mode and no gradients inside; the mode is put back afterwards."""
+    """Context manager for evaluation mode without gradients; the mode before is restored afterwards."""
     was_training = network.training
     network.eval()
     try:
@@ -412,7 +415,7 @@ def evaluating(network: nn.Module) -> Iterator[None]:
 
 
 class _Clock:
-    """Wall time since it was made, less what passed while paused."""
+    """Wall time since its creation, without pauses."""
 
     def __init__(self) -> None:
         self._start = time.perf_counter()
@@ -430,7 +433,7 @@ class _Clock:
 
 
 def _first_of_equals(rows: Tensor) -> Tensor:
-    """(B,) for each place the first place that holds the same row."""
+    """Return for each position the first position with the same row, (B,)."""
     _, group = torch.unique(rows, return_inverse=True)
     places = torch.arange(len(rows), device=rows.device)
     first = places.new_full((len(rows),), len(rows)).scatter_reduce_(0, group, places, "amin")
@@ -438,6 +441,6 @@ def _first_of_equals(rows: Tensor) -> Tensor:
 
 
 def _epoch_order(n: int, seed: int, epoch: int) -> Tensor:
-    """The permutation of an epoch: drawn on the CPU, so that it is the same on every device."""
+    """Return the permutation of an epoch, drawn on the CPU so that it is the same on every device."""
     mixed = int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
     return torch.randperm(n, generator=torch.Generator().manual_seed(mixed))

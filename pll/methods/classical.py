@@ -115,7 +115,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         writable = X if X.flags.writeable else X.copy()  # torch cannot mark a tensor read-only and warns
         with torch.no_grad():
             scaled = self._scaling(torch.from_numpy(writable))
-        return scaled.flatten(1).numpy().astype(np.float64)
+        return np.asarray(scaled.flatten(1).numpy().astype(np.float64))
 
 
 def on_candidates_by_blocks(

@@ -248,14 +248,14 @@ def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -
     """Scaled features on the device, made piece by piece so that only one copy of the whole exists."""
     scaling = scaling.to(device)
     out = torch.empty(X.shape, device=device)
-    for piece, part in zip(out.split(evaluation_batch(X.shape)), _pieces(X), strict=True):
+    for piece, part in zip(torch.split(out, evaluation_batch(X.shape)), _pieces(X), strict=True):
         piece.copy_(scaling(part.to(device)))
     return out
 
 
 def _pieces(X: npt.NDArray[np.float32]) -> tuple[Tensor, ...]:
     writable = X if X.flags.writeable else X.copy()  # torch cannot mark a tensor read-only and warns
-    return torch.from_numpy(writable).split(evaluation_batch(X.shape))
+    return torch.split(torch.from_numpy(writable), evaluation_batch(X.shape))
 
 
 def _check_output(network: nn.Module, loss: Loss, task: Task) -> None:

@@ -224,7 +224,7 @@ class PLECOC(ClassicalEstimator):
         """(n, c) softmax of −10 · loss over all classes, made as the label weights are; roughly calibrated at best."""
         scores = self.predict_scores(X).astype(np.float64)
         raised = np.exp(SHARPNESS * (scores - scores.max(axis=1, keepdims=True)))
-        return (raised / raised.sum(axis=1, keepdims=True)).astype(np.float32)
+        return np.asarray((raised / raised.sum(axis=1, keepdims=True)).astype(np.float32))
 
     def _check_settings(self) -> None:
         check_kernel(self.kernel)
@@ -251,7 +251,7 @@ def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], ca
     agreement = np.where(signs > 0, share, 1.0 - share)
     total = agreement.sum(axis=1, keepdims=True)
     # A class that every column gets wrong would have no loss at all; its columns count alike instead.
-    return np.where(total > 0, agreement / np.where(total > 0, total, 1.0), 1.0 / max(1, signs.shape[1]))
+    return np.asarray(np.where(total > 0, agreement / np.where(total > 0, total, 1.0), 1.0 / max(1, signs.shape[1])))
 
 
 PURITIES = (1.0, 0.9, 0.8, 0.7, 0.6)
@@ -420,7 +420,8 @@ def _best_available(
 
 def _qualifies(counts: npt.NDArray[np.int64], threshold: float) -> npt.NDArray[np.bool_]:
     smaller = counts.min(axis=-1)
-    return (counts.sum(axis=-1) >= threshold) & (smaller >= max(1.0, BALANCE * threshold))
+    fits: npt.NDArray[np.bool_] = (counts.sum(axis=-1) >= threshold) & (smaller >= max(1.0, BALANCE * threshold))
+    return fits
 
 
 def _sides(share: npt.NDArray[np.float64], purity: float) -> Signs:

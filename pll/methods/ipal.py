@@ -173,12 +173,13 @@ class IPAL(NeighbourEstimator):
         best = explained.argmax(axis=1)[:, None]
         np.put_along_axis(explained, best, np.maximum(explained.max(axis=1, keepdims=True), 1e-12), axis=1)
         shares = np.maximum(explained, 0.0)
-        return shares / shares.sum(axis=1, keepdims=True)
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _parts(self, X: Matrix) -> list[tuple[slice, npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]]:
         """Blocks of rows, their neighbours, 2 w_r x'x_r (B, k) and w_r w_s x_r'x_s (B, k, k): all but the labels."""
         if self._memo is not None and self._memo.get("X") is X:
-            return self._memo["parts"]
+            known: list[tuple[slice, npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]] = self._memo["parts"]
+            return known
         parts = []
         for block, w, z in self._rebuilt(X, no_hook):
             fit = 2.0 * w * np.einsum("bd,bkd->bk", X[block.rows], z)

@@ -95,7 +95,7 @@ class PLKNN(NeighbourEstimator):
 
     def _scores(self, X: Matrix) -> Matrix:
         if self._memo is not None and self._memo.get("X") is X:
-            return self._memo["scores"]
+            return np.asarray(self._memo["scores"])
         scores = np.empty((len(X), len(self.class_names_)))
         for rows, block in self._voted(X, no_hook):
             scores[rows] = block
@@ -117,7 +117,7 @@ class PLKNN(NeighbourEstimator):
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """(n, c) the share of all votes that each label got. Not calibrated: votes for distractors count as well."""
         scores = self.predict_scores(X)
-        return scores / scores.sum(axis=1, keepdims=True)  # every neighbour votes for something
+        return np.asarray(scores / scores.sum(axis=1, keepdims=True))  # every neighbour votes for something
 
 
 def votes(distances: Matrix) -> Matrix:

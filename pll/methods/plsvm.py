@@ -156,7 +156,7 @@ class PLSVM(LinearEstimator):
             machines.begin(X_train, sets, [self._first_batch(len(X_train), rng)] * len(GRID))
             for _ in range(self.epochs):
                 machines.epoch(X_train, sets, self.batch_size, rng, hook)
-            return (X_held @ machines.W).argmax(axis=2)
+            return np.asarray((X_held @ machines.W).argmax(axis=2))
 
         return covering_rates(GRID, predictions, X, candidates, rng)
 
@@ -209,7 +209,7 @@ class Pegasos:
         self.W *= 1.0 - 1.0 / self.t
         self.W -= (x.T @ slope) / (self.lams * self.t * len(x))[:, None, None]
         self._project()
-        return hinge.sum(axis=1)
+        return np.asarray(hinge.sum(axis=1))
 
     def _project(self) -> None:
         norm = np.sqrt((self.W**2).sum(axis=(1, 2)))

@@ -238,7 +238,7 @@ class KernelRidge:
         solved = _solve(self._factor, P)
         self.intercept = solved.sum(axis=0) / self._ones.sum()
         self.coef = solved - self._ones * self.intercept
-        return P - self.beta * self.coef
+        return np.asarray(P - self.beta * self.coef)
 
 
 class LinearRidge:
@@ -260,7 +260,7 @@ class LinearRidge:
         average = P.mean(axis=0)
         self.coef = _solve(self._factor, self._centred.T @ P)
         self.intercept = average - self._mean @ self.coef
-        return self._centred @ self.coef + average
+        return np.asarray(self._centred @ self.coef + average)
 
 
 def kernel_matrix(X: Matrix, hook: Hook) -> tuple[Matrix, float]:
@@ -312,4 +312,4 @@ def cholesky_in_place(matrix: Matrix, hook: Hook) -> Matrix:
 
 def _solve(factor: Matrix, right: Matrix) -> Matrix:
     # The transpose of a row-major L is a column-major upper factor: LAPACK takes it without a copy of n² numbers.
-    return cho_solve((factor.T, False), right, check_finite=False)
+    return np.asarray(cho_solve((factor.T, False), right, check_finite=False))

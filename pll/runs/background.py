@@ -24,11 +24,11 @@ State = Literal["working", "done", "failed", "stopped"]
 AT_ONCE = 2
 """Jobs at work at a time, the others wait: each may need a core and the memory of a data set."""
 KEPT = 2
-"""Ended jobs whose result nobody has taken."""
+"""Number of ended jobs that are kept until their result is taken."""
 
 
 class Stopped(Exception):
-    """Raised by `report` inside the work once somebody has asked to stop."""
+    """Raised by `report` inside the work after a request to stop."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,11 @@ class JobStatus:
     """Progress of a job at one moment.
 
     Attributes:
-        what: what is counted, such as `"bytes"`; empty while nothing has been said.
+        what: what is counted, such as `"bytes"`; empty before the first report.
         done, total: how many; total is None where it is not known.
-        rate: a second, within what is counted now; None before there is one.
+        rate: units per second in the current stage; None before it is known.
         seconds: since the work began.
+        error: message, for the states `failed` and `stopped`.
     """
 
     state: State
@@ -52,23 +53,23 @@ class JobStatus:
 
     @property
     def share(self) -> float:
-        """How much of it is done, 0-1; 0 where that is not known."""
+        """Share that is done, 0-1; 0 where the total is not known."""
         return min(1.0, self.done / self.total) if self.total else 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """Of what is counted now, at the rate so far."""
+        """Estimated seconds to the end of the current stage; None where not known."""
         if self.total is None or not self.rate:
             return None
         return max(0.0, (self.total - self.done) / self.rate)
 
 
 class Job:
-    """One piece of work.
+    """Background job in a thread of its own.
 
     Args:
-        work: given `report`, which it calls now and then, and which raises `Stopped` to stop it.
-        turn: taken while it works.
+        work: called with `report`, which it calls regularly, and which raises `Stopped` to stop it.
+        turn: semaphore that is held while it works.
     """
 
     def __init__(self, work: Callable[[Report], Any], turn: threading.Semaphore | None = None) -> None:
@@ -83,19 +84,19 @@ class Job:
         threading.Thread(target=self._run, name="candid-job", daemon=True).start()
 
     def status(self) -> JobStatus:
-        """Where it is now."""
+        """Return the current status."""
         return self._status
 
     def stop(self) -> None:
-        """Ask it to stop; it does so the next time it says how far it is."""
+        """Request a stop; the job ends at its next report."""
         self._stop.set()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for its end, so long at most; returns whether it has ended."""
+        """Wait at most so many seconds for the end; return whether the job has ended."""
         return self._ended.wait(seconds)
 
     def result(self) -> Any:
-        """What the work returned.
+        """Return the result of the work.
 
         Raises:
             UserError: it failed, was stopped, or is still at work.
@@ -116,7 +117,7 @@ class Job:
                 self._end("failed", str(error))
             except MemoryError:
                 self._end("failed", "The machine ran out of memory. Bring a smaller file, or fewer features.")
-            except Exception as error:  # a thread has nobody else to tell
+            except Exception as error:  # nobody else would see an exception of this thread
                 self._end("failed", f"Something went wrong that should not have: {type(error).__name__}: {error}.")
 
     def _report(self, what: str, done: int, total: int | None) -> None:
@@ -137,7 +138,7 @@ class Job:
 
 
 class JobBoard:
-    """The jobs of a process, by what they make: two people who want the same share one."""
+    """The jobs of a process by key; sessions that ask for the same key share a job."""
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[str, Job] = OrderedDict()
@@ -145,12 +146,12 @@ class JobBoard:
         self._turn = threading.Semaphore(AT_ONCE)
 
     def get(self, key: str) -> Job | None:
-        """The job of that key, where there is one."""
+        """Return the job of that key, or None."""
         with self._lock:
             return self._jobs.get(key)
 
     def start(self, key: str, work: Callable[[Report], Any]) -> Job:
-        """The job of that key: the one that is there, else a new one."""
+        """Return the job of that key; start a new one where there is none."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
@@ -159,14 +160,14 @@ class JobBoard:
             return job
 
     def forget(self, key: str) -> None:
-        """Let go of a job, and stop it where it is still at work."""
+        """Remove a job, and stop it where it is still at work."""
         with self._lock:
             job = self._jobs.pop(key, None)
         if job is not None:
             job.stop()
 
     def stop_all(self, patience: float = 2.0) -> None:
-        """Ask every job to stop, and wait so many seconds at most: half-written files are removed by then."""
+        """Stop every job and wait at most `patience` seconds for them, so that they remove half-written files."""
         with self._lock:
             jobs = list(self._jobs.values())
             self._jobs.clear()

@@ -1,9 +1,9 @@
 """A comparison: several runs trained together, or runs of the past side by side.
 
 A lane is an ordinary run with a folder of its own; lanes share the data, the candidate sets, the seed and, unless a
-lane says otherwise, the settings. What makes them lanes is a small folder beside the runs, with one file
-`comparison.json`: a name, when it was made, the ids of the runs, and whether they are trained together. The data is
-read, and the candidate sets are drawn, once.
+lane has its own, the settings. A folder beside the runs holds one file, `comparison.json`: a name, the time of
+creation, the ids of the runs, and whether they are trained together. The data is read, and the candidate sets are
+drawn, once.
 
 How lanes take turns is in `pll.runs.worker`; what a comparison shows in `pll.analysis.comparison_report`.
 """
@@ -32,21 +32,21 @@ from pll.runs.snapshots import ComparisonSnapshot, joint_state
 from pll.runs.worker import Worker
 
 MOST_LANES = 5
-"""More than that no eye follows at once."""
+"""Maximum number of lanes of a comparison."""
 USUAL = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")
-"""The lanes that show what progressive identification is worth (paper, §4)."""
+"""Default lanes: PRODEN and its variants of the paper, §4."""
 LANES_FILE = "comparison.json"
 
 
 @dataclass(frozen=True)
 class LaneList:
-    """What comparison.json holds.
+    """Content of comparison.json.
 
     Attributes:
         runs: ids of the runs, in the order of the lanes.
-        together: whether they are trained as one; else they are runs of the past, laid beside each other.
-        name: what to call it on a page.
-        created: when, as ISO 8601 in UTC.
+        together: whether they are trained together; otherwise they are past runs shown side by side.
+        name: display name.
+        created: time of creation, ISO 8601 in UTC.
     """
 
     runs: tuple[str, ...]
@@ -55,15 +55,15 @@ class LaneList:
     created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="microseconds"))
 
     def write(self, folder: Path) -> None:
-        """Put comparison.json into its folder, which is made if need be."""
+        """Write comparison.json into its folder, which is created if missing."""
         write_json(folder / LANES_FILE, asdict(self))
 
     @classmethod
     def read(cls, folder: Path) -> LaneList:
-        """The inverse of `write`.
+        """Read comparison.json, the inverse of `write`.
 
         Raises:
-            UserError: there is none, or it cannot be understood.
+            UserError: the file is missing or damaged.
         """
         try:
             known = json.loads((folder / LANES_FILE).read_text(encoding="utf-8"))
@@ -78,10 +78,10 @@ class LaneList:
 def lane_configs(
     shared: RunConfig, methods: Sequence[str], own: Mapping[str, Mapping[str, Any]] | None = None
 ) -> list[RunConfig]:
-    """One run a method: the same data, split, candidate sets and seed, and the shared settings that the method has.
+    """Return one config per method: the same data, split, candidate sets, seed, and the shared settings it has.
 
     Args:
-        shared: everything the lanes have in common; its `method` does not matter.
+        shared: settings that all lanes have in common; its `method` is ignored.
         methods: names of `METHODS`.
         own: method → settings in which this lane differs from the shared ones.
 
@@ -98,7 +98,7 @@ def lane_configs(
 
 
 def check_lanes(configs: Sequence[RunConfig]) -> None:
-    """Raises UserError unless these are two to `MOST_LANES` lanes that share all but method and settings."""
+    """Raise UserError unless these are two to `MOST_LANES` lanes that share all but method and settings."""
     if not 2 <= len(configs) <= MOST_LANES:
         raise UserError(f"{len(configs)} lanes cannot be compared; choose two to {MOST_LANES}.")
     for config in configs:
@@ -109,11 +109,11 @@ def check_lanes(configs: Sequence[RunConfig]) -> None:
 
 
 def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | None = None) -> str | None:
-    """Why a method cannot be a lane on this data, in words; None where it can.
+    """Return the reason why a method cannot be a lane on this data; None where it can.
 
     Args:
         data: with its candidate sets.
-        params: settings; those the method does not have are passed over.
+        params: settings; those the method does not have are ignored.
     """
     kind = METHODS[method]
     if kind.needs_truth and (data.y is None or bool((data.y < 0).any())):
@@ -125,19 +125,19 @@ def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | 
 
 
 def lane_titles(configs: Sequence[RunConfig]) -> list[str]:
-    """What to call each lane: its method; where a method comes twice, also what sets the lane apart."""
+    """Return the title of each lane: its method; where a method occurs twice, also the settings that differ."""
     titles = [METHODS[config.method].title if config.method in METHODS else config.method for config in configs]
     made = []
     for place, (config, title) in enumerate(zip(configs, titles, strict=True)):
         namesakes = [other for other, same in zip(configs, titles, strict=True) if same == title]
-        apart = _told_apart(config, namesakes) if len(namesakes) > 1 else ""
+        apart = _differences(config, namesakes) if len(namesakes) > 1 else ""
         number = f"({titles[: place + 1].count(title)})" if len(namesakes) > 1 and not apart else ""
         made.append(" ".join(part for part in (title, apart, number) if part))
     return [title if made.count(title) == 1 else f"{title} ({k + 1})" for k, title in enumerate(made)]
 
 
-def _told_apart(config: RunConfig, namesakes: Sequence[RunConfig]) -> str:
-    """The settings in which a run is not like all of its namesakes, in a few words."""
+def _differences(config: RunConfig, namesakes: Sequence[RunConfig]) -> str:
+    """Format the settings in which a run differs from others of the same title."""
     facts = [_facts(other) for other in namesakes]
     mine = _facts(config)
     return ", ".join(f"{k} {v}".strip() for k, v in mine.items() if any(other.get(k) != v for other in facts))
@@ -152,7 +152,7 @@ def _facts(config: RunConfig) -> dict[str, str]:
 
 
 def rule_of(config: RunConfig) -> str:
-    """What the method of a lane does with its weights, as a clause; "" for methods that are not of one family."""
+    """Return what the method of a lane does with its weights, as a clause; "" where there is nothing to say."""
     match config.method:
         case "proden-naive":
             return "all candidates weigh the same in its loss from beginning to end"
@@ -173,12 +173,12 @@ class Comparison(Worker):
 
     Args:
         folder: holds `comparison.json`.
-        find: gives the run of an id; raises UserError where it is gone.
-        queue: where it waits for its device.
+        find: returns the run of an id; raises UserError where it does not exist.
+        queue: queue for its device.
 
     Attributes:
-        lanes: what comparison.json says.
-        runs: the runs that are still there, in the order of the lanes.
+        lanes: content of comparison.json.
+        runs: the runs that still exist, in the order of the lanes.
     """
 
     OVER = ("finished", "failed")
@@ -194,18 +194,18 @@ class Comparison(Worker):
 
     @property
     def name(self) -> str:
-        """What to call it on a page."""
+        """Display name."""
         first = self.runs[0].config
         return self.lanes.name or first.name or first.source.name
 
     def snapshot(self) -> ComparisonSnapshot:
-        """How all lanes stand now."""
+        """Return the current state of all lanes."""
         with self._guard:
             alive, state = self.is_alive(), self._state
             at_work = {lane.id: lane.snapshot(state) for lane in self._lanes if alive and not lane.is_over}
         lanes = tuple(at_work[run.id] if run.id in at_work else run.snapshot() for run in self.runs)
         left = [lane.seconds_left for lane in lanes if lane.id in at_work]
-        rounds = max(((lane.total or 0) - lane.epoch for lane in lanes if lane.id in at_work), default=0)
+        epochs = max(((lane.total or 0) - lane.epoch for lane in lanes if lane.id in at_work), default=0)
         known = [seconds for seconds in left if seconds is not None]
         return ComparisonSnapshot(
             id=self.id,
@@ -214,16 +214,16 @@ class Comparison(Worker):
             lanes=lanes,
             ahead=self._queue.position(self._device, self.id) if alive else None,
             error=self._error,
-            seconds_left=max(sum(known), rounds * self._pace) if known and len(known) == len(left) else None,
+            seconds_left=max(sum(known), epochs * self._pace) if known and len(known) == len(left) else None,
         )
 
     def shares_data(self) -> bool:
-        """Whether all lanes learnt from the same examples with the same candidate sets."""
+        """Return whether all lanes learnt from the same examples with the same candidate sets."""
         marks = {run.folder.about().get("fingerprint") for run in self.runs}
         return self.lanes.together or (len(marks) == 1 and None not in marks)
 
     def parts(self, lane: int = 0) -> Parts:
-        """The data of a lane; trained together, all of them have the same, read once.
+        """Return the data of a lane; lanes trained together share it, read once.
 
         Raises:
             UserError: the source is gone or has changed.
@@ -249,6 +249,6 @@ def _those_found(ids: Sequence[str], find: Callable[[str], Run]) -> list[Run]:
     for run_id in ids:
         try:
             found.append(find(run_id))
-        except UserError:  # deleted by itself
+        except UserError:  # deleted
             continue
     return found

@@ -1,4 +1,4 @@
-"""Everything that determines a run's result, as plain values for config.json."""
+"""Configuration of a run: everything that determines its result, as plain values for config.json."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ class RunConfig:
         source: the data.
         method: a name of `METHODS`.
         params: settings of the method that differ from its defaults.
-        flip: how candidates are made from true labels; None uses those of the data.
+        flip: synthesis of candidates from true labels; None uses those of the data.
         holdout: share held out to test on, or None.
         test: data to test on, or None.
-        features: what makes features of texts, pictures and words; see `pll.analysis.protocol.prepare`.
+        features: how features are made of texts, pictures and words; see `pll.analysis.protocol.prepare`.
         seed: of split, candidates and method.
         strict: refuse truth outside the candidates.
-        name: what to call it on a page.
-        noisy: how candidates are made from single labels that may be wrong; None where they are not.
-        decided_sets: candidate sets as the decisions of a review left them; None for none. In config.json: `lessons`.
+        name: display name.
+        noisy: synthesis of candidates from single labels that may be wrong; None for none.
+        decided_sets: candidate sets changed by the decisions of a review; None for none. In config.json: `lessons`.
     """
 
     source: Source
@@ -46,24 +46,24 @@ class RunConfig:
 
     @property
     def candidates(self) -> str:
-        """Where the candidate sets come from, in a few words."""
+        """Description of where the candidate sets come from."""
         made = self.flip or self.noisy
         if made is not None:
             return made.words
         return f"from annotators, {self.source.rule}" if self.source.rule else "as in the data"
 
     def to_json(self) -> dict[str, Any]:
-        """Plain values for config.json."""
+        """Return plain values for config.json."""
         values = asdict(self)
         values["lessons"] = values.pop("decided_sets")
         return values
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> RunConfig:
-        """The inverse of `to_json`.
+        """Return the config of plain values, the inverse of `to_json`.
 
         Raises:
-            TypeError, KeyError: not what `to_json` gives.
+            TypeError, KeyError: not values of `to_json`.
         """
         flip, test, noisy = values.get("flip"), values.get("test"), values.get("noisy")
         decided = values.get("lessons")
@@ -80,7 +80,7 @@ class RunConfig:
 
 
 def format_settings(config: RunConfig) -> str:
-    """The settings of a run in one line."""
+    """Format the settings of a run in one line."""
     parts = [METHODS[config.method].title if config.method in METHODS else config.method]
     defaults = get_method(config.method)().get_params()
     every = defaults | config.params

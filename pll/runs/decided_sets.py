@@ -1,8 +1,8 @@
-"""Candidate sets as the decisions of a review left them, for a run that is trained on them.
+"""Candidate sets changed by the decisions of a review, for a run that is trained on them.
 
-A decided example's set holds its label alone (weight 1 from the start), an eliminated label is in its set no more, and
-"none of these" leaves the classes outside the set. Everything else about the run stays as it was, so that whatever
-comes out differently comes from the decisions.
+The set of a decided example holds its label alone (weight 1 from the start), an eliminated label is removed, and
+"none of these" leaves the classes outside the set. Everything else about the run is unchanged, so that differences in
+the result come from the decisions.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ class DecidedSets:
     """Part of a run's config: the sets that decisions changed, and the review they come from.
 
     Args:
-        review: the id under which the decisions are kept.
+        review: id of the review that holds the decisions.
         root: id of the run that the review began with.
         parent: id of the run that this one continues, from its model where the method can (warm start).
-        sets: `"row:label,label row:label …"`, the sets that decisions changed; text, since config.json is read often.
-        new_classes: names that follow the classes of the data; people brought them.
-        warm: begin from the parent's model; else from scratch.
-        decisions: how many decided examples stand behind it.
-        taught_by, verified: who had it taught, and whether somebody vouched for that name.
+        sets: `"row:label,label row:label …"`, the changed sets; text, which is quick to read in config.json.
+        new_classes: names of classes that reviewers added after those of the data.
+        warm: start from the parent's model; otherwise from scratch.
+        decisions: number of decided examples.
+        taught_by, verified: who started the run, and whether that name was verified.
 
     >>> lessons = DecidedSets.of("r", "a", "a", {3: [1], 7: [0, 2]})
     >>> lessons.sets, lessons.by_row
@@ -59,13 +59,13 @@ class DecidedSets:
         warm: bool = True,
         decisions: int = 0,
     ) -> DecidedSets:
-        """From row → the labels that are left."""
+        """Return the decided sets of a mapping row → remaining labels."""
         text = " ".join(f"{row}:{','.join(map(str, sorted(labels)))}" for row, labels in sorted(sets.items()))
         return cls(review, root, parent, text, tuple(new_classes), warm, decisions)
 
     @cached_property
     def by_row(self) -> dict[int, tuple[int, ...]]:
-        """Row → the labels that are left.
+        """Mapping row → remaining labels.
 
         Raises:
             UserError: the text is damaged.
@@ -80,22 +80,22 @@ class DecidedSets:
         return found
 
     def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:
-        """The training part as decisions left it.
+        """Return the training data with the decided candidate sets.
 
         Raises:
             UserError: a row or label that the data does not have.
         """
         sets = with_sets(data.sets(), self.by_row, self.new_classes)
-        said = data.annotations
-        if said is not None:
-            said = replace(said, class_names=sets.class_names)
-        return replace(data, candidates=sets, annotations=said)
+        annotations = data.annotations
+        if annotations is not None:
+            annotations = replace(annotations, class_names=sets.class_names)
+        return replace(data, candidates=sets, annotations=annotations)
 
 
 def with_sets(
     sets: CandidateSets, changed: Mapping[int, Sequence[int]], new_classes: Sequence[str] = ()
 ) -> CandidateSets:
-    """The candidate sets with those of some rows replaced.
+    """Return candidate sets with those of some rows replaced.
 
     Args:
         changed: row → its labels, sorted.
@@ -117,7 +117,7 @@ def with_sets(
     kept = np.ones(n, dtype=np.bool_)
     kept[rows] = False
     indices = np.empty(int(indptr[-1]), dtype=np.int32)
-    here = np.repeat(kept, sizes)  # (nnz,) entries of rows that stay as they are
+    here = np.repeat(kept, sizes)  # (nnz,) entries of unchanged rows
     indices[here] = sets.indices[kept[sets.rows]]
     indices[~here] = [label for row in rows for label in changed[int(row)]]
     names = (*sets.class_names, *new_classes)

@@ -15,7 +15,7 @@ class _Ticket:
 
 
 class DeviceQueue:
-    """A line for every device. The lower the priority number, the sooner; first come first served among equals."""
+    """Priority queue for every device: lower numbers first, first come first served among equals."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
@@ -24,19 +24,19 @@ class DeviceQueue:
         self._number = 0
 
     def join(self, device: str, owner: str, *, priority: int = 0) -> None:
-        """Take a place in the line now, for an `acquire` that comes later: threads do not begin in a fixed order."""
+        """Take a place now for a later `acquire`, since the order in which threads start is not fixed."""
         with self._changed:
             self._ticket(device, owner, priority)
 
     def leave(self, device: str, owner: str) -> None:
-        """Give up a place that was taken and not used."""
+        """Give up an unused place."""
         with self._changed:
             line = self._waiting.get(device, [])
             line[:] = [ticket for ticket in line if ticket.owner != owner]
             self._changed.notify_all()
 
     def acquire(self, device: str, owner: str, *, cancelled: Callable[[], bool], priority: int = 0) -> bool:
-        """Wait until `owner` may compute on the device; False if `cancelled` came true first (see `wake`)."""
+        """Wait until `owner` may compute on the device; return False if `cancelled` became true first (see `wake`)."""
         with self._changed:
             ticket = self._ticket(device, owner, priority)
             line = self._waiting[device]
@@ -51,7 +51,7 @@ class DeviceQueue:
                 self._changed.notify_all()
 
     def _ticket(self, device: str, owner: str, priority: int) -> _Ticket:
-        """The place `owner` has in the line; the last one where it has none yet."""
+        """Return the place of `owner` in the queue; a new one at its priority where there is none yet."""
         line = self._waiting.setdefault(device, [])
         for ticket in line:
             if ticket.owner == owner:
@@ -63,19 +63,19 @@ class DeviceQueue:
         return ticket
 
     def release(self, device: str, owner: str) -> None:
-        """Let the next one in; nothing happens where `owner` does not hold the device."""
+        """Free the device for the next owner; does nothing where `owner` does not hold it."""
         with self._changed:
             if self._holder.get(device) == owner:
                 del self._holder[device]
                 self._changed.notify_all()
 
     def wake(self) -> None:
-        """Have everybody who waits look again whether they were cancelled."""
+        """Make all waiting owners check `cancelled` again."""
         with self._changed:
             self._changed.notify_all()
 
     def position(self, device: str, owner: str) -> int | None:
-        """How many come before `owner` on the device, the one at work included; None where it does not wait."""
+        """Return how many come before `owner`, the one at work included; None where it does not wait."""
         with self._changed:
             line = [ticket.owner for ticket in self._waiting.get(device, [])]
             return None if owner not in line else line.index(owner) + (device in self._holder)

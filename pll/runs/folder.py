@@ -1,14 +1,14 @@
-"""The folder of a run: everything about it, so that it can be listed, watched, resumed and exported from disk alone.
+"""Folder of a run: all of its files, from which it is listed, watched, resumed and exported.
 
 config.json      every parameter, seed, versions, fingerprint of the data
 state.json       queued, running, paused, stopped, failed or finished; final metrics
 metrics.csv      a row an epoch
 history/         label weights over epochs (pll.runs.history)
-checkpoint/      enough to go on to the same result
+checkpoint/      state from which training continues to the same result
 labels.csv  model.safetensors  model.json        the result
 source/          a copy of the data file (up to 100 MB); source-test/ of the test file
-log.txt          what happened when, with the full trace of an error
-run.lock         held by the process that is at work on it; free again the moment that process dies
+log.txt          events with their time, and the full trace of an error
+run.lock         held by the process that is at work on it; released when that process dies
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from pll.runs.config import RunConfig
 from pll.training.metrics import METRICS
 
 State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted", "finished"]
-"""`interrupted` is never written: it is what `queued`, `running` and `paused` mean once nobody holds the lock."""
+"""`interrupted` is never written: it stands for `queued`, `running` and `paused` where nobody holds the lock."""
 
 GLANCE = 0.5
-"""Seconds to wait for the lock: whoever only looks whether a run is at work holds it for a moment too."""
+"""Seconds to wait for the lock, which `is_locked` of another process may hold for a moment."""
 
 
 class RunFolder:
-    """Reads and writes one run's files.
+    """Reads and writes the files of one run.
 
     Args:
-        path: the folder; made by `create`.
+        path: the folder, created by `create`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -53,14 +53,14 @@ class RunFolder:
     # ---- config and state ----------------------------------------------------------------------------------------
 
     def exists(self) -> bool:
-        """Whether there is a run here."""
+        """Return whether the folder holds a run."""
         return (self.path / "config.json").exists()
 
     def create(self, config: RunConfig) -> RunConfig:
-        """Make the folder; returns the config with its source files kept inside.
+        """Create the folder and return the config with its source files copied into it.
 
         Raises:
-            UserError: a file stands where the folder should be, the disk is full, or a source file is not there.
+            UserError: there is a file at that path, the disk is full, or a source file is missing.
         """
         self._make()
         try:
@@ -89,7 +89,7 @@ class RunFolder:
         return kept
 
     def config(self) -> RunConfig:
-        """What the run was started with.
+        """Return the config that the run was started with.
 
         Raises:
             UserError: the folder holds no run, or its config.json cannot be read.
@@ -117,7 +117,7 @@ class RunFolder:
         return self.path / "source-test"
 
     def about(self) -> dict[str, Any]:
-        """config.json as it is.
+        """Return the content of config.json.
 
         Raises:
             UserError: the folder holds no run, or its config.json cannot be read.
@@ -131,15 +131,15 @@ class RunFolder:
             raise UserError(f"Cannot make the run folder {self.path}: {error.strerror}.") from error
 
     def note(self, **facts: Any) -> None:
-        """Add facts that are known only once the data is read (fingerprint, sizes, all parameters) to config.json."""
+        """Add facts to config.json that are known only after reading the data (fingerprint, sizes, all parameters)."""
         write_json(self.path / "config.json", self.about() | facts)
 
     def set_state(self, state: State, **facts: Any) -> None:
-        """Write down where the run stands."""
+        """Write the state of the run."""
         write_json(self.path / "state.json", {"state": state, "changed": time.time(), **facts})
 
     def state(self) -> dict[str, Any]:
-        """Where the run stands; `interrupted` where it was at work and nobody is."""
+        """Return the content of state.json; `interrupted` where the run was at work and nobody holds the lock."""
         missing = f"There is no run in {self.path}."
         if self.exists() and not (self.path / "state.json").exists():  # it died between the two files
             return {"state": "interrupted"}
@@ -151,7 +151,7 @@ class RunFolder:
         return known
 
     def has_begun(self) -> bool:
-        """Whether there is anything to go on from: an epoch or a checkpoint."""
+        """Return whether there is an epoch or a checkpoint to continue from."""
         return bool(self.metrics()) or self._checkpoint_file.exists()
 
     # ---- one process at a time -----------------------------------------------------------------------------------
@@ -169,11 +169,11 @@ class RunFolder:
             raise UserError(f"The run in {self.path} is being worked on by another process.") from error
 
     def unlock(self) -> None:
-        """Let go of the run."""
+        """Release the lock of this process."""
         self._lock.release(force=True)
 
     def is_locked(self) -> bool:
-        """Whether some process, this one included, is at work on the run."""
+        """Return whether a process, this one included, is at work on the run."""
         if self._lock.is_locked:
             return True
         probe = FileLock(self.path / "run.lock", thread_local=False)
@@ -181,7 +181,7 @@ class RunFolder:
             probe.acquire(timeout=0)
         except Timeout:
             return True
-        except OSError:  # deleted, or not ours to write to: nobody can be at work on it
+        except OSError:  # deleted, or not writable: nobody can be at work on it
             return False
         probe.release()
         return False
@@ -190,21 +190,21 @@ class RunFolder:
 
     @property
     def history(self) -> Path:
-        """Where the label weights over epochs are; see `pll.runs.history`."""
+        """Folder of the label weights over epochs; see `pll.runs.history`."""
         return self.path / "history"
 
     def append_metrics(self, row: dict[str, Any]) -> None:
-        """One more line of metrics.csv; None becomes an empty field."""
+        """Append a row to metrics.csv; None becomes an empty field."""
         file = self.path / "metrics.csv"
         lines = _csv_line(METRICS) if not file.exists() else ""
         with file.open("a", newline="", encoding="utf-8") as stream:
             stream.write(lines + _csv_line([row[name] for name in METRICS]))
 
     def metrics(self) -> list[dict[str, Any]]:
-        """The rows of metrics.csv, numbers as numbers and empty fields as None.
+        """Return the rows of metrics.csv, numbers as numbers and empty fields as None.
 
         Raises:
-            UserError: somebody has changed the file.
+            UserError: the file is damaged.
         """
         file = self.path / "metrics.csv"
         try:
@@ -218,7 +218,7 @@ class RunFolder:
             raise UserError(f"{file} is damaged ({error}); mend or delete it.") from error
 
     def rewind_metrics(self, epoch: int) -> None:
-        """Forget the rows after `epoch`."""
+        """Delete the rows after `epoch`."""
         kept = [[row[name] for name in METRICS] for row in self.metrics() if row["epoch"] <= epoch]
         write_text(self.path / "metrics.csv", "".join(map(_csv_line, [METRICS, *kept])))
 
@@ -227,11 +227,11 @@ class RunFolder:
         return self.path / "checkpoint" / "checkpoint.pt"
 
     def save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Keep what `PartialLabelEstimator.checkpoint` gave."""
+        """Write what `PartialLabelEstimator.checkpoint` returned."""
         write_atomically(self._checkpoint_file, lambda file: torch.save(checkpoint, file), durable=True)
 
     def checkpoint(self) -> dict[str, Any] | None:
-        """The last checkpoint, or None.
+        """Return the last checkpoint, or None.
 
         Raises:
             UserError: it cannot be read.
@@ -242,28 +242,28 @@ class RunFolder:
         try:
             checkpoint: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
             _ = checkpoint["epoch"]
-        except Exception as error:  # torch raises all sorts, with advice that is not for our users
+        except Exception as error:  # torch raises many types, with advice for programmers
             raise UserError(
                 f"The checkpoint {file} is damaged or not one of Candid's; delete it to start the run afresh."
             ) from error
         return checkpoint
 
     def log(self, message: str) -> None:
-        """One more line of log.txt, with the time."""
+        """Append a line to log.txt, with the time."""
         stamp = datetime.now(UTC).isoformat(timespec="seconds")
         with (self.path / "log.txt").open("a", encoding="utf-8") as stream:
             stream.write(f"{stamp} {message}\n")
 
 
 def check_has_result(folder: RunFolder) -> None:
-    """Raises UserError where a run has no labels and no model yet, or no longer those of its label weights."""
+    """Raise UserError where a run has no labels and no model, or these are not those of its label weights."""
     state = folder.state()["state"]
     if not (folder.path / "model.json").exists() or not (folder.history / "final.npy").exists():
         raise UserError(f"The run in {folder.path} has no result yet ({state}); finish or stop it first.")
 
 
 def list_runs(root: Path) -> Iterable[RunFolder]:
-    """The runs under a folder, the newest first."""
+    """Return the runs under a folder, newest first."""
     if not root.is_dir():
         return []
     folders = [RunFolder(file.parent) for file in root.glob("*/config.json")]
@@ -273,7 +273,7 @@ def list_runs(root: Path) -> Iterable[RunFolder]:
 def _created(folder: RunFolder) -> str:
     try:
         return str(folder.about().get("created", ""))
-    except UserError:  # deleted since it was found, or damaged: whoever asks for more is told so
+    except UserError:  # deleted since it was found, or damaged: reading more of it raises
         return ""
 
 
@@ -296,5 +296,5 @@ def _metrics_row(line: str) -> dict[str, Any]:
 
 
 def _csv_line(values: Sequence[Any]) -> str:
-    """Names and numbers need no quotes; repr of a float reads back as the same float."""
+    """Format a row. Names and numbers need no quotes; the text of a float reads back as the same float."""
     return ",".join("" if value is None else str(value) for value in values) + "\n"

@@ -1,17 +1,17 @@
-"""Label weights over epochs, on disk: written while training, readable at any moment by anyone.
+"""History of label weights over epochs, on disk: written while training, readable by other processes.
 
     history/frames/000012.npy   (nnz,) float32, the label weights of all examples after epoch 12 (0: before training)
     history/final.npy           (nnz,) float32, those of the final model: the last frame once a run has ended
     history/final.json          the epoch that frame belongs to
-    history/tracked.npy         (t,) int64, the examples followed through every epoch
+    history/tracked.npy         (t,) int64, the examples stored in every epoch
     history/tracked.f32         one (nnz of tracked,) float32 row an epoch, epoch 0 first, appended
     history/confidence.f32      one (2 × 20,) float32 row an epoch: counts of right (or unknown) and wrong by confidence
     history/entropy.f32         one (20,) float32 row an epoch: counts by normalised entropy
     history/changes.npy         (n,) int64, how often each identified label changed; there once a run has ended
 
-A frame is one `.npy` file, put in place by renaming: a reader sees all of it or nothing, and it can be memory-mapped,
-so that one example's story costs a few bytes an epoch. When the frames outgrow their budget every other one is
-deleted and the distance doubles, so that they always cover the whole run evenly.
+A frame is one `.npy` file, written atomically by renaming. It can be memory-mapped, so that reading one example costs
+a few bytes per epoch. When the frames exceed their budget, every other one is deleted and the distance doubles, so
+that they always cover the whole run evenly.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ from pll.training.metrics import EpochRecord
 from pll.weights import Sharpness, Weights, sharpness
 
 FRAME_BUDGET = 256 * 2**20
-"""Bytes that the frames of a run may take."""
+"""Maximum number of bytes of the frames of a run."""
 MIN_FRAMES, MAX_FRAMES = 8, 1000
-"""However large a frame is, about eight are kept; however small, no more than a thousand files."""
+"""Number of frames that are kept whatever their size, and maximum number of files."""
 TRACKED = 400
-"""Examples followed through every epoch."""
+"""Number of examples stored in every epoch."""
 TRIES = 20
-"""How often a reader looks again when a frame is thinned away under its eyes."""
+"""Attempts of a reader where frames are deleted while it reads."""
 SETTLED = 2 * 10**9
-"""Nanoseconds after which a change of a folder surely has another time than the one before; FAT counts in 2 s."""
+"""Nanoseconds after which another change of a folder certainly gives another time stamp; FAT counts in 2 s."""
 BINS = 20
 """Bins of the confidence and entropy summaries, over [0, 1]."""
 
@@ -51,12 +51,12 @@ class HistoryWriter:
     """Writes the history of one run.
 
     Args:
-        folder: made if need be.
+        folder: created if missing.
         candidates: of the training examples.
-        y: (n,) truth to tell right from wrong in the confidence summary; −1 where unknown.
+        y: (n,) true labels for the confidence summary, −1 where unknown.
         budget: bytes for all frames together.
-        tracked: how many examples to follow through every epoch.
-        first: (nnz,) label weights before training, where they are not uniform: the run goes on from another.
+        tracked: number of examples to store in every epoch.
+        first: (nnz,) label weights before training, where they are not uniform (warm start).
     """
 
     def __init__(
@@ -85,22 +85,22 @@ class HistoryWriter:
             self._write(0, weights, sharpness(weights, candidates))
 
     def append(self, record: EpochRecord) -> None:
-        """One epoch: a frame where one is due, the tracked examples and the summaries always."""
+        """Append an epoch: the tracked examples and the summaries, and a frame where one is due."""
         self._write(record.epoch, record.label_weights, record.sharpness)
 
     def finish(self, epoch: int, label_weights: Weights, changes: npt.NDArray[np.int64] | None = None) -> None:
-        """The label weights of the final model become the last frame."""
+        """Write the label weights of the final model as the last frame."""
         save_array(self.folder / "final.npy", label_weights)
         write_json(self.folder / "final.json", {"epoch": epoch})
         if changes is not None:
             save_array(self.folder / "changes.npy", changes)
 
     def rewind(self, epoch: int) -> None:
-        """Forget everything after `epoch`, the final frame too: a run goes on from there."""
+        """Delete everything after `epoch`, and the final frame, so that a run can continue from there."""
         for old in self._epochs:
             if old > epoch:
                 _frame(self.folder, old).unlink()
-        for name in ("final.json", "final.npy", "changes.npy"):  # the frame after what says that there is one
+        for name in ("final.json", "final.npy", "changes.npy"):  # the frame after the file that refers to it
             (self.folder / name).unlink(missing_ok=True)
         for name, width in self._row_widths.items():
             _cut(self.folder / name, rows=epoch + 1, width=width)
@@ -117,7 +117,7 @@ class HistoryWriter:
 
     def _append(self, name: str, epoch: int, row: npt.NDArray[np.float32]) -> None:
         with (self.folder / name).open("ab") as file:
-            if file.tell() == epoch * row.nbytes:  # a row an epoch: never twice
+            if file.tell() == epoch * row.nbytes:  # one row per epoch: never twice
                 file.write(row.astype("<f4").tobytes())
 
     @property
@@ -139,11 +139,11 @@ class HistoryWriter:
 
 @dataclass(frozen=True)
 class _Index:
-    """What is stored of a history.
+    """Index of the stored frames.
 
     Attributes:
-        epochs: those with a frame, in order.
-        final: the one whose frame is that of the final model; None until the run has ended.
+        epochs: epochs with a frame, in order.
+        final: epoch of the final model's frame; None until the run has ended.
     """
 
     epochs: tuple[int, ...]
@@ -151,10 +151,10 @@ class _Index:
 
 
 class History:
-    """Reads the history of a run, finished or not. Every call sees what is there at that moment.
+    """Reads the history of a run, finished or not. Every call reads the current files.
 
     Args:
-        folder: what a `HistoryWriter` writes to.
+        folder: folder of a `HistoryWriter`.
         candidates: of the training examples.
     """
 
@@ -164,11 +164,11 @@ class History:
         self._known: tuple[tuple[int | None, int | None], _Index] | None = None
 
     def epochs(self) -> list[int]:
-        """The epochs whose label weights of all examples can be read, in order."""
+        """Return the epochs that have a frame, in order."""
         return list(self._index().epochs)
 
     def weights(self, epoch: int, rows: npt.NDArray[np.int64] | None = None) -> Weights:
-        """(nnz,) label weights after the nearest stored epoch; with `rows`, only theirs, one after the other.
+        """Return (nnz,) label weights of the nearest stored epoch; with `rows`, those of these examples, concatenated.
 
         For more than one epoch, `frames` is faster.
 
@@ -182,7 +182,7 @@ class History:
 
         Args:
             epochs: in any order.
-            rows: yield only their label weights, one example after the other.
+            rows: yield only the label weights of these examples, concatenated.
 
         Raises:
             FileNotFoundError: nothing is stored yet.
@@ -202,7 +202,7 @@ class History:
             yield stored, frame if at is None else frame[at]
 
     def nearest(self, epoch: int) -> int:
-        """The stored epoch closest to `epoch`; of two equally close the earlier one.
+        """Return the stored epoch closest to `epoch`; of two equally close the earlier one.
 
         Raises:
             FileNotFoundError: nothing is stored yet.
@@ -210,7 +210,7 @@ class History:
         return self._nearest(self._index(), epoch)
 
     def example(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
-        """One example over time: the epochs, and its label weights in them, (epochs, |S_i|)."""
+        """Return the stored epochs of one example, and its label weights in them, (epochs, |S_i|)."""
         followed = np.flatnonzero(self.tracked == row)
         if len(followed):
             start = int(self._candidates.sizes[self.tracked[: followed[0]]].sum())
@@ -226,25 +226,25 @@ class History:
 
     @cached_property
     def tracked(self) -> npt.NDArray[np.int64]:
-        """(t,) the examples stored at every epoch."""
+        """(t,) the examples stored in every epoch."""
         tracked: npt.NDArray[np.int64] = np.load(self.folder / "tracked.npy")
         return tracked
 
     def confidence(self) -> npt.NDArray[np.float32]:
-        """(epochs, 2, BINS): how many examples are right (or of unknown truth), and wrong, by confidence."""
+        """Return (epochs, 2, BINS) counts of right (or unknown) and wrong examples by confidence."""
         return self._table("confidence.f32", 2 * BINS).reshape(-1, 2, BINS)
 
     def entropy(self) -> npt.NDArray[np.float32]:
-        """(epochs, BINS): how many examples there are by normalised entropy."""
+        """Return (epochs, BINS) counts of examples by normalised entropy."""
         return self._table("entropy.f32", BINS)
 
     def changes(self) -> npt.NDArray[np.int64] | None:
-        """(n,) how often each identified label changed; None until the run has ended."""
+        """Return (n,) how often each identified label changed; None until the run has ended."""
         file = self.folder / "changes.npy"
         return np.load(file) if file.exists() else None
 
     def _index(self) -> _Index:
-        """What is stored, from memory while neither the frames nor the final frame have changed."""
+        """Return the index of frames, cached while neither the frames nor the final frame change."""
         stamp, known = self._stamp(), self._known
         if known is not None and known[0] == stamp:
             return known[1]
@@ -255,7 +255,7 @@ class History:
         return index
 
     def _stamp(self) -> tuple[int | None, int | None]:
-        """When the list of frames and final.json changed, in nanoseconds; None for what does not exist."""
+        """Return when the folder of frames and final.json changed, in nanoseconds; None where missing."""
         return _changed_at(self.folder / "frames"), _changed_at(self.folder / "final.json")
 
     def _read_index(self) -> _Index:
@@ -278,12 +278,12 @@ class History:
     def _table(self, name: str, width: int) -> npt.NDArray[np.float32]:
         file = self.folder / name
         flat = np.fromfile(file, dtype="<f4") if file.exists() else np.empty(0, dtype="<f4")
-        complete = len(flat) // width  # a row that is just being written is not counted
+        complete = len(flat) // width  # without a row that is being written
         return flat[: complete * width].reshape(complete, width)
 
 
 def confidence_counts(sharp: Sharpness, y: npt.NDArray[np.int64] | None) -> npt.NDArray[np.float32]:
-    """(2, BINS): how many examples are right (or of unknown truth), and how many wrong, by confidence."""
+    """Return (2, BINS) counts of right (or unknown) and wrong examples by confidence."""
     wrong = np.zeros(len(sharp.identified), dtype=np.bool_)
     if y is not None:
         wrong = (y >= 0) & (sharp.identified != y)
@@ -291,13 +291,13 @@ def confidence_counts(sharp: Sharpness, y: npt.NDArray[np.int64] | None) -> npt.
 
 
 def _histogram(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Counts over BINS equal bins of [0, 1]."""
+    """Return counts over BINS equal bins of [0, 1]."""
     bins = np.minimum((values * BINS).astype(np.int64), BINS - 1)
     return np.bincount(bins, minlength=BINS).astype(np.float32)
 
 
 def _cut(file: Path, rows: int, width: int) -> None:
-    """Make a table of float32 rows exactly so long; rows that a power cut took are NaN."""
+    """Truncate a table of float32 rows; rows that are missing after a power cut become NaN."""
     if not file.exists():
         return
     complete = min(file.stat().st_size // (4 * width), rows)
@@ -326,6 +326,6 @@ def _stride(epochs: list[int]) -> int:
 
 
 def _choose_tracked(n: int, count: int) -> npt.NDArray[np.int64]:
-    """A fixed sample, the same for every run over as many examples."""
+    """Draw a fixed sample, the same for all runs with the same number of examples."""
     rng = np.random.default_rng(0)
     return np.sort(rng.choice(n, size=min(count, n), replace=False)).astype(np.int64)

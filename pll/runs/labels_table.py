@@ -1,4 +1,4 @@
-"""The table of labels, and the files it is written to. What stands in which column: `COLUMNS`."""
+"""Table of labels with the columns `COLUMNS`, and its files: CSV, Parquet, JSON Lines, label weights."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ NUMBERS = ("confidence", "margin", "entropy")
 
 @dataclass(frozen=True)
 class Decision:
-    """What a person decided about one example.
+    """Decision of a reviewer about one example.
 
     Args:
-        label: the name of the label; not necessarily a candidate, nor a class that was there before. None where none
-            of the candidates is right and nobody has said what is: the example then has no label.
-        reviewer: who decided.
-        decided_at: when.
+        label: name of the label, not necessarily a candidate or a class of the data. None where none of the
+            candidates is right and the right one is not known: the example then has no label.
+        reviewer: name of the reviewer.
+        decided_at: time of the decision.
     """
 
     label: str | None
@@ -60,10 +60,11 @@ def labels_frame(
     y: npt.NDArray[np.int64] | None = None,
     decisions: Decisions | None = None,
 ) -> pd.DataFrame:
-    """One row an example, in the examples' order, with the columns of `COLUMNS`.
+    """Return a table with one row per example, in order, and the columns `COLUMNS`.
 
     Labels are class names. `identified_label` is the decision where there is one (`source` is then `human`); the
-    numbers are the model's in every row. Missing are the reviewer and time of the model's rows, and unknown truths.
+    numbers are the model's in every row. Reviewer and time of the model's rows, and unknown truths, are missing
+    values.
 
     Args:
         candidates: n candidate sets.
@@ -80,7 +81,7 @@ def labels_frame(
     >>> frame[["id", "identified_label", "confidence", "candidates", "source"]].values.tolist()
     [['a', 'cat', 0.75, 'cat|dog', 'model'], ['b', 'dog', 1.0, 'dog', 'model']]
     """
-    names = np.array([*candidates.class_names, None], dtype=object)  # −1 finds the last: not known
+    names = np.array([*candidates.class_names, None], dtype=object)  # −1, unknown, indexes the last
     n = len(candidates)
     rows = np.asarray(ids, dtype=np.str_).astype(object)
     _check_fit(candidates, label_weights, len(rows), y)
@@ -102,13 +103,13 @@ def labels_frame(
 
 
 def write_labels(frame: pd.DataFrame, path: Path) -> None:
-    """labels.csv: UTF-8, numbers with all their digits, missing values empty. Atomically.
+    """Write labels.csv atomically: UTF-8, numbers with all their digits, missing values empty.
 
     Read it with `pandas.read_csv(path, dtype=str, keep_default_na=False)`: without these a label called `NA` is lost.
     """
-    # As float64: a reader that computes in double precision gets exactly the value that the float32 had.
+    # As float64: a reader in double precision gets exactly the value of the float32.
     exact = frame.astype(dict.fromkeys(NUMBERS, np.float64))
-    # The csv module leaves a lone carriage return bare, and readers then see two rows.
+    # The csv module does not quote a lone carriage return, and readers would see two rows.
     bare = any(frame[name].str.contains("\r", regex=False).any() for name in COLUMNS if name not in NUMBERS)
 
     def write(temporary: Path) -> None:
@@ -119,11 +120,11 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
 
 
 def write_parquet(frame: pd.DataFrame, candidates: CandidateSets, path: Path) -> None:
-    """labels.parquet: the same table with its types; `candidates` is a list of names, missing values are null."""
+    """Write labels.parquet: the table with its types; `candidates` is a list of names, missing values are null."""
     import pyarrow as pa  # used here alone
     import pyarrow.parquet
 
-    # Names are looked up by pyarrow, so that no Python object is made for each of the candidates.
+    # pyarrow looks up the names, without a Python object for each candidate.
     flat = pa.array(candidates.class_names, pa.string()).take(pa.array(candidates.indices))
     lists = pa.LargeListArray.from_arrays(pa.array(candidates.indptr), flat)
     table = pa.Table.from_pandas(frame, preserve_index=False)
@@ -133,7 +134,7 @@ def write_parquet(frame: pd.DataFrame, candidates: CandidateSets, path: Path) ->
 
 
 def write_jsonl(frame: pd.DataFrame, candidates: CandidateSets, path: Path) -> None:
-    """labels.jsonl: an object a line; `candidates` is a list of names, missing values are null."""
+    """Write labels.jsonl: one object per line; `candidates` is a list of names, missing values are null."""
     columns: list[list[Any]] = [_objects(frame[name]) for name in COLUMNS]
     columns[COLUMNS.index("candidates")] = _name_lists(candidates)
     rows = zip(*columns, strict=True)
@@ -147,7 +148,7 @@ def write_jsonl(frame: pd.DataFrame, candidates: CandidateSets, path: Path) -> N
 
 
 def write_label_weights(candidates: CandidateSets, weights: Weights, ids: npt.ArrayLike, path: Path) -> None:
-    """label_weights.npz: an (n, c) sparse matrix that `scipy.sparse.load_npz` reads, with the names beside it.
+    """Write label_weights.npz: an (n, c) sparse matrix for `scipy.sparse.load_npz`, with class names and ids.
 
     Arrays: `data` (nnz,) float32, `indices`, `indptr`, `shape`, `format` (all as SciPy writes them), `class_names`
     (c,) and `ids` (n,), text. Every candidate is stored, also one whose weight is 0.
@@ -172,7 +173,7 @@ def write_calibrated(
     calibrated: npt.NDArray[np.floating[Any]],
     path: Path,
 ) -> None:
-    """confidence.csv: id, confidence, calibrated_confidence; both are of the model's own label. Atomically."""
+    """Write confidence.csv atomically: id, confidence, calibrated_confidence, both of the model's own label."""
     columns = {"confidence": confidence, "calibrated_confidence": calibrated}
     exact = {name: np.asarray(values, dtype=np.float64) for name, values in columns.items()}
     table = pd.DataFrame({"id": np.asarray(ids, dtype=np.str_).astype(object), **exact})

@@ -1,4 +1,4 @@
-"""Objects that live as long as the process: made once, at their first use, and shared by all threads."""
+"""Objects that live as long as the process: created at first use and shared by all threads."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ T = TypeVar("T")
 
 
 class PerProcess(Generic[T]):
-    """An object of which a process has one. Calling it returns the object, made by the first call.
+    """Singleton of the process. Calling it returns the object, which the first call creates.
 
-    Keep one at module level for whatever must outlive every session. Streamlit's caches are no place for it: any
-    client can empty them.
+    Keep one at module level for what must outlive every session. Streamlit's caches do not: any client can clear
+    them.
 
     Args:
-        make: makes the object. What it raises is passed on, and the next call tries again.
+        make: creates the object. Its exceptions are passed on, and the next call tries again.
 
     >>> shared = PerProcess(list)
     >>> shared() is shared()
@@ -40,7 +40,7 @@ class PerProcess(Generic[T]):
 
     @classmethod
     def forget_all(cls) -> None:
-        """Forget every such object, so that the next call makes a new one: each test begins as a new process does."""
+        """Drop all objects, so that the next call creates new ones; for tests."""
         for one in cls._all:
             with one._lock:
                 one._made.clear()

@@ -25,16 +25,16 @@ from pll.runs.worker import Worker
 from pll.training.devices import default_threads
 
 MOST_ALIVE = 20
-"""Runs that may be waiting, training or paused at once."""
+"""Maximum number of runs that wait, train or are paused."""
 KEPT_PARTS = 4
-"""Runs whose data stays in memory for the pages that show them."""
+"""Number of idle runs whose data stays in memory for pages."""
 
 
 class RunRegistry:
     """All runs of this process and of its folder. One per process; see `default_registry`.
 
     Args:
-        root: where run folders are made.
+        root: parent of the run folders.
     """
 
     def __init__(self, root: Path) -> None:
@@ -45,12 +45,12 @@ class RunRegistry:
         self._guard = threading.Lock()
 
     def start(self, config: RunConfig, *, priority: int = 0, paused: bool = False) -> Run:
-        """Make a new run and start it; with `paused`, it waits before its first batch.
+        """Create a run and start it; with `paused`, it waits before its first mini-batch.
 
         Raises:
             UserError: too many runs are alive, or the method or its settings do not exist.
         """
-        runner.new_estimator(config)  # a wrong setting is said here, not in the thread
+        runner.new_estimator(config)  # a wrong setting raises here, not in the thread
         with self._guard:
             self._refuse_too_many()
             run = self._create(config)
@@ -63,7 +63,7 @@ class RunRegistry:
             raise UserError(f"{alive} runs are already waiting or training; stop one first.")
 
     def _create(self, config: RunConfig) -> Run:
-        """Make the folder of a new run. Called with the guard held."""
+        """Create the folder of a new run. Called with the guard held."""
         has_threads = "threads" in get_method(config.method)().get_params()
         if has_threads and config.params.get("threads") is None:
             config = replace(config, params=config.params | {"threads": default_threads()})
@@ -77,7 +77,7 @@ class RunRegistry:
         return run
 
     def get(self, run_id: str) -> Run:
-        """The run of that id, alive or on disk.
+        """Return the run of that id, alive or on disk.
 
         Raises:
             UserError: there is none.
@@ -93,15 +93,15 @@ class RunRegistry:
         return self._is_name(run_id) and RunFolder(self.root / run_id).exists()
 
     def _is_name(self, name: str) -> bool:
-        """Whether this can be a folder directly under the root."""
+        """Return whether this can be a folder directly under the root."""
         path = self.root / name
         try:
             return path.name == name and path.resolve().parent == self.root.resolve() and path.exists()
-        except (OSError, ValueError):  # what cannot be the name of a file
+        except (OSError, ValueError):  # not a valid file name
             return False
 
     def all(self) -> list[Run]:
-        """Every run, the newest first."""
+        """Return every run, newest first."""
         found = []
         for folder in list_runs(self.root):
             with suppress(UserError):  # deleted since it was listed
@@ -109,7 +109,7 @@ class RunRegistry:
         return found
 
     def delete(self, run_id: str) -> None:
-        """Remove a run and its folder for good.
+        """Delete a run and its folder permanently.
 
         Raises:
             UserError: it is at work, or its files cannot be deleted.
@@ -130,14 +130,15 @@ class RunRegistry:
     # ---- comparisons ---------------------------------------------------------------------------------------------
 
     def compare(self, configs: Sequence[RunConfig], *, name: str = "", paused: bool = False) -> Comparison:
-        """Make a run a lane and train them together, as one in the queue.
+        """Create a run for each lane and train them together, with one place in the queue.
 
         Args:
             configs: see `lane_configs`.
-            name: what to call the comparison on a page.
+            name: display name of the comparison.
+            paused: wait before the first mini-batch.
 
         Raises:
-            UserError: lanes that do not belong together, settings that do not exist, too many runs are alive.
+            UserError: lanes that cannot be compared, settings that do not exist, or too many runs are alive.
         """
         check_lanes(configs)
         made: list[Run] = []
@@ -156,10 +157,10 @@ class RunRegistry:
         return comparison
 
     def lay_beside(self, run_ids: Sequence[str], *, name: str = "") -> Comparison:
-        """A comparison of runs of the past. They stay what they are.
+        """Return a comparison of past runs, which are not changed.
 
         Raises:
-            UserError: fewer than two or too many, or one that has no label weights yet.
+            UserError: fewer than two or too many runs, or one without label weights.
         """
         if not 2 <= len(set(run_ids)) == len(run_ids) <= MOST_LANES:
             raise UserError(f"Choose two to {MOST_LANES} different runs to lay beside each other.")
@@ -171,7 +172,7 @@ class RunRegistry:
             return self._join(runs, together=False, name=name)
 
     def _join(self, runs: Sequence[Run], *, together: bool, name: str) -> Comparison:
-        """Write down what belongs together. Called with the guard held."""
+        """Write the folder of a comparison. Called with the guard held."""
         folder = self.root / _new_id()
         known = {run.id: run for run in runs}
         try:
@@ -186,10 +187,10 @@ class RunRegistry:
         return comparison
 
     def comparison(self, comparison_id: str) -> Comparison:
-        """The comparison of that id, alive or on disk.
+        """Return the comparison of that id, alive or on disk.
 
         Raises:
-            UserError: there is none, or its runs are gone.
+            UserError: there is none, or its runs were deleted.
         """
         known = self._comparisons.get(comparison_id)
         if known is not None and (known.is_alive() or all(run.folder.exists() for run in known.runs)):
@@ -204,7 +205,7 @@ class RunRegistry:
             return made
 
     def comparisons(self) -> list[Comparison]:
-        """Every comparison, the newest first; those whose runs are all gone are left out."""
+        """Return every comparison, newest first, without those whose runs were all deleted."""
         found = []
         for file in self.root.glob(f"*/{LANES_FILE}"):
             with suppress(UserError):
@@ -212,7 +213,7 @@ class RunRegistry:
         return sorted(found, key=lambda comparison: comparison.lanes.created, reverse=True)
 
     def delete_comparison(self, comparison_id: str) -> None:
-        """Remove a comparison for good, with its runs where it trained them.
+        """Delete a comparison permanently, with its runs where it trained them.
 
         Raises:
             UserError: one of them is at work, or files cannot be deleted.
@@ -233,7 +234,7 @@ class RunRegistry:
     # ---- all together --------------------------------------------------------------------------------------------
 
     def stop_all(self, timeout: float = 10.0) -> None:
-        """Stop every run and wait for them together."""
+        """Stop every run and wait at most `timeout` seconds for all of them."""
         alive = self._alive()
         for worker in alive:
             worker.stop()
@@ -246,14 +247,14 @@ class RunRegistry:
         return [worker for worker in workers if worker.is_alive()]
 
     def _shed(self) -> None:
-        """Keep in memory the data of those idle runs only that were looked at last."""
+        """Free the data of idle runs, except for the `KEPT_PARTS` that were used last."""
         runs = sorted(self._runs.values(), key=lambda run: run.parts_used_at, reverse=True)
         for run in [run for run in runs if not run.is_alive()][KEPT_PARTS:]:
             run.forget_parts()
 
 
 def _new_id() -> str:
-    """Unguessable: whoever has the link may see the run."""
+    """Return an unguessable id, since anybody with the link may see the run."""
     return secrets.token_urlsafe(12).replace("-", "a").replace("_", "b")
 
 

@@ -1,7 +1,7 @@
 """One run, alive or only on disk: a worker of one lane, with an unguessable id and a folder.
 
-Pages look at snapshots. What a run does is in `pll.runs.runner`, what it leaves on disk in `pll.runs.folder`, how its
-thread is paused, stepped and stopped in `pll.runs.worker`.
+Pages read snapshots. `pll.runs.runner` has the steps of a run, `pll.runs.folder` its files, `pll.runs.worker` the
+thread that is paused, stepped and stopped.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Run(Worker):
     """One run, alive or only on disk. Its id is the name of its folder.
 
     Args:
-        folder: made by `RunFolder.create`.
-        queue: where it waits for its device.
-        shed: called when its data was read; may have idle runs forget theirs.
+        folder: created by `RunFolder.create`.
+        queue: queue for its device.
+        shed: called after its data was read; may free the data of idle runs.
     """
 
     def __init__(self, folder: RunFolder, queue: DeviceQueue, shed: Callable[[], None] = lambda: None) -> None:
@@ -42,11 +42,11 @@ class Run(Worker):
 
     @cached_property
     def config(self) -> RunConfig:
-        """What the run was started with."""
+        """The config that the run was started with."""
         return self.folder.config()
 
     def while_paused(self, look: Callable[[PartialLabelEstimator], T]) -> T | None:
-        """What `look` returns for the method while it surely stands still; None where the run is not paused."""
+        """Call `look` with the estimator while the run is paused and return its result; None where it is not."""
         with self._guard:  # without it the thread cannot leave its pause
             estimator = self._lanes[0].estimator if self._lanes else None
             if estimator is None or not self._state == self._wants == "paused" or not self.is_alive():
@@ -54,14 +54,14 @@ class Run(Worker):
             return look(estimator)
 
     def is_elsewhere(self) -> bool:
-        """Whether it is trained by somebody else: another process, or a comparison that it is a lane of.
+        """Return whether the run is trained by another process, or by a comparison that it is a lane of.
 
-        It can be watched from here, but not paused or stopped.
+        It can then be watched from here, but not paused or stopped.
         """
         return not self.is_alive() and self.folder.state()["state"] in ACTIVE
 
     def snapshot(self) -> Snapshot:
-        """How the run stands now."""
+        """Return the current state of the run."""
         with self._guard:
             if self.is_alive() and self._lanes:
                 known = self._lanes[0].snapshot(self._state)
@@ -74,13 +74,13 @@ class Run(Worker):
         return self._snapshot_from_disk()
 
     def parts(self) -> Parts:
-        """The data of the run: from memory while it is at work, else read again.
+        """Return the data of the run, read again where it is not in memory.
 
         Raises:
-            UserError: the source is gone or has changed.
+            UserError: the source is missing or has changed.
         """
         self.parts_used_at = time.monotonic()
-        with self._loading:  # the thread and the page ask for it at about the same time
+        with self._loading:  # thread and page need it at about the same time
             parts = self._parts
             if parts is None:
                 parts = self._parts = runner.parts_of(self.folder)
@@ -95,7 +95,7 @@ class Run(Worker):
     def _snapshot_from_disk(self) -> Snapshot:
         config, known = self.config, self.folder.state()
         state, error = known["state"], known.get("error")
-        if state == "interrupted" and self._error:  # not even that could be written down
+        if state == "interrupted" and self._error:  # the failure could not be written to disk
             state, error = "failed", self._error
         return Snapshot(
             id=self.id,

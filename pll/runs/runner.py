@@ -1,6 +1,6 @@
-"""One run from beginning to end: data → candidates → method → history → labels and model, all in its folder.
+"""Steps of a run: data → candidates → method → history → labels and model, all in its folder.
 
-The page's background thread (`pll.runs.worker`) and the command line both call it.
+The background thread of pages (`pll.runs.worker`) and the command line both call it.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
 from pll.weights import Weights
 
 CHECKPOINT_EVERY = 10.0
-"""Seconds between checkpoints: what a power cut may cost."""
+"""Seconds between checkpoints."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run ended: `"finished"` or `"stopped"`, and the final metrics."""
+    """End of a run: its state, `"finished"` or `"stopped"`, and the final metrics."""
 
     state: str
     metrics: dict[str, Any]
@@ -49,10 +49,11 @@ Observer = Callable[[EpochRecord], None]
 
 
 def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
-    """The data of a run, split and with its candidate sets.
+    """Return the data of a run, split and with its candidate sets.
 
     Args:
-        progress: told how far reading, features and candidate sets are; what it raises stops them.
+        config: of the run.
+        progress: called with the progress of reading, features and candidate sets; an exception in it stops them.
 
     Raises:
         UserError: see `Source.load` and `prepare`.
@@ -73,10 +74,10 @@ def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
 
 
 def parts_of(folder: RunFolder) -> Parts:
-    """The data of a run that has begun, as it was then.
+    """Return the data of a run that has begun.
 
     Raises:
-        UserError: see `load_parts`; or the data is read otherwise than then.
+        UserError: see `load_parts`; or the data is not read as it was for the run.
     """
     parts = load_parts(folder.config())
     train, known = parts.train, folder.about().get("data", {})
@@ -91,7 +92,7 @@ def parts_of(folder: RunFolder) -> Parts:
 
 
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
-    """The method of a run, not yet fitted. Missing cells of a table are filled; in arrays they are refused.
+    """Return the unfitted estimator of a run. Missing cells of a table are filled; in arrays they are refused.
 
     Raises:
         UserError: no such method, or a setting it does not have.
@@ -115,17 +116,17 @@ def run(
     on_ready: Prepared | None = None,
     on_record: Observer | None = None,
 ) -> Outcome:
-    """Do, or go on with, the run of a folder. The caller holds its lock.
+    """Train the run of a folder, from its checkpoint where it has one. The caller holds its lock.
 
     Args:
-        folder: made by `RunFolder.create`; its checkpoint, if it has one, is where to start.
-        load: gives the data, where somebody may have it already; by default `load_parts`.
+        folder: created by `RunFolder.create`.
+        load: returns the data, which the caller may have already; by default `load_parts`.
         hook: called between mini-batches; may wait, may raise `StopTraining`.
         on_ready: called with the data and the method before training starts.
         on_record: called with every record once it is on disk.
 
     Raises:
-        UserError: whatever is wrong, in plain words. The folder's state is `failed` and its log has the whole story.
+        UserError: any error. The folder's state is then `failed` and its log has the traceback.
     """
     return _outcome_of(run_epochs(folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record))
 
@@ -138,16 +139,16 @@ def run_epochs(
     on_ready: Prepared | None = None,
     on_record: Observer | None = None,
 ) -> Generator[EpochRecord, None, Outcome]:
-    """The same as `run`, an epoch at a time: yields every record once it is on disk, returns how the run ended.
+    """Train like `run`, one epoch at a time: yield every record once it is on disk, return the outcome.
 
-    Between two records others may train; what that takes is not counted as time of this run. `StopTraining` thrown in
-    there (`throw`) ends the run as it does when a hook raises it. Arguments and errors as for `run`.
+    Time between two records, in which others may train, is not counted. `StopTraining` thrown in there (`throw`)
+    ends the run as it does when a hook raises it. Arguments and errors as for `run`.
     """
     try:
         return (yield from _Fitting(folder, load, hook, on_ready, on_record).epochs())
-    except Exception as error:  # not KeyboardInterrupt: that leaves an interrupted run
+    except Exception as error:  # KeyboardInterrupt leaves an interrupted run
         message = explain(error)
-        with suppress(OSError):  # a full disk is not to hide what came before it
+        with suppress(OSError):  # a full disk must not hide the first error
             folder.log(traceback.format_exc())
             folder.set_state("failed", error=message)
         if isinstance(error, UserError):
@@ -185,7 +186,7 @@ class _Fitting:
         train = self.parts.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
         self._note_facts()
-        first = self._taught()
+        first = self._warm_start()
         checkpoint = self._rewind_to_checkpoint(first)
         if self.on_ready is not None:
             self.on_ready(self.parts, self.estimator)
@@ -211,11 +212,11 @@ class _Fitting:
                 away = time.perf_counter() - left
         except StopTraining:
             if isinstance(learning, Generator):
-                learning.close()  # where it was stopped between two records: whatever it has set for itself is put back
+                learning.close()  # where it was stopped between two records: restores the thread count
             self._save_checkpoint()
             epoch = record.epoch if record else (checkpoint or {}).get("epoch", 0)
             return self._end("stopped", epoch, self.estimator.finish())
-        if record is None:  # the checkpoint was that of the last epoch: only its result was still to be written
+        if record is None:  # the checkpoint was that of the last epoch: only its result was missing
             assert checkpoint is not None
             return self._end("finished", checkpoint["epoch"], self.estimator.label_weights_)
         return self._end("finished", record.epoch, record.label_weights)
@@ -260,18 +261,18 @@ class _Fitting:
         )
         if self.parts.featuriser is not None:
             save_features(self.parts.featuriser, self.folder.path)
-        self.history.finish(epoch, weights, self.estimator.label_changes())  # last: it says that there is a result
+        self.history.finish(epoch, weights, self.estimator.label_changes())  # last: marks the result as complete
         self.folder.log(f"{state} after epoch {epoch}: {metrics}")
         notes = list(self.estimator.notes_)
         self.folder.set_state("finished" if state == "finished" else "stopped", metrics=metrics, notes=notes)
         return Outcome(state, metrics)
 
-    def _taught(self) -> Weights | None:
-        """Where decisions taught it: begin from the model of the run before, and from its label weights."""
-        lessons = self.config.decided_sets
-        if lessons is None or not lessons.warm:
+    def _warm_start(self) -> Weights | None:
+        """For a run on decided sets: start from the model of the run before; return its label weights."""
+        decided = self.config.decided_sets
+        if decided is None or not decided.warm:
             return None
-        parent = self.folder.path.parent / lessons.parent
+        parent = self.folder.path.parent / decided.parent
         found = warm_start(self.estimator, parent, self.parts.train)
         self.folder.log(f"{'continues' if found is not None else 'cannot continue'} the model of {parent.name}")
         return found
@@ -311,7 +312,7 @@ class _Fitting:
 
 
 def _without(away: float, record: EpochRecord, n: int) -> EpochRecord:
-    """The record of an epoch in which others had the device for `away` seconds before its first mini-batch."""
+    """Return the record of an epoch without the `away` seconds for which others had the device before it."""
     training = n / max(record.examples_per_second, 1e-9) - away  # such an epoch is a whole one: n examples
     return replace(
         record, seconds=max(record.seconds - away, 0.0), examples_per_second=n / training if training > 0 else 0.0

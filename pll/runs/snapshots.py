@@ -1,4 +1,4 @@
-"""Immutable snapshots of a run and of a comparison at one moment, for pages."""
+"""Snapshots: immutable states of a run and of a comparison at one moment, for pages."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ ACTIVE: tuple[State, ...] = ("queued", "running", "paused")
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A run as it was at one moment. Immutable; safe to keep.
+    """Immutable state of a run at one moment.
 
     Attributes:
         state: see `pll.runs.folder.State`.
         total: epochs in all; None before the data is read.
         rows: the rows of metrics.csv so far.
         record: the last record, with the label weights of all examples; None where the run is not alive.
-        moment: where a paused run stands within its epoch; None where it is not paused, or has no epochs.
-        ahead: how many runs come first, while queued.
-        error: what went wrong, in plain words.
+        moment: progress of a paused run within its epoch; None where it is not paused, or has no epochs.
+        ahead: number of runs before it, while queued.
+        error: message, where it failed.
         metrics: the final metrics, once ended.
         seconds_left: estimated.
-        stage: what a method without epochs is at before its next epoch, in words.
-        notes: what the method had to do differently, in words, once ended.
+        stage: current work of a method without epochs, before its next record.
+        notes: deviations from the original method, once ended.
     """
 
     id: str
@@ -57,7 +57,7 @@ class Snapshot:
 
 
 def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: float = 0.0) -> float | None:
-    """From the mean cost of the last epochs; `pace` is what an epoch takes at least."""
+    """Estimate the remaining seconds from the mean of the last 20 epochs; `pace` is the minimum of an epoch."""
     if not rows or total is None:
         return None
     recent: list[float] = [row["seconds"] for row in rows[-20:]]
@@ -66,14 +66,14 @@ def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: floa
 
 @dataclass(frozen=True)
 class ComparisonSnapshot:
-    """Lanes as they were at one moment. Immutable; safe to keep.
+    """Immutable state of a comparison at one moment.
 
     Attributes:
-        state: of all of them together; see `joint_state`.
-        lanes: how each stood.
-        ahead: how many come first, while queued.
-        error: what went wrong with all of them, in plain words.
-        seconds_left: estimated, for all of them.
+        state: joint state of the lanes; see `joint_state`.
+        lanes: state of each lane.
+        ahead: number of runs before it, while queued.
+        error: message, where all lanes failed.
+        seconds_left: estimated, for all lanes.
     """
 
     id: str
@@ -86,13 +86,13 @@ class ComparisonSnapshot:
 
     @property
     def epoch(self) -> int:
-        """Epochs that every lane has completed that may still go on; those of the longest where none may."""
+        """Epochs that all unfinished lanes have completed; where all have ended, those of the longest."""
         going = [lane.epoch for lane in self.lanes if lane.state not in ("finished", "failed")]
         return min(going) if going else max(lane.epoch for lane in self.lanes)
 
     @property
     def total(self) -> int | None:
-        """Epochs of the lane that has most; None before the data is read."""
+        """Largest number of epochs of a lane; None before the data is read."""
         totals = [lane.total for lane in self.lanes]
         return max((total for total in totals if total is not None), default=None)
 
@@ -103,7 +103,7 @@ class ComparisonSnapshot:
 
 
 def joint_state(states: Iterable[State]) -> State:
-    """The state of lanes together, once nobody here is at work on them: what is left to do comes first.
+    """Return the joint state of lanes that are not at work in this process; unfinished states come first.
 
     >>> joint_state(["finished", "stopped", "failed"]), joint_state(["finished", "failed"]), joint_state(["failed"])
     ('stopped', 'finished', 'failed')

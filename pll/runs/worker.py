@@ -31,22 +31,22 @@ from pll.training.metrics import EpochRecord, StopTraining, TrainingProgress
 
 
 class Lane:
-    """One run at work: its next epoch, and what is known of it so far.
+    """One run at work in a worker, trained epoch by epoch.
 
     Args:
         folder: of the run, locked by the worker.
         load: returns the data.
         hook: called between mini-batches.
-        on_ready: called once the data is there and the method made, before the first epoch.
+        on_ready: called once data and estimator exist, before the first epoch.
 
     Attributes:
         is_over: whether there is nothing left to do: finished, stopped or failed.
         total: epochs in all; None before the data is read.
         rows: the rows of metrics.csv so far.
         record: the last record.
-        moment: where it stands within its epoch, while paused there.
+        moment: progress within its epoch, while paused there.
         estimator: the method; None before `on_ready`.
-        error: what went wrong, for a person.
+        error: message, where it failed.
     """
 
     def __init__(
@@ -72,12 +72,12 @@ class Lane:
 
     @cached_property
     def config(self) -> RunConfig:
-        """What the run was started with."""
+        """The config that the run was started with."""
         return self.folder.config()
 
     @property
     def threads(self) -> int | None:
-        """CPU threads it trains with; None for the default."""
+        """Number of CPU threads for training; None for the default."""
         return self.config.params.get("threads")
 
     @property
@@ -95,17 +95,17 @@ class Lane:
                 next(self._epochs)
         except StopIteration:
             self.is_over = True
-        except UserError as error:  # the folder says so too
+        except UserError as error:  # also written to the folder
             self.is_over, self.error = True, explain(error)
 
     def stop(self) -> None:
-        """Write the result so far, so that the run can go on from there."""
+        """Write the result so far; the run can continue from there."""
         if self.is_over:
             return
         self.is_over = True
         try:
             self._epochs.throw(StopTraining)
-        except StopTraining:  # it had not begun
+        except StopTraining:  # training had not begun
             self.folder.set_state("stopped")
         except StopIteration:
             pass
@@ -113,12 +113,12 @@ class Lane:
             self.error = explain(error)
 
     def close(self) -> None:
-        """Free what only a lane at work needs; where it was interrupted, nothing is written."""
+        """Free the training state; nothing is written where the lane was interrupted."""
         self._epochs.close()
         self.estimator = self.record = self.moment = None
 
     def snapshot(self, state: State) -> Snapshot:
-        """How the lane stands, in a worker of that state."""
+        """Return the current state of the lane, in a worker of that state."""
         rows = tuple(dict(row) for row in self.rows)
         return Snapshot(
             id=self.id,
@@ -136,24 +136,23 @@ class Lane:
     def _note_ready(self, parts: Parts, estimator: PartialLabelEstimator) -> None:
         self.estimator = estimator
         self.total = estimator.total_epochs()
-        self.rows = self.folder.metrics()  # a run that goes on starts from its checkpoint
+        self.rows = self.folder.metrics()  # a resumed run starts from its checkpoint
         self._on_ready()
 
 
 class Worker(ABC):
-    """Lanes trained by one thread, with one place in the queue.
+    """Pausable training thread of one or several lanes, with one place in the queue.
 
-    The lane farthest behind trains the next epoch, so that all of them are at the same epoch whenever a round of turns
-    is complete, also after a restart, when each goes on from a checkpoint of its own. A lane that fails does not stop
-    the others.
+    The lane with the fewest epochs trains next, so that all lanes reach each epoch together, also after a restart,
+    when each continues from its own checkpoint. A lane that fails does not stop the others.
 
     Args:
-        name: its id.
-        queue: where it waits for its device.
+        name: id of the worker.
+        queue: queue for its device.
     """
 
     OVER: tuple[State, ...] = ("finished",)
-    """States of a run in which there is nothing left to do."""
+    """Final states of a run, which is then not trained further."""
     KEEPS_DATA = True
     """Whether the data stays in memory once the worker has ended."""
 
@@ -186,21 +185,21 @@ class Worker(ABC):
 
     @abstractmethod
     def parts(self) -> Parts:
-        """The data of the lanes, read once.
+        """Return the data of the lanes, read once.
 
         Raises:
-            UserError: the source is gone or has changed.
+            UserError: the source is missing or has changed.
         """
 
     # ---- control -------------------------------------------------------------------------------------------------
 
     def start(self, *, priority: int = 0, paused: bool = False) -> None:
-        """Begin, or go on from the checkpoint, in a thread of its own; with `paused`, wait before the first batch.
+        """Start or resume training in a thread; with `paused`, wait before the first mini-batch.
 
-        Nothing happens where it is at work or has finished.
+        Does nothing where the thread is alive or training has finished.
 
         Raises:
-            UserError: another process is at work on it, or its files are gone or damaged.
+            UserError: another process is at work on the run, or its files are missing or damaged.
         """
         with self._guard:
             if self.is_alive() or not self._claim():
@@ -208,42 +207,42 @@ class Worker(ABC):
             self._wants, self._state, self._error = "paused" if paused else "running", "queued", None
             self._is_over = False
             self._priority = priority
-            with suppress(UserError):  # no such device: the thread says so
+            with suppress(UserError):  # no such device: the thread reports it
                 self._device = self._choose_device()
                 self._queue.join(self._device, self.id, priority=priority)  # first come, first served
             self._thread = threading.Thread(target=self._work, name=f"candid-run-{self.id}", daemon=True)
             self._thread.start()
 
     def pause(self) -> None:
-        """Wait before the next batch; the device is free for others meanwhile."""
+        """Pause before the next mini-batch; the device is free for others meanwhile."""
         self._allow()
         self._want("paused")
 
     def resume(self) -> None:
-        """Go on after a pause, or after a stop or an interruption."""
+        """Resume after a pause, a stop or an interruption."""
         self._await_end()
         self._allow()
         self._go()
 
     def step(self, *, epochs: int | None = None, batches: int | None = None) -> None:
-        """Go on for so many epochs or mini-batches (units of work), then pause.
+        """Train for so many epochs or mini-batches (units of work), then pause.
 
-        From a pause within an epoch, what is left of that epoch is the first one.
+        After a pause within an epoch, the rest of that epoch counts as the first one.
         """
         self._await_end()
         self._allow(epochs, batches)
         self._go()
 
     def set_settle(self, epochs: int | None) -> None:
-        """Stop by itself once no identified label has changed for so many epochs; None for never."""
+        """Stop automatically once no identified label has changed for so many epochs; None for never."""
         self.settle_after = epochs
 
     def stop(self) -> None:
-        """End before the next batch. What was learnt is kept, and it can go on later."""
+        """Stop before the next mini-batch. The result so far is kept, and training can be resumed."""
         self._want("stopped")
 
     def set_pace(self, epochs_per_second: float | None) -> None:
-        """Train no faster than this, so that eyes can follow; None for full speed. Changes nothing but the speed.
+        """Limit the speed of training, for display; None for full speed. Results do not change.
 
         Raises:
             UserError: not above 0.
@@ -262,19 +261,19 @@ class Worker(ABC):
             self._thread.join(timeout)
 
     def wait_until_ready(self, seconds: float) -> bool:
-        """Wait, at most so long, for the data to be read; False while it is not. What is at rest is ready."""
+        """Wait at most so many seconds for the data; return whether it was read or the thread is not alive."""
         with self._guard:
             return self._guard.wait_for(lambda: self._parts is not None or not self.is_alive(), seconds)
 
     def wait_until_paused(self, seconds: float) -> None:
-        """Wait, at most so long, until it stands still: paused, or ended."""
+        """Wait at most so many seconds until training is paused or has ended."""
         with self._guard:
             self._guard.wait_for(lambda: self._state == self._wants == "paused" or self._is_over, seconds)
         if self._is_over:
             self.join(seconds)
 
     def is_alive(self) -> bool:
-        """Whether its thread is at work, waits in the queue or is paused."""
+        """Return whether the thread trains, waits in the queue or is paused."""
         return self._thread is not None and self._thread.is_alive()
 
     # ---- the thread ----------------------------------------------------------------------------------------------
@@ -284,7 +283,7 @@ class Worker(ABC):
             self._epochs_left, self._batches_left = epochs, batches
 
     def _await_end(self) -> None:
-        """Where it is just stopping: until all is written, so that it can begin again."""
+        """Wait for a thread that is stopping to write its result, so that it can start again."""
         if self._wants == "stopped":
             self.join()
 
@@ -299,7 +298,7 @@ class Worker(ABC):
             if self._wants != "stopped":
                 self._wants = state
                 if state == "running" and self._state == "paused":
-                    self._state = "queued"  # at once, for the page that asks next
+                    self._state = "queued"  # at once, for the next snapshot
             self._guard.notify_all()
         self._queue.wake()
 
@@ -335,15 +334,15 @@ class Worker(ABC):
                 self._guard.notify_all()
 
     def _claim(self) -> bool:
-        """Lock the runs; False (and nothing locked) where there is nothing left to do.
+        """Lock the runs; return False, with nothing locked, where no lane is left to train.
 
         Raises:
-            UserError: another process is at work on one, or files are gone or damaged.
+            UserError: another process is at work on a run, or files are missing or damaged.
         """
         with ExitStack() as undo:
             lanes = []
             for path in self._paths():
-                folder = RunFolder(path)  # an object of its own: a lock lets in whoever holds the same object
+                folder = RunFolder(path)  # an object of its own: a lock is reentrant for the same object
                 if not folder.exists():
                     raise UserError(f"The run {path.name} has been deleted.")
                 folder.lock()
@@ -365,7 +364,7 @@ class Worker(ABC):
                 lane.folder.set_state(state)
 
     def _train(self) -> None:
-        """Train all lanes to their end, or until stopped."""
+        """Train all lanes until they end or are stopped."""
         self.parts()
         with self._guard:
             self._guard.notify_all()
@@ -373,7 +372,7 @@ class Worker(ABC):
         threads = None if is_alone else next((lane.threads for lane in self._lanes if lane.threads), None)
         with computing_threads(threads):
             while not self._is_stopped() and (lane := self._farthest_behind()) is not None:
-                if not is_alone and lane.threads:  # a lane that has ended has put back what it found
+                if not is_alone and lane.threads:  # a lane that has ended has restored the number it found
                     torch.set_num_threads(lane.threads)
                 lane.train_epoch()
                 self._note_turn()
@@ -393,7 +392,7 @@ class Worker(ABC):
         return min(left, default=max((lane.epoch for lane in self._lanes), default=0))
 
     def _note_ready(self) -> None:
-        """A lane has gone back to its checkpoint, which may be before what its metrics said."""
+        """Count epochs again: a lane has gone back to its checkpoint, which may precede its last metrics."""
         with self._guard:
             self._complete = self._complete_epochs()
             self._guard.notify_all()
@@ -407,7 +406,7 @@ class Worker(ABC):
                 self._note_epoch(min((quiet_epochs(lane.rows) for lane in left), default=0))
 
     def _note_pause(self, begins: bool) -> None:
-        """Note where within its epoch a lane stands; of several, only what stands between epochs is looked at."""
+        """Note the progress of a single lane within its epoch; several lanes are shown between epochs only."""
         if len(self._lanes) == 1 and (estimator := self._lanes[0].estimator) is not None:
             self._lanes[0].moment = estimator.moment() if begins else None
 
@@ -457,7 +456,7 @@ class Worker(ABC):
             self._guard.notify_all()
 
     def _note_epoch(self, quiet_epochs: int) -> None:
-        """After an epoch: pause where a step ends, stop where nothing moves any more. Called with the guard held.
+        """After an epoch: pause where a step ends, stop where labels have settled. Called with the guard held.
 
         Args:
             quiet_epochs: epochs since an identified label last changed.
@@ -472,7 +471,7 @@ class Worker(ABC):
 
 
 def quiet_epochs(rows: Sequence[dict[str, Any]]) -> int:
-    """Epochs since an identified label last changed. The first epoch does not count: it has nothing to change from.
+    """Return the number of epochs since an identified label last changed, not counting the first epoch.
 
     >>> quiet_epochs([{"changed_labels": changed} for changed in (0, 3, 0, 0)])
     2
@@ -482,7 +481,7 @@ def quiet_epochs(rows: Sequence[dict[str, Any]]) -> int:
 
 
 def note_failure(folder: RunFolder, error: Exception, message: str) -> None:
-    """Write down in a run's folder what went wrong, unless `pll.runs.runner` has, where it can still be written to."""
+    """Write an error to a run's folder, unless `pll.runs.runner` has done so, where the folder is writable."""
     with suppress(OSError, UserError):
         if folder.state()["state"] != "failed":
             folder.log("".join(traceback.format_exception(error)))

@@ -231,7 +231,7 @@ class Trainer:
         logits = self._logits(inputs)  # (B, c), the one forward pass
         loss = self.objective.loss(batch, logits)  # line 6, with the old weights
         self.optimiser.zero_grad(set_to_none=True)
-        loss.backward()  # line 7
+        torch.autograd.backward(loss)  # line 7
         with torch.no_grad():
             new = batch.restrict(logits.detach())  # line 8, Eq. (norm)
             if owners is not None:
@@ -296,7 +296,7 @@ class Trainer:
 
     def all_batches(self) -> Iterator[Batch]:
         """Yield all examples in order, in batches of an evaluation pass."""
-        for rows in torch.arange(len(self.X), device=self.X.device).split(evaluation_batch(self.X.shape)):
+        for rows in torch.split(torch.arange(len(self.X), device=self.X.device), evaluation_batch(self.X.shape)):
             yield self.layout.batch(rows)
 
     def warm_up(self) -> None:
@@ -307,7 +307,7 @@ class Trainer:
     def predict(self, X: Tensor) -> npt.NDArray[np.int64]:
         """Return the (m,) argmax over all classes, for scaled features on the device."""
         with evaluating(self.network):
-            parts = [self.network(part).argmax(dim=1) for part in X.split(evaluation_batch(X.shape))]
+            parts = [self.network(part).argmax(dim=1) for part in torch.split(X, evaluation_batch(X.shape))]
         return torch.cat(parts).cpu().numpy()
 
     def _set_learning_rate(self) -> None:

@@ -13,7 +13,7 @@ RELIABILITY_BINS = 10
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Confidence and accuracy, bin by bin; NaN where a bin is empty.
+    """Confidence and accuracy by bin; NaN in empty bins.
 
     Attributes:
         edges: (b+1,) bounds of the bins in [0, 1]; a bin holds its upper bound, the first one also 0.
@@ -33,7 +33,7 @@ class Reliability:
 def reliability(
     confidence: npt.NDArray[np.floating], right: npt.NDArray[np.bool_], bins: int = RELIABILITY_BINS
 ) -> Reliability:
-    """Reliability by equal bins of confidence, and the expected calibration error (Naeini et al. 2015).
+    """Return reliability by equal bins of confidence, and the expected calibration error (Naeini et al. 2015).
 
     Args:
         confidence: (n,) in [0, 1].
@@ -59,7 +59,7 @@ def reliability(
 
 
 def error_by_chance(found: Reliability) -> float:
-    """The expected calibration error that perfectly calibrated confidence would show, for so few examples.
+    """Return the expected calibration error of perfectly calibrated confidence for the same numbers of examples.
 
     Right labels in a bin of n examples are then binomial around its mean confidence p, and their mean absolute
     deviation is E|X − np| = 2ν(1 − p) P(X = ν), ν = ⌊np⌋ + 1 (De Moivre). Spread of confidence within a bin is left

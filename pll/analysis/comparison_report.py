@@ -20,15 +20,15 @@ import pandas as pd
 from pll.analysis.intervals import clearly_more, difference, wilson
 
 SURE = 0.9
-"""Confidence from which on a label is called sure."""
+"""Confidence above which a label is called sure."""
 TELLING = 0.1
-"""Difference of two shares that is worth a sentence."""
+"""Smallest difference of two shares that is reported."""
 Labels = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class LaneFigures:
-    """One lane at the moment in view.
+    """State of one lane at the shown epoch.
 
     Attributes:
         title: what to call it.
@@ -55,7 +55,7 @@ class LaneFigures:
 
 @dataclass(frozen=True)
 class Line:
-    """What is said of one lane.
+    """Sentences about one lane.
 
     Attributes:
         title: the lane.
@@ -69,18 +69,18 @@ class Line:
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """All sentences."""
         return f"{self.figures}{self.why}."
 
     @property
     def short(self) -> str:
-        """Without the reasons."""
+        """The sentences without the reasons."""
         return f"{self.figures}."
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A headline, a line or two a lane, and what has to be known to read them."""
+    """Report: a headline, one or two lines per lane, and notes."""
 
     headline: str
     lines: tuple[Line, ...] = ()
@@ -88,7 +88,7 @@ class Verdict:
 
 
 def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: npt.NDArray[np.int64]) -> Verdict:
-    """What these lanes show.
+    """Return the report on lanes trained on the same examples.
 
     Args:
         lanes: of the same n examples, in any order.
@@ -105,7 +105,7 @@ def verdict(lanes: Sequence[LaneFigures], y: Labels | None, *, sizes: npt.NDArra
 
 
 def beside(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Verdict:
-    """What lanes show that did not learn from the same examples: each for itself.
+    """Return the report on lanes trained on different examples, each by itself.
 
     Args:
         truths: for each lane (n,) true labels of its own examples.
@@ -164,7 +164,7 @@ def _compared(
     y: Labels,
     known: npt.NDArray[np.bool_],
 ) -> Line:
-    """One lane against the best of those that were not given the truth."""
+    """Compare one lane with the best of those that did not learn from the truth."""
     mine, reference = right[lane.title], right[best.title]
     gap = difference(mine, reference)
     share = _percent(float(mine.mean()))
@@ -186,7 +186,7 @@ def _compared(
 
 
 def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> list[str]:
-    """What the lane did otherwise than the best one, where the figures tell the two apart clearly."""
+    """Describe how the lane differs from the best one, where the figures differ clearly."""
     said = []
     mine, other = float(lane.confidence.mean()), float(best.confidence.mean())
     accuracy = float((lane.identified == y)[known].mean())
@@ -210,7 +210,7 @@ def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, known: npt.NDArra
 
 
 def _still_wrong(lane: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> tuple[int, int]:
-    """How many of the labels that were wrong early are wrong now."""
+    """Describe how many of the labels that were wrong early are wrong now."""
     assert lane.early is not None
     was_wrong = (lane.early[1] != y) & known
     return int((was_wrong & (lane.identified != y)).sum()), int(was_wrong.sum())
@@ -256,7 +256,7 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
 
 
 def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> pd.DataFrame:
-    """The same in numbers, a row a lane; shares are fractions, empty where nothing is known."""
+    """Return the figures as a table, one row per lane; shares are fractions, empty where not known."""
     rows: list[dict[str, Any]] = []
     for lane, y in zip(lanes, truths, strict=True):
         known = np.zeros(len(lane.identified), dtype=np.bool_) if y is None else y >= 0

@@ -22,16 +22,16 @@ from pll.synthesis.label_noise import Noisy
 from pll.training.metrics import EpochRecord
 
 LAST = 10
-"""Figures of methods that train by epochs are means over this many last ones (paper, §4). The rounds of the others lead
-up to the last, which alone counts."""
+"""Figures of methods trained by gradient descent are means over this many last epochs (paper, §4). Of the others, the
+last iteration alone counts."""
 
 Progress = Callable[[str, int, int], None]
-"""Called with the method, the rounds done and the rounds in all of the part at work."""
+"""Called with the method, the epochs done, and the total epochs of the part at work."""
 
 
 @dataclass(frozen=True)
 class Result:
-    """One method on one part: a row of results.csv. Accuracies are fractions, None where they cannot be known."""
+    """Result of one method on one part, a row of results.csv. Accuracies are fractions, None where not known."""
 
     dataset: str
     method: str
@@ -45,7 +45,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Splits:
-    """How the data is divided: folds, a share held out, or its own test part; and the candidates made on it.
+    """Splits of the data (folds, a held-out share, or its own test part) and synthesis of candidates.
 
     Args:
         folds: k-fold cross-validation; None for a single split a seed.
@@ -53,7 +53,7 @@ class Splits:
         test: a test part of its own.
         flip_with: how candidates are made, anew on every training part.
         features: what makes features of texts, pictures and words, anew on every training part.
-        seeds: one round of splits and sets for each.
+        seeds: one series of splits and candidate sets for each.
         strict: refuse truth outside the candidates.
         noisy: how single labels that may be wrong become candidates, anew on every training part.
     """
@@ -68,7 +68,7 @@ class Splits:
     noisy: Noisy | None = None
 
     def parts(self, data: PartialLabelDataset) -> Iterator[tuple[int, int, Parts]]:
-        """Yields (seed, fold, parts), the same for every method.
+        """Yield (seed, fold, parts), the same for every method.
 
         Raises:
             UserError: see `folds` and `prepare`, or nothing to test on.
@@ -88,7 +88,7 @@ class Splits:
         return parts
 
     def _made(self, seed: int) -> dict[str, Any]:
-        """How the training part is made, for `prepare` and `folds` alike."""
+        """Return the options that `prepare` and `folds` share."""
         return {
             "flip_with": self.flip_with,
             "noisy": self.noisy,
@@ -98,7 +98,7 @@ class Splits:
         }
 
     def count(self) -> int:
-        """How many parts there are."""
+        """Return the number of parts."""
         return len(self.seeds) * (self.folds or 1)
 
 
@@ -108,7 +108,7 @@ def evaluate(
     splits: Splits,
     progress: Progress | None = None,
 ) -> Iterator[Result]:
-    """Yields a result for every method on every part, as soon as it is known.
+    """Yield a result for every method on every part, as soon as it is known.
 
     Args:
         data: with true labels.
@@ -135,14 +135,14 @@ def evaluate(
 
 
 def results_frame(results: Iterable[Result]) -> pd.DataFrame:
-    """results.csv as a table."""
+    """Return the results as a table with the columns of results.csv."""
     columns = list(Result.__dataclass_fields__)
     table = pd.DataFrame([asdict(result) for result in results], columns=columns)
     return table.astype({"test_accuracy": np.float64, "transductive_accuracy": np.float64})  # None becomes NaN
 
 
 def summary(results: pd.DataFrame) -> pd.DataFrame:
-    """Mean and standard deviation a method, in percent, in the order the methods came in.
+    """Return mean and standard deviation per method, in percent, in the order of the methods.
 
     The deviation is that of the sample (n − 1).
     """
@@ -156,7 +156,7 @@ def summary(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Two-sided p-value that two methods do equally well on the same parts (paper: 5 % level, five folds).
+    """Return the two-sided p-value of a paired t-test of two methods on the same parts (paper: 5 %, five folds).
 
     Equal results on all parts give 1.
 
@@ -170,9 +170,9 @@ def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 
 
 def versus_first(results: pd.DataFrame, what: str = "test_accuracy") -> dict[str, str]:
-    """For every method but the first: `"worse"`, `"better"` or `"equal"` to it at the 5 % level, by paired t-test.
+    """Compare every method with the first by a paired t-test at the 5 % level: `"worse"`, `"better"` or `"equal"`.
 
-    Parts that only one of the two has been tested on do not count.
+    Parts on which only one of the two was tested are ignored.
     """
     by_method = results.pivot(index=["seed", "fold"], columns="method", values=what)
     first, *others = results["method"].unique()
@@ -189,7 +189,7 @@ def _records(
 ) -> list[dict[str, Any]]:
     kept: list[dict[str, Any]] = []
     for record in estimator.iter_fit(parts.task()):
-        kept.append(record.metrics())  # not the record: its label weights would pile up
+        kept.append(record.metrics())  # not the record: its label weights take memory
         _tell(progress, name, record, estimator)
     return kept
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from scipy.stats import binomtest
 
 LEVEL = 0.05
-"""Differences that chance brings about more often than this are called ties."""
+"""Differences with a larger p-value are called ties."""
 Z = 1.959964
 """Of a 95 % interval."""
 
@@ -36,7 +36,7 @@ class Difference:
 
 
 def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Difference:
-    """Two lanes on the same examples.
+    """Compare two lanes on the same examples.
 
     Args:
         right, other: (n,) whether each has the example right.
@@ -58,7 +58,7 @@ def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Di
 
 
 def wilson(k: int, n: int) -> tuple[float, float]:
-    """The 95 % interval of a share k / n (Wilson).
+    """Return the 95 % interval of a share k / n (Wilson).
 
     >>> [round(end, 3) for end in wilson(94, 100)]
     [0.875, 0.972]
@@ -70,7 +70,7 @@ def wilson(k: int, n: int) -> tuple[float, float]:
 
 
 def clearly_more(k: int, n: int, other_k: int, other_n: int, *, by: float) -> bool:
-    """Whether k of n is a clearly larger share than other_k of other_n: `by` so much at least, at the 1 % level."""
+    """Return whether k / n exceeds other_k / other_n by at least `by`, at the 1 % level."""
     if not n or not other_n or k / n < other_k / other_n + by:
         return False
     pooled = (k + other_k) / (n + other_n)

@@ -24,7 +24,7 @@ from pll.synthesis.label_noise import Noisy
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """A training part, which has candidate sets, and perhaps a test part, which has true labels.
+    """Training part with candidate sets, and optionally a test part with true labels.
 
     `featuriser` is what made the features of both, where they had to be made; it learnt from the training part alone.
     """
@@ -34,7 +34,7 @@ class Parts:
     featuriser: Featuriser | None = None
 
     def task(self) -> Task:
-        """What a method is given.
+        """Return the task of a method.
 
         Raises:
             UserError: there are no features yet.
@@ -62,7 +62,7 @@ def prepare(
     noisy: Noisy | None = None,
     progress: Progress | None = None,
 ) -> Parts:
-    """Split, then make features and candidate sets on the training part.
+    """Split the data, then compute features and candidate sets on the training part.
 
     Args:
         data: what to learn from. Where it marks a test part of its own, that is the test part, unless one is given.
@@ -110,7 +110,7 @@ def folds(
     strict: bool = False,
     noisy: Noisy | None = None,
 ) -> Iterator[Parts]:
-    """k-fold cross-validation: every example is in the test part of exactly one of the k parts.
+    """Yield the parts of k-fold cross-validation: every example is in exactly one test part.
 
     Raises:
         UserError: fewer than two folds, or more than there are examples.
@@ -158,7 +158,7 @@ def with_candidates(
     noisy: Noisy | None = None,
     progress: Progress | None = None,
 ) -> PartialLabelDataset:
-    """The data with candidate sets made by `flip_with` or `noisy`, or with its own; checked to be learnable.
+    """Return the data with candidate sets of `flip_with` or `noisy`, or with its own, after `check_trainable`.
 
     Raises:
         UserError: no true labels to flip, no single labels to doubt, or `check_trainable` refuses.
@@ -186,7 +186,7 @@ def with_candidates(
 
 
 def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
-    """(n,) the one label each example was given, −1 where none; None where there are no such labels.
+    """Return the (n,) single label of each example, −1 where none; None where there are no single labels.
 
     They are the candidate sets where each has one, else the true labels of data without candidate sets.
     """
@@ -198,10 +198,10 @@ def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
 def doubted(
     data: PartialLabelDataset, noisy: Noisy, seed: int, progress: Callable[[int, int], None] | None = None
 ) -> PartialLabelDataset:
-    """The data with candidate sets made of its single labels, which may be wrong (`single_labels`).
+    """Return the data with candidate sets made of its single labels, which may be wrong (`single_labels`).
 
-    Labels that were taken for true ones no longer are: nothing is measured against them in training. They go along
-    as the column `given_label`. Examples without a label are left out, and said.
+    These labels are then not used as true labels; they are kept as the column `given_label`. Examples without a label
+    are left out, with a note.
 
     Raises:
         UserError: there are no single labels, or as `Noisy.sets`.
@@ -227,7 +227,7 @@ def doubted(
 
 
 def held_out(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
-    """(n,) bool, True on a random share of the examples.
+    """Return an (n,) bool mask, True on a random share of the examples.
 
     Raises:
         UserError: a share outside (0, 1), or one that leaves nothing on one side.
@@ -243,7 +243,7 @@ def held_out(n: int, share: float, seed: int) -> npt.NDArray[np.bool_]:
 
 
 def aligned(data: PartialLabelDataset, class_names: tuple[str, ...]) -> PartialLabelDataset:
-    """The data with its true labels numbered by `class_names`, which may be in another order or have more names.
+    """Return the data with its true labels numbered by `class_names`, which may be reordered or have more names.
 
     Raises:
         UserError: a true label that is not among `class_names`.
@@ -269,5 +269,5 @@ def _has_truth(data: PartialLabelDataset) -> bool:
 def _permutation(n: int, seed: int) -> npt.NDArray[np.int64]:
     if seed < 0:
         raise UserError(f"The seed is {seed}; it must be a whole number, 0 or more.")
-    # A stream of its own, apart from the one that makes the candidate sets.
+    # A stream independent of that of the candidate sets.
     return np.random.default_rng([seed, 1]).permutation(n)

@@ -1,4 +1,4 @@
-"""Checks of data before training: what is refused, and warnings."""
+"""Checks of data before training: errors and warnings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pll.errors import UserError
 
 
 def warnings_about(data: PartialLabelDataset) -> list[str]:
-    """What a person should know before training, in plain words, first the reader's notes; empty where all is well."""
+    """Return warnings about data before training, first the notes of its reader; empty where there are none."""
     found = list(data.notes)
     if 0 in data.input_shape:
         found.append(_no_features(data))
@@ -23,7 +23,7 @@ def warnings_about(data: PartialLabelDataset) -> list[str]:
 
 
 def check_features(data: PartialLabelDataset) -> None:
-    """Refuse data whose features are still to be made.
+    """Raise UserError for data that has no features yet.
 
     Raises:
         UserError: there is not one feature; it says what features can be made of.
@@ -33,7 +33,7 @@ def check_features(data: PartialLabelDataset) -> None:
 
 
 def check_trainable(data: PartialLabelDataset, *, strict: bool = False) -> None:
-    """Refuse what no method can learn from.
+    """Raise UserError for data that no method can learn from.
 
     Raises:
         UserError: fewer than two examples or classes, no candidate sets; with `strict`, also truth outside a set.

@@ -67,7 +67,7 @@ class SlowStep:
 
 
 def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None = None) -> SlowStep:
-    """What the next mini-batch will do, seen from one of its examples. Changes nothing in the trainer.
+    """Compute the next step for one of its examples, without changing the trainer.
 
     Args:
         trainer: between two mini-batches, and standing still meanwhile (see `Run.while_paused`).
@@ -90,7 +90,7 @@ def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None =
     labels = candidates[row].astype(np.int64)
 
     def own(values: Tensor) -> Numbers:
-        """(B, c) → (k,) of the example."""
+        """Return (B, c) → (k,) of the example."""
         return _numbers(values[place])[labels]
 
     assert isinstance(twin.objective, WeightedLoss)
@@ -122,7 +122,7 @@ def slow_step(trainer: Trainer, candidates: CandidateSets, example: int | None =
 
 
 def _twin(trainer: Trainer) -> Trainer:
-    """A copy that can be stepped; the features and the candidates, which no step changes, are shared."""
+    """Return a copy of the trainer for one step; it shares features and candidates, which a step does not change."""
     shared: dict[int, object] = {id(part): part for part in (trainer.X, trainer.layout, trainer.stream)}
     twin = copy.deepcopy(trainer, shared)
     twin.stream = trainer.stream.twin()  # where it stands now, even in the middle of an epoch
@@ -130,7 +130,7 @@ def _twin(trainer: Trainer) -> Trainer:
 
 
 def _place(units: Tensor, old: Tensor, example: int | None) -> int:
-    """Where in the mini-batch the example stands, or else the least certain one with a choice left."""
+    """Return the place of the example in the mini-batch, or of the least certain one with several candidates."""
     found = (units == (-1 if example is None else example)).nonzero()
     if len(found):
         return int(found[0])
@@ -138,7 +138,7 @@ def _place(units: Tensor, old: Tensor, example: int | None) -> int:
 
 
 def _reader(batch: Batch, candidates: CandidateSets, place: int, row: int) -> Callable[[Tensor], Numbers]:
-    """A function (B, columns of the layout) → (k,) of the example's candidates."""
+    """Return a function (B, columns of the layout) → (k,) values of the example's candidates."""
     labels = torch.arange(candidates.n_classes, device=batch.rows.device)
     columns = batch.pick(labels.expand(len(batch.rows), -1))[place]  # which class each column is
     wanted = torch.from_numpy(candidates[row].astype(np.int64)).to(columns.device)
@@ -147,7 +147,7 @@ def _reader(batch: Batch, candidates: CandidateSets, place: int, row: int) -> Ca
 
 
 def _gradient_by_logits(objective: WeightedLoss, step: Step) -> Tensor:
-    """(B, c): the gradient of each example's own loss by its logits. For cross-entropy that is g − w."""
+    """Return (B, c): the gradient of each example's own loss by its logits. For cross-entropy that is g − w."""
     logits = step.logits.clone().requires_grad_()
     loss = objective.loss(step.batch, logits) * len(logits)  # the batch's loss is a mean
     (gradient,) = torch.autograd.grad(loss, logits)

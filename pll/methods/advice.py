@@ -1,4 +1,4 @@
-"""What a choice of method and model will cost on some data, and what does not fit, said before it starts."""
+"""Estimated cost of a method and model on some data, and obstacles, before training."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from pll.training.devices import choose_device
 from pll.training.models import MODEL_INFO, build_model, count_parameters
 
 LONG = 600.0
-"""Seconds from which on a run is called long."""
+"""Seconds above which a run is called long."""
 _FLOPS = {"cpu": 3e10, "cuda": 5e12}
-"""Useful operations a second: of one core, and of a GPU on small models; right within a factor of three or so."""
+"""Effective operations per second of one core and of a GPU on small models, within a factor of about three."""
 _STEP_SECONDS = 6e-4
-"""What a step costs whatever the model."""
+"""Seconds of a step that do not depend on the model."""
 
 
 @dataclass(frozen=True)
 class Advice:
-    """Before the start.
+    """Estimated cost of a run, and what prevents it.
 
     Attributes:
         seconds: estimated time of the whole run.
         memory_bytes: estimated peak memory beyond the data.
-        obstacles: why it cannot run, in words; empty where it can.
-        notes: what to think about first, in words.
+        obstacles: reasons why it cannot run; empty where it can.
+        notes: warnings.
     """
 
     seconds: float
@@ -42,7 +42,7 @@ class Advice:
 
 
 def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
-    """The cost of fitting an estimator to some data with candidate sets, and what does not fit."""
+    """Estimate the cost of fitting an estimator to data with candidate sets, and list obstacles."""
     cost = _advise_deep(estimator, data) if isinstance(estimator, DeepEstimator) else _advise_classical(estimator, data)
     return replace(cost, notes=(*type(estimator).doubts(data.sets()), *cost.notes))
 
@@ -75,7 +75,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
 
 @lru_cache(maxsize=64)
 def forward_flops(model: str, input_shape: tuple[int, ...], n_classes: int) -> float:
-    """Floating-point operations of one example's forward pass; nothing is computed for it."""
+    """Return the floating-point operations of one example's forward pass, counted on the meta device."""
     with torch.device("meta"):
         network = build_model(model, input_shape, n_classes).eval()
         counter = FlopCounterMode(display=False)

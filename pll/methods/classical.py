@@ -54,7 +54,7 @@ class ClassicalEstimator(PartialLabelEstimator):
 
     @abstractmethod
     def _scores(self, X: Matrix) -> Matrix:
-        """(m, d) scaled features → (m, c) scores, the larger the likelier."""
+        """Return (m, d) scaled features → (m, c) scores, the larger the likelier."""
 
     def iter_fit(
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None

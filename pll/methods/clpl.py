@@ -9,7 +9,7 @@ The mean makes the loss convex (the maximum over the candidates would not) and, 
 0/1 loss where the ambiguity is moderate. Nothing is identified while it learns; the labels are read off the result.
 
 Solved by Newton's method with conjugate gradients, as LIBLINEAR solves its squared hinge: the objective is piecewise
-quadratic, so that the last step ends at the minimum. A round is a Newton step. The intercept is not regularised
+quadratic, so that the last step ends at the minimum. An iteration is a Newton step. The intercept is not regularised
 (LIBLINEAR would regularise it along with W), but for 10⁻⁵ · ½ ‖b‖², which makes the minimum unique where many
 intercepts are equally good (a class that is in every set).
 
@@ -18,7 +18,7 @@ Label weights: softmax of the scores restricted to S_i, so that the identified l
 Hyper-parameters: `C` (default `"auto"`), the weight of the loss against the regulariser. The supplement of the PRODEN
 paper leaves it open ("SVM with squared hinge loss"); the best value differs by orders of magnitude from one dataset to
 the next, so it is chosen from 10⁻³ … 1 by the covering rate in five-fold cross-validation (`pll.methods.classical`:
-candidate sets alone, no truth), before the first round. `max_rounds` (30); `tol` (1e-4), the gradient's norm, relative
+candidate sets alone, no truth), before the first iteration. `max_rounds` (30); `tol` (1e-4), the gradient's norm, relative
 to that at W = 0, which ends it.
 
 Complexity: a product with the Hessian is O(n·d·c) whatever |S| is, and some 50-1,000 are needed; the search adds 20
@@ -75,11 +75,11 @@ SEARCH_TOL = 1e-3
 
 
 class CLPL(LinearEstimator):
-    """Convex loss for partial labels (Cour et al. 2011); the module's docstring tells the method.
+    """Convex loss for partial labels (Cour et al. 2011); see the docstring of the module.
 
     Args:
         C: weight of the loss against ½‖W‖², above 0; `"auto"` chooses from `GRID` by the covering rate.
-        max_rounds: at least 1; fewer are done where the minimum is reached before.
+        max_rounds: maximum number of iterations, at least 1; fewer where the minimum is reached before.
         tol: ends when the gradient's norm is at most this share of its norm at W = 0, above 0.
         seed: draws the folds of the search; with a number for C nothing is drawn at random.
         scale, missing: as for every classical method.
@@ -115,7 +115,7 @@ class CLPL(LinearEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """What `fit` takes with a search, at some 300 steps a fit and 80 a fit of the search."""
+        """Estimate the cost of `fit` with a search, at some 300 steps a fit and 80 a fit of the search."""
         rows = 300 * n + 80 * (FOLDS - 1) * len(GRID) * min(n, SEARCH_ROWS)
         seconds = rows * c * (4.0 * d / 1e10 + 2e-8)
         return Cost(

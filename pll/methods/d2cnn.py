@@ -57,7 +57,7 @@ from pll.training.trainer import Objective, Trainer, WeightedLoss
 
 @own_settings(entropy=1.0, consistency=30.0, ensemble=0.6, ramp_up=0.3)
 class D2CNN(DeepEstimator):
-    """Fidelity, entropy and temporal ensembling (after Yao et al. 2020); the module's docstring tells the method.
+    """Fidelity, entropy and temporal ensembling (after Yao et al. 2020); see the docstring of the module.
 
     Args:
         entropy: λ, weight of the entropy, at least 0.

@@ -36,7 +36,7 @@ from pll.training.trainer import Objective, Trainer
 
 @own_settings(lr=5e-3)
 class PNDecomp(DeepEstimator):
-    """One copy of the example for every candidate (PN-decomp); the module's docstring tells the method.
+    """One copy of the example for every candidate (PN-decomp); see the docstring of the module.
 
     Settings as for every deep method; a batch of 256 holds 256 copies. The copies of an example pull in different
     directions, which makes the steps noisy: hence a tenth of the others' learning rate (digits, linear, one seed, test

@@ -181,7 +181,7 @@ class DeepEstimator(PartialLabelEstimator):
         return self.model_
 
     def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(n, c) logits of raw features."""
+        """Return (n, c) logits of raw features."""
         features = self.checked_features(X)
         device = next(self.model_.parameters()).device
         with evaluating(self.model_):

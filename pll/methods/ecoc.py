@@ -26,7 +26,7 @@ Digits, 20 % held out, transductive / test accuracy in %, mean of 5 seeds (in br
 99.1 / 95.7, q = 0.3 97.1 / 93.8, q = 0.5 96.0 / 93.9 (90.1 / 85.3), q = 0.7 91.6 / 89.0 (54.5 / 49.0).
 
 A class that no set holds is never predicted. Label weights: softmax of −10 · loss over S_i (the factor makes
-confidence follow accuracy on digits: 99, 96, 95, 89 % at q = 0.1 … 0.7; it does not change the order). A round is a
+confidence follow accuracy on digits: 99, 96, 95, 89 % at q = 0.1 … 0.7; it does not change the order). An epoch is a
 tenth of the columns.
 
 Hyper-parameters: `kernel` (`"rbf"`, or `"linear"`: squared hinge); `C` (1; for the linear kernel 0.01 is worth a try:
@@ -64,11 +64,11 @@ ROUNDS = 10
 SHARPNESS = 10.0
 """Label weights are the softmax of −10 · loss."""
 CLIP = 30.0
-"""|f| above this counts as this: exp(30) decides any sum."""
+"""Outputs are clipped to ±30: exp(30) dominates any sum."""
 
 
 class PLECOC(ClassicalEstimator):
-    """Error-correcting output codes for candidate sets (Zhang et al. 2017); the module's docstring tells the method.
+    """Error-correcting output codes for candidate sets (Zhang et al. 2017); see the docstring of the module.
 
     Args:
         kernel: `"rbf"` or `"linear"`.
@@ -128,7 +128,7 @@ class PLECOC(ClassicalEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """What `fit` takes with the rbf kernel."""
+        """Estimate the cost of `fit` with the rbf kernel."""
         columns = default_length(c)
         pure = 2.0 ** (1.0 - nnz / n)  # the chance that a set of s lies wholly on one side of a random split
         usable = n * (pure if pure >= 0.1 else 0.35)
@@ -176,7 +176,7 @@ class PLECOC(ClassicalEstimator):
             yield restricted_softmax(-SHARPNESS * self._losses(machines, candidates), candidates), None
 
     def _start(self, X: Matrix, candidates: CandidateSets) -> None:
-        """No column yet: a stop before the first round leaves something that predicts."""
+        """Start without columns, so that a stop before the first epoch leaves a model that predicts."""
         self.notes_, self.purities_ = (), np.zeros(0)
         self.seen_ = np.bincount(candidates.indices, minlength=candidates.n_classes) > 0
         self.coding_ = np.zeros((candidates.n_classes, 0), dtype=np.int8)
@@ -184,7 +184,7 @@ class PLECOC(ClassicalEstimator):
         self.coef_, self.intercept_, self.support_ = np.zeros((X.shape[1], 0)), np.zeros(0), X[:0]
 
     def _take(self, machines: Machines, coding: Coding, done: int, candidates: CandidateSets) -> None:
-        """Make the columns learnt so far the model."""
+        """Set the model to the columns learnt so far."""
         if not done:
             return
         self.coding_ = coding.signs[:, :done]
@@ -196,12 +196,12 @@ class PLECOC(ClassicalEstimator):
             self.coef_, self.support_ = self.coef_[used], machines.X[used]
 
     def _losses(self, machines: Machines, candidates: CandidateSets) -> npt.NDArray[np.float64]:
-        """(nnz,) decoding losses of the candidates."""
+        """Return (nnz,) decoding losses of the candidates."""
         decisions = machines.decisions[:, : self.coding_.shape[1]]
         return on_candidates_by_blocks(lambda rows: self._decode(decisions[rows]), candidates, BLOCK)
 
     def _decode(self, decisions: Matrix) -> Matrix:
-        """(B, L) → (B, c) losses."""
+        """Return (B, L) → (B, c) losses."""
         bounded = np.clip(decisions, -CLIP, CLIP)
         positive = np.where(self.coding_ > 0, self.performance_, 0.0)
         negative = self.performance_ - positive
@@ -216,7 +216,7 @@ class PLECOC(ClassicalEstimator):
         return scores
 
     def _decisions(self, X: Matrix) -> Matrix:
-        """(B, L) f_t(x)."""
+        """Return (B, L) f_t(x)."""
         features = rbf_kernel(X, self.support_, gamma=1.0 / X.shape[1]) if len(self.support_) else X
         return features @ self.coef_ + self.intercept_
 
@@ -259,7 +259,7 @@ PURITIES = (1.0, 0.9, 0.8, 0.7, 0.6)
 BALANCE = 0.25
 """The smaller side of a column holds at least this share of the threshold τ."""
 BLOCK_CELLS = 1_000_000
-"""Examples × dichotomies that are counted at once, at most."""
+"""Maximum number of examples × dichotomies counted at once."""
 
 Signs = npt.NDArray[np.int8]
 
@@ -279,7 +279,7 @@ class Coding:
     notes: tuple[str, ...]
 
     def sides(self, column: int, candidates: CandidateSets) -> Signs:
-        """(n,) int8: on which side each example trains this column, 0 where on none."""
+        """Return (n,) int8: on which side each example trains this column, 0 where on none."""
         positive = scipy.sparse.csr_array(_sets(candidates)) @ (self.signs[:, column] > 0).astype(np.float64)
         share = positive / candidates.sizes  # |S ∩ Y⁺| / |S|
         if self.purities[column] == 0:
@@ -341,7 +341,7 @@ def choose_columns(
 
 
 def draw_dichotomies(n_classes: int, max_tries: int, rng: np.random.Generator) -> Signs:
-    """(T, c) different ways to divide the classes in two, in random order; class 0 is always on the side of +1.
+    """Return (T, c) different ways to divide the classes in two, in random order; class 0 is always on the side of +1.
 
     All 2^(c−1) − 1 of them where that is at most `max_tries`, else so many uniform draws, without the repeated ones.
     """
@@ -357,7 +357,7 @@ def draw_dichotomies(n_classes: int, max_tries: int, rng: np.random.Generator) -
 
 
 def one_against_rest(candidates: CandidateSets) -> Coding:
-    """The last way out, for sets that no division of the classes can use (three classes, all sets of two).
+    """Fallback for sets that no division of the classes can use (three classes, all sets of two).
 
     Column j tells the sets that hold class j (+1) from those that do not: the negative side is as the original asks,
     the positive one is not. Classes that are in every set or in none get no column.
@@ -378,7 +378,7 @@ def one_against_rest(candidates: CandidateSets) -> Coding:
 def _counted(
     drawn: Signs, candidates: CandidateSets, steps: list[float], hook: Hook
 ) -> Iterator[npt.NDArray[np.int64]]:
-    """(B, steps, 2) for blocks of dichotomies: how many examples are usable on each side at each purity."""
+    """Yield (B, steps, 2) for blocks of dichotomies: how many examples are usable on each side at each purity."""
     sets = _sets(candidates)
     sizes = candidates.sizes[:, None]
     size = max(1, BLOCK_CELLS // len(candidates))
@@ -455,7 +455,7 @@ def _best_note(threshold: float, purity: float, count: int, smallest: int) -> st
 
 
 BLOCK = 512
-"""Rows whose kernel values are held at once."""
+"""Rows whose kernel values are computed at once."""
 
 
 class Machines:
@@ -477,7 +477,7 @@ class Machines:
         self.decisions = np.zeros((len(X), length))
 
     def learn(self, column: int, sides: npt.NDArray[np.int8]) -> None:
-        """Train the machine of one column on the examples that are on a side, and let it decide on all."""
+        """Train the machine of one column on the examples of both sides, and evaluate it on all examples."""
         usable = np.flatnonzero(sides)
         x, target = self.X[usable], sides[usable]
         if self.kernel == "linear":
@@ -499,7 +499,7 @@ class Machines:
 
 
 def stoppable(work: Callable[[], object], hook: Hook) -> None:
-    """Do what cannot be interrupted, asking the hook meanwhile; after a stop it ends on its own, unheeded."""
+    """Run work that cannot be interrupted in a thread and call the hook meanwhile; after a stop, abandon it."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="pl-ecoc")
     try:
         task = pool.submit(work)

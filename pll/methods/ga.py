@@ -56,7 +56,7 @@ UNEVEN = 1.02
 
 @own_settings(lr=3e-3, weight_decay=1e-4)
 class GA(DeepEstimator):
-    """Gradient ascent on complementary labels (Ishida et al. 2019); the module's docstring tells the method.
+    """Gradient ascent on complementary labels (Ishida et al. 2019); see the docstring of the module.
 
     Settings as for every deep method, but for the defaults `lr=3e-3` and `weight_decay=1e-4`.
     """
@@ -83,7 +83,7 @@ class GA(DeepEstimator):
 
 
 def complementary_shares(candidates: CandidateSets) -> Tensor:
-    """(c,) float32, π_k: the share of each label among all pairs (example, label that is not a candidate).
+    """Return (c,) float32, π_k: the share of each label among all pairs (example, label that is not a candidate).
 
     Raises:
         UserError: there is no such pair.
@@ -98,7 +98,7 @@ def complementary_shares(candidates: CandidateSets) -> Tensor:
 
 
 def class_wise_risks(losses: Tensor, complementary: Tensor, shares: Tensor) -> Tensor:
-    """(c,) the parts L_k of the risk on one batch.
+    """Return (c,) the parts L_k of the risk on one batch.
 
     Args:
         losses: (B, c), ℓ(g(x_i), e^k).

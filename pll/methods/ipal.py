@@ -8,14 +8,14 @@ once; the label weights then follow along the resulting graph, each example stay
        min_{w_i ≥ 0} ‖ x_i − Σ_{r ∈ N(i)} w_ir x_r ‖²,      each w_i then divided by its sum,
 
    which makes W (n × n, k entries a row). Where no neighbour helps (w_i = 0) all count alike.
-2. Propagation, T rounds from F⁰_ij = 1/|S_i| on S_i: F̃ = α W F + (1 − α) F⁰, then rows restricted to S_i and
+2. Propagation, T iterations from F⁰_ij = 1/|S_i| on S_i: F̃ = α W F + (1 − α) F⁰, then rows restricted to S_i and
    normalised.
 3. Class masses: f_ij · (Σ_i F⁰_ij / Σ_i f_ij), so that classes that attract too much give some back. The identified
    label is the argmax over S_i.
 4. An unseen x is rebuilt from its k neighbours in the same way (weights as they are), and gets the class whose
    neighbours alone rebuild it best: argmin_l ‖ x − Σ_r w_r 1[ŷ_r = l] x_r ‖, where ŷ are the identified labels.
 
-Label weights: step 3, normalised over S_i, after every round; a round is one of propagation. (`stage_` tells how far
+Label weights: step 3, normalised over S_i, after every iteration of propagation. (`stage_` tells how far
 the graph is, which comes before the first.)
 
 Features are z-scored (`scale`), cut off at ±`clip` and then brought to unit length. Unit length alone, on raw features,
@@ -51,12 +51,12 @@ Vector = npt.NDArray[np.float64]
 
 
 class IPAL(NeighbourEstimator):
-    """Label propagation on a graph of neighbours (Zhang & Yu 2015); the module's docstring tells the method.
+    """Label propagation on a graph of neighbours (Zhang & Yu 2015); see the docstring of the module.
 
     Args:
         k: neighbours that rebuild an example, at least 1.
-        alpha: α in [0, 1), the share of the neighbours in each round.
-        propagations: T, rounds, at least 1.
+        alpha: α in [0, 1), the share of the neighbours in each iteration.
+        propagations: T, number of iterations, at least 1.
         clip: z-scores are cut off at ±clip; None leaves them.
         scale, missing, seed: as for every classical method; nothing is drawn at random.
 
@@ -92,7 +92,7 @@ class IPAL(NeighbourEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """What `fit` takes with 10 neighbours and 100 rounds."""
+        """Estimate the cost of `fit` with 10 neighbours and 100 iterations."""
         shared = 10 * nnz * min(1.0, 0.5 + nnz / (2.0 * n * c))  # at least the true label is often shared
         seconds = search_seconds(n, d) + n * (4e-5 + 5e-8 * d) + 100 * (2e-9 * shared + 4e-8 * nnz)
         note = None
@@ -117,7 +117,7 @@ class IPAL(NeighbourEstimator):
         self._check_settings()
         self._remember(X)
         start = candidates.uniform_weights().astype(np.float64)  # F⁰ (nnz,)
-        # A stop before the first round leaves something that predicts.
+        # A stop before the first iteration leaves a model that predicts.
         self.labels_ = identified_labels(candidates.uniform_weights(), candidates)
         flow = self._flow(candidates, hook)
         f = start
@@ -132,7 +132,7 @@ class IPAL(NeighbourEstimator):
     def _flow(self, candidates: CandidateSets, hook: Hook) -> scipy.sparse.csr_array:
         """(nnz, nnz): what candidate weight (i, j) gets from (r, j), which is W_ir where label j is in both sets.
 
-        It is W ⊗ 1 restricted to the candidates: one product does a round, and nothing n × c is ever made.
+        It is W ⊗ 1 restricted to the candidates: an iteration is one product, without any n × c matrix.
         """
         n = len(candidates)
         keys = candidates.rows * candidates.n_classes + candidates.indices  # ascending: where (i, j) stands
@@ -203,7 +203,7 @@ class IPAL(NeighbourEstimator):
 
 
 def rebuilding_weights(x: Matrix, z: npt.NDArray[np.float64]) -> Matrix:
-    """(B, k) for each row w ≥ 0 that minimises ‖x − Σ_r w_r z_r‖².
+    """Return (B, k) for each row w ≥ 0 that minimises ‖x − Σ_r w_r z_r‖².
 
     Args:
         x: (B, d) what to rebuild.
@@ -223,6 +223,6 @@ def _on_rows(values: Vector, candidates: CandidateSets) -> Vector:
 
 
 def _mass_correction(f: Vector, start: Vector, candidates: CandidateSets) -> Vector:
-    """(nnz,) Σ F⁰ / Σ F of each candidate's class; 1 where a class has nothing left."""
+    """Return (nnz,) Σ F⁰ / Σ F of each candidate's class; 1 where a class has nothing left."""
     wanted, reached = (np.bincount(candidates.indices, part, minlength=candidates.n_classes) for part in (start, f))
     return np.divide(wanted, reached, out=np.ones(candidates.n_classes), where=reached > 0)[candidates.indices]

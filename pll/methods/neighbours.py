@@ -1,4 +1,4 @@
-"""What the nearest-neighbour methods share: the stored examples, the search in blocks that can be stopped, its cost."""
+"""Base class of nearest-neighbour methods: stored examples, search in blocks that can be stopped, its cost."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from pll.methods.classical import ClassicalEstimator, Matrix
 from pll.training.metrics import Hook
 
 BLOCK = 256
-"""Queries that are searched at once, at most."""
+"""Maximum number of queries of a block."""
 BLOCK_WORK = 4e9
-"""Multiplications of one block, at most: a second or less of one core, so that a stop is felt."""
+"""Maximum number of multiplications of a block: at most a second of one core, so that training can be stopped."""
 
 
 class Block(NamedTuple):
@@ -34,7 +34,7 @@ class Block(NamedTuple):
 
 
 class NeighbourEstimator(ClassicalEstimator):
-    """A method that compares an example with its k nearest training examples (Euclidean distance).
+    """Base class of methods that use the k nearest training examples (Euclidean distance).
 
     Args:
         k: neighbours, at least 1; fewer where there are fewer examples. An example is never its own neighbour.
@@ -50,7 +50,7 @@ class NeighbourEstimator(ClassicalEstimator):
     train_: npt.NDArray[np.float32]
     _search: NearestNeighbors | None = None
     _memo: dict[str, Any] | None = None
-    """While it learns: what the test examples need in every round, found once."""
+    """In training: results for the test examples that every iteration needs, computed once."""
 
     def __init__(
         self, *, k: int = 10, clip: float | None = 3.0, scale: str = "auto", missing: str = "error", seed: int = 0
@@ -72,13 +72,13 @@ class NeighbourEstimator(ClassicalEstimator):
         return np.clip(scaled, -self.clip, self.clip)
 
     def _remember(self, X: Matrix) -> None:
-        """Keep the training examples for the search."""
+        """Store the training examples for the search."""
         self.train_ = X.astype(np.float32)
         self._search = None
         self._memo = {}
 
     def _neighbours(self, queries: Matrix | None, hook: Hook, rows: slice = slice(None)) -> Iterator[Block]:
-        """The neighbours of some rows of `queries`, or of training examples, each without itself, where it is None.
+        """Yield the neighbours of rows of `queries`, or of training examples without themselves where it is None.
 
         The result does not depend on how the rows are cut into blocks.
         """
@@ -106,7 +106,7 @@ class NeighbourEstimator(ClassicalEstimator):
 
 
 def _without_self(distances: Matrix, at: npt.NDArray[np.int64], block: slice) -> tuple[Matrix, npt.NDArray[np.int64]]:
-    """Drop each query from its own k + 1 neighbours; the farthest one where k + 1 twins of it came before it."""
+    """Drop each query from its own k + 1 neighbours; the last one where duplicates displaced it."""
     own = at == np.arange(block.start, block.stop)[:, None]
     own[~own.any(axis=1), -1] = True
     shape = (len(at), at.shape[1] - 1)
@@ -114,10 +114,10 @@ def _without_self(distances: Matrix, at: npt.NDArray[np.int64], block: slice) ->
 
 
 def search_seconds(n: int, d: int) -> float:
-    """About what finding the neighbours of n examples among themselves takes on one core."""
+    """Estimate the seconds of a search of n examples among themselves, on one core."""
     return 2.0 * n * n * d / 2e10 + 2e-9 * n * n
 
 
 def search_memory(n: int, d: int) -> int:
-    """Bytes: the examples in float64 and float32, and a copy in the search."""
+    """Return the bytes of the examples in float64 and float32, and of a copy in the search."""
     return 16 * n * d

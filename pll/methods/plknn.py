@@ -11,7 +11,7 @@ argmax over all classes. A training example asks its neighbours and not itself, 
 candidates only.
 
 Label weights: w_ij = score_j(x_i) restricted to S_i and normalised; uniform where no neighbour shares a candidate.
-Nothing is learnt: a round is a tenth of the training examples, whose label weights are uniform until their turn
+Nothing is learnt: an iteration is a tenth of the training examples, whose label weights are uniform until their turn
 comes. Labels that *every* neighbour has as a candidate tie exactly. With large sets that is common (digits, q = 0.7:
 15 % of the examples). Such labels get equal weights, a margin of 0, and the first of them is the identified one.
 
@@ -41,7 +41,7 @@ ROUNDS = 10
 
 
 class PLKNN(NeighbourEstimator):
-    """Votes of the k nearest neighbours (Hüllermeier & Beringer 2006); the module's docstring tells the method.
+    """Votes of the k nearest neighbours (Hüllermeier & Beringer 2006); see the docstring of the module.
 
     Args:
         k: neighbours that vote, at least 1.
@@ -66,7 +66,7 @@ class PLKNN(NeighbourEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """What `fit` takes with 10 neighbours."""
+        """Estimate the cost of `fit` with 10 neighbours."""
         seconds = search_seconds(n, d) + 3e-7 * nnz
         note = None
         if seconds > 60:
@@ -121,7 +121,7 @@ class PLKNN(NeighbourEstimator):
 
 
 def votes(distances: Matrix) -> Matrix:
-    """(B, k) votes 1 − d / Σd; 1 where that would be 0 for all.
+    """Return (B, k) votes 1 − d / Σd; 1 where that would be 0 for all.
 
     >>> votes(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
     [[0.75, 0.25], [1.0, 1.0]]

@@ -12,7 +12,7 @@ Solved as in its paper by Pegasos (Shalev-Shwartz et al., ICML 2007): sub-gradie
 1/(λt), each followed by a projection onto the ball ‖W‖ ≤ 1/√λ. Where labels tie for a maximum, all of them at W = 0,
 the mean of their sub-gradients is taken (a sub-gradient too), so that the class numbered first has no advantage. b is
 the weight of a constant feature and is regularised with the rest. An example whose set is the whole label set has no
-margin and is passed over. A round is an epoch.
+margin and is passed over. An iteration is an epoch.
 
 Some starts end in a bad optimum, in which two classes have changed places (digits, q = 0.7, λ = 0.1: one start in
 four, with 84 instead of 94 % test accuracy). Its objective is visibly higher, so several machines are trained side by
@@ -20,7 +20,7 @@ side, each with a first mini-batch of its own, and the one with the lowest objec
 
 λ matters enormously. By default it is chosen from the grid of the PRODEN paper's supplement, 10⁻³ … 10³, by the
 covering rate in five-fold cross-validation (`pll.methods.classical`: candidate sets alone, no truth), before the first
-round; all seven values are trained side by side.
+iteration; all seven values are trained side by side.
 
 Label weights: softmax of the scores restricted to S_i, so that the identified label is argmax_{j ∈ S_i} g_j(x_i), the
 label the margin is measured from. Results depend on the order of the examples (mini-batches), not on the classes'.
@@ -62,13 +62,13 @@ GRID = tuple(10.0**power for power in range(-3, 4))
 
 
 TIE = 1e-9
-"""Scores that differ by less are equal; the margin they are measured against is 1."""
+"""Scores that differ by less count as equal; the margin is 1."""
 
 Mask = npt.NDArray[np.bool_]
 
 
 class PLSVM(LinearEstimator):
-    """Maximum margin between candidates and the rest (Nguyen & Caruana 2008); the module's docstring tells the method.
+    """Maximum margin between candidates and the rest (Nguyen & Caruana 2008); see the docstring of the module.
 
     Args:
         lam: λ, above 0; `"auto"` chooses from `GRID` by the covering rate.
@@ -111,7 +111,7 @@ class PLSVM(LinearEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """What `fit` takes with 50 epochs and a search."""
+        """Estimate the cost of `fit` with 50 epochs and a search."""
         epochs, batch, starts, searched = 50, 32, 5, (FOLDS - 1) * min(n, SEARCH_ROWS)
         steps = epochs * (n + searched) / batch
         seconds = 1e-4 * steps + epochs * (starts * n + len(GRID) * searched) * (4.0 * d * c / 1e10 + 2e-8 * c)
@@ -169,7 +169,7 @@ class PLSVM(LinearEstimator):
 
 
 class Pegasos:
-    """One machine for each of several λ (some of them alike), trained side by side on the same mini-batches.
+    """One machine for each of several λ (possibly equal), trained together on the same mini-batches.
 
     Attributes:
         lams: (L,) float64.
@@ -235,7 +235,7 @@ def with_constant(X: Matrix) -> Matrix:
 
 
 def _mask(candidates: CandidateSets, rows: npt.NDArray[np.int64]) -> Mask:
-    """(B, c) the candidates of some rows, without the dense mask of all."""
+    """Return (B, c) the candidates of some rows, without the dense mask of all."""
     mask = np.zeros((len(rows), candidates.n_classes), dtype=np.bool_)
     owners = np.repeat(np.arange(len(rows)), candidates.sizes[rows])
     mask[owners, candidates.indices[candidates.positions(rows)]] = True

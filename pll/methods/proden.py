@@ -45,7 +45,7 @@ class PRODEN(DeepEstimator):
 
 
 class PRODENNaive(DeepEstimator):
-    """All candidates weigh the same for ever (PRODEN-naive, paper §4)."""
+    """Uniform training weights that never change (PRODEN-naive, paper §4)."""
 
     title: ClassVar[str] = "PRODEN-naive"
     summary: ClassVar[str] = (
@@ -57,7 +57,7 @@ class PRODENNaive(DeepEstimator):
 
 
 class PRODENSudden(DeepEstimator):
-    """All weight on the top candidate, anew at every step (PRODEN-sudden, paper §4)."""
+    """One-hot training weights on the top candidate, updated in every step (PRODEN-sudden, paper §4)."""
 
     title: ClassVar[str] = "PRODEN-sudden"
     summary: ClassVar[str] = (
@@ -71,7 +71,7 @@ class PRODENSudden(DeepEstimator):
 
 @own_settings(update_every=None)
 class PRODENItera(DeepEstimator):
-    """Weights are refreshed only every R epochs, as in EM (PRODEN-itera, paper §4; R = 100 of 500 epochs there).
+    """Training weights updated every R epochs, as in EM (PRODEN-itera, paper §4; R = 100 of 500 epochs there).
 
     Args:
         update_every: R, in epochs, at least 1; None takes a fifth of `epochs`, as the paper does. At the end of every
@@ -102,7 +102,7 @@ def update_interval(epochs: int, update_every: int | None) -> int:
 
 
 class PNOracle(DeepEstimator):
-    """Supervised learning from the true labels (PN-oracle, paper §4): the best one could hope for.
+    """Supervised learning from the true labels (PN-oracle, paper §4), an upper reference.
 
     `fit` takes `truth`; the label weights are, as for every method, the model's scores restricted to S_i.
     """

@@ -5,7 +5,7 @@ staying undecided is a reward for a large top confidence:
 
     min_{W,b,P}  Σ_i ( ‖p_i − q_i‖² − λ max_j p_ij ) + β ‖W‖²,   q_i = W'φ(x_i) + b,   p_i on the simplex over S_i
 
-Two steps a round, each the exact minimiser with the other part fixed, so that the objective never rises:
+Two steps per iteration, each the exact minimiser with the other part fixed, so that the objective never rises:
 
 1. Ridge regression of P on φ(x), with an intercept that is not regularised. In kernel form (K + βI) A + 1 b' = P with
    1'A = 0, and Q = P − βA. The matrix does not depend on P: it is factorised once.
@@ -22,7 +22,7 @@ PRODEN paper's supplement; `kernel` (`"rbf"`: exp(−‖x − z‖² / 2σ²), �
 own paper; or `"linear"`, as in the PRODEN paper's comparison); `max_rounds` (100); `tol` (1e-3).
 
 Complexity, rbf: O(n²·d + n³/3) once, O(n²·c) a round, 8 n² bytes; a prediction is O(n·(d + c)). linear: O(n·d² + d³/3)
-once, O(n·d·c) a round, 8 (2 n·d + d² + 4 n·c) bytes. The projections are O(nnz · log nnz) a round.
+once, O(n·d·c) a round, 8 (2 n·d + d² + 4 n·c) bytes. The projections are O(nnz · log nnz) per iteration.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from pll.weights import Weights, dense, on_candidates, top_positions
 
 
 class SURE(ClassicalEstimator):
-    """Self-guided retraining (Feng & An 2019); the module's docstring tells the method.
+    """Self-guided retraining (Feng & An 2019); see the docstring of the module.
 
     Args:
         lam: λ, the reward for a large top confidence, at least 0.
         beta: β, the weight of the regulariser, above 0.
         kernel: `"rbf"` or `"linear"`.
-        max_rounds: at most so many rounds, at least 1; fewer where the confidences settle before.
+        max_rounds: maximum number of iterations, at least 1; fewer where the confidences settle before.
         tol: the largest change of a confidence that counts as settled, at least 0.
         scale, missing, seed: as for every classical method; nothing is drawn at random.
 
@@ -96,7 +96,7 @@ class SURE(ClassicalEstimator):
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
-        """What `fit` takes with the rbf kernel and some 30 rounds."""
+        """Estimate the cost of `fit` with the rbf kernel and some 30 iterations."""
         memory = 8 * n * (n + 3 * BLOCK + d + 4 * c)
         seconds = (n**3 / 3 + 2.0 * n * n * d) / 1e10 + 30 * (2.0 * n * n * c / 4e9 + 2e-7 * nnz)
         note = None
@@ -172,7 +172,7 @@ class SURE(ClassicalEstimator):
 
 
 def confidences(q: npt.NDArray[np.float64], candidates: CandidateSets, lam: float) -> npt.NDArray[np.float64]:
-    """(nnz,) for each row the minimiser of ‖p − q‖² − λ max_j p_j over the simplex over S_i.
+    """Return (nnz,) for each row the minimiser of ‖p − q‖² − λ max_j p_j over the simplex over S_i.
 
     Args:
         q: (nnz,) outputs of the regression on the candidates.
@@ -210,7 +210,7 @@ def project_on_simplex(values: npt.NDArray[np.float64], indptr: npt.NDArray[np.i
 
 
 BLOCK = 256
-"""Rows or columns of a kernel matrix that are worked on at once; a stop is felt between blocks."""
+"""Rows or columns of a kernel matrix that are computed at once; training can be stopped between blocks."""
 
 
 class Ridge(Protocol):

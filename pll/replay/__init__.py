@@ -1,4 +1,4 @@
-"""A run as one HTML file: scrubbed and played in any browser, with no server, no network and nothing to install."""
+"""Replay: a run as one HTML file that any browser plays, without a server or network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The data of a replay, small enough for one file: a sample of the examples, their label weights over the epochs.
+"""Data of a replay: a sample of the examples and their label weights over the epochs, compressed for one file.
 
 Label weights are kept in thousandths, each frame as its difference to the one before: most weights of most epochs
 hardly move, so that the whole compresses to about a tenth. `film.js` reads what this module writes.
@@ -24,21 +24,21 @@ from pll.runs.history import History
 from pll.weights import Weights, top_positions
 
 MOST_EXAMPLES = 2000
-"""As many as the star plot of the app shows."""
+"""Maximum number of examples, as in the star plot of the app."""
 MOST_BYTES = 1_400_000
-"""Of the compressed label weights; frames are left out, evenly, until they fit."""
+"""Maximum number of bytes of the compressed label weights; frames are left out evenly until they fit."""
 MOST_FRAMES = 300
 SCALE = 1000
 UNKNOWN = 0xFFFF
-"""A true label that is not known."""
+"""Code of an unknown true label."""
 LINES = ("transductive_accuracy", "test_accuracy", "mean_confidence", "changed_labels", "loss")
-"""Columns of metrics.csv that go along."""
+"""Columns of metrics.csv in a replay."""
 
 Frames = npt.NDArray[np.uint16]
 
 
 def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
-    """Everything the page of a replay needs, as plain values.
+    """Data for the page of a replay, as plain values.
 
     Args:
         folder: of a run that has trained for one epoch at least.
@@ -75,14 +75,14 @@ def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
 
 
 def sample(n: int, most: int = MOST_EXAMPLES) -> npt.NDArray[np.int64]:
-    """(min(n, most),) sorted rows: all, or a random sample that is the same in every call."""
+    """Return (min(n, most),) sorted rows: all, or a random sample that is the same in every call."""
     if n <= most:
         return np.arange(n, dtype=np.int64)
     return np.sort(np.random.default_rng(0).choice(n, size=most, replace=False)).astype(np.int64)
 
 
 def thinned(epochs: list[int], most: int) -> list[int]:
-    """At most so many of the epochs, evenly spaced, the first and the last among them.
+    """Return at most so many of the epochs, evenly spaced, including the first and the last.
 
     >>> thinned([0, 1, 2, 3, 4], 3)
     [0, 2, 4]
@@ -108,7 +108,7 @@ def quantised(weights: Weights, sets: CandidateSets) -> Frames:
 
 
 def fitted(epochs: list[int], frames: Frames, most_bytes: int = MOST_BYTES) -> tuple[list[int], bytes]:
-    """As many of the frames as fit, evenly spaced, and all of them packed.
+    """Return as many frames as fit, evenly spaced, and their compressed values.
 
     Args:
         epochs: (f,) of the frames.
@@ -124,7 +124,7 @@ def fitted(epochs: list[int], frames: Frames, most_bytes: int = MOST_BYTES) -> t
 
 
 def packed(frames: Frames) -> bytes:
-    """Differences from frame to frame, zigzag (0, −1, 1, −2 as 0, 1, 2, 3), low bytes before high ones, deflated."""
+    """Compress frames: differences, zigzag (0, −1, 1, −2 as 0, 1, 2, 3), low bytes before high ones, deflate."""
     steps = np.diff(frames.astype(np.int32), axis=0, prepend=0)
     zigzag = np.where(steps < 0, -2 * steps - 1, 2 * steps).astype(np.uint16)
     planes = np.concatenate([(zigzag & 255).astype(np.uint8).ravel(), (zigzag >> 8).astype(np.uint8).ravel()])
@@ -132,7 +132,7 @@ def packed(frames: Frames) -> bytes:
 
 
 def unpacked(content: bytes, count: int) -> Frames:
-    """The inverse of `packed`, for `count` frames: what `film.js` does, here for tests and for other readers."""
+    """Inverse of `packed` for `count` frames, as in `film.js`; for tests and other readers."""
     planes = np.frombuffer(zlib.decompress(content), dtype=np.uint8).astype(np.int32)
     low, high = planes.reshape(2, count, -1)
     zigzag = low | high << 8
@@ -140,7 +140,7 @@ def unpacked(content: bytes, count: int) -> Frames:
 
 
 def metrics(folder: RunFolder, epochs: list[int]) -> dict[str, list[float | None]]:
-    """The figures of each frame's epoch; those of the final model at the end, as in labels.csv. None: not known."""
+    """Return the metrics of each frame's epoch, of the final model at the end, as in labels.csv; None: not known."""
     by_epoch = {row["epoch"]: row for row in folder.metrics()}
     final = folder.state().get("metrics") or {}
     if final:
@@ -153,5 +153,5 @@ def _rounded(value: float | None) -> float | None:
 
 
 def encoded(array: npt.NDArray[Any]) -> str:
-    """The array's bytes as base64, little-endian."""
+    """Return the array's little-endian bytes as base64."""
     return base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode("ascii")

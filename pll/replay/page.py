@@ -1,4 +1,4 @@
-"""The one HTML file of a replay: what happened, and the app's own drawing code, put together.
+"""HTML file of a replay: its data and the drawing code of the app.
 
 The star plot and the heatmap are those of the app: the same scripts, read from `pll/ui`. Nothing is loaded from
 anywhere, and the page's own policy forbids it. Names and texts of the data go in as data, never as markup.
@@ -18,9 +18,9 @@ from pll.runs.folder import RunFolder
 
 HERE = Path(__file__).parent
 DRAWING = HERE.parent / "ui" / "components"
-"""Where the scripts of the app's pictures are."""
+"""Folder of the scripts of the app's plots."""
 EXPORTED = "export default function (component) {"
-"""How the scripts of the app offer themselves to Streamlit, which is not here."""
+"""Export of the app's scripts for Streamlit, which is removed."""
 
 THEMES = {
     "light": (LIGHT_BACKGROUND, "#1d242b", "#dfe4e9", WEIGHTS_LIGHT),
@@ -40,7 +40,7 @@ PLOT = """<div class="plot">
 
 
 def replay_html(folder: RunFolder, data: PartialLabelDataset) -> str:
-    """The run as one HTML page that needs nothing else: below 3 MB, whatever the run.
+    """Return the run as one self-contained HTML page below 3 MB.
 
     Args:
         folder: of a run, ended or at work.
@@ -65,7 +65,7 @@ def replay_html(folder: RunFolder, data: PartialLabelDataset) -> str:
 
 
 def style() -> str:
-    """The style sheet: the two themes, that of the app's pictures, and the page's own."""
+    """Return the style sheet: two themes, that of the app's plots, and that of the page."""
     own = _read(HERE / "replay.css").replace("{{right}}", RIGHT)
     dark = f"@media (prefers-color-scheme: dark) {{ {_theme('dark')} }}"
     return "\n".join([_theme("light"), dark, _read(DRAWING / "canvas.css"), own])
@@ -82,7 +82,7 @@ def _theme(name: str) -> str:
 
 
 def script() -> str:
-    """All scripts as one module."""
+    """Return all scripts as one module."""
     shared = [_read(DRAWING / f"{name}.js") for name in ("svgpen", "canvas")]
     drawing = [*shared, *(_drawing(name) for name in ("star", "heatmap"))]
     own = [_read(HERE / f"{name}.js") for name in ("film", "lines", "replay")]

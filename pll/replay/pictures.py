@@ -1,4 +1,4 @@
-"""Pictures and texts of the examples of a replay: all pictures in one sheet, texts cut to the space there is."""
+"""Pictures and texts of the examples of a replay: one image sheet, and texts cut to size."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 
 SIDES = (48, 32, 24, 16)
-"""Pixels of a picture's longer side, the largest first; pictures become smaller until all of them fit."""
+"""Pixels of a picture's longer side, largest first; the first size at which all pictures fit is used."""
 MOST_BYTES = 700_000
-"""Of all pictures together."""
+"""Maximum number of bytes of all pictures."""
 MOST_LETTERS = 300_000
-"""Of all texts together."""
+"""Maximum number of characters of all texts."""
 ACROSS = 50
-"""Pictures beside one another."""
+"""Number of pictures in a row of the sheet."""
 
 
 def looks(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _sheet(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> dict[str, 
 
 
 def _drawn(pictures: list[Image.Image | None], side: int) -> tuple[bytes, str]:
-    """All pictures in one, row by row, each in a square."""
+    """Return all pictures as one sheet, row by row, each in a square."""
     in_colour = any(picture is not None and picture.mode != "L" for picture in pictures)
     sheet = Image.new("RGB" if in_colour else "L", (ACROSS * side, -(-len(pictures) // ACROSS) * side))
     for k, picture in enumerate(pictures):

@@ -24,7 +24,7 @@ ROWS_AT_ONCE = 4096
 
 
 def co_occurrence(candidates: CandidateSets) -> npt.NDArray[np.float64]:
-    """(c, c) float64 in [0, 1]: of the sets that hold label j, the share that holds k too, at [j, k].
+    """Return (c, c) float64 in [0, 1]: of the sets that hold label j, the share that holds k too, at [j, k].
 
     1 on the diagonal; a row of zeros where j is never a candidate. Costs the smaller of Σ |S_i|² sparse and n·c² dense
     operations, and c × c numbers.
@@ -38,7 +38,7 @@ def co_occurrence(candidates: CandidateSets) -> npt.NDArray[np.float64]:
 
 
 def _together(candidates: CandidateSets) -> npt.NDArray[np.float64]:
-    """(c, c): the number of sets that hold both j and k."""
+    """Return (c, c): the number of sets that hold both j and k."""
     n, c = len(candidates), candidates.n_classes
     ones = np.ones(candidates.nnz, dtype=np.float32)
     held = scipy.sparse.csr_array((ones, candidates.indices, candidates.indptr), shape=(n, c))
@@ -52,7 +52,7 @@ def _together(candidates: CandidateSets) -> npt.NDArray[np.float64]:
 
 
 def flip_matrix(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """(c, c) float64 in [0, 1]: of the examples whose true label is j, the share whose set holds k, at [j, k].
+    """Return (c, c) float64 in [0, 1]: of the examples whose true label is j, the share whose set holds k, at [j, k].
 
     Compare with `pll.synthesis.binomial_matrix` and `pair_matrix`. The diagonal is below 1 where the truth is missing
     from some sets.

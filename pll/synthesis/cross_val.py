@@ -121,7 +121,7 @@ def _fitted(X: npt.NDArray[np.float32], y: npt.NDArray[np.int64]) -> Pipeline:
 
 
 def _folds(y: npt.NDArray[np.int64], folds: int, seed: int) -> npt.NDArray[np.int64]:
-    """(n,) fold of each example: stratified by class, shuffled within each class."""
+    """Return (n,) fold of each example: stratified by class, shuffled within each class."""
     if seed < 0:
         raise UserError(f"The seed is {seed}; it must be a whole number, 0 or more.")
     order = np.lexsort((np.random.default_rng(seed).random(len(y)), y))

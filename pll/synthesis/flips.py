@@ -382,7 +382,7 @@ def instance_probabilities(
 
 
 def binomial_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
-    """(c, c) with q everywhere off the diagonal (paper, supplement: binomial flipping).
+    """Return (c, c) with q everywhere off the diagonal (paper, supplement: binomial flipping).
 
     This is the matrix before the forced extra label; the ambiguity degree of the sets is
     q + (1 − q)^(c−1) / (c − 1).
@@ -393,7 +393,7 @@ def binomial_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
 
 
 def pair_matrix(n_classes: int, q: float) -> npt.NDArray[np.float64]:
-    """(c, c) with q for label (y + 1) mod c alone (paper, supplement: pair flipping)."""
+    """Return (c, c) with q for label (y + 1) mod c alone (paper, supplement: pair flipping)."""
     matrix = np.eye(n_classes)
     matrix[np.arange(n_classes), (np.arange(n_classes) + 1) % n_classes] = q
     return matrix

@@ -152,7 +152,7 @@ def torchvision_factory(name: str) -> Callable[[tuple[int, ...], int], nn.Module
 
 
 def image_shape(input_shape: tuple[int, ...], model: str, *, least: int) -> tuple[int, int, int]:
-    """(C, H, W) of one example.
+    """Return (C, H, W) of one example.
 
     Raises:
         UserError: examples that are not images, or smaller than `least` pixels a side.
@@ -214,7 +214,7 @@ MODELS: dict[str, ModelFactory] = {"linear": linear, "mlp": mlp, "convnet": conv
 
 @dataclass(frozen=True)
 class ModelInfo:
-    """What a person who has to choose should know of a model.
+    """Description of a model for choosing one.
 
     Attributes:
         name: its key in `MODELS`.
@@ -227,7 +227,7 @@ class ModelInfo:
     summary: str
 
     def parameters(self, input_shape: tuple[int, ...], n_classes: int) -> int:
-        """How many numbers it learns for examples of this shape and c classes.
+        """Return how many numbers it learns for examples of this shape and c classes.
 
         >>> MODEL_INFO["linear"].parameters((64,), 10)
         650
@@ -235,7 +235,7 @@ class ModelInfo:
         return count_parameters(self.name, input_shape, n_classes)
 
     def obstacle(self, input_shape: tuple[int, ...]) -> str | None:
-        """Why it cannot be used on examples of this shape, in words; None where it can."""
+        """Return why it cannot be used on examples of this shape, in words; None where it can."""
         try:
             count_parameters(self.name, input_shape, 2)
         except UserError as error:
@@ -275,7 +275,7 @@ MODEL_INFO: dict[str, ModelInfo] = {
 
 
 def count_parameters(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) -> int:
-    """How many numbers a model learns; nothing is allocated for it.
+    """Return how many numbers a model learns; nothing is allocated for it.
 
     Raises:
         UserError: as `build_model`.
@@ -286,7 +286,7 @@ def count_parameters(model: ModelSpec, input_shape: tuple[int, ...], n_classes: 
 
 
 def build_model(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
-    """A fresh network for examples of this shape.
+    """Return a new network for examples of this shape.
 
     Args:
         model: a name of `MODELS`; `"torchvision:…"`; an `nn.Module`, which is copied; or a function (input shape, c) →
@@ -313,7 +313,7 @@ def build_model(model: ModelSpec, input_shape: tuple[int, ...], n_classes: int) 
 
 
 def has_batch_norm(network: nn.Module) -> bool:
-    """Whether a batch of one example would break the network in training."""
+    """Return whether a batch of one example would break the network in training."""
     return any(isinstance(layer, nn.modules.batchnorm._BatchNorm) for layer in network.modules())
 
 
@@ -328,7 +328,7 @@ _DRAWING_LAYERS = (
 
 
 def draws_globally(network: nn.Module) -> bool:
-    """Whether a training pass may draw from torch's global random stream: dropout does, and foreign code might.
+    """Return whether a training pass may draw from torch's global random stream: dropout does, and foreign code might.
 
     >>> draws_globally(nn.Sequential(nn.Linear(2, 2), nn.ReLU())), draws_globally(nn.Dropout())
     (False, True)

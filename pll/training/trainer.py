@@ -243,7 +243,7 @@ class Trainer:
         return Step(batch, logits.detach(), new, loss.detach())
 
     def _logits(self, inputs: Tensor) -> Tensor:
-        """(B, c) float32, whatever precision the network computes in."""
+        """Return (B, c) float32, whatever precision the network computes in."""
         logits: Tensor = self.network(inputs)
         return logits.float()
 

@@ -39,12 +39,12 @@ ROWS_AT_ONCE = 4096
 
 
 class NotComputable(UserError):
-    """The bound has a symbol whose value is not known; the message says which."""
+    """Raised where a symbol of the bound has no known value; the message names it."""
 
 
 @dataclass(frozen=True)
 class LossConstants:
-    """What the theorem needs of a loss, for c classes and logits of at most C_g in absolute value.
+    """Constants of a loss in the theorem, for c classes and logits of at most C_g in absolute value.
 
     Attributes:
         lipschitz: L_ℓ, by the logits, in the Euclidean norm.
@@ -135,12 +135,12 @@ class Bound:
 
     @property
     def first(self) -> float:
-        """4√2 c L_ℓ Σ_y 𝔑_n(G_y): what the size of the class of models costs."""
+        """4√2 c L_ℓ Σ_y 𝔑_n(G_y): the complexity term."""
         return 4 * math.sqrt(2) * self.c * self.constants.lipschitz * self.c * self.complexity
 
     @property
     def second(self) -> float:
-        """2M √(log(2/δ)/(2n)): what bad luck in drawing the examples costs."""
+        """2M √(log(2/δ)/(2n)): the sampling term."""
         return 2 * self.constants.most * math.sqrt(math.log(2 / self.delta) / (2 * self.n))
 
     @property
@@ -150,23 +150,23 @@ class Bound:
 
     @property
     def trivial(self) -> float:
-        """M − least loss: what the left side cannot exceed anyway, with no theorem and no data."""
+        """M − least loss: the trivial bound of the left side."""
         return self.constants.most - self.constants.least
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether it says nothing that was not known before."""
+        """Whether the bound is not below the trivial one."""
         return self.value >= self.trivial
 
     @property
     def examples_needed(self) -> float:
-        """The least n from which, all else being equal, it says something. Both terms go with 1/√n."""
+        """Smallest n, all else equal, at which the bound is not vacuous. Both terms decrease with 1/√n."""
         if self.trivial <= 0:
             return math.inf
         return math.ceil(self.n * (self.value / self.trivial) ** 2)
 
     def at(self, n: int) -> Bound:
-        """The same for n examples."""
+        """Return the bound for n examples."""
         return Bound(n, self.c, self.norm, self.radius, self.delta, self.loss, self.constants)
 
 

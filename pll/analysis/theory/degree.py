@@ -1,4 +1,4 @@
-"""The ambiguity degree γ with what a reader asks next: which two labels, how many examples say so, and what of it.
+"""Ambiguity degree γ with its pair of labels, the number of examples behind it, and an interval.
 
 The paper's γ (Lemma learnable) is a supremum over *instances* of Pr(ȳ ∈ S | x, y). An example is seen once, with one
 set, so data cannot show that; what can be counted is the share within a class, which is the same where wrong labels
@@ -24,7 +24,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class Degree:
-    """The ambiguity degree of some candidate sets.
+    """Ambiguity degree of candidate sets.
 
     Attributes:
         shares: (c, c) float64, Pr(k ∈ S | y = j) at [j, k]; NaN where no example has label j.

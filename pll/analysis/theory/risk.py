@@ -105,12 +105,12 @@ class Carousel:
     candidates: CandidateSets
 
     def logits(self, theta: npt.ArrayLike, sharpness: float) -> Numbers:
-        """(t, n, 3) logits at the angles θ (t,), in degrees."""
+        """Return (t, n, 3) logits at the angles θ (t,), in degrees."""
         turned = self.angles[None, :, None] - np.atleast_1d(np.asarray(theta))[:, None, None] * DEGREE
         return sharpness * np.cos(turned - 2 * np.pi * np.arange(3) / 3)
 
     def risk(self, theta: npt.ArrayLike, sharpness: float, reading: Reading) -> Numbers:
-        """(t,) empirical risk at the angles θ, in degrees.
+        """Return (t,) empirical risk at the angles θ, in degrees.
 
         For `weights` this is −log Σ_{j∈S} g_j, whose gradient is, term by term, that of Σ_j w_ij ℓ_j with w from Eq.
         (norm) held fixed, as Algorithm 1 holds it: the hill that PRODEN really descends. (Σ_j w_ij ℓ_j itself, with the
@@ -129,7 +129,7 @@ class Carousel:
         return np.asarray(costs.mean(axis=1))
 
     def weights(self, theta: float, sharpness: float, reading: Reading) -> Numbers:
-        """(n, 3) training weights at θ: uniform, one-hot on the least loss, or Eq. (norm)."""
+        """Return (n, 3) training weights at θ: uniform, one-hot on the least loss, or Eq. (norm)."""
         logits = self.logits(theta, sharpness)[0]
         if reading == "mean":
             return dense(self.candidates.uniform_weights(), self.candidates).astype(np.float64)
@@ -152,7 +152,7 @@ class Carousel:
     def descend(
         self, start: float, sharpness: float, reading: Reading, *, steps: int = 400, rate: float = 1500.0
     ) -> Numbers:
-        """(steps+1,) the angles, in degrees in (−180, 180], on the way down from `start`."""
+        """Return (steps+1,) the angles, in degrees in (−180, 180], on the way down from `start`."""
         way = [float(start)]
         for _ in range(steps):
             # A step of at most 4° keeps descent descent, however steep the hill.

@@ -1,4 +1,4 @@
-"""A toy in the plane: points with candidate sets that a reader may move, and real training on them, epoch by epoch.
+"""Two-dimensional toy data: points with candidate sets that can be edited, and training on them, epoch by epoch.
 
 Nothing here trains by itself: `lesson` runs the methods of `pll.methods` and keeps what they did, so that a figure can
 show the boundary move.
@@ -25,12 +25,12 @@ from pll.weights import Weights, identified_labels
 
 CLASSES = ("A", "B", "C")
 FEWEST, MOST = 3, 150
-"""Points: below three there is nothing to learn, above 150 a retraining would make the reader wait."""
+"""Minimum and maximum number of points: more would make retraining slow."""
 
 EPOCHS = 60
 LEARNING_RATES = (0.05, 0.2, 0.5)
 LR = 0.5
-"""One step an epoch, and sixty of them: small rates do not arrive in that time."""
+"""Training settings: one step per epoch and sixty epochs, which needs a large learning rate."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Toy:
 
     @property
     def key(self) -> tuple[bytes, bytes, bytes, bytes]:
-        """The same for toys that are alike, another one for all others."""
+        """Key that is equal for equal toys."""
         sets = self.candidates
         return self.points.tobytes(), self.y.tobytes(), sets.indptr.tobytes(), sets.indices.tobytes()
 
@@ -79,18 +79,18 @@ class Toy:
     # ---- what a reader may do: each gives a new toy ------------------------------------------------------------------
 
     def moved(self, i: int, x: float, y: float) -> Toy:
-        """Point i is elsewhere; its labels stay."""
+        """Return the toy with point i moved; its labels stay."""
         points = self.points.copy()
         points[self._checked(i)] = (x, y)
         return replace(self, points=points)
 
     def added(self, x: float, y: float, label: int, candidates: Iterable[int]) -> Toy:
-        """One more point, the last one."""
+        """Return the toy with another point at the end."""
         points = np.append(self.points, np.array([[x, y]], dtype=np.float32), axis=0)
         return Toy(points, np.append(self.y, label), self._sets([*self._lists(), candidates]))
 
     def without(self, i: int) -> Toy:
-        """Point i is gone; those behind it move up by one."""
+        """Return the toy without point i."""
         i = self._checked(i)
         rows = np.delete(np.arange(len(self)), i)
         if len(rows) < FEWEST:
@@ -98,13 +98,13 @@ class Toy:
         return Toy(self.points[rows], self.y[rows], self.candidates.take(rows))
 
     def with_set(self, i: int, candidates: Iterable[int]) -> Toy:
-        """Point i has other candidates."""
+        """Return the toy with other candidates of point i."""
         lists = self._lists()
         lists[self._checked(i)] = list(candidates)
         return replace(self, candidates=self._sets(lists))
 
     def flipped(self, q: float, seed: int) -> Toy:
-        """All candidate sets made anew from the truth: each wrong label enters with probability q."""
+        """Return the toy with new candidate sets: each wrong label enters with probability q."""
         return replace(self, candidates=flip_binomial(self.y, len(CLASSES), q, seed, CLASSES))
 
     def _checked(self, i: int) -> int:
@@ -120,7 +120,7 @@ class Toy:
 
 
 def three_clouds(n: int = 60, q: float = 0.5, seed: int = 0, *, away: float = 0.55, spread: float = 0.2) -> Toy:
-    """Three round clouds around the middle, one a class, and candidates by binomial flipping.
+    """Return three Gaussian clouds around the centre, one per class, with candidates by binomial flipping.
 
     >>> toy = three_clouds(9)
     >>> len(toy), toy.y.tolist(), toy.truth_missing
@@ -135,14 +135,14 @@ def three_clouds(n: int = 60, q: float = 0.5, seed: int = 0, *, away: float = 0.
 
 
 def drawn_set(label: int, q: float, seed: int) -> list[int]:
-    """A candidate set for one new point, drawn as all the others were."""
+    """Draw the candidate set of a new point like all the others."""
     labels: list[int] = flip_binomial([label], len(CLASSES), q, seed)[0].tolist()
     return labels
 
 
 @dataclass(frozen=True, eq=False)
 class Lesson:
-    """What one method did to a toy. Frame 0 is before training, frame t after epoch t; one mini-batch an epoch.
+    """Training history of one method on a toy. Frame 0 is before training, frame t after epoch t (one step each).
 
     Attributes:
         method: a name of `METHODS`.
@@ -168,7 +168,7 @@ class Lesson:
 
 
 def lesson(toy: Toy, method: str = "proden", *, epochs: int = EPOCHS, seed: int = 0, lr: float = LR) -> Lesson:
-    """Train a linear model on the toy, and keep every epoch.
+    """Train a linear model on the toy and store every epoch.
 
     Args:
         method: one of the deep methods; the oracle is given the truth.
@@ -258,7 +258,7 @@ def _linear(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
 
 
 def _planes(estimator: DeepEstimator) -> npt.NDArray[np.float32]:
-    """(c, 3): weights and bias of each class, as a copy."""
+    """Return (c, 3): weights and bias of each class, as a copy."""
     assert estimator.trainer is not None
     layer = estimator.trainer.network
     assert isinstance(layer, nn.Linear)

@@ -18,8 +18,8 @@ Label weights: softmax of the scores restricted to S_i, so that the identified l
 Hyper-parameters: `C` (default `"auto"`), the weight of the loss against the regulariser. The supplement of the PRODEN
 paper leaves it open ("SVM with squared hinge loss"); the best value differs by orders of magnitude from one dataset to
 the next, so it is chosen from 10⁻³ … 1 by the covering rate in five-fold cross-validation (`pll.methods.classical`:
-candidate sets alone, no truth), before the first iteration. `max_rounds` (30); `tol` (1e-4), the gradient's norm, relative
-to that at W = 0, which ends it.
+candidate sets alone, no truth), before the first iteration. `max_rounds` (30); `tol` (1e-4), the gradient's norm,
+relative to that at W = 0, which ends it.
 
 Complexity: a product with the Hessian is O(n·d·c) whatever |S| is, and some 50-1,000 are needed; the search adds 20
 fits of lower precision for up to 4,000 examples. Memory: O(n·d) for the features, and a block of 4,096 rows of scores.

@@ -21,8 +21,8 @@ Hyper-parameters: `lam` (λ, default 0.3) and `beta` (β, 0.05), both from the g
 PRODEN paper's supplement; `kernel` (`"rbf"`: exp(−‖x − z‖² / 2σ²), σ the mean distance between two examples, as in its
 own paper; or `"linear"`, as in the PRODEN paper's comparison); `max_rounds` (100); `tol` (1e-3).
 
-Complexity, rbf: O(n²·d + n³/3) once, O(n²·c) a round, 8 n² bytes; a prediction is O(n·(d + c)). linear: O(n·d² + d³/3)
-once, O(n·d·c) a round, 8 (2 n·d + d² + 4 n·c) bytes. The projections are O(nnz · log nnz) per iteration.
+Complexity, rbf: O(n²·d + n³/3) once, O(n²·c) per iteration, 8 n² bytes; prediction O(n·(d + c)). linear: O(n·d² + d³/3)
+once, O(n·d·c) per iteration, 8 (2 n·d + d² + 4 n·c) bytes. The projections are O(nnz · log nnz) per iteration.
 """
 
 from __future__ import annotations

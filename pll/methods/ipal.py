@@ -26,7 +26,7 @@ Hyper-parameters: `k` (10) neighbours; `alpha` (α, 0.95) how much comes from th
 all as the original suggests; `clip` (3), see `NeighbourEstimator`.
 
 Complexity: O(n²·d) for the neighbours; O(n·k²·d) for the weights; an iteration is O(k·nnz), or less where neighbours
-share few candidates, whatever c is. A prediction is O(n·d + k²·d). Memory: 16·n·d bytes, and 12 bytes for each candidate
+share few candidates, whatever c is. A prediction: O(n·d + k²·d). Memory: 16·n·d bytes, and 12 bytes for each candidate
 an example shares with a neighbour, at most 12·k·nnz. Fitted, it keeps the training examples.
 """
 

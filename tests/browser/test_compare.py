@@ -53,7 +53,7 @@ def test_five_lanes_from_start_to_verdict(started: Any, tmp_path: Path) -> None:
     in_every_star(page, "Epoch 100")
     page.get_by_text(re.compile(r"^PRODEN identified 9\d\.\d %")).wait_for()
 
-    press(page, "Download")
+    page.locator(".st-key-compare-take").get_by_role("button").click()
     with page.expect_download() as download:
         page.get_by_role("button", name="This table as CSV").click()
     table = pd.read_csv(download.value.path()).set_index("lane")["identified_correctly"]

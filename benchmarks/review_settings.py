@@ -191,4 +191,4 @@ def _kept(file: Path, make: Callable[[], npt.NDArray[Any]]) -> npt.NDArray[Any]:
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         save_array(file, make())
-    return np.load(file, allow_pickle=False)
+    return np.asarray(np.load(file, allow_pickle=False))

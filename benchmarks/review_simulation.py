@@ -117,7 +117,7 @@ def reviews_needed(curve: Curve, errors: int) -> float:
 
 def found_within(curve: Curve, share: float) -> float:
     """Share of the wrong labels that is gone after `share` · n reviews."""
-    return 1 - curve[round(share * (len(curve) - 1))] / max(1, curve[0])
+    return float(1 - curve[round(share * (len(curve) - 1))] / max(1, curve[0]))
 
 
 def _as_seen(signals: ReviewSignals, decisions: dict[int, int], earlier: ChoiceData | None) -> Decided:

@@ -55,7 +55,7 @@ def bare_epochs(model: str, X: torch.Tensor, y: torch.Tensor) -> Iterator[float]
     loss = nn.CrossEntropyLoss()
     while True:
         started = time.perf_counter()
-        for rows in torch.randperm(N).split(BATCH):
+        for rows in torch.split(torch.randperm(N), BATCH):
             optimiser.zero_grad(set_to_none=True)
             loss(network(X.index_select(0, rows)), y.index_select(0, rows)).backward()
             optimiser.step()

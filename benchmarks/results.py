@@ -32,6 +32,12 @@ from pll.synthesis import Flip
 DOCS = Path(__file__).parents[1] / "docs"
 CSV, PAGE = DOCS / "results.csv", DOCS / "results.md"
 
+FIELDS = (
+    *("flip", "q", "dataset", "method", "model", "seed", "fold"),
+    *("test_accuracy", "transductive_accuracy", "seconds"),
+)
+"""Columns of docs/results.csv."""
+
 Settings = dict[str, Any]
 PAPER: dict[str, Settings] = {
     "lost": {"lr": 0.01, "weight_decay": 1e-2},
@@ -113,10 +119,10 @@ def _rows() -> list[dict[str, str]]:
 def _append(setting: Setting, results: list[Result]) -> None:
     is_new = not CSV.exists()
     with CSV.open("a", newline="") as stream:
-        writer = csv.DictWriter(stream, ["flip", "q", *Result.__dataclass_fields__])
+        writer = csv.DictWriter(stream, FIELDS, extrasaction="ignore")
         if is_new:
             writer.writeheader()
-        writer.writerows({"flip": setting.flip, "q": setting.q, **asdict(result)} for result in results)
+        writer.writerows(asdict(result) | {"flip": setting.flip, "q": setting.q} for result in results)
 
 
 def page() -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,14 +15,13 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.stats
 
-from pll.analysis.protocol import Parts, folds, prepare
+from pll.analysis.protocol import Parts, one_fold, prepare
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
-from pll.training.metrics import EpochRecord
 
 LAST = 10
 """Figures of methods trained by gradient descent are means over this many last epochs (paper, §4). Of the others, the
@@ -31,7 +33,14 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Result:
-    """Result of one method on one part, a row of results.csv. Accuracies are fractions, None where not known."""
+    """Result of one method on one part, a row of results.csv. Accuracies are fractions, None where not known.
+
+    Attributes:
+        flip: how candidates were made, a name of `pll.synthesis.FLIPS`; "" for those of the data.
+        q: flipping probability; None where there is none.
+        recipe: how the settings were chosen.
+        settings: every setting of the method and of the splits, as a JSON object (`settings_json`).
+    """
 
     dataset: str
     method: str
@@ -41,6 +50,10 @@ class Result:
     test_accuracy: float | None
     transductive_accuracy: float | None
     seconds: float
+    flip: str = ""
+    q: float | None = None
+    recipe: str = "default"
+    settings: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,46 +80,80 @@ class Splits:
     strict: bool = False
     noisy: Noisy | None = None
 
-    def parts(self, data: PartialLabelDataset) -> Iterator[tuple[int, int, Parts]]:
-        """Yield (seed, fold, parts), the same for every method.
+    def places(self) -> Iterator[tuple[int, int]]:
+        """Yield (seed, fold) of every part, in order."""
+        for seed in self.seeds:
+            for fold in range(max(self.folds or 1, 1)):
+                yield seed, fold
+
+    def part(self, data: PartialLabelDataset, seed: int, fold: int) -> Parts:
+        """Return one part.
 
         Raises:
-            UserError: see `folds` and `prepare`, or nothing to test on.
+            UserError: see `one_fold` and `prepare`, or nothing to test on.
         """
-        for seed in self.seeds:
-            if self.folds is not None:
-                divided = folds(data, self.folds, **self._made(seed))
-                for fold, parts in enumerate(divided):
-                    yield seed, fold, parts
-            else:
-                yield seed, 0, self._single(data, seed)
-
-    def _single(self, data: PartialLabelDataset, seed: int) -> Parts:
-        parts = prepare(data, holdout=self.holdout, test=self.test, **self._made(seed))
-        if parts.test is None:
-            raise UserError(f"{data.name} has no test part with true labels; hold a share out, or make folds.")
-        return parts
-
-    def _made(self, seed: int) -> dict[str, Any]:
-        """Return the options that `prepare` and `folds` share."""
-        return {
+        made: dict[str, Any] = {
             "flip_with": self.flip_with,
             "noisy": self.noisy,
             "features": self.features,
             "seed": seed,
             "strict": self.strict,
         }
+        if self.folds is not None:
+            return one_fold(data, self.folds, fold, **made)
+        parts = prepare(data, holdout=self.holdout, test=self.test, **made)
+        if parts.test is None:
+            raise UserError(f"{data.name} has no test part with true labels; hold a share out, or make folds.")
+        return parts
+
+    def parts(self, data: PartialLabelDataset) -> Iterator[tuple[int, int, Parts]]:
+        """Yield (seed, fold, parts), the same for every method.
+
+        Raises:
+            UserError: as `part`.
+        """
+        for seed, fold in self.places():
+            yield seed, fold, self.part(data, seed, fold)
 
     def count(self) -> int:
         """Return the number of parts."""
         return len(self.seeds) * (self.folds or 1)
 
+    def described(self) -> dict[str, Any]:
+        """Return, as plain values, what a result depends on besides data, flip, q, seed, fold and method."""
+        given = {
+            "folds": self.folds,
+            "holdout": self.holdout,
+            "test": None if self.test is None else self.test.name,
+            "features": None if self.features == "auto" else self.features,
+            "strict": self.strict or None,
+            "noisy": None if self.noisy is None else asdict(self.noisy),
+        }
+        flip = {} if self.flip_with is None else asdict(self.flip_with)
+        given |= {name: flip.get(name) for name in ("size", "matrix")}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+Made = Callable[[int], PartialLabelEstimator]
+"""Makes an estimator for a seed."""
+Key = tuple[str, int, int, str]
+"""Method, seed, fold and settings (JSON): what tells the results of one evaluation apart."""
+
+
+def key_of(result: Result) -> Key:
+    """Return the key of a result."""
+    return result.method, result.seed, result.fold, result.settings
+
 
 def evaluate(
     data: PartialLabelDataset,
-    estimators: dict[str, Callable[[int], PartialLabelEstimator]],
+    estimators: dict[str, Made],
     splits: Splits,
     progress: Progress | None = None,
+    *,
+    recipe: str = "default",
+    about: Mapping[str, Any] | None = None,
+    done: Container[Key] = (),
 ) -> Iterator[Result]:
     """Yield a result for every method on every part, as soon as it is known.
 
@@ -114,31 +161,131 @@ def evaluate(
         data: with true labels.
         estimators: by name, a function of the seed.
         splits: the same for all of them.
+        recipe: how the settings were chosen, for the results.
+        about: further facts for the column `settings`, such as the hash of a data file.
+        done: results that are known already, and not computed again.
     """
-    for seed, fold, parts in splits.parts(data):
-        for name, new in estimators.items():
-            estimator = new(seed)
-            started = time.perf_counter()
-            records = _records(name, estimator, parts, progress)
-            last = LAST if isinstance(estimator, DeepEstimator) else 1
-            yield Result(
-                dataset=data.name,
-                method=name,
-                model=str(estimator.get_params().get("model", "")),
-                seed=seed,
-                fold=fold,
-                test_accuracy=_mean(records[-last:], "test_accuracy"),
-                transductive_accuracy=_mean(records[-last:], "transductive_accuracy"),
-                seconds=time.perf_counter() - started,
-            )
-            estimator.release()
+    facts = {**splits.described(), **(about or {})}
+    for seed, fold in splits.places():
+        made = {name: new(seed) for name, new in estimators.items()}
+        missing = [
+            name for name, estimator in made.items() if (name, seed, fold, settings_json(estimator, facts)) not in done
+        ]
+        if not missing:
+            continue
+        parts = splits.part(data, seed, fold)
+        for name in missing:
+            curve, seconds = measured(made[name], parts, None if progress is None else partial(progress, name))
+            yield result_of(
+                made[name], curve, seconds, dataset=data.name, method=name, seed=seed, fold=fold, splits=splits,
+                recipe=recipe, settings=settings_json(made[name], facts),
+            )  # fmt: skip
+
+
+Curve = list[dict[str, Any]]
+"""A dict of `EpochRecord.metrics` for every epoch."""
+
+
+def measured(
+    estimator: PartialLabelEstimator, parts: Parts, progress: Callable[[int, int], None] | None = None
+) -> tuple[Curve, float]:
+    """Fit a method on a part; return the figures of its epochs, and the seconds it took.
+
+    Args:
+        progress: called with the epochs done and the total epochs.
+    """
+    started = time.perf_counter()
+    curve: Curve = []
+    for record in estimator.iter_fit(parts.task()):
+        curve.append(record.metrics())  # not the record: its label weights take memory
+        if progress is not None:
+            progress(record.epoch, estimator.total_epochs())
+    seconds = time.perf_counter() - started
+    estimator.release()
+    return curve, seconds
+
+
+def result_of(
+    estimator: PartialLabelEstimator,
+    curve: Curve,
+    seconds: float,
+    *,
+    dataset: str,
+    method: str,
+    seed: int,
+    fold: int,
+    splits: Splits,
+    recipe: str,
+    settings: str,
+) -> Result:
+    """Return the row of a fit: means over its last epochs (`LAST`), and what it was a fit of."""
+    last = LAST if isinstance(estimator, DeepEstimator) else 1
+    flip = splits.flip_with
+    return Result(
+        dataset=dataset,
+        method=method,
+        model=str(estimator.get_params().get("model", "")),
+        seed=seed,
+        fold=fold,
+        test_accuracy=_mean(curve[-last:], "test_accuracy"),
+        transductive_accuracy=_mean(curve[-last:], "transductive_accuracy"),
+        seconds=seconds,
+        flip="" if flip is None else flip.how,
+        q=None if flip is None else flip.q,
+        recipe=recipe,
+        settings=settings,
+    )
+
+
+_OF_THE_MACHINE = ("seed", "device", "threads")
+"""Settings that are in other columns, or of the machine."""
+
+
+def settings_json(estimator: PartialLabelEstimator, about: Mapping[str, Any]) -> str:
+    """Return the column `settings`: all settings of a method, and other facts, as a JSON object.
+
+    Values that JSON does not have, such as a module, are written as text.
+    """
+    own = {name: value for name, value in estimator.get_params().items() if name not in _OF_THE_MACHINE}
+    return json.dumps({**own, **about}, sort_keys=True, default=str, ensure_ascii=False)
+
+
+def read_results(path: Path) -> list[Result]:
+    """Read a results.csv, also one of an earlier version, which lacks the columns from `flip` on.
+
+    Raises:
+        UserError: it cannot be read, or has no results.
+    """
+    try:
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+    except (OSError, UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        raise UserError(f"{path} is not a results.csv: {error}.") from error
+    needed = [name for name, about in Result.__dataclass_fields__.items() if about.default is MISSING]
+    lacking = [name for name in needed if name not in table]
+    if lacking:
+        raise UserError(f"{path} is not a results.csv: it has no column {lacking[0]!r}.")
+    return [
+        _result_of_row(row, f"{path}, row {number}") for number, row in enumerate(table.to_dict("records"), start=2)
+    ]
+
+
+def _result_of_row(row: dict[Hashable, Any], where: str) -> Result:
+    values: dict[str, Any] = {str(name): value for name, value in row.items() if name in Result.__dataclass_fields__}
+    try:
+        for name in ("test_accuracy", "transductive_accuracy", "q"):
+            values[name] = float(values[name]) if values.get(name) else None
+        for name, kind in (("seed", int), ("fold", int), ("seconds", float)):
+            values[name] = kind(values[name])
+    except ValueError as error:
+        raise UserError(f"{where}: {error}.") from error
+    return Result(**values | {"recipe": values.get("recipe") or "default"})
 
 
 def results_frame(results: Iterable[Result]) -> pd.DataFrame:
     """Return the results as a table with the columns of results.csv."""
     columns = list(Result.__dataclass_fields__)
     table = pd.DataFrame([asdict(result) for result in results], columns=columns)
-    return table.astype({"test_accuracy": np.float64, "transductive_accuracy": np.float64})  # None becomes NaN
+    return table.astype(dict.fromkeys(("test_accuracy", "transductive_accuracy", "q"), np.float64))  # None: NaN
 
 
 def summary(results: pd.DataFrame) -> pd.DataFrame:
@@ -184,21 +331,6 @@ def versus_first(results: pd.DataFrame, what: str = "test_accuracy") -> dict[str
     return verdicts
 
 
-def _records(
-    name: str, estimator: PartialLabelEstimator, parts: Parts, progress: Progress | None
-) -> list[dict[str, Any]]:
-    kept: list[dict[str, Any]] = []
-    for record in estimator.iter_fit(parts.task()):
-        kept.append(record.metrics())  # not the record: its label weights take memory
-        _tell(progress, name, record, estimator)
-    return kept
-
-
-def _tell(progress: Progress | None, name: str, record: EpochRecord, estimator: PartialLabelEstimator) -> None:
-    if progress is not None:
-        progress(name, record.epoch, estimator.total_epochs())
-
-
-def _mean(records: list[dict[str, Any]], what: str) -> float | None:
+def _mean(records: Curve, what: str) -> float | None:
     values = [record[what] for record in records]
     return None if not values or None in values else float(np.mean(values))

@@ -113,7 +113,27 @@ def folds(
     """Yield the parts of k-fold cross-validation: every example is in exactly one test part.
 
     Raises:
-        UserError: fewer than two folds, or more than there are examples.
+        UserError: as `one_fold`.
+    """
+    for fold in range(max(k, 1)):
+        yield one_fold(data, k, fold, flip_with=flip_with, features=features, seed=seed, strict=strict, noisy=noisy)
+
+
+def one_fold(
+    data: PartialLabelDataset,
+    k: int,
+    fold: int,
+    *,
+    flip_with: Flip | None = None,
+    features: str = "auto",
+    seed: int = 0,
+    strict: bool = False,
+    noisy: Noisy | None = None,
+) -> Parts:
+    """Return the parts of fold number `fold`, from 0, of k-fold cross-validation.
+
+    Raises:
+        UserError: fewer than two folds, more than there are examples, or no true labels to test against.
     """
     if not 2 <= k <= len(data):
         raise UserError(f"{k} folds of {len(data)} examples cannot be made; use 2 to {len(data)}.")
@@ -121,9 +141,8 @@ def folds(
         raise UserError(f"{data.name} has no true labels to test against; it cannot be evaluated.")
     fold_of = np.empty(len(data), dtype=np.int64)
     fold_of[_permutation(len(data), seed)] = np.arange(len(data)) % k
-    for fold in range(k):
-        held = fold_of == fold
-        yield _parts(data.take(~held), data.take(held), flip_with, features, seed, strict=strict, noisy=noisy)
+    held = fold_of == fold
+    return _parts(data.take(~held), data.take(held), flip_with, features, seed, strict=strict, noisy=noisy)
 
 
 def _parts(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from pll import catalog, formats
 from pll.analysis import evaluation as ev
 from pll.analysis.protocol import with_candidates
 from pll.analysis.readiness import warnings_about
-from pll.catalog.sources import Source
+from pll.catalog.sources import Source, file_hash
 from pll.cli.options import (
     SetOptions,
     TrainingOptions,
@@ -150,15 +151,51 @@ def evaluate(options: EvaluateOptions) -> None:
         seeds=seeds,
         strict=options.strict,
     )
-    results: list[ev.Result] = []
-    with tqdm(total=len(names) * splits.count(), unit="fit") as bar:
-        for result in ev.evaluate(data, estimators, splits, partial(_show_round, bar)):
-            results.append(result)
+    files = {"data": source.path, "test_data": None if options.test is None else source_like(options.test, {}).path}
+    about = {name: file_hash(Path(path))[:HASH] for name, path in files.items() if path is not None}
+    kept = ev.read_results(Path(options.out)) if options.out and Path(options.out).exists() else []
+    found, others = _of_this_evaluation(kept, data.name, estimators, splits, about)
+    if found:
+        note([f"{options.out} holds {len(found)} of these results already; only what is missing is fitted."])
+    if others:
+        note([f"{options.out} holds {len(others)} results of other evaluations too; they are kept."])
+    with tqdm(total=len(names) * splits.count(), initial=len(found), unit="fit") as bar:
+        made = ev.evaluate(data, estimators, splits, partial(_show_round, bar), about=about, done=found)
+        for result in made:
+            found[ev.key_of(result)] = result
             bar.update()
             if options.out:  # after every fit: an interrupted evaluation has not been for nothing
+                results = [*others, *found.values()]
                 write_atomically(Path(options.out), partial(ev.results_frame(results).to_csv, index=False))
-    _print_summary(ev.results_frame(results))
-    print_result(out=options.out, fits=len(results), methods=_means(ev.results_frame(results)))
+    place = {(name, *where): k for k, (where, name) in enumerate(product(splits.places(), names))}
+    in_order = sorted(found.values(), key=lambda result: place[result.method, result.seed, result.fold])
+    _print_summary(ev.results_frame(in_order))
+    print_result(out=options.out, fits=len(in_order), methods=_means(ev.results_frame(in_order)))
+
+
+def _of_this_evaluation(
+    kept: Sequence[ev.Result],
+    dataset: str,
+    estimators: Mapping[str, ev.Made],
+    splits: ev.Splits,
+    about: Mapping[str, Any],
+) -> tuple[dict[ev.Key, ev.Result], list[ev.Result]]:
+    """Divide the results of a file into those of this evaluation and others."""
+    facts = {**splits.described(), **about}
+    wanted = {
+        (name, seed, fold, ev.settings_json(new(seed), facts))
+        for (seed, fold), (name, new) in product(splits.places(), estimators.items())
+    }
+    flip = splits.flip_with
+    made = ("", None) if flip is None else (flip.how, flip.q)
+    found, others = {}, []
+    for result in kept:
+        is_of_this = (result.dataset, result.recipe, result.flip, result.q) == (dataset, "default", *made)
+        if is_of_this and ev.key_of(result) in wanted:
+            found[ev.key_of(result)] = result
+        else:
+            others.append(result)
+    return found, others
 
 
 def _factory(
@@ -178,6 +215,10 @@ def _factory(
 
     new(0)  # refuses a wrong setting before the first fit
     return new
+
+
+HASH = 16
+"""Hexadecimal digits of a data file's SHA-256 in results.csv."""
 
 
 def _show_round(bar: Any, name: str, done: int, total: int) -> None:

@@ -14,6 +14,7 @@ import os
 import runpy
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from importlib.util import find_spec
 from typing import Any
 
@@ -147,6 +148,41 @@ class NameOption(click.Option):
         if isinstance(self.type, Name):
             listed.help = f"{self.help}: {', '.join(_described(self.type.entries()))}"
         return super(NameOption, listed).get_help_record(ctx)
+
+
+OWN = "own_"
+"""Prefix of the parameters that hold the settings which only some methods have."""
+
+
+class MethodCommand(click.Command):
+    """A command that trains methods: the settings which only some of them have are options too.
+
+    They are read from the methods when the command, or its help, runs.
+    """
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        *common, help_option = super().get_params(ctx)
+        return [*common, *self._own_options, help_option]
+
+    @cached_property
+    def _own_options(self) -> list[click.Parameter]:
+        from pll.cli.options import own_settings
+
+        taken = {option for param in self.params for option in param.opts}
+        return [
+            click.Option([OWN + name, flag], metavar="VALUE", help=words)
+            for name, words in own_settings().items()
+            if (flag := f"--{name.replace('_', '-')}") not in taken
+        ]
+
+
+def _with_own(values: dict[str, Any]) -> dict[str, Any]:
+    """Gather the settings that only some methods have into one dict, `own`."""
+    from pll.cli.options import setting_value
+
+    own = {name.removeprefix(OWN): text for name, text in values.items() if name.startswith(OWN) and text is not None}
+    common = {name: value for name, value in values.items() if not name.startswith(OWN)}
+    return common | {"own": {name: setting_value(text) for name, text in own.items()}}
 
 
 def _described(entries: Iterable[str]) -> Iterator[str]:
@@ -295,7 +331,7 @@ def synthesize(**values: Any) -> None:
     commands.synthesize(commands.SynthesizeOptions(**values))
 
 
-@cli.command()
+@cli.command(cls=MethodCommand)
 @data_argument
 @click.option("--method", cls=NameOption, type=METHODS, default="proden", show_default=True, help="one of")
 @training_options
@@ -311,10 +347,10 @@ def fit(**values: Any) -> int:
     _check_exclusive(values, "test", "holdout")
     from pll.cli import fit
 
-    return fit.fit(fit.FitOptions(**values))
+    return fit.fit(fit.FitOptions(**_with_own(values)))
 
 
-@cli.command()
+@cli.command(cls=MethodCommand)
 @data_argument
 @click.option(
     "--methods",
@@ -329,13 +365,16 @@ def fit(**values: Any) -> int:
     "--seeds", default="0", show_default=True, help="numbers, separated by commas: new splits and sets for each"
 )
 @training_options
-@click.option("--out", metavar="FILE", help="write results.csv here")
+@click.option("--out", metavar="FILE", help="write results.csv here; what it holds already is not fitted again")
 def evaluate(**values: Any) -> None:
-    """Compare methods over folds or seeds."""
+    """Compare methods over folds or seeds.
+
+    A setting goes to every method that has it; a method without it runs without, and that is said.
+    """
     _check_exclusive(values, "test", "holdout")
     from pll.cli import commands
 
-    commands.evaluate(commands.EvaluateOptions(**values))
+    commands.evaluate(commands.EvaluateOptions(**_with_own(values)))
 
 
 @cli.command()

@@ -16,7 +16,7 @@ from pll import formats
 from pll.catalog.sources import Source, source_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.methods import get_method
+from pll.methods import METHODS, get_method
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis import SETTINGS as FLIP_SETTINGS
 from pll.synthesis.label_noise import Noisy
@@ -67,11 +67,45 @@ class TrainingOptions(SetOptions):
     test: str | None
     holdout: float | None
     strict: bool
+    own: dict[str, Any]
 
 
 def settings(options: TrainingOptions) -> dict[str, Any]:
     """Return the settings of the method that were given."""
-    return {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
+    return {name: value for name in SETTINGS if (value := getattr(options, name)) is not None} | options.own
+
+
+def own_settings() -> dict[str, str]:
+    """Return the settings that only some methods have, and the methods that have them with their defaults, in words.
+
+    These are options of the command line too; those that all deep methods share are in `SETTINGS`.
+    """
+    found: dict[str, dict[str, list[str]]] = {}
+    for name in METHODS:
+        for setting, default in get_method(name)().get_params().items():
+            if setting not in SETTINGS and setting not in ("seed", "missing"):
+                found.setdefault(setting, {}).setdefault(f"{default}", []).append(name)
+    return {
+        setting: "; ".join(f"of {', '.join(methods)} (default {default})" for default, methods in defaults.items())
+        for setting, defaults in sorted(found.items())
+    }
+
+
+def setting_value(text: str) -> int | float | str | bool | None:
+    """Return the value of a setting as it is written on the command line.
+
+    >>> [setting_value(text) for text in ("3", "1e-3", "rbf", "none", "true")]
+    [3, 0.001, 'rbf', None, True]
+    """
+    words: dict[str, bool | None] = {"none": None, "true": True, "false": False}
+    if text.lower() in words:
+        return words[text.lower()]
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
 
 
 def has_setting(method: str, name: str) -> bool:

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -130,8 +134,8 @@ def test_the_mean_is_over_what_is_known(values: list[float]) -> None:
 
 
 def test_results_csv_has_its_columns() -> None:
-    columns = ["dataset", "method", "model", "seed", "fold", "test_accuracy", "transductive_accuracy", "seconds"]
-    assert frame(a=[0.5]).columns.tolist() == ev.results_frame([]).columns.tolist() == columns
+    columns = "dataset,method,model,seed,fold,test_accuracy,transductive_accuracy,seconds,flip,q,recipe,settings"
+    assert ",".join(frame(a=[0.5])) == ",".join(ev.results_frame([])) == columns
 
 
 def test_the_summary_is_in_percent_with_the_deviation_of_the_sample() -> None:
@@ -184,3 +188,60 @@ def test_pairs_are_made_by_seed_and_fold_whatever_their_order() -> None:
 
 def test_where_nothing_is_known_nothing_is_said() -> None:
     assert ev.versus_first(frame(proden=[None, None], other=[0.5, 0.6])) == {"other": "equal"}
+
+
+# ---- going on, and files ---------------------------------------------------------------------------------------------
+
+
+def test_what_is_done_is_not_fitted_again() -> None:
+    splits = ev.Splits(folds=3, flip_with=FLIP)
+    every = list(ev.evaluate(DATA, {"a": small, "b": small}, splits))
+    Spy.seen = []
+    done = {ev.key_of(result) for result in every[:3]}
+    rest = list(ev.evaluate(DATA, {"a": partial(small, kind=Spy), "b": partial(small, kind=Spy)}, splits, done=done))
+    assert [ev.key_of(result) for result in rest] == [ev.key_of(result) for result in every[3:]]
+    assert [result.test_accuracy for result in rest] == [result.test_accuracy for result in every[3:]]
+    assert len(Spy.seen) == 3
+
+
+def test_a_result_says_all_that_it_depends_on() -> None:
+    splits = ev.Splits(folds=3, flip_with=FLIP)
+    result = next(ev.evaluate(DATA, {"proden": small}, splits, about={"data": "1f"}))
+    assert (result.flip, result.q, result.recipe) == ("binomial", 0.3, "default")
+    settings = json.loads(result.settings)
+    assert settings["folds"] == 3 and settings["epochs"] == 3 and settings["data"] == "1f"
+    assert "seed" not in settings and "threads" not in settings
+
+
+def test_results_are_read_back(tmp_path: Path) -> None:
+    results = list(ev.evaluate(DATA, {"proden": small}, ev.Splits(holdout=0.25, flip_with=FLIP, seeds=(0, 1))))
+    results.append(replace(results[0], test_accuracy=None, q=None, flip="", settings=""))
+    ev.results_frame(results).to_csv(tmp_path / "results.csv", index=False)
+    assert ev.read_results(tmp_path / "results.csv") == results
+
+
+def test_results_of_earlier_versions_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "results.csv"
+    file.write_text(
+        "dataset,method,model,seed,fold,test_accuracy,transductive_accuracy,seconds\nd,ipal,,0,1,0.5,,1.5\n"
+    )
+    assert ev.read_results(file) == [ev.Result("d", "ipal", "", 0, 1, 0.5, None, 1.5)]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"), [("", "not a results.csv"), ("a,b\n1,2\n", "no column 'dataset'"), (None, "not a results")]
+)
+def test_what_is_no_results_csv_is_refused(tmp_path: Path, content: str | None, words: str) -> None:
+    if content is not None:
+        (tmp_path / "r.csv").write_text(content)
+    with pytest.raises(UserError, match=words):
+        ev.read_results(tmp_path / "r.csv")
+
+
+def test_a_row_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "r.csv"
+    file.write_text(
+        "dataset,method,model,seed,fold,test_accuracy,transductive_accuracy,seconds\nd,ipal,,x,1,0.5,,1.5\n"
+    )
+    with pytest.raises(UserError, match="row 2"):
+        ev.read_results(file)

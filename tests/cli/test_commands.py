@@ -510,7 +510,10 @@ def test_evaluate_writes_a_row_a_fit_and_prints_a_table(run: Run, data: Path, tm
     )
     assert said.status == 0
     results = pd.read_csv(out)
-    assert ",".join(results.columns) == "dataset,method,model,seed,fold,test_accuracy,transductive_accuracy,seconds"
+    columns = "dataset,method,model,seed,fold,test_accuracy,transductive_accuracy,seconds,flip,q,recipe,settings"
+    assert ",".join(results.columns) == columns
+    assert set(zip(results.flip, results.q, results.recipe, strict=True)) == {("binomial", 0.4, "default")}
+    assert json.loads(results.settings[0])["folds"] == 3 and json.loads(results.settings[0])["epochs"] == 3
     assert len(results) == 2 * 3 * 2
     assert results.groupby("method").size().to_dict() == {"proden": 6, "pn-oracle": 6}
     assert set(results["model"]) == {"linear"}
@@ -573,6 +576,42 @@ def test_an_interrupted_evaluation_keeps_what_it_has(
     said = run("evaluate", data, *FLIP, *SMALL, "--folds", 4, "--out", out)
     assert said.status == 130
     assert len(pd.read_csv(out)) == 2
+
+
+def test_an_evaluation_goes_on_where_it_was(run: Run, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results.csv"
+    command = ("evaluate", data, *FLIP, *SMALL, "--folds", 3, "--out", out)
+    whole = run(*command, "--methods", "proden,plknn")
+    table = pd.read_csv(out)
+    table.iloc[[0, 3, 5]].to_csv(out, index=False)
+    again = run(*command, "--methods", "proden,plknn")
+    assert "holds 3 of these" in again.err
+    assert [line.split()[:7] for line in again.out.splitlines()[:3]] == [
+        line.split()[:7] for line in whole.out.splitlines()[:3]
+    ]
+    by = ["method", "fold"]
+    pd.testing.assert_frame_equal(
+        pd.read_csv(out).sort_values(by, ignore_index=True).drop(columns="seconds"),
+        table.sort_values(by, ignore_index=True).drop(columns="seconds"),
+    )
+    other = run(*command, "--methods", "plknn", "--k", "3")  # another setting: other results, in the same file
+    assert "6 results of other evaluations" in other.err
+    assert len(pd.read_csv(out)) == 9
+
+
+def test_the_settings_of_single_methods_are_options(run: Run, data: Path, tmp_path: Path) -> None:
+    out = tmp_path / "results.csv"
+    own = ("--kernel", "linear", "--k", "3", "--C", "0.5", "--lam", "0.1")
+    said = run("evaluate", data, *FLIP, "--holdout", 0.2, "--methods", "sure,plknn,clpl", *own, "--out", out)
+    assert said.status == 0
+    settings = {row.method: json.loads(row.settings) for row in pd.read_csv(out).itertuples()}
+    assert (settings["sure"]["kernel"], settings["sure"]["lam"]) == ("linear", 0.1)
+    assert settings["plknn"]["k"] == 3
+    assert settings["clpl"]["C"] == 0.5
+    run("evaluate", data, *FLIP, "--holdout", 0.2, "--methods", "sure", "--kernel", "cubic").refuses("cubic")
+    assert run("fit", data, *FLIP, "--method", "plknn", "--k", 3, "--out", tmp_path / "run").status == 0
+    assert RunFolder(tmp_path / "run").config().params["k"] == 3
+    run("fit", data, *FLIP, "--method", "plknn", "--kernel", "rbf", "--out", tmp_path / "no").refuses("kernel")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names,
 from pll.errors import UserError
 from pll.images import Pictures
 from pll.io import Column, as_column, check_finite, check_unique_ids, feature_array
+from pll.weights import Weights, checked_prior
 
 UNKNOWN = -1
 """The value of `y` where the true label is not known."""
@@ -40,6 +41,8 @@ class PartialLabelDataset:
         categories: columns of words that become features, by name; (n,) str or None each.
         extras: columns that are kept and exported but never learnt from, by name; (n,) plain values as in JSON.
         annotations: the annotators' answers that `candidates` were made of; over the same classes and examples.
+        prior: (nnz,) float32, prior of the candidates, at least 0, aligned with `candidates.indices`; or None. Stored
+            normalised on each set.
         is_test: (n,) bool, True on the published or given test part; or None.
         name: what to call it on a page.
         kind: `"table"`, `"array"` or `"image"`.
@@ -62,6 +65,7 @@ class PartialLabelDataset:
     categories: Mapping[str, Column] = field(default_factory=dict)
     extras: Mapping[str, Column] = field(default_factory=dict)
     annotations: Annotations | None = None
+    prior: Weights | None = None
     is_test: npt.NDArray[np.bool_] | None = None
     name: str = "data"
     kind: str = "array"
@@ -105,6 +109,10 @@ class PartialLabelDataset:
         check_finite(X, allow_missing=self.kind == "table", feature_names=self.feature_names)
         if self.y is not None:
             self._check_truth()
+        if self.prior is not None:
+            if self.candidates is None:
+                raise UserError("There is a prior but no candidate sets that it could be of; give both.")
+            set_field(self, "prior", checked_prior(self.prior, self.candidates))
         said = self.annotations
         if said is not None and (said.n_rows != n or said.class_names != self.class_names):
             raise UserError("The annotations are of other examples or classes than the candidate sets; give those.")
@@ -180,10 +188,11 @@ class PartialLabelDataset:
     def take(self, rows: Rows) -> PartialLabelDataset:
         """Some of the examples (slice, boolean mask or indices), in that order."""
         chosen = np.arange(len(self))[rows]
+        sets, prior = self.candidates, self.prior
         return replace(
             self,
             X=self.X[chosen],
-            candidates=None if self.candidates is None else self.candidates.take(chosen),
+            candidates=None if sets is None else sets.take(chosen),
             y=None if self.y is None else self.y[chosen],
             ids=self.row_ids[chosen],
             images=None if self.images is None else self.images[chosen],
@@ -192,6 +201,7 @@ class PartialLabelDataset:
             categories={name: values[chosen] for name, values in self.categories.items()},
             extras={name: values[chosen] for name, values in self.extras.items()},
             annotations=None if self.annotations is None else self.annotations.take(chosen),
+            prior=None if sets is None or prior is None else prior[sets.positions(chosen)],
             is_test=None if self.is_test is None else self.is_test[chosen],
         )
 
@@ -233,6 +243,8 @@ class PartialLabelDataset:
         if self.candidates is not None:
             digest.update(self.candidates.indptr.data)
             digest.update(self.candidates.indices.data)
+        if self.prior is not None:
+            digest.update(b"prior" + self.prior.tobytes())
         digest.update("\x00".join(self.class_names).encode())
         for part_name, column in self._columns():
             # repr keeps half characters apart from whole ones, and None apart from "None".

@@ -14,15 +14,22 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import Block, CandidateSets
+from pll.errors import UserError
 
 Weights = npt.NDArray[np.float32]
 
+NORMALISED = 1e-6
+"""How far float32 numbers may sum up from 1 to count as normalised."""
 
-def restricted_softmax(scores: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> Weights:
+
+def restricted_softmax(
+    scores: npt.NDArray[np.floating[Any]], candidates: CandidateSets, prior: Weights | None = None
+) -> Weights:
     """Compute the softmax of the scores restricted to each candidate set (paper, Eq. norm).
 
     Args:
         scores: (nnz,) logits of the candidates, aligned with `candidates.indices`.
+        prior: (nnz,) of `checked_prior`; the softmax is multiplied by it and normalised again.
 
     Returns:
         (nnz,) float32 label weights.
@@ -32,6 +39,9 @@ def restricted_softmax(scores: npt.NDArray[np.floating[Any]], candidates: Candid
     [0.5, 0.5, 1.0]
     """
     starts = candidates.indptr[:-1]
+    offset = log_prior(prior, candidates)
+    if offset is not None:
+        scores = scores + offset
     top = np.maximum.reduceat(scores, starts)
     raised = np.exp((scores - top[candidates.rows]).astype(np.float64))
     total = np.add.reduceat(raised, starts)  # at least 1: the top candidate contributes exp(0)
@@ -44,6 +54,83 @@ def normalise(values: npt.NDArray[np.floating[Any]], candidates: CandidateSets) 
     usable = total > 0
     shares = np.divide(values, total, out=np.zeros(len(values)), where=usable)
     return np.where(usable, shares, candidates.uniform_weights()).astype(np.float32)
+
+
+def checked_prior(prior: npt.ArrayLike, candidates: CandidateSets) -> Weights:
+    """Validate a prior over the candidates and normalise it on each set.
+
+    Args:
+        prior: (nnz,) finite numbers, at least 0, aligned with `candidates.indices`; at least one of each set above 0.
+
+    Returns:
+        (nnz,) float32, summing to 1 over each S_i.
+
+    Raises:
+        UserError: not of that form; the row is named.
+
+    >>> checked_prior([3, 1, 5], CandidateSets.from_lists([[0, 1], [2]], n_classes=3)).tolist()
+    [0.75, 0.25, 1.0]
+    """
+    try:
+        values = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise UserError("The prior must be numbers, one for each candidate.") from error
+    if values.shape != (candidates.nnz,):
+        raise UserError(
+            f"The prior has the shape {values.shape}; it needs one number for each candidate, ({candidates.nnz},), in "
+            "the order of `candidates.indices`."
+        )
+    wrong = np.flatnonzero(~(np.isfinite(values) & (values >= 0)))
+    if len(wrong):
+        at = int(wrong[0])
+        name = candidates.class_names[candidates.indices[at]]
+        raise UserError(
+            f"Row {candidates.rows[at]}: the prior of {name} is {values[at]:g}; it must be a finite number, 0 or more."
+        )
+    starts = candidates.indptr[:-1]
+    top = np.maximum.reduceat(values, starts)
+    if not (top > 0).all():
+        raise UserError(f"Row {int(np.argmin(top))}: the prior of every candidate is 0; leave at least one possible.")
+    if isinstance(prior, np.ndarray) and prior.dtype == np.float32:
+        if (np.abs(np.add.reduceat(values, starts) - 1.0) < NORMALISED).all():
+            return prior  # as it is: normalising twice would change the last bit
+    return normalise(values / top[candidates.rows], candidates)  # first by the top: sums of huge numbers overflow
+
+
+def log_prior(prior: Weights | None, candidates: CandidateSets) -> Weights | None:
+    """Return (nnz,) log of the prior over its maximum in the set: exactly 0 where it is uniform; −inf where it is 0.
+
+    Args:
+        prior: of `checked_prior`, or None.
+    """
+    if prior is None:
+        return None
+    shares = prior / np.maximum.reduceat(prior, candidates.indptr[:-1])[candidates.rows]
+    with np.errstate(divide="ignore"):
+        return np.log(shares).astype(np.float32)
+
+
+def carried_over(prior: Weights | None, before: CandidateSets, after: CandidateSets) -> Weights | None:
+    """Align a prior with other candidate sets of the same examples.
+
+    A label that is new in a set gets the mean prior of the set before; a set left without any prior is uniform.
+
+    Args:
+        prior: (nnz,) of the sets before, or None.
+        before, after: n sets each; `after` may have more classes.
+
+    >>> before = CandidateSets.from_lists([[0, 1], [1, 2]], n_classes=3)
+    >>> after = CandidateSets.from_lists([[0, 1], [2]], n_classes=3)
+    >>> carried_over(np.array([0.75, 0.25, 0.9, 0.1], dtype=np.float32), before, after).tolist()
+    [0.75, 0.25, 1.0]
+    """
+    if prior is None:
+        return None
+    keys = before.rows * after.n_classes + before.indices
+    wanted = after.rows * after.n_classes + after.indices
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    mean = (1.0 / before.sizes)[after.rows]
+    return normalise(np.where(keys[at] == wanted, prior[at].astype(np.float64), mean), after)
 
 
 def on_candidates(matrix: npt.NDArray[Any], candidates: CandidateSets) -> npt.NDArray[Any]:

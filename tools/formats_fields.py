@@ -55,6 +55,7 @@ FIELDS: dict[str, Rows] = {
         ("`X`", "(n, d) or (n, C, H, W) numbers: the features, or images; (n, 0) where there are only texts or pictures"),
         ("`candidates`", "(n, c) true/false; or `indptr`, `indices` (and `n_classes`): sparse rows"),
         ("`y`", "(n,) true labels as class numbers, −1 where not known"),
+        ("`prior`", "(nnz,) or (n, c) numbers, at least 0: prior of the candidates; label weights start from it and are prior × softmax on each set"),
         ("`class_names`, `ids`, `feature_names`", "text, by default numbers from 0"),
         ("`is_test` (or `split`)", "(n,) the test part"),
         ("`images`", "(n, H, W) or (n, H, W, 3) uint8: what a person is shown"),

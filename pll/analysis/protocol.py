@@ -47,6 +47,7 @@ class Parts:
             self.train.y,
             None if test is None else test.X,
             None if test is None else test.y,
+            self.train.prior,
         )
 
 
@@ -199,7 +200,7 @@ def with_candidates(
             X=data.X,
             progress=folds_done,
         )
-        data = replace(data, candidates=sets)
+        data = replace(data, candidates=sets, prior=None)
     check_trainable(data, strict=strict)
     return data
 
@@ -240,6 +241,7 @@ def doubted(
         candidates=sets,
         y=None if data.candidates is None else data.y,
         annotations=None,
+        prior=None,
         extras={"given_label": names[labels], **data.extras},
         notes=notes,
     )
@@ -278,7 +280,7 @@ def aligned(data: PartialLabelDataset, class_names: tuple[str, ...]) -> PartialL
             f"{data.name}, row {row}: the true label {data.class_names[data.y[row]]!r} is not one of the "
             f"{len(class_names)} classes of the training data."
         )
-    return replace(data, candidates=None, annotations=None, class_names=class_names, y=y)
+    return replace(data, candidates=None, annotations=None, prior=None, class_names=class_names, y=y)
 
 
 def _has_truth(data: PartialLabelDataset) -> bool:

@@ -290,7 +290,7 @@ def _with_sets(data: PartialLabelDataset, labels: Path) -> PartialLabelDataset:
     names = tuple(dict.fromkeys((*data.class_names, *(label for cell in cells for label in cell))))  # people add some
     number = {name: k for k, name in enumerate(names)}
     lists = ([number[label] for label in cell] for cell in cells)
-    return replace(kept, candidates=CandidateSets.from_lists(lists, len(names), names), annotations=None)
+    return replace(kept, candidates=CandidateSets.from_lists(lists, len(names), names), annotations=None, prior=None)
 
 
 def _check_other(given: Path, out: Path) -> None:

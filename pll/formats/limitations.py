@@ -21,6 +21,7 @@ PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
     "pictures": (lambda data: data.pictures is not None, "The names of the pictures."),
     "categories": (lambda data: bool(data.categories), "The columns of words."),
     "extras": (lambda data: bool(data.extras), "The columns that are carried along."),
+    "prior": (lambda data: data.prior is not None, "The prior of the candidates."),
     "annotations": (lambda data: data.annotations is not None, "Who gave which label."),
     "class names": (lambda data: has_names(data), "The names of the classes: they become numbers."),
     "ids": (lambda data: has_ids(data), "The ids: rows are numbered when read."),
@@ -31,7 +32,7 @@ PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
 """What a dataset may have: whether it has, and what to say where a format cannot hold it."""
 
 
-ALL_BUT_PIXELS = frozenset(PARTS) - {"image shape", "images"}
+ALL_BUT_PIXELS = frozenset(PARTS) - {"image shape", "images", "prior"}
 """What formats of text can hold."""
 
 

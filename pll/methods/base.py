@@ -27,7 +27,7 @@ from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.io import check_finite, feature_array
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
-from pll.weights import Weights, identified_labels
+from pll.weights import Weights, checked_prior, identified_labels
 
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[Any]
@@ -43,6 +43,8 @@ class Task:
         candidates: n candidate sets.
         y: (n,) true labels, −1 where unknown. Used to measure the accuracy; only pn-oracle learns from them.
         X_test, y_test: unseen examples and their true labels.
+        prior: (nnz,) prior of the candidates, aligned with `candidates.indices`; see `pll.weights.checked_prior`.
+            Only methods with `takes_prior` use it.
     """
 
     X: Features
@@ -50,6 +52,7 @@ class Task:
     y: npt.NDArray[np.int64] | None = None
     X_test: Features | None = None
     y_test: npt.NDArray[np.int64] | None = None
+    prior: Weights | None = None
 
 
 class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -74,6 +77,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Description of the method in at most two lines."""
     needs_truth: ClassVar[bool] = False
     """Whether the method learns from the true labels (pn-oracle only)."""
+    takes_prior: ClassVar[bool] = False
+    """Whether the method uses a prior of the candidates."""
 
     feature_names_in_: npt.NDArray[np.object_]
     label_weights_: Weights
@@ -188,7 +193,9 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
                 - a SciPy sparse (n, c) matrix;
                 - (n,) labels of any kind: numbers or text. Every set then has one label.
             truth: (n,) true class indices; pn-oracle needs them (unless `y` is labels), no other method takes them.
-            prior: not used by any method yet.
+            prior: (nnz,) prior of the candidates, at least 0, aligned with `CandidateSets.indices`; normalised on each
+                set. Label weights start from it, and are w_ij ∝ prior_ij · g_j(x_i) on S_i; a uniform prior changes
+                nothing. Gradient methods, IPAL and SURE use it.
             votes: not used by any method yet.
 
         Returns:
@@ -197,8 +204,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Raises:
             UserError: invalid data or settings, or an argument that the method does not use.
         """
-        for name, given in (("prior", prior), ("votes", votes)):
-            if given is not None:
+        for name, given, used in (("prior", prior, self.takes_prior), ("votes", votes, False)):
+            if given is not None and not used:
                 raise UserError(f"{self.title} does not use {name}; leave {name}= out.")
         if truth is not None and not self.needs_truth:
             raise UserError(f"{self.title} learns from candidate sets alone; leave truth= out.")
@@ -211,7 +218,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
                 raise UserError("y holds the labels already; leave truth= out, or give candidate sets as y.")
             truth = candidates.indices
         known = None if truth is None else whole_numbers(truth, "true labels")
-        for _ in self.iter_fit(Task(features, candidates, known)):
+        given = None if prior is None else checked_prior(prior, candidates)
+        for _ in self.iter_fit(Task(features, candidates, known, prior=given)):
             pass
         self._labels = labels
         self._forget_training()
@@ -398,7 +406,8 @@ def validated(task: Task, *, allow_missing: bool = False) -> Task:
     y_test = None
     if X_test is not None and task.y_test is not None:
         y_test = _checked_truth(task.y_test, len(X_test), c, "test ")
-    return Task(X, task.candidates, y, X_test, y_test)
+    prior = None if task.prior is None else checked_prior(task.prior, task.candidates)
+    return Task(X, task.candidates, y, X_test, y_test, prior)
 
 
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:

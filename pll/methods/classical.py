@@ -49,6 +49,8 @@ class ClassicalEstimator(PartialLabelEstimator):
     ) -> Iterator[tuple[Weights, float | None]]:
         """Yield (label weights (nnz,), loss or None) per iteration; set the attributes of `_fitted` before each yield.
 
+        At its start `label_weights_` is uniform, or the prior for a method that takes one.
+
         Call `hook` at least once a second, so that training can be stopped.
         """
 
@@ -65,7 +67,8 @@ class ClassicalEstimator(PartialLabelEstimator):
         self.class_names_ = task.candidates.class_names
         self.input_shape_ = task.X.shape[1:]
         self._scaling = fit_scaling(task.X, self.scale)
-        self.label_weights_ = task.candidates.uniform_weights()
+        start = task.prior if self.takes_prior else None
+        self.label_weights_ = task.candidates.uniform_weights() if start is None else start
         monitor = self._monitor = Monitor(task.candidates, task.y, task.y_test)
         X = self._scaled(task.X)
         X_test = None if task.X_test is None else self._scaled(task.X_test)

@@ -10,6 +10,8 @@ An epoch is one pass over the m copies in random order, so that the copies of on
 times. Nothing is ever identified while it learns: wrong copies are averaged out, or they are not. Compared with
 PRODEN-naive, which keeps an example's candidates together at 1/|S_i| each, an example here counts |S_i| times.
 
+With a prior, copy (i, j) counts |S_i| · prior_ij instead of once.
+
 Label weights: the model's scores restricted to S_i, from the latest training pass of any copy.
 
 Hyper-parameters: those of every deep method.
@@ -32,6 +34,7 @@ from pll.methods.deep import DeepEstimator
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer
+from pll.weights import Weights
 
 
 @own_settings(lr=5e-3)
@@ -50,7 +53,7 @@ class PNDecomp(DeepEstimator):
     )
 
     def _objective(self, task: Task) -> Objective:
-        return _Decomposed(get_loss(self.loss), task.candidates)
+        return _Decomposed(get_loss(self.loss), task.candidates, task.prior)
 
 
 class _Decomposed(Objective):
@@ -58,14 +61,23 @@ class _Decomposed(Objective):
 
     owners: Tensor
 
-    def __init__(self, loss: Loss, candidates: CandidateSets) -> None:
+    def __init__(self, loss: Loss, candidates: CandidateSets, prior: Weights | None) -> None:
         self._loss = loss
         self._labels = torch.from_numpy(candidates.indices.astype(np.int64))  # (m,)
         self.owners = torch.from_numpy(candidates.rows.copy())  # (m,)
+        self._counts = None  # (m,) |S_i| · prior_ij: how much a copy counts; exactly 1 where the prior is uniform
+        if prior is not None:
+            mean = np.add.reduceat(prior.astype(np.float64), candidates.indptr[:-1]) / candidates.sizes
+            self._counts = torch.from_numpy((prior / mean[candidates.rows]).astype(np.float32))
 
     def start(self, trainer: Trainer) -> None:
         self._labels = self._labels.to(trainer.X.device)
         self.owners = self.owners.to(trainer.X.device)
+        if self._counts is not None:
+            self._counts = self._counts.to(trainer.X.device)
 
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
-        return self._loss(logits).gather(1, self._labels[batch.units][:, None]).mean()
+        losses = self._loss(logits).gather(1, self._labels[batch.units][:, None])  # (B, 1)
+        if self._counts is not None:
+            losses = losses * self._counts[batch.units][:, None]
+        return losses.mean()

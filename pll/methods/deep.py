@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -55,6 +55,7 @@ class DeepEstimator(PartialLabelEstimator):
         seed: fixes initial parameters, order of examples, dropout.
     """
 
+    takes_prior: ClassVar[bool] = True
     model_: nn.Module
     """Takes raw features, gives logits: scaling and network in one."""
 
@@ -216,6 +217,7 @@ class DeepEstimator(PartialLabelEstimator):
             self.seed,
             augment,
             loss_draws=callable(self.loss),  # who knows what it does
+            prior=task.prior,
         )
         warm = self.__dict__.pop("_warm_arrays", None)
         if warm is not None:

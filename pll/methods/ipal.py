@@ -8,7 +8,7 @@ once; the label weights then follow along the resulting graph, each example stay
        min_{w_i ≥ 0} ‖ x_i − Σ_{r ∈ N(i)} w_ir x_r ‖²,      each w_i then divided by its sum,
 
    which makes W (n × n, k entries a row). Where no neighbour helps (w_i = 0) all count alike.
-2. Propagation, T iterations from F⁰_ij = 1/|S_i| on S_i: F̃ = α W F + (1 − α) F⁰, then rows restricted to S_i and
+2. Propagation, T iterations from F⁰_ij = 1/|S_i| on S_i (or the prior): F̃ = α W F + (1 − α) F⁰, then rows restricted to S_i and
    normalised.
 3. Class masses: f_ij · (Σ_i F⁰_ij / Σ_i f_ij), so that classes that attract too much give some back. The identified
    label is the argmax over S_i.
@@ -71,6 +71,7 @@ class IPAL(NeighbourEstimator):
         "Strong even where sets are large; slow on many features (it compares all pairs)."
     )
 
+    takes_prior: ClassVar[bool] = True
     _fitted = ("train_", "labels_")
 
     labels_: npt.NDArray[np.int64]
@@ -116,9 +117,9 @@ class IPAL(NeighbourEstimator):
     ) -> Iterator[tuple[Weights, float | None]]:
         self._check_settings()
         self._remember(X)
-        start = candidates.uniform_weights().astype(np.float64)  # F⁰ (nnz,)
+        start = self.label_weights_.astype(np.float64)  # F⁰ (nnz,)
         # A stop before the first iteration leaves a model that predicts.
-        self.labels_ = identified_labels(candidates.uniform_weights(), candidates)
+        self.labels_ = identified_labels(self.label_weights_, candidates)
         flow = self._flow(candidates, hook)
         f = start
         for _ in range(self.propagations):

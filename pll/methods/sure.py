@@ -68,6 +68,7 @@ class SURE(ClassicalEstimator):
         "Strong on small data; its kernel takes 8 n² bytes (200 MB for 5,000 examples)."
     )
 
+    takes_prior: ClassVar[bool] = True
     _fitted = ("coef_", "intercept_", "support_", "width_")
 
     coef_: Matrix
@@ -124,7 +125,7 @@ class SURE(ClassicalEstimator):
         ridge: Ridge = KernelRidge(X, self.beta, hook) if rbf else LinearRidge(X, self.beta, hook)
         self.stage_ = ""
         self.width_ = np.array(ridge.width)
-        p = candidates.uniform_weights().astype(np.float64)  # (nnz,)
+        p = self.label_weights_.astype(np.float64)  # (nnz,) uniform, or the prior
         for _ in range(self.max_rounds):
             hook()
             P = dense(p, candidates)

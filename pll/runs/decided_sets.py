@@ -16,6 +16,7 @@ import numpy as np
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.weights import carried_over
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class DecidedSets:
         annotations = data.annotations
         if annotations is not None:
             annotations = replace(annotations, class_names=sets.class_names)
-        return replace(data, candidates=sets, annotations=annotations)
+        prior = carried_over(data.prior, data.sets(), sets)
+        return replace(data, candidates=sets, annotations=annotations, prior=prior)
 
 
 def with_sets(

@@ -187,6 +187,8 @@ class _Fitting:
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
         self._note_facts()
         first = self._warm_start()
+        if first is None and self.estimator.takes_prior:
+            first = train.prior
         checkpoint = self._rewind_to_checkpoint(first)
         if self.on_ready is not None:
             self.on_ready(self.parts, self.estimator)
@@ -289,6 +291,12 @@ class _Fitting:
         self.history.rewind(epoch)
         return checkpoint
 
+    def _unused(self) -> list[str]:
+        """What the data has that the method does not use, as sentences."""
+        if self.parts.train.prior is None or self.estimator.takes_prior:
+            return []
+        return [f"{self.estimator.title} does not use the prior of the candidates; it takes them all alike."]
+
     def _note_facts(self) -> None:
         train, test = self.parts.train, self.parts.test
         params = self.estimator.get_params()
@@ -305,7 +313,7 @@ class _Fitting:
                 "input_shape": list(train.input_shape),
                 "class_names": list(train.class_names),
                 "mean_candidates": train.sets().nnz / len(train),
-                "warnings": warnings_about(train),
+                "warnings": warnings_about(train) + self._unused(),
             },
             epochs=self.estimator.total_epochs(),
         )

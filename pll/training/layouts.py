@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from pll.candidates import CandidateSets
+from pll.weights import Weights, log_prior
 
 DENSE_UP_TO = 64
 """Largest number of classes for which the dense layout is always chosen."""
@@ -28,7 +29,10 @@ class Batch(Protocol):
     """(B,) the training units: the examples themselves, unless the objective has `owners`."""
 
     def restrict(self, logits: Tensor) -> Tensor:
-        """Return the (B, k) softmax of (B, c) logits restricted to S_i, 0 off it (paper, Eq. norm)."""
+        """Return the (B, k) softmax of (B, c) logits restricted to S_i, 0 off it (paper, Eq. norm).
+
+        Where there is a prior, it is multiplied by that and normalised again.
+        """
 
     def pick(self, matrix: Tensor) -> Tensor:
         """Return the (B, k) columns of the candidates of a (B, c) matrix."""
@@ -56,22 +60,30 @@ class Layout(Protocol):
         """Return the candidates of the examples with these (B,) int64 indices."""
 
 
-def choose_layout(candidates: CandidateSets, device: torch.device) -> Layout:
-    """Return the dense layout for few classes or nearly full sets, the padded one otherwise."""
+def choose_layout(candidates: CandidateSets, device: torch.device, prior: Weights | None = None) -> Layout:
+    """Return the dense layout for few classes or nearly full sets, the padded one otherwise.
+
+    Args:
+        prior: (nnz,) of `pll.weights.checked_prior`; `Batch.restrict` multiplies the softmax by it.
+    """
     dense_is_small = candidates.n_classes <= DENSE_UP_TO
     nearly_full = candidates.nnz * 2 >= len(candidates) * candidates.n_classes
     kind = DenseLayout if dense_is_small or nearly_full else PaddedLayout
-    return kind(candidates, device)
+    return kind(candidates, device, log_prior(prior, candidates))
 
 
 class DenseLayout:
     """Weight stores are (n, c), 0 off the candidates."""
 
-    def __init__(self, candidates: CandidateSets, device: torch.device) -> None:
+    def __init__(self, candidates: CandidateSets, device: torch.device, log_prior: Weights | None = None) -> None:
         mask = torch.from_numpy(candidates.mask()).to(device)
         # S is kept apart from the weights: a weight that underflows to 0 must be able to come back.
         self.offset = torch.zeros(mask.shape, device=device).masked_fill_(~mask, -torch.inf)  # (n, c)
         self.entries = torch.from_numpy(candidates.rows * candidates.n_classes + candidates.indices).to(device)
+        self.members = None  # (n, c) S, where the offset does not say it: a candidate may have the prior 0
+        if log_prior is not None:
+            self.members = mask
+            self.offset.view(-1)[self.entries] = torch.from_numpy(log_prior).to(device)
 
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
         weights = torch.zeros_like(self.offset)
@@ -82,13 +94,14 @@ class DenseLayout:
         return weights.view(-1)[self.entries].cpu().numpy()
 
     def batch(self, rows: Tensor) -> Batch:
-        return _DenseBatch(rows, self.offset)
+        return _DenseBatch(rows, self.offset, self.members)
 
 
 class _DenseBatch:
-    def __init__(self, rows: Tensor, offset: Tensor) -> None:
+    def __init__(self, rows: Tensor, offset: Tensor, members: Tensor | None) -> None:
         self.rows = self.units = rows
         self._offset = offset
+        self._members = members
 
     def restrict(self, logits: Tensor) -> Tensor:
         return torch.softmax(logits + self._offset.index_select(0, self.rows), dim=1)
@@ -103,18 +116,21 @@ class _DenseBatch:
         weights.index_copy_(0, self.rows, values)
 
     def mask(self, n_classes: int) -> Tensor:
+        if self._members is not None:
+            return self._members.index_select(0, self.rows)
         return self._offset.index_select(0, self.rows) == 0
 
 
 class PaddedLayout:
     """Weight stores are (nnz + 1,): aligned with `indices`, plus one place that padding points at, always 0."""
 
-    def __init__(self, candidates: CandidateSets, device: torch.device) -> None:
+    def __init__(self, candidates: CandidateSets, device: torch.device, log_prior: Weights | None = None) -> None:
         self.starts = torch.from_numpy(candidates.indptr[:-1].copy()).to(device)
         self.sizes = torch.from_numpy(candidates.sizes.copy()).to(device)
         padded = np.append(candidates.indices, np.int32(0)).astype(np.int64)
         self.indices = torch.from_numpy(padded).to(device)  # (nnz + 1,)
         self.nnz = candidates.nnz
+        self.offset = None if log_prior is None else self.store(log_prior)
 
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
         return torch.from_numpy(np.append(flat, np.float32(0))).to(self.indices.device)
@@ -127,19 +143,25 @@ class PaddedLayout:
         within = torch.arange(int(sizes.max()), device=rows.device)  # (k,)
         valid = within < sizes  # (B, k)
         positions = torch.where(valid, self.starts[rows][:, None] + within, self.nnz)  # (B, k)
-        return _PaddedBatch(rows, positions, self.indices[positions], valid)
+        offset = None if self.offset is None else self.offset[positions]  # (B, k)
+        return _PaddedBatch(rows, positions, self.indices[positions], valid, offset)
 
 
 class _PaddedBatch:
-    def __init__(self, rows: Tensor, positions: Tensor, columns: Tensor, valid: Tensor) -> None:
+    def __init__(
+        self, rows: Tensor, positions: Tensor, columns: Tensor, valid: Tensor, offset: Tensor | None = None
+    ) -> None:
         self.rows = self.units = rows
         self._positions = positions
         self._columns = columns
         self._valid = valid
+        self._offset = offset
 
     def restrict(self, logits: Tensor) -> Tensor:
-        own = logits.gather(1, self._columns).masked_fill(~self._valid, -torch.inf)
-        return torch.softmax(own, dim=1)
+        own = logits.gather(1, self._columns)
+        if self._offset is not None:
+            own = own + self._offset
+        return torch.softmax(own.masked_fill(~self._valid, -torch.inf), dim=1)
 
     def pick(self, matrix: Tensor) -> Tensor:
         return matrix.gather(1, self._columns)

@@ -125,7 +125,7 @@ class Objective(ABC):
 
 
 class WeightedLoss(Objective):
-    """Σ_j w_ij ℓ(g(x_i), e^j), averaged over the batch (paper, Eq. softmin); the weights stay uniform.
+    """Σ_j w_ij ℓ(g(x_i), e^j), averaged over the batch (paper, Eq. softmin); the weights stay as they start.
 
     Attributes:
         weights: the training weights, a store of the trainer's layout.
@@ -137,7 +137,7 @@ class WeightedLoss(Objective):
         self._loss = loss
 
     def start(self, trainer: Trainer) -> None:
-        self.weights = trainer.label_weights.clone()  # uniform, Eq. (init)
+        self.weights = trainer.label_weights.clone()  # uniform, Eq. (init), or the prior
 
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
         return (batch.read(self.weights) * batch.pick(self._loss(logits))).sum() / len(logits)
@@ -175,12 +175,14 @@ class Trainer:
         seed: seed of the order of examples and of random draws of network and augmentation.
         augment: random changes of the scaled features of a training batch; not applied in evaluation.
         loss_draws: whether the objective's loss may draw from torch's global random stream.
+        prior: (nnz,) of `pll.weights.checked_prior`: label weights start from it and are w ∝ prior · softmax on S_i.
 
     Attributes:
         epoch: epochs completed.
         cursor: training units of the current epoch already used.
         stream: random stream of network and augmentation; the caller of `step` enters `stream.drawing()`.
-        label_weights: store of `layout`, restricted softmax of each example's latest training pass; uniform at first.
+        label_weights: store of `layout`, restricted softmax of each example's latest training pass; at first
+            the prior, or uniform.
     """
 
     def __init__(
@@ -193,6 +195,7 @@ class Trainer:
         seed: int,
         augment: Augmentation | None = None,
         loss_draws: bool = False,
+        prior: Weights | None = None,
     ) -> None:
         self.network = network.to(X.device)
         self.X = X
@@ -200,8 +203,8 @@ class Trainer:
         self.seed = seed
         self.augment = augment
         self.optimiser = optimisation.start(network.parameters())
-        self.layout = choose_layout(candidates, X.device)
-        self.label_weights = self.layout.store(candidates.uniform_weights())  # Eq. (init)
+        self.layout = choose_layout(candidates, X.device, prior)
+        self.label_weights = self.layout.store(candidates.uniform_weights() if prior is None else prior)  # Eq. (init)
         self.epoch = 0
         self.cursor = 0
         self._loss_sum = torch.zeros((), device=X.device)

@@ -36,6 +36,7 @@ from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.schema import results_among
 from pll.images import Pictures
 from pll.io import Column, as_column
+from pll.weights import Weights, checked_prior, on_candidates
 
 Arrays = Mapping[str, npt.NDArray[Any]]
 
@@ -248,7 +249,7 @@ def _text_array(texts: Sequence[str], what: str) -> npt.NDArray[np.str_]:
 
 
 KEYS = (
-    *("X", "candidates", "indptr", "indices", "n_classes", "y", "class_names", "ids"),
+    *("X", "candidates", "indptr", "indices", "n_classes", "y", "class_names", "ids", "prior"),
     *("is_test", "split", "feature_names", "images", "kind"),
     *PART_KEYS,
 )
@@ -282,9 +283,11 @@ class Npz(Format):
         if not names:
             names = tuple(str(k) for k in range(_count_classes(arrays, y)))
         ids = _texts(arrays, "ids")
+        sets = _candidates(arrays, len(X), names)
         return PartialLabelDataset(
             X=X,
-            candidates=_candidates(arrays, len(X), names),
+            candidates=sets,
+            prior=_prior(arrays, sets),
             y=y,
             class_names=names,
             ids=None if ids is None else check_ids(ids, int),
@@ -307,7 +310,7 @@ class Npz(Format):
         sets = dataset.candidates
         if sets is not None:
             arrays |= {"indptr": sets.indptr, "indices": sets.indices, "n_classes": np.array(sets.n_classes)}
-        optional = {"y": dataset.y, "is_test": dataset.is_test, "images": dataset.images}
+        optional = {"y": dataset.y, "prior": dataset.prior, "is_test": dataset.is_test, "images": dataset.images}
         arrays |= {name: array for name, array in optional.items() if array is not None}
         texts = {"class_names": dataset.class_names, "feature_names": dataset.feature_names}
         arrays |= {name: np.array(text, dtype=np.str_) for name, text in texts.items() if text}
@@ -432,6 +435,20 @@ def _candidates(arrays: Arrays, n: int, names: tuple[str, ...]) -> CandidateSets
         f"Found {listing(given)}; candidate sets are given either as the mask candidates (n, c), or as indptr and "
         "indices together."
     )
+
+
+def _prior(arrays: Arrays, sets: CandidateSets | None) -> Weights | None:
+    """(nnz,) of the array `prior`, which may also be a matrix (n, c)."""
+    if "prior" not in arrays:
+        return None
+    if sets is None:
+        raise UserError("There is an array prior but no candidate sets; give candidates, or indptr and indices.")
+    array = arrays["prior"]
+    if array.dtype.kind not in "iuf":
+        raise UserError(f"The array prior holds {kind_of(array.dtype)}; save numbers, one for each candidate.")
+    if array.shape == sets.shape:
+        array = on_candidates(array, sets)
+    return checked_prior(array, sets)
 
 
 def _from_mask(mask: npt.NDArray[Any], n: int, names: tuple[str, ...]) -> CandidateSets:

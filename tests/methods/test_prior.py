@@ -1,0 +1,203 @@
+"""A prior of the candidates: what starts from it, what follows from it, and that a uniform one changes nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll import formats
+from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.methods import METHODS
+from pll.methods.base import Task
+from pll.runs import runner
+from pll.runs.config import RunConfig
+from pll.runs.decided_sets import DecidedSets
+from pll.runs.folder import RunFolder
+from pll.runs.history import History
+from pll.synthesis import flip_binomial
+from pll.training.metrics import StopTraining
+from pll.weights import checked_prior, on_candidates, restricted_softmax
+
+RNG = np.random.default_rng(0)
+N, C = 90, 5
+TRUTH = RNG.integers(0, C, N)
+X = (RNG.normal(size=(N, 6)) + 2.0 * np.eye(C, 6)[TRUTH]).astype(np.float32)
+SETS = flip_binomial(TRUTH, C, 0.5, seed=1)
+WIDE = CandidateSets(SETS.indptr, SETS.indices, 300, tuple(map(str, range(300))))  # the padded layout
+PRIOR = checked_prior(RNG.random(SETS.nnz) + 0.1, SETS)
+SMALL = SETS.take(np.arange(8))
+GRADIENT = [name for name, method in METHODS.items() if hasattr(method(), "epochs") and method.takes_prior]
+SHORT = {"epochs": 3, "batch_size": 32}
+
+
+def fitted(name: str, sets: CandidateSets = SETS, prior: np.ndarray | None = None, **settings: object):
+    method = METHODS[name]
+    known = method().get_params()
+    chosen = {key: value for key, value in (SHORT | settings).items() if key in known}
+    truth = TRUTH if method.needs_truth else None
+    return method(**chosen).fit(X, sets, truth=truth, prior=prior)
+
+
+@pytest.mark.parametrize("sets", [SETS, WIDE], ids=["dense", "padded"])
+@pytest.mark.parametrize("name", [*GRADIENT, "ipal", "sure"])
+def test_a_uniform_prior_changes_no_bit(name: str, sets: CandidateSets) -> None:
+    if sets is WIDE and name in ("ipal", "sure"):
+        pytest.skip("these have one layout")
+    plain, uniform = fitted(name, sets), fitted(name, sets, prior=np.full(sets.nnz, 0.1))
+    assert np.array_equal(plain.label_weights_, uniform.label_weights_)
+    assert all(
+        np.array_equal(a, b)
+        for a, b in zip(plain.fitted_arrays().values(), uniform.fitted_arrays().values(), strict=True)
+    )
+
+
+@pytest.mark.parametrize("sets", [SETS, WIDE], ids=["dense", "padded"])
+@pytest.mark.parametrize("name", GRADIENT)
+def test_label_weights_are_prior_times_softmax(name: str, sets: CandidateSets) -> None:
+    found = fitted(name, sets, prior=PRIOR)
+    scores = found.predict_proba(X)[sets.rows, sets.indices].astype(np.float64) * PRIOR
+    expected = scores / np.add.reduceat(scores, sets.indptr[:-1])[sets.rows]
+    assert found.label_weights_ == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ["proden", "proden-naive", "pn-decomp", "ipal", "sure"])
+def test_a_prior_near_certainty_decides(name: str) -> None:
+    wanted = SETS.indices[SETS.indptr[1:] - 1]  # the last candidate of each, mostly wrong
+    prior = np.where(on_candidates(np.arange(C) == wanted[:, None], SETS), 1.0, 1e-12)
+    assert (fitted(name, prior=prior, epochs=1, propagations=1, max_rounds=1).identify() == wanted).mean() > 0.95
+
+
+def test_a_candidate_of_prior_0_never_gets_weight_and_the_layouts_agree() -> None:
+    prior = PRIOR.copy()
+    starts = SETS.indptr[:-1][SETS.sizes > 1]
+    prior[starts] = 0.0
+    dense, padded = fitted("proden", prior=prior), fitted("proden", WIDE, prior=prior)
+    assert (dense.label_weights_[starts] == 0).all() and (padded.label_weights_[starts] == 0).all()
+    assert np.isfinite(padded.label_weights_).all()
+    ga = fitted("ga", prior=prior)  # S itself stays what it is: GA learns from what is outside it
+    assert np.array_equal(ga.fitted_arrays()["1.1.weight"], fitted("ga").fitted_arrays()["1.1.weight"])
+
+
+@pytest.mark.parametrize(
+    ("prior", "words"),
+    [
+        (np.ones(3), "one number for each candidate"),
+        (np.where(np.arange(SETS.nnz) == 4, -1.0, 1.0), "0 or more"),
+        (np.where(np.arange(SETS.nnz) == 4, np.nan, 1.0), "Row"),
+        (np.where(SETS.rows == 7, 0.0, 1.0), "Row 7"),
+        (["a"] * SETS.nnz, "must be numbers"),
+    ],
+)
+def test_a_bad_prior_is_refused(prior: np.ndarray, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        METHODS["proden"]().fit(X, SETS, prior=prior)
+
+
+@pytest.mark.parametrize("name", ["plknn", "clpl", "ecoc", "plsvm"])
+def test_methods_without_initial_weights_refuse_it(name: str) -> None:
+    with pytest.raises(UserError, match="does not use prior"):
+        METHODS[name]().fit(X, SETS, prior=PRIOR)
+
+
+@given(st.lists(st.floats(0, 1e300), min_size=SMALL.nnz, max_size=SMALL.nnz))
+def test_a_checked_prior_sums_to_one_and_is_kept_as_it_is(values: list[float]) -> None:
+    array = np.array(values)
+    array[SMALL.indptr[:-1]] += 1e-3
+    prior = checked_prior(array, SMALL)
+    assert np.add.reduceat(prior.astype(np.float64), SMALL.indptr[:-1]) == pytest.approx(np.ones(len(SMALL)), abs=1e-6)
+    assert checked_prior(prior, SMALL) is prior
+
+
+def test_uniform_priors_of_any_size_are_the_uniform_weights() -> None:
+    sets = CandidateSets.from_lists([list(range(k)) for k in range(1, 1001)], 1000)
+    for value in (1.0, 0.1, 1e-30, 3e38):
+        assert np.array_equal(checked_prior(np.full(sets.nnz, value), sets), sets.uniform_weights())
+
+
+def dataset(prior: np.ndarray | None = PRIOR) -> PartialLabelDataset:
+    return PartialLabelDataset(X=X, candidates=SETS, y=TRUTH, prior=prior)
+
+
+def test_a_dataset_keeps_it_through_files_slices_and_decisions(tmp_path: Path) -> None:
+    data = dataset()
+    formats.write(data, tmp_path / "data.npz")
+    again = formats.read(tmp_path / "data.npz")
+    assert again.prior is not None and np.array_equal(again.prior, PRIOR) and again.fingerprint == data.fingerprint
+    assert data.fingerprint != dataset(None).fingerprint
+    part = data.take([5, 2])
+    assert part.prior is not None and part.prior.tolist() == [*PRIOR[SETS.positions([5])], *PRIOR[SETS.positions([2])]]
+    assert "The prior of the candidates." in formats.FORMATS["csv"].cannot_hold(data)
+    row = int(np.flatnonzero(SETS.sizes > 1)[0])
+    decided = DecidedSets.of("r", "a", "a", {row: [int(SETS[row][1])]}).applied(data)
+    at = decided.sets().positions(np.array([row]))
+    assert decided.prior is not None and decided.prior[at].tolist() == [1.0]
+    others = [k for k in range(N) if k != row]
+    assert np.array_equal(decided.take(others).prior, data.take(others).prior)
+
+
+def test_a_matrix_of_probabilities_is_a_prior_in_data_npz(tmp_path: Path) -> None:
+    matrix = RNG.random((N, C))
+    np.savez(tmp_path / "data.npz", X=X, candidates=SETS.mask(), prior=matrix)
+    prior = formats.read(tmp_path / "data.npz").prior
+    assert prior is not None and np.array_equal(prior, checked_prior(on_candidates(matrix, SETS), SETS))
+    np.savez(tmp_path / "data.npz", X=X, candidates=SETS.mask(), prior=matrix[:5])
+    with pytest.raises(UserError, match=r"data\.npz.*prior"):
+        formats.read(tmp_path / "data.npz")
+
+
+def config(path: Path, method: str = "proden") -> RunConfig:
+    params = SHORT | {"epochs": 4} if method == "proden" else {}
+    return RunConfig(Source("data.npz", str(path)), method, params)
+
+
+def test_a_run_starts_its_history_from_it_and_resumes_to_the_same_result(tmp_path: Path) -> None:
+    path = tmp_path / "data.npz"
+    formats.write(dataset(), path)
+    whole, broken = (RunFolder(tmp_path / name) for name in ("whole", "broken"))
+    whole.create(config(path))
+    runner.run(whole)
+    assert np.array_equal(History(whole.history, SETS).weights(0), PRIOR)
+    assert not np.array_equal(History(whole.history, SETS).weights(1), PRIOR)
+    calls = 0
+
+    def stop() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 6:
+            raise StopTraining
+
+    broken.create(config(path))
+    runner.run(broken, hook=stop)
+    runner.run(broken)
+    for name in ("history/final.npy", "model.safetensors"):
+        assert (whole.path / name).read_bytes() == (broken.path / name).read_bytes()
+
+
+def test_a_run_of_a_method_that_does_not_use_it_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "data.npz"
+    formats.write(dataset(), path)
+    folder = RunFolder(tmp_path / "run")
+    folder.create(config(path, "plknn"))
+    runner.run(folder)
+    assert any("does not use the prior" in words for words in folder.about()["data"]["warnings"])
+    plain = METHODS["plknn"]().fit(X, SETS)
+    assert np.array_equal(np.load(folder.path / "history" / "final.npy"), plain.label_weights_)
+
+
+def test_restricted_softmax_multiplies_by_it() -> None:
+    scores = RNG.normal(size=SETS.nnz)
+    expected = np.exp(scores) * PRIOR
+    expected /= np.add.reduceat(expected, SETS.indptr[:-1])[SETS.rows]
+    assert restricted_softmax(scores, SETS, PRIOR) == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_task_refuses_a_prior_of_other_sets() -> None:
+    with pytest.raises(UserError, match="prior"):
+        next(iter(METHODS["proden"](epochs=1).iter_fit(Task(X, SETS, prior=PRIOR[:-1]))))

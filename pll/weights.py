@@ -91,9 +91,9 @@ def checked_prior(prior: npt.ArrayLike, candidates: CandidateSets) -> Weights:
     top = np.maximum.reduceat(values, starts)
     if not (top > 0).all():
         raise UserError(f"Row {int(np.argmin(top))}: the prior of every candidate is 0; leave at least one possible.")
-    if isinstance(prior, np.ndarray) and prior.dtype == np.float32:
-        if (np.abs(np.add.reduceat(values, starts) - 1.0) < NORMALISED).all():
-            return prior  # as it is: normalising twice would change the last bit
+    is_normalised = (np.abs(np.add.reduceat(np.minimum(values, 1.0), starts) - 1.0) < NORMALISED).all()
+    if is_normalised and isinstance(prior, np.ndarray) and prior.dtype == np.float32 and (top <= 1).all():
+        return prior  # as it is: normalising twice would change the last bit
     return normalise(values / top[candidates.rows], candidates)  # first by the top: sums of huge numbers overflow
 
 

@@ -8,8 +8,8 @@ once; the label weights then follow along the resulting graph, each example stay
        min_{w_i ≥ 0} ‖ x_i − Σ_{r ∈ N(i)} w_ir x_r ‖²,      each w_i then divided by its sum,
 
    which makes W (n × n, k entries a row). Where no neighbour helps (w_i = 0) all count alike.
-2. Propagation, T iterations from F⁰_ij = 1/|S_i| on S_i (or the prior): F̃ = α W F + (1 − α) F⁰, then rows restricted to S_i and
-   normalised.
+2. Propagation, T iterations from F⁰_ij = 1/|S_i| on S_i, or the prior: F̃ = α W F + (1 − α) F⁰, then rows restricted to
+   S_i and normalised.
 3. Class masses: f_ij · (Σ_i F⁰_ij / Σ_i f_ij), so that classes that attract too much give some back. The identified
    label is the argmax over S_i.
 4. An unseen x is rebuilt from its k neighbours in the same way (weights as they are), and gets the class whose

@@ -8,9 +8,9 @@ from pll.errors import UserError
 from pll.export import ExportSource, archive_data, archive_name, parts_of, preview
 from pll.export.run_export import export_source
 from pll.runs.run import Run
-from pll.ui import session
+from pll.ui import health_notice, session
 from pll.ui.export import download
-from pll.ui.format import count, headline, percent, without_none
+from pll.ui.format import count, headline, percent, plain, without_none
 from pll.ui.routes import go, link
 
 PREVIEWED = 200
@@ -30,7 +30,11 @@ def offer(run: Run) -> None:
     """The labels, and every form they can be taken away in."""
     source = export_source(run.folder, run.parts())
     share, of_what = headline(source.metrics)
-    st.markdown(f"**{source.name}** — {count(len(source.ids), 'label')}, {percent(share)} {of_what}")
+    n = len(source.order) or len(source.ids)
+    held = 0 if source.held is None else len(source.held)
+    predicted = f", {held:,} of them predicted (held out from training)" if held else ""
+    st.markdown(f"**{plain(source.name)}** — {count(n, 'label')}{predicted}, {percent(share)} {of_what}")
+    health_notice.show(source.health)
     st.dataframe(
         without_none(preview(source, rows=PREVIEWED)),
         hide_index=True,
@@ -38,8 +42,8 @@ def offer(run: Run) -> None:
         key="preview",
         alt="Labels of this run",
     )
-    if len(source.ids) > PREVIEWED:
-        st.caption(f"The first {PREVIEWED} of {count(len(source.ids), 'label')}. The files below hold all of them.")
+    if n > PREVIEWED:
+        st.caption(f"The first {PREVIEWED} of {count(n, 'label')}. The files below hold all of them.")
     away, files = st.columns(2, gap="large")
     with away:
         known = download.back(run, source)

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.runs.run import Run
-from pll.ui import links, session
+from pll.ui import health_notice, links, session
 from pll.ui.format import count
 from pll.ui.routes import go, link
 from pll.ui.train import live, run_controls, setup, sharing
@@ -55,6 +55,7 @@ def follow(run: Run) -> None:
         run_controls.bar(run, snapshot.state)
         if snapshot.error:
             st.error(snapshot.error, icon=":material/error:")
+        health_notice.show(snapshot.health)
         live.watch(run, snapshot.state)
         links.end_of_lesson(run_view(run))
 

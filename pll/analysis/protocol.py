@@ -26,12 +26,18 @@ from pll.synthesis.label_noise import Noisy
 class Parts:
     """Training part with candidate sets, and optionally a test part with true labels.
 
-    `featuriser` is what made the features of both, where they had to be made; it learnt from the training part alone.
+    Attributes:
+        featuriser: what made the features of both, where they had to be made; it learnt from the training part alone.
+        held: the rows of the data itself that are not learnt from, with truth or without; their labels are predicted.
+            None where all are learnt from.
+        order: ids of all rows of the data, in its order; () where all are learnt from.
     """
 
     train: PartialLabelDataset
     test: PartialLabelDataset | None = None
     featuriser: Featuriser | None = None
+    held: PartialLabelDataset | None = None
+    order: tuple[str, ...] = ()
 
     def task(self) -> Task:
         """Return the task of a method.
@@ -81,24 +87,23 @@ def prepare(
         UserError: a share that leaves no example on one side, both `holdout` and `test`, both `flip_with` and `noisy`,
             nothing to learn from.
     """
-    given = test is not None
+    given, held = test is not None, None
     if holdout is not None and given:
         raise UserError("Give either a share to hold out or a file to test on, not both.")
     if holdout is not None:
-        held = held_out(len(data), holdout, seed)
-        train, test = data.take(~held), data.take(held)
-    elif test is not None:
-        train = data.take(~data.is_test) if data.is_test is not None else data
-        test = aligned(test, data.class_names)
-    elif data.is_test is not None and data.is_test.any():
-        train, test = data.take(~data.is_test), data.take(data.is_test)
+        apart = held_out(len(data), holdout, seed)
     else:
-        train = data
+        apart = np.zeros(len(data), dtype=np.bool_) if data.is_test is None else data.is_test
+    train = data
+    if apart.any():
+        train, held = data.take(~apart), data.take(apart)
+    test = held if test is None else aligned(test, data.class_names)
     if test is not None and not _has_truth(test):
         if holdout is not None or given:
             raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
         test = None
-    return _parts(train, test, flip_with, features, seed, strict=strict, noisy=noisy, progress=progress)
+    parts = _parts(train, test, held, flip_with, features, seed, strict=strict, noisy=noisy, progress=progress)
+    return parts if held is None else replace(parts, order=tuple(data.row_ids.tolist()))
 
 
 def folds(
@@ -143,12 +148,13 @@ def one_fold(
     fold_of = np.empty(len(data), dtype=np.int64)
     fold_of[_permutation(len(data), seed)] = np.arange(len(data)) % k
     held = fold_of == fold
-    return _parts(data.take(~held), data.take(held), flip_with, features, seed, strict=strict, noisy=noisy)
+    return _parts(data.take(~held), data.take(held), None, flip_with, features, seed, strict=strict, noisy=noisy)
 
 
 def _parts(
     train: PartialLabelDataset,
     test: PartialLabelDataset | None,
+    held: PartialLabelDataset | None,
     flip_with: Flip | None,
     features: str,
     seed: int,
@@ -161,12 +167,14 @@ def _parts(
     made = fitted(spec, train, progress) if spec else None
     if made is not None:  # before the sets are made: some ways to make them look at the features
         train = featurised(train, made, progress)
-        test = None if test is None else featurised(test, made, progress)
+        is_same = held is test
+        held = None if held is None else featurised(held, made, progress)
+        test = held if is_same else None if test is None else featurised(test, made, progress)
     train = with_candidates(train, flip_with, seed, strict=strict, noisy=noisy, progress=progress)
     if noisy is not None and test is not None and train.y is None:
         note = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
         train = replace(train, notes=(*train.notes, note))
-    return Parts(train, test, made)
+    return Parts(train, test, made, held)
 
 
 def with_candidates(

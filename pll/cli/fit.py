@@ -70,7 +70,7 @@ def fit(options: FitOptions) -> int:
             _check_unchanged(folder, config, options)
             state = folder.state()
             if state["state"] == "finished":
-                print_result(**state["metrics"])
+                print_result(**state["metrics"], health=state.get("health"))
                 return 0
         else:
             folder.create(config)
@@ -80,7 +80,7 @@ def fit(options: FitOptions) -> int:
             )
     finally:
         folder.unlock()
-    print_result(**outcome.metrics)
+    print_result(**outcome.metrics, health=outcome.health)
     if outcome.state == "stopped":
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
         return INTERRUPTED

@@ -282,10 +282,12 @@ def _check_format(to: str) -> None:
 def _with_sets(data: PartialLabelDataset, labels: Path) -> PartialLabelDataset:
     """The examples a run was trained on, with the candidate sets that were made for them."""
     known = read_results(labels, "", more=("candidates",))
-    sets = known.columns["candidates"]
+    has_set = [bool(cell) for cell in known.columns["candidates"]]  # rows whose label was predicted may have none
+    ids = [name for name, there in zip(known.ids, has_set, strict=True) if there]
+    sets = [cell for cell in known.columns["candidates"] if cell]
     mark = guess_separator(sets)
     place = {name: row for row, name in enumerate(data.row_ids.tolist())}
-    kept = data.take(np.array([place[name] for name in known.ids], dtype=np.int64))
+    kept = data.take(np.array([place[name] for name in ids], dtype=np.int64))
     cells = [split_cell(cell, mark) for cell in sets]
     names = tuple(dict.fromkeys((*data.class_names, *(label for cell in cells for label in cell))))  # people add some
     number = {name: k for k, name in enumerate(names)}

@@ -54,11 +54,11 @@ def _labels_csv(source: ExportSource, path: Path) -> None:
 
 
 def _labels_parquet(source: ExportSource, path: Path) -> None:
-    write_parquet(source.frame, source.candidates, path)
+    write_parquet(source.labels, path)
 
 
 def _labels_jsonl(source: ExportSource, path: Path) -> None:
-    write_jsonl(source.frame, source.candidates, path)
+    write_jsonl(source.labels, path)
 
 
 def _audit_csv(source: ExportSource, path: Path) -> None:
@@ -71,7 +71,7 @@ def _audit_jsonl(source: ExportSource, path: Path) -> None:
 
 def _calibrated(source: ExportSource, path: Path) -> None:
     assert source.calibration is not None  # it applies only then
-    write_calibrated(source.ids, source.frame["confidence"].to_numpy(), source.calibration.confidence, path)
+    write_calibrated(source.ids, source.learnt["confidence"].to_numpy(), source.calibration.confidence, path)
 
 
 def _is_calibrated(source: ExportSource) -> bool:

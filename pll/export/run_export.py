@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from pll.analysis.health import Health
 from pll.analysis.protocol import Parts
 from pll.export import ExportResult, ExportSource, export_all
 from pll.export.bundle import Progress
@@ -28,7 +29,8 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     """
     state: dict[str, Any] = folder.state()
     check_has_result(folder)
-    train = (parts or runner.parts_of(folder)).train
+    parts = parts or runner.parts_of(folder)
+    train = parts.train
     sets = train.sets()
     record = record_of(folder, sets if folder.config().decided_sets is None else None)
     weights = np.load(folder.history / "final.npy")
@@ -54,6 +56,9 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         rounds=() if record is None else record.rounds,
         calibration=None if record is None else record.calibration(subject),
         replay=partial(replay_html, folder, train),
+        health=Health.from_json(state.get("health")),
+        held=parts.held,
+        order=parts.order,
     )
 
 

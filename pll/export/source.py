@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,20 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pll.analysis.health import Health
 from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
 from pll.features import Featuriser
 from pll.methods import PartialLabelEstimator
 from pll.review.calibration import Calibration
-from pll.runs.labels_table import Decision, Decisions, labels_frame
+from pll.runs.labels_table import (
+    Decision,
+    Decisions,
+    LabelTable,
+    label_table,
+    labels_frame,
+    predicted_frame,
+)
 from pll.store.tables import Event, RoundRecord
 from pll.weights import Weights
 
@@ -43,6 +52,9 @@ class ExportSource:
         features: what made features of texts, pictures or words; None where they came as they are.
         taken_over: the label weights are proposals that people took over in a review, not the model's own.
         replay: makes the run as one HTML page (`pll.replay`); None where there is no history to show.
+        health: whether the labels can be used; None of a run of an earlier version.
+        held: rows of the data that were not learnt from, whose labels are predicted; None where there are none.
+        order: ids of all rows of the data, in its order, where some were held out.
     """
 
     estimator: PartialLabelEstimator
@@ -63,11 +75,27 @@ class ExportSource:
     features: Featuriser | None = None
     replay: Callable[[], str] | None = None
     taken_over: bool = False
+    health: Health | None = None
+    held: PartialLabelDataset | None = None
+    order: tuple[str, ...] = ()
 
     @cached_property
-    def frame(self) -> pd.DataFrame:
-        """The table of labels, all rows; made once, for every file that holds it. Read only."""
+    def learnt(self) -> pd.DataFrame:
+        """The labels of the n examples that were learnt from. Read only."""
         return labels_frame(self.candidates, self.label_weights, self.ids, y=self.y, decisions=self.decisions)
+
+    @cached_property
+    def labels(self) -> LabelTable:
+        """The labels of all rows, in the order of the data; made once, for every file that holds them. Read only."""
+        if self.held is None:
+            return label_table(self.learnt, self.candidates)
+        predicted = predicted_frame(self.estimator, self.held, self.candidates.class_names)
+        return label_table(self.learnt, self.candidates, predicted, self.held.candidates, self.order)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table of labels, all rows."""
+        return self.labels.frame
 
     @property
     def slug(self) -> str:
@@ -85,6 +113,25 @@ class ExportSource:
 
 def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
     """The first rows of the table of labels: what a person sees before taking it. Costs nothing for the others."""
+    if source.held is not None:
+        few, first = set(source.order[:rows]), source.order[:rows]
+        learnt = np.flatnonzero([name in few for name in source.ids.tolist()])
+        held = np.flatnonzero([name in few for name in source.held.row_ids.tolist()])
+        starts = source.candidates.indptr
+        places = [np.arange(starts[row], starts[row + 1]) for row in learnt]
+        own = replace(
+            source,
+            candidates=source.candidates.take(learnt),
+            label_weights=source.label_weights[np.concatenate(places)] if places else source.label_weights[:0],
+            ids=source.ids[learnt],
+            y=None if source.y is None else source.y[learnt],
+            held=source.held.take(held),
+            order=first,
+            decisions={k: source.decisions[row] for k, row in enumerate(learnt.tolist()) if row in source.decisions}
+            if source.decisions
+            else None,
+        )
+        return own.frame
     shown = min(rows, len(source.candidates))
     decided: dict[int, Decision] = {row: made for row, made in (source.decisions or {}).items() if row < shown}
     return labels_frame(

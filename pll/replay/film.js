@@ -4,7 +4,7 @@
 const SCALE = 1000;       // label weights are whole thousandths
 const ROWS = 300;         // of the heatmap
 const COLUMNS = 60;       // of the heatmap: beyond these the classes that are a candidate most often
-const CERTAIN = 0.9;      // confidence from which on an example counts as settled
+const CERTAIN = 0.9;      // confidence from which on an example is called sure
 
 async function inflated(text) {
   const stream = new Blob([bytes(text)]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -107,9 +107,9 @@ class Film {
     const counts = new Map();
     label.forEach((j) => counts.set(j, (counts.get(j) ?? 0) + 1));
     const often = [...counts].sort((a, b) => b[1] - a[1]).slice(0, 12);
-    const settled = sure.filter((share) => share >= CERTAIN).length;
+    const certain = sure.filter((share) => share >= CERTAIN).length;
     const said = often.map(([j, many]) => `${many} ${this.names[j]}`).join(", ");
-    return `${this.note}, ${this.names.length} classes. ${settled} are settled (at least 90 % sure). Identified labels: ${said}.`;
+    return `${this.note}, ${this.names.length} classes. ${certain} are at least 90 % sure. Identified labels: ${said}.`;
   }
 
   // ---- for the star plot ------------------------------------------------------------------------------------------------

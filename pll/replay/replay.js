@@ -117,13 +117,13 @@ class Replay {
     const { film, k } = this;
     const of = (name) => film.metrics[name][k];
     const { sure } = film.look(k);
-    const settled = sure.filter((value) => value >= CERTAIN).length / Math.max(film.count, 1);
+    const sure90 = sure.filter((value) => value >= CERTAIN).length / Math.max(film.count, 1);
     const known = film.metrics.transductive_accuracy.some((value) => value !== null);
     const strip = [
       ["Epoch", film.epochs[k].toLocaleString("en"), `of ${film.epochs[film.epochs.length - 1].toLocaleString("en")}`],
-      known ? ["Identified", share(of("transductive_accuracy")), "correct labels"] : ["Settled", share(settled), "at least 90 % sure"],
+      known ? ["Identified", share(of("transductive_accuracy")), "correct labels"] : ["Sure", share(sure90), "label weight 90 % or more"],
       ["Changed", (of("changed_labels") ?? 0).toLocaleString("en"), `of ${film.n.toLocaleString("en")} labels`],
-      ["Mean confidence", share(of("mean_confidence")), k ? `${share(settled)} settled` : "not begun"],
+      ["Mean confidence", share(of("mean_confidence")), k ? `${share(sure90)} at 90 % or more` : "not begun"],
     ];
     one("#figures").replaceChildren(...strip.map((words) => {
       const cell = document.createElement("div");

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -17,11 +17,12 @@ import pandas as pd
 import scipy.sparse
 
 from pll.candidates import CandidateSets
-from pll.dataset import UNKNOWN
+from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.tabular.builder import join_column
 from pll.io import write_atomically
-from pll.weights import Weights, sharpness
+from pll.methods import PartialLabelEstimator
+from pll.weights import Weights, on_candidates, sharpness
 
 COLUMNS = (
     *("id", "identified_label", "confidence", "margin", "entropy"),
@@ -59,6 +60,8 @@ def labels_frame(
     *,
     y: npt.NDArray[np.int64] | None = None,
     decisions: Decisions | None = None,
+    source: str = "model",
+    has_candidates: bool = True,
 ) -> pd.DataFrame:
     """Return a table with one row per example, in order, and the columns `COLUMNS`.
 
@@ -72,6 +75,8 @@ def labels_frame(
         ids: (n,) text.
         y: (n,) true labels, −1 where not known.
         decisions: by row.
+        source: of the labels nobody decided about: `"model"`, or `"predicted"` for rows that were not learnt from.
+        has_candidates: False leaves the column of candidates empty: the examples have none of their own.
 
     Raises:
         UserError: lengths that do not fit, a true label or a decided row that does not exist.
@@ -87,19 +92,97 @@ def labels_frame(
     _check_fit(candidates, label_weights, len(rows), y)
     result = sharpness(label_weights, candidates)
     identified = names[result.identified]
-    source = np.full(n, "model", dtype=object)
+    sources = np.full(n, source, dtype=object)
     reviewer, decided_at = np.full(n, None, dtype=object), np.full(n, None, dtype=object)
     for row, decision in (decisions or {}).items():
         if not 0 <= row < n:
             raise UserError(f"There is a decision for row {row}, but rows run from 0 to {n - 1}.")
-        identified[row], source[row] = decision.label, "human"
+        identified[row], sources[row] = decision.label, "human"
         reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
     truth = np.full(n, None, dtype=object) if y is None else names[y]
+    cells = _cells(candidates) if has_candidates else np.full(n, "", dtype=object)
     values = (
         *(_text(rows), _text(identified), result.confidence, result.margin, result.entropy),
-        *(_text(_cells(candidates)), _text(source), _text(reviewer), _text(decided_at), _text(truth)),
+        *(_text(cells), _text(sources), _text(reviewer), _text(decided_at), _text(truth)),
     )
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """The labels of all rows of the data, in its order.
+
+    Args:
+        frame: n rows with the columns `COLUMNS`.
+        candidates: m candidate sets.
+        rows: (n,) which of them belongs to each row, −1 for none.
+    """
+
+    frame: pd.DataFrame
+    candidates: CandidateSets
+    rows: npt.NDArray[np.int64]
+
+
+def label_table(
+    learnt: pd.DataFrame,
+    candidates: CandidateSets,
+    held: pd.DataFrame | None = None,
+    held_candidates: CandidateSets | None = None,
+    order: Sequence[str] = (),
+) -> LabelTable:
+    """Return the labels of the rows that were learnt from and of those that were predicted, in the order of the data.
+
+    Args:
+        learnt: `labels_frame` of the examples with these candidate sets.
+        held: `predicted_frame` of the others; None where there are none.
+        held_candidates: their candidate sets; None where they have none.
+        order: ids of all rows of the data, in its order; rows that are in neither part are left out.
+    """
+    n = len(learnt)
+    if held is None:
+        return LabelTable(learnt, candidates, np.arange(n))
+    if held_candidates is not None:
+        indptr = np.concatenate([candidates.indptr, candidates.nnz + held_candidates.indptr[1:]])
+        indices = np.concatenate([candidates.indices, held_candidates.indices])
+        candidates = CandidateSets(indptr, indices, candidates.n_classes, candidates.class_names)
+    both = pd.concat([learnt, held], ignore_index=True)
+    place = {name: row for row, name in enumerate(both["id"])}
+    rows = np.array([place[name] for name in order if name in place], dtype=np.int64)
+    has_set = (rows < n) | (held_candidates is not None)
+    return LabelTable(both.iloc[rows].reset_index(drop=True), candidates, np.where(has_set, rows, -1))
+
+
+def predicted_frame(
+    estimator: PartialLabelEstimator, held: PartialLabelDataset, class_names: Sequence[str]
+) -> pd.DataFrame:
+    """Return the labels of rows that were not learnt from, as `labels_frame` with the source `predicted`.
+
+    A label is the most probable of the row's own candidates; of all classes where it has none.
+
+    Args:
+        estimator: fitted.
+        held: (m rows) with features.
+        class_names: of the estimator; those of `held` are the same.
+    """
+    probabilities = np.asarray(estimator.predict_proba(held.X), dtype=np.float32)  # (m, c)
+    if held.candidates is not None:
+        sets = held.candidates
+        weights = on_candidates(probabilities, sets)
+        totals = np.add.reduceat(weights, sets.indptr[:-1])
+        uniform = sets.uniform_weights()
+        weights = np.where(totals[sets.rows] > 0, weights / np.maximum(totals[sets.rows], 1e-30), uniform)
+    else:
+        m, c = probabilities.shape
+        sets = CandidateSets(np.arange(m + 1) * c, np.tile(np.arange(c, dtype=np.int32), m), c, class_names)
+        weights = probabilities.ravel()
+    return labels_frame(
+        sets,
+        weights.astype(np.float32),
+        held.row_ids,
+        y=held.y,
+        source="predicted",
+        has_candidates=held.candidates is not None,
+    )
 
 
 def write_labels(frame: pd.DataFrame, path: Path) -> None:
@@ -119,24 +202,27 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
     write_atomically(path, write)
 
 
-def write_parquet(frame: pd.DataFrame, candidates: CandidateSets, path: Path) -> None:
+def write_parquet(labels: LabelTable, path: Path) -> None:
     """Write labels.parquet: the table with its types; `candidates` is a list of names, missing values are null."""
     import pyarrow as pa  # used here alone
     import pyarrow.parquet
 
+    candidates = labels.candidates
     # pyarrow looks up the names, without a Python object for each candidate.
     flat = pa.array(candidates.class_names, pa.string()).take(pa.array(candidates.indices))
     lists = pa.LargeListArray.from_arrays(pa.array(candidates.indptr), flat)
-    table = pa.Table.from_pandas(frame, preserve_index=False)
+    lists = lists.take(pa.array(labels.rows, mask=labels.rows < 0))
+    table = pa.Table.from_pandas(labels.frame, preserve_index=False)
     at = COLUMNS.index("candidates")
     table = table.set_column(at, pa.field("candidates", lists.type), lists).replace_schema_metadata(None)
     write_atomically(path, lambda temporary: pyarrow.parquet.write_table(table, temporary))
 
 
-def write_jsonl(frame: pd.DataFrame, candidates: CandidateSets, path: Path) -> None:
+def write_jsonl(labels: LabelTable, path: Path) -> None:
     """Write labels.jsonl: one object per line; `candidates` is a list of names, missing values are null."""
-    columns: list[list[Any]] = [_objects(frame[name]) for name in COLUMNS]
-    columns[COLUMNS.index("candidates")] = _name_lists(candidates)
+    columns: list[list[Any]] = [_objects(labels.frame[name]) for name in COLUMNS]
+    lists = _name_lists(labels.candidates)
+    columns[COLUMNS.index("candidates")] = [lists[row] if row >= 0 else None for row in labels.rows.tolist()]
     rows = zip(*columns, strict=True)
     encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 

@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
+from pll.analysis.health import Health
 from pll.analysis.protocol import Parts
 from pll.methods import PartialLabelEstimator
 from pll.runs import runner
@@ -107,6 +108,7 @@ class Run(Worker):
             error=error,
             metrics=known.get("metrics"),
             notes=tuple(known.get("notes", ())),
+            health=Health.from_json(known.get("health")),
         )
 
     def _paths(self) -> Sequence[Path]:

@@ -15,21 +15,24 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
+import pandas as pd
 import torch
 
+from pll.analysis.health import Health, against_sets, against_truth, health_of, top_loss_of
 from pll.analysis.protocol import Parts, prepare
 from pll.analysis.readiness import warnings_about
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.io import Progress, remove_parts
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.persistence import save_model, warm_start
 from pll.runs.config import RunConfig
-from pll.runs.folder import RunFolder
+from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter
-from pll.runs.labels_table import labels_frame, write_labels
+from pll.runs.labels_table import label_table, labels_frame, predicted_frame, write_labels
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
-from pll.weights import Weights
+from pll.weights import Weights, sharpness
 
 CHECKPOINT_EVERY = 10.0
 """Seconds between checkpoints."""
@@ -37,10 +40,17 @@ CHECKPOINT_EVERY = 10.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """End of a run: its state, `"finished"` or `"stopped"`, and the final metrics."""
+    """End of a run.
+
+    Attributes:
+        state: `"finished"` or `"stopped"`.
+        metrics: the final metrics.
+        health: whether its labels can be used, as `pll.analysis.health.Health.to_json` gives it.
+    """
 
     state: str
     metrics: dict[str, Any]
+    health: dict[str, Any]
 
 
 Load = Callable[[], Parts]
@@ -212,12 +222,12 @@ class _Fitting:
                 left = time.perf_counter()
                 yield record
                 away = time.perf_counter() - left
-        except StopTraining:
+        except StopTraining as stop:
             if isinstance(learning, Generator):
                 learning.close()  # where it was stopped between two records: restores the thread count
             self._save_checkpoint()
             epoch = record.epoch if record else (checkpoint or {}).get("epoch", 0)
-            return self._end("stopped", epoch, self.estimator.finish())
+            return self._end("stopped", epoch, self.estimator.finish(), str(stop))
         if record is None:  # the checkpoint was that of the last epoch: only its result was missing
             assert checkpoint is not None
             return self._end("finished", checkpoint["epoch"], self.estimator.label_weights_)
@@ -243,8 +253,9 @@ class _Fitting:
         self.folder.save_checkpoint(self.estimator.checkpoint())
         self.saved_at = time.monotonic()
 
-    def _end(self, state: str, epoch: int, weights: Weights) -> Outcome:
+    def _end(self, state: str, epoch: int, weights: Weights, why: str = "") -> Outcome:
         train, test = self.parts.train, self.parts.test
+        health = self._health(weights, check=state == "finished" or bool(why)).to_json()
         predicted = None if test is None else self.estimator.predict(test.X)
         final = Monitor(train.sets(), train.y, None if test is None else test.y).record(
             epoch, weights, predicted_test=predicted
@@ -253,7 +264,8 @@ class _Fitting:
             name: getattr(final, name)
             for name in ("mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy")
         }
-        write_labels(labels_frame(train.sets(), weights, train.row_ids, y=train.y), self.folder.path / "labels.csv")
+        metrics |= {"known_labels": _known(train), "known_test_labels": 0 if test is None else _known(test)}
+        write_labels(self._labels(weights), self.folder.path / "labels.csv")
         save_model(
             self.estimator,
             self.folder.path,
@@ -265,9 +277,34 @@ class _Fitting:
             save_features(self.parts.featuriser, self.folder.path)
         self.history.finish(epoch, weights, self.estimator.label_changes())  # last: marks the result as complete
         self.folder.log(f"{state} after epoch {epoch}: {metrics}")
-        notes = list(self.estimator.notes_)
-        self.folder.set_state("finished" if state == "finished" else "stopped", metrics=metrics, notes=notes)
-        return Outcome(state, metrics)
+        notes = [*self.estimator.notes_, *([why] if why else [])]
+        ended: State = "finished" if state == "finished" else "stopped"
+        self.folder.set_state(ended, metrics=metrics, notes=notes, health=health)
+        return Outcome(state, metrics, health)
+
+    def _labels(self, weights: Weights) -> pd.DataFrame:
+        train, held = self.parts.train, self.parts.held
+        learnt = labels_frame(train.sets(), weights, train.row_ids, y=train.y)
+        if held is None:
+            return learnt
+        predicted = predicted_frame(self.estimator, held, train.class_names)
+        return label_table(learnt, train.sets(), predicted, held.candidates, self.parts.order).frame
+
+    def _health(self, weights: Weights, *, check: bool) -> Health:
+        """Return the health of the run.
+
+        Args:
+            check: whether to fit the method on a part of the examples where true labels do not tell.
+        """
+        train, sets = self.parts.train, self.parts.train.sets()
+        final = sharpness(weights, sets)
+        evidence = against_truth(final.identified, train.y, sets)
+        if evidence is None and check:
+            self.estimator.stage_ = "checking the labels on examples that were not learnt from"
+            evidence = against_sets(self.estimator, self.parts.task())
+            self.estimator.stage_ = ""
+        top_loss = top_loss_of(self.estimator, sets.n_classes)
+        return health_of(self.folder.metrics(), final, sets, evidence, top_loss=top_loss)
 
     def _warm_start(self) -> Weights | None:
         """For a run on decided sets: start from the model of the run before; return its label weights."""
@@ -317,6 +354,11 @@ class _Fitting:
             },
             epochs=self.estimator.total_epochs(),
         )
+
+
+def _known(data: PartialLabelDataset) -> int:
+    """Return how many true labels are known."""
+    return 0 if data.y is None else int((data.y >= 0).sum())
 
 
 def _without(away: float, record: EpochRecord, n: int) -> EpochRecord:

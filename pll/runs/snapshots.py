@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from pll.analysis.health import Health
 from pll.runs.folder import State
 from pll.training.metrics import EpochRecord, TrainingProgress
 
@@ -27,7 +28,8 @@ class Snapshot:
         metrics: the final metrics, once ended.
         seconds_left: estimated.
         stage: current work of a method without epochs, before its next record.
-        notes: deviations from the original method, once ended.
+        notes: deviations from the original method, and why it ended by itself, once ended.
+        health: whether its labels can be used, once ended; None of a run of an earlier version.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Snapshot:
     seconds_left: float | None = None
     stage: str = ""
     notes: tuple[str, ...] = ()
+    health: Health | None = None
 
     @property
     def epoch(self) -> int:

@@ -98,13 +98,17 @@ class Lane:
         except UserError as error:  # also written to the folder
             self.is_over, self.error = True, explain(error)
 
-    def stop(self) -> None:
-        """Write the result so far; the run can continue from there."""
+    def stop(self, why: str = "") -> None:
+        """Write the result so far; the run can continue from there.
+
+        Args:
+            why: the sentence that says why training ended by itself; "" where somebody stopped it.
+        """
         if self.is_over:
             return
         self.is_over = True
         try:
-            self._epochs.throw(StopTraining)
+            self._epochs.throw(StopTraining(why))
         except StopTraining:  # training had not begun
             self.folder.set_state("stopped")
         except StopIteration:
@@ -168,6 +172,7 @@ class Worker(ABC):
         self._loading = threading.Lock()
         self._parts: Parts | None = None
         self._wants: State = "running"
+        self._why_stopped = ""
         self._state: State = "queued"
         self._device = ""
         self._error: str | None = None
@@ -205,7 +210,7 @@ class Worker(ABC):
             if self.is_alive() or not self._claim():
                 return
             self._wants, self._state, self._error = "paused" if paused else "running", "queued", None
-            self._is_over = False
+            self._is_over, self._why_stopped = False, ""
             self._priority = priority
             with suppress(UserError):  # no such device: the thread reports it
                 self._device = self._choose_device()
@@ -378,7 +383,7 @@ class Worker(ABC):
                 self._note_turn()
             if self._is_stopped():
                 for lane in self._lanes:
-                    lane.stop()
+                    lane.stop(self._why_stopped)
         if is_alone:
             self._error = self._lanes[0].error
 
@@ -425,7 +430,7 @@ class Worker(ABC):
         if self._wants == "paused":
             self._wait_while_paused()
         if self._wants == "stopped":
-            raise StopTraining
+            raise StopTraining(self._why_stopped)
         if self._batches_left:
             self._batches_left -= 1
 
@@ -466,8 +471,9 @@ class Worker(ABC):
             self._epochs_left -= 1
             if self._epochs_left == 0 and self._wants == "running":
                 self._wants = "paused"
-        if self.settle_after and quiet_epochs >= self.settle_after:
+        if self.settle_after and quiet_epochs >= self.settle_after and self._wants != "stopped":
             self._wants = "stopped"
+            self._why_stopped = f"Stopped by itself: settled, no label has changed for {self.settle_after} epochs."
 
 
 def quiet_epochs(rows: Sequence[dict[str, Any]]) -> int:

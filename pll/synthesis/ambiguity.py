@@ -10,6 +10,9 @@ Below 1 the true label can be identified in principle; at 1 some wrong label alw
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
@@ -101,6 +104,63 @@ def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:
         )
     np.fill_diagonal(shares, 0.0)
     return float(shares[seen].max())
+
+
+@dataclass(frozen=True)
+class Degree:
+    """The ambiguity degree, and the pair of labels that it is of.
+
+    Attributes:
+        value: γ in [0, 1].
+        true, other: class indices: `other` accompanies `true` most often.
+        together, n: in so many of the n sets whose known true label is `true`.
+        known, examples: how many true labels are known, of how many examples.
+    """
+
+    value: float
+    true: int
+    other: int
+    together: int
+    n: int
+    known: int
+    examples: int
+
+    def sentence(self, names: Sequence[str]) -> str:
+        """What γ rests on, in words.
+
+        Args:
+            names: of the classes.
+        """
+        partial = "" if self.known == self.examples else f" {self.known:,} of {self.examples:,} true labels are known."
+        cannot = " These two cannot be told apart from the candidates alone." if self.value == 1 else ""
+        return (
+            f"{names[self.other]} is a candidate in {self.together:,} of the {self.n:,} sets that are truly "
+            f"{names[self.true]}.{cannot}{partial}"
+        )
+
+
+def degree_of(candidates: CandidateSets, y: npt.ArrayLike) -> Degree | None:
+    """Return `ambiguity_degree` with the pair of labels it is of; None where no true label is known.
+
+    Args:
+        y: (n,) true labels, −1 where unknown.
+
+    Raises:
+        UserError: as `flip_matrix`.
+
+    >>> found = degree_of(CandidateSets.from_lists([[0, 1], [0], [1]], n_classes=2), [0, 0, 1])
+    >>> found.value, found.together, found.n
+    (0.5, 1, 2)
+    """
+    truth = _checked(candidates, y)
+    if not (truth >= 0).any():
+        return None
+    shares = np.nan_to_num(flip_matrix(candidates, truth))
+    np.fill_diagonal(shares, 0.0)
+    true, other = (int(k) for k in np.unravel_index(int(shares.argmax()), shares.shape))
+    n = int((truth == true).sum())
+    value = float(shares[true, other])
+    return Degree(value, true, other, round(value * n), n, int((truth >= 0).sum()), len(truth))
 
 
 def _checked(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.int64]:

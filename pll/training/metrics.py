@@ -143,7 +143,10 @@ Hook = Callable[[], None]
 
 
 class StopTraining(Exception):
-    """Raised by a hook to stop before the next mini-batch. What was learnt so far is kept."""
+    """Raised by a hook to stop before the next mini-batch. What was learnt so far is kept.
+
+    Its message is why training ended by itself, as a sentence; none where somebody stopped it.
+    """
 
 
 def no_hook() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
@@ -27,6 +28,29 @@ ICONS = {
     "interrupted": ":material/power_off:",
     "finished": ":material/check_circle:",
 }
+
+
+_JOINER = "\u2060"
+"""A word joiner: of no width, and in no line break."""
+_BROKEN_UP = re.compile(
+    r"(:(?=//|[\w+/-]+:)|@(?=\w)|\bwww(?=\.)|-(?=>)|<(?=[-=])|[>!~](?==)|(?<!\S)-(?=-(?!\S)))", re.IGNORECASE
+)
+"""What Streamlit turns into links, emoji, icons and arrows, even where it is escaped."""
+_SPECIAL = re.compile(r"([\\`*_\[\]<>~$|&])")
+_AT_BEGINNING = re.compile(r"^([#+:=-]|\d+(?=[.)]))")
+
+
+def plain(text: object) -> str:
+    """Return text of users (names, ids, labels, files, messages that quote them) for what Streamlit shows as Markdown.
+
+    It is shown literally, in one line: no links, pictures, formulas, colours, emoji or headings.
+
+    >>> plain("![x](http://a.b)"), plain("a*b_c $1$"), plain("1. and\\n- more"), plain("points.npz")
+    ('!\\\\[x\\\\](http:\\u2060//a.b)', 'a\\\\*b\\\\_c \\\\$1\\\\$', '1\\\\. and - more', 'points.npz')
+    """
+    line = " ".join(str(text).split())
+    line = _SPECIAL.sub(r"\\\1", _BROKEN_UP.sub(rf"\1{_JOINER}", line))
+    return _AT_BEGINNING.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", line)
 
 
 def percent(share: float | None, digits: int = 1) -> str:
@@ -86,11 +110,16 @@ def method_title(name: str) -> str:
 def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
     """The one figure that says how well a run went: against the truth where it is known, else its own confidence.
 
-    >>> headline({"transductive_accuracy": 0.9, "mean_confidence": 0.8}), headline({"mean_confidence": 0.8})
-    ((0.9, 'identified correctly'), (0.8, 'mean confidence'))
+    >>> headline({"transductive_accuracy": 0.9, "known_labels": 20, "mean_confidence": 0.8})
+    (0.9, 'identified correctly (18 of 20 known)')
+    >>> headline({"mean_confidence": 0.8})
+    (0.8, 'mean confidence')
     """
-    right = metrics.get("transductive_accuracy")
-    return (metrics.get("mean_confidence"), "mean confidence") if right is None else (right, "identified correctly")
+    right, known = metrics.get("transductive_accuracy"), int(metrics.get("known_labels") or 0)
+    if right is None:
+        return metrics.get("mean_confidence"), "mean confidence"
+    of_known = f" ({round(right * known):,} of {known:,} known)" if known else ""
+    return right, f"identified correctly{of_known}"
 
 
 def without_none(table: pd.DataFrame) -> pd.DataFrame:

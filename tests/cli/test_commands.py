@@ -319,7 +319,9 @@ def test_fit_ends_with_one_line_of_json_and_a_complete_folder(run: Run, data: Pa
     assert len(said.out.splitlines()) == 1
     assert set(said.json) == {
         *("method", "epoch", "mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy"),
+        *("known_labels", "known_test_labels", "health"),
     }
+    assert said.json["health"]["verdict"] in ("healthy", "unhealthy")
     assert (said.json["method"], said.json["epoch"]) == ("proden", 3)
     for name in ("config.json", "metrics.csv", "labels.csv", "model.safetensors", "model.json", "log.txt", "history"):
         assert (out / name).exists(), name

@@ -129,7 +129,7 @@ class TestRuns:
         run = fit(SAMPLES / sample, tmp_path / "run")
         out = tmp_path / f"out{Path(sample).suffix}"
         told = converted(run, FORMATS[out.suffix[1:]].name, out)
-        assert told == ["6 of 30 examples have no label: the run held them out."]  # their test part
+        assert told == []  # the labels of their test part are predicted
         check_same(formats.read(out), formats.read(SAMPLES / sample))
         if out.suffix == ".jsonl":
             lines = [json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()]
@@ -317,18 +317,19 @@ class TestRuns:
         converted(run, "csv", tmp_path / "out.csv")
         back = formats.read(tmp_path / "out.csv")
         with (run / "labels.csv").open(newline="") as file:
-            rows = list(csv.DictReader(file))
+            rows = [row for row in csv.DictReader(file) if row["source"] == "model"]
         assert back.row_ids.tolist() == [row["id"] for row in rows] and len(back) == 120
         assert named_sets(back) == [set(row["candidates"].split("|")) for row in rows]
 
-    def test_what_was_held_out_is_said(self, tmp_path: Path) -> None:
+    def test_what_was_held_out_is_predicted(self, tmp_path: Path) -> None:
         run = fit(SAMPLES / "flowers.csv", tmp_path / "run", "--holdout", "0.2")
-        told = converted(run, "csv", tmp_path / "out.csv")
-        assert told == ["6 of 30 examples have no label: the run held them out."]
-        told = converted(run, "labelstudio", tmp_path / "out.json")
-        assert told[-1] == "6 of 30 examples have no label: the run held them out."
+        assert converted(run, "csv", tmp_path / "out.csv") == []
+        with (tmp_path / "out.csv").open(newline="") as file:
+            sources = [row["source"] for row in csv.DictReader(file)]
+        assert (sources.count("predicted"), len(sources)) == (6, 30)
+        converted(run, "labelstudio", tmp_path / "out.json")
         tasks = json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))
-        assert sum("predictions" in task for task in tasks) == 24 and len(tasks) == 30
+        assert sum("predictions" in task for task in tasks) == len(tasks) == 30
 
     def test_columns_are_read_as_they_were_for_the_run(self, tmp_path: Path) -> None:
         (tmp_path / "t.csv").write_text("a,b,c\n1,x,0.5\n2,y,0.1\n3,x,0.7\n4,y,0.2\n")

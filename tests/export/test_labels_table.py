@@ -99,7 +99,7 @@ def test_names_with_a_bar_are_written_as_a_json_list() -> None:
 
 
 def test_the_jsonl_gives_back_every_name_and_number(source: ExportSource, tmp_path: Path) -> None:
-    write_jsonl(source.frame, source.candidates, tmp_path / "labels.jsonl")
+    write_jsonl(source.labels, tmp_path / "labels.jsonl")
     lines = (tmp_path / "labels.jsonl").read_text(encoding="utf-8").split("\n")
     assert lines.pop() == ""
     records = [json.loads(line) for line in lines]
@@ -112,7 +112,7 @@ def test_the_jsonl_gives_back_every_name_and_number(source: ExportSource, tmp_pa
 
 
 def test_the_parquet_file_gives_back_every_name_and_number(source: ExportSource, tmp_path: Path) -> None:
-    write_parquet(source.frame, source.candidates, tmp_path / "labels.parquet")
+    write_parquet(source.labels, tmp_path / "labels.parquet")
     table = pd.read_parquet(tmp_path / "labels.parquet")
     assert tuple(table.columns) == COLUMNS
     for name in COLUMNS:

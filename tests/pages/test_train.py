@@ -101,7 +101,7 @@ def test_without_truth_there_is_no_right_and_wrong(open_page: Any, finished: Run
     page = open_page("train", run=finished.id)
     assert not page.exception
     shown = figures(page)
-    assert "Identified" not in shown and shown["Settled"].endswith("%")
+    assert "Identified" not in shown and shown["Sure"].endswith("%")
     lists = [option for control in page.button_group for option in control.options]
     labels = [getattr(option, "content", option) for option in lists]
     assert "Reliability" not in labels and "Confidently wrong" not in labels

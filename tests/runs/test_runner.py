@@ -267,6 +267,9 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
     weights = history.weights(last)
 
     labels = pd.read_csv(folder.path / "labels.csv", dtype=str, keep_default_na=False)
+    assert labels["id"].tolist() == [str(k) for k in range(len(labels))]  # every row of the file, in its order
+    predicted_rows = labels[labels["source"] == "predicted"].set_index("id").loc[parts.test.row_ids]
+    labels = labels[labels["source"] == "model"]
     assert labels["id"].tolist() == parts.train.row_ids.tolist()
     assert labels["candidates"].tolist() == ["|".join(sets.names(i)) for i in range(len(sets))]
     own = [weights[sets.indptr[i] : sets.indptr[i + 1]] for i in range(len(sets))]
@@ -279,6 +282,8 @@ def test_everything_it_leaves_behind_agrees(stop: int | None, data: Path, tmp_pa
     assert outcome.metrics["mean_confidence"] == pytest.approx(labels["confidence"].astype(float).mean(), abs=1e-6)
     model = load_model(folder.path)
     predicted = model.predict(parts.test.X)
+    assert predicted_rows["identified_label"].tolist() == [sets.class_names[j] for j in predicted]
+    assert set(predicted_rows["candidates"]) == {""}  # sets are made for the training part alone
     assert outcome.metrics["test_accuracy"] == (predicted == parts.test.y).mean()
 
     # The weights are the model's scores restricted to the candidates.

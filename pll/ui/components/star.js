@@ -3,7 +3,7 @@
 
 const STIFFNESS = 13;     // of the springs, 1/s: nine tenths of the way in about 0.3 s
 const REACH = 14;         // pixels within which the pointer finds an example
-const SETTLED = 0.9;      // confidence above which an example starts to spread around its anchor
+const SURE = 0.9;         // confidence above which an example starts to spread around its anchor
 const NAMED = 8;          // pinned examples up to which each wears its name
 const UNKNOWN = 0xffff;
 const GREY = "#a3adb7";   // of an unknown truth, or of no label ahead: to be seen on light and dark
@@ -159,8 +159,8 @@ class Star extends Plot {
   }
 
   placeOf(i) {
-    const settled = Math.min(1, Math.max(0, (this.confidence[i] - SETTLED) / (1 - SETTLED)));
-    const spread = this.spread * settled * settled;
+    const sure = Math.min(1, Math.max(0, (this.confidence[i] - SURE) / (1 - SURE)));
+    const spread = this.spread * sure * sure;
     return [
       this.width / 2 + this.x[i] * this.radius + this.spreadX[i] * spread,
       this.middle + this.y[i] * this.radius + this.spreadY[i] * spread,

@@ -23,8 +23,8 @@ from pll.weights import Sharpness, Weights, sharpness
 MOST_POINTS = 2000
 """Examples drawn at most: browsers cannot animate more smoothly."""
 
-SETTLED = 0.9
-"""Confidence from which on an example counts as settled in the text alternative (and spreads out in `star.js`)."""
+SURE = 0.9
+"""Confidence that the text alternative counts (and spreads out in `star.js`)."""
 
 Outline = Literal["circle", "polygon"]
 _UNKNOWN = 0xFFFF  # the colour of an unknown truth, in star.js
@@ -213,11 +213,11 @@ def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSe
     """Return the text alternative of the picture."""
     counts = np.bincount(sharp.identified, minlength=candidates.n_classes)
     said = format_counts({name: int(n) for name, n in zip(candidates.class_names, counts, strict=True)})
-    settled = int((sharp.confidence >= SETTLED).sum())
+    sure = int((sharp.confidence >= SURE).sum())
     return (
         f"Star plot{', ' + when if when else ''}: {note}, {candidates.n_classes:,} classes around a circle; an example "
-        f"stands the nearer to a class the larger its label weight. {settled:,} are settled (at least {SETTLED:.0%} "
-        f"sure). Identified labels: {said}."
+        f"stands the nearer to a class the larger its label weight. {sure:,} are at least {SURE * 100:.0f} % "
+        f"sure. Identified labels: {said}."
     )
 
 

@@ -12,7 +12,7 @@ from pll.analysis.protocol import single_labels
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.features import CHOICES, contents, featuriser, fitting_choices, suggested
-from pll.synthesis.ambiguity import ambiguity_degree
+from pll.synthesis.ambiguity import degree_of
 from pll.ui.format import percent
 from pll.ui.session import Choice
 
@@ -65,8 +65,10 @@ def format_sets(made: PartialLabelDataset) -> str:
     """What came of it: how many candidates, and how ambiguous they are where the truth is known."""
     sets = made.sets()
     parts = [f"{sets.nnz / len(sets):.2f} candidates on average"]
-    if made.y is not None and (made.y >= 0).any():
-        parts.append(f"γ = {percent(ambiguity_degree(sets, made.y))} (exact)")
+    degree = None if made.y is None else degree_of(sets, made.y)
+    if made.y is not None and degree is not None:
+        exact = "exact" if degree.known == len(sets) else f"from {degree.known:,} of {len(sets):,} true labels"
+        parts.append(f"γ = {percent(degree.value)} ({exact})")
         outside = len(made.truth_outside())
         if outside:
             parts.append(f"the truth inside for {percent(1 - outside / int((made.y >= 0).sum()), 2)}")

@@ -7,10 +7,10 @@ import pandas as pd
 import streamlit as st
 
 from pll.dataset import PartialLabelDataset
-from pll.synthesis.ambiguity import ambiguity_degree, co_occurrence
+from pll.synthesis.ambiguity import co_occurrence, degree_of
 from pll.ui import charts
 from pll.ui.components.gallery import gallery
-from pll.ui.format import format_shape, percent
+from pll.ui.format import format_shape, percent, plain
 
 PREVIEWED = 12
 MOST_CLASSES = 200
@@ -20,7 +20,7 @@ MOST_CLASSES = 200
 def figures(data: PartialLabelDataset) -> None:
     """The statistics that matter before training."""
     sets = data.sets()
-    gamma = None if data.y is None else ambiguity_degree(sets, data.y)
+    degree = None if data.y is None else degree_of(sets, data.y)
     entries: list[tuple[str, str, str | None]] = [
         ("Examples", f"{len(data):,}", None),
         ("Classes", f"{sets.n_classes:,}", None),
@@ -28,15 +28,17 @@ def figures(data: PartialLabelDataset) -> None:
         ("Candidates each", f"{sets.nnz / len(sets):.2f}", "Candidate labels of an example, on average."),
         ("Already certain", percent(float((sets.sizes == 1).mean())), "Examples with one candidate."),
     ]
-    if gamma is not None:
+    if degree is not None:
         help_ = (
-            "The highest probability that a given wrong label accompanies a given true one. Below 100 % the true "
-            "labels can be found in principle; the lower, the easier."
+            "How often the wrong label that does so most accompanies a true one. Below 100 % the true labels can be "
+            "found in principle; the lower, the easier."
         )
-        entries.append(("Ambiguity degree γ", percent(gamma), help_))
+        entries.append(("Ambiguity degree γ", percent(degree.value), help_))
     with st.container(horizontal=True):
         for label, value, hint in entries:
             st.metric(label, value, help=hint, width=160 if len(value) < 10 else 300)
+    if degree is not None:
+        st.caption(f"γ: {plain(degree.sentence(sets.class_names))}")
 
 
 def examples(data: PartialLabelDataset) -> None:

@@ -65,7 +65,8 @@ def back(run: Run, source: ExportSource) -> str | None:
     form, file = FORMATS[name], Path(run.config.source.name)
     st.subheader(f"Back into {form.tool}")
     st.caption(f"*{file.name}* as it is, with the labels in it. {form.adds} {form.queue}")
-    _offer(_plan(run, source, name), f"{file.stem}{LABELLED}{file.suffix or form.suffixes[0]}", primary=True)
+    healthy = source.health is not None and source.health.is_healthy
+    _offer(_plan(run, source, name), f"{file.stem}{LABELLED}{file.suffix or form.suffixes[0]}", primary=healthy)
     return name
 
 

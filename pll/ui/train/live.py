@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 import streamlit as st
 
+from pll.analysis.intervals import wilson
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.share import slug
 from pll.ui import live_page
-from pll.ui.components.star import SETTLED
+from pll.ui.components.star import SURE
 from pll.ui.components.timeline import timeline
 from pll.ui.format import count, duration, format_state, percent
 from pll.ui.train import pictures
@@ -88,18 +93,18 @@ def figures(now: Scene) -> None:
     """The strip of five figures, at the epoch in view."""
     snapshot, row = now.snapshot, now.row
     spent = sum(r["seconds"] for r in snapshot.rows)
-    settled = float((now.frame.sharp.confidence >= SETTLED).mean()) if now.frame.epoch else None
-    accuracy, test = row.get("transductive_accuracy"), row.get("test_accuracy")
+    sure = float((now.frame.sharp.confidence >= SURE).mean()) if now.frame.epoch else None
+    truth = None if now.data.y is None else identified(row, now.data, now.run.parts().test)
     strip = [
         ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…", "The epoch in view."),
-        ("Identified", percent(accuracy), "correct labels" if test is None else f"{percent(test)} on unseen", _I)
-        if now.data.y is not None
-        else ("Settled", percent(settled), f"at least {SETTLED:.0%} sure", "Examples that are as good as decided."),
+        ("Identified", *truth, _I)
+        if truth is not None
+        else ("Sure", percent(sure), f"label weight {SURE * 100:.0f} % or more", _S),
         ("Changed", f"{row.get('changed_labels', 0):,}", f"of {count(len(now.data), 'label')}", _C),
         (
             "Mean confidence",
             percent(row.get("mean_confidence")),
-            "not begun" if settled is None else f"{percent(settled)} settled",
+            "not begun" if sure is None else f"{percent(sure)} at {SURE * 100:.0f} % or more",
             _M,
         ),
         ("Time left", duration(snapshot.seconds_left), f"{duration(spent)} so far", "Estimated from the last epochs.")
@@ -113,12 +118,40 @@ def figures(now: Scene) -> None:
             st.caption(below)
 
 
+def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialLabelDataset | None) -> tuple[str, str]:
+    """How many identified labels are right, with the number of known true labels behind it.
+
+    Args:
+        row: of metrics.csv.
+        data: what was learnt from.
+        test: held-out examples.
+
+    Returns:
+        the share, and what it rests on: with a 95 % interval where only some true labels are known.
+    """
+    share, on_test = row.get("transductive_accuracy"), row.get("test_accuracy")
+    known = 0 if data.y is None else int((data.y >= 0).sum())
+    if share is None:
+        return "–", f"{known:,} true labels known"
+    right = round(share * known)
+    below = f"{right:,} of {known:,}"
+    if known < len(data):
+        low, high = wilson(right, known)
+        below += f" known; {low * 100:.0f} to {high * 100:.0f} % of all"
+    if on_test is not None and test is not None and test.y is not None:
+        n = int((test.y >= 0).sum())
+        below += f" · {round(on_test * n):,} of {n:,} unseen"
+    return percent(share), below
+
+
 _I = (
-    "Share of the training examples whose identified label is the true one; and, where examples were held out, the "
-    "share of those predicted correctly."
+    "Training examples whose identified label is the true one, of those whose true label is known; and, where examples "
+    "were held out, how many of those are predicted correctly. From some known labels the share of all follows within "
+    "an interval (95 %), if those labelled were chosen at random."
 )
+_S = "Examples whose largest label weight is at least this. Sure is not right: see the verdict when the run has ended."
 _C = "Identified labels that changed in this epoch."
-_M = f"The largest label weight of an example, on average; and the share of examples where it is {SETTLED:.0%} or more."
+_M = f"The largest label weight, on average; and the share of examples where it is {SURE * 100:.0f} % or more."
 
 
 def views(now: Scene) -> None:

@@ -31,17 +31,19 @@ def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
         run_view(run).hidden,
         settings=partial(setup.overview, run.config),
         share=share,
-        onward=partial(what_next, run, snapshot.state),
+        onward=partial(what_next, run, snapshot),
     )
 
 
-def what_next(run: Run, state: str) -> None:
-    """Show next steps: review, export, new run."""
+def what_next(run: Run, snapshot: Snapshot) -> None:
+    """Show next steps: review, export, new run; the export stands out where the run is healthy."""
+    state = snapshot.state
     labels = {"finished": "Export labels and model", "stopped": "Export labels so far"}
     if state in labels:
         if st.button("Review uncertain labels", icon=":material/rate_review:", key="review"):
             go("review", run=run.id)
-        kind: Literal["primary", "secondary"] = "primary" if state == "finished" else "secondary"
+        is_healthy = snapshot.health is not None and snapshot.health.is_healthy
+        kind: Literal["primary", "secondary"] = "primary" if is_healthy else "secondary"
         if st.button(labels[state], type=kind, icon=":material/download:", key="export"):
             go("export", run=run.id)
     if st.button("New run", icon=":material/add:", key="new"):

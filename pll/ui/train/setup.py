@@ -28,7 +28,8 @@ HELP = {
     "momentum": "How much of the last steps goes into the next one.",
     "update_every": "Epochs between two updates of the weights; 0 takes a fifth of all epochs.",
     "loss": "What a label costs. Cross-entropy unless you know why not.",
-    "holdout": "Examples kept apart, to test the model on what it has not seen. Needs true labels.",
+    "holdout": "Examples kept apart, to test the model on what it has not seen. Needs true labels. They are not learnt "
+    "from; their labels are predicted and exported too.",
     "seed": "The same seed gives the same result, to the last digit.",
     "augment": "crop shifts each image by up to 4 pixels at random, flip mirrors half of them. Helps large networks.",
     "device": "Where to compute.",
@@ -122,7 +123,13 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
         holdout = None
         if has_truth and (data.is_test is None or not data.is_test.any()):
             with columns[2]:
-                share = st.slider("Held out to test on, %", 0, 50, 20, 5, help=HELP["holdout"], key="setup_holdout")
+                own = choice.source.path is not None  # every row of a user's own file gets a label by default
+                share = st.slider(
+                    "Held out to test on, %",
+                    *(0, 50, 0 if own else 20, 5),
+                    help=HELP["holdout"],
+                    key=f"setup_holdout_{own}",
+                )
                 holdout = share / 100 or None
     return RunConfig(
         source=choice.source,

@@ -158,7 +158,7 @@ def test_the_text_alternative_says_what_is_seen():
     candidates = CandidateSets.from_lists([[0, 1], [1], [1, 2]], n_classes=3, class_names=["cat", "dog", "fox"])
     words = star_payload(np.array([0.6, 0.4, 1, 0.95, 0.05], dtype=np.float32), candidates, when="Epoch 7")
     assert words["description"].startswith("Star plot, Epoch 7: 3 examples, 3 classes around a circle;")
-    assert "2 are settled (at least 90% sure). Identified labels: 2 dog, 1 cat." in words["description"]
+    assert "2 are at least 90 % sure. Identified labels: 2 dog, 1 cat." in words["description"]
 
 
 def test_no_examples_are_an_empty_plot():

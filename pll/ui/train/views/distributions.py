@@ -79,7 +79,7 @@ def entropy_chart(
             hovertemplate="epoch %{x}: %{customdata} % of the examples at entropy %{y:.3f}<extra></extra>",
         )
     )
-    charts.dress(figure, "Entropy of the label weights", "epoch", "normalised entropy (0 = settled)")
+    charts.dress(figure, "Entropy of the label weights", "epoch", "normalised entropy (0 = certain)")
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(showgrid=False, zeroline=False)
     figure.update_yaxes(range=[0, 1], showgrid=False, zeroline=False)

@@ -1,0 +1,341 @@
+"""Health of a run in words: whether its labels have settled, and whether anything but its own confidence supports them.
+
+Confidence is no evidence: a diverging model is sure of everything. Where enough true labels are known, the identified
+labels are compared with them; elsewhere the same method, fitted anew on a part of the examples, predicts the others,
+and a prediction inside the candidate set of an example it has not seen counts for it (the covering rate, as PLENCH,
+ICLR 2025, uses it). Either share is held against chance: what one gets by shuffling the labels over the examples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+
+from pll.analysis.intervals import wilson
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.methods import PartialLabelEstimator
+from pll.methods.advice import forward_flops
+from pll.methods.base import Task
+from pll.methods.deep import DeepEstimator
+from pll.weights import Sharpness
+
+RECENT = 5
+"""Epochs over which a run must have settled."""
+CHANGING = 0.05
+"""Share of labels that still change in an epoch, above which a run has not settled."""
+SWALLOWED = 0.95
+"""Share of the ambiguous sets with a class that the class takes, from which it swallows the others."""
+MARGIN = 1.1
+"""How far the loss may exceed that of a uniform prediction: weights change from step to step."""
+FLAT = 0.02
+"""How far mean confidence must exceed that of uniform weights for anything to be learnt."""
+FEWEST = 30
+"""Examples from which a share is held against chance."""
+MOST_LEARNT, MOST_CHECKED, FOLDED = 2_000, 1_000, 500
+"""Of the check on candidate sets: examples learnt from and predicted at most; up to `FOLDED` all are predicted, in
+`FOLDS` parts."""
+FOLDS, MOST_EPOCHS, CHECK_SHARE = 5, 50, 0.2
+OPERATIONS = 6e10
+"""What the check may always cost (about two seconds of one core); beyond, a quarter of the run itself."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How often labels are supported by something other than the run's own confidence.
+
+    Attributes:
+        by: `"truth"` (identified labels that are the known true ones) or `"candidates"` (predictions for examples
+            that were not learnt from, inside their candidate sets).
+        hits, n: so many of so many.
+        chance: the share that the same labels shuffled over the examples would have.
+    """
+
+    by: str
+    hits: int
+    n: int
+    chance: float
+
+    @property
+    def share(self) -> float:
+        """hits / n."""
+        return self.hits / self.n
+
+    @property
+    def beats_chance(self) -> bool:
+        """Whether the 95 % interval of the share (Wilson) lies above chance."""
+        return wilson(self.hits, self.n)[0] > self.chance
+
+    @property
+    def sentence(self) -> str:
+        """The share, its n and chance.
+
+        >>> Evidence("truth", 90, 100, 0.4).sentence
+        'Identified labels are the true ones for 90 of 100 (90 %; 40 % by chance).'
+        """
+        what = (
+            "Identified labels are the true ones"
+            if self.by == "truth"
+            else "Predictions for examples that were not learnt from lie inside their candidate sets"
+        )
+        return f"{what} for {self.hits:,} of {self.n:,} ({self.share:.0%}; {self.chance:.0%} by chance).".replace(
+            "%", " %"
+        )
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something that is wrong with a run.
+
+    Attributes:
+        name: `"diverging"`, `"changing"`, `"collapsed"`, `"flat"` or `"unsupported"`.
+        sentence: what was seen.
+        remedy: what to do.
+    """
+
+    name: str
+    sentence: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Health:
+    """Whether the labels of a run can be used.
+
+    Attributes:
+        verdict: `"healthy"`; `"unhealthy"` where something was found; `"unchecked"` where nothing was found, and
+            there is no evidence either.
+        findings: what is wrong, the worst first.
+        evidence: None where there are too few examples, or the run was stopped.
+    """
+
+    verdict: str
+    findings: tuple[Finding, ...] = ()
+    evidence: Evidence | None = None
+
+    @property
+    def is_healthy(self) -> bool:
+        """Whether nothing is wrong and there is evidence."""
+        return self.verdict == "healthy"
+
+    @property
+    def headline(self) -> str:
+        """The verdict as a sentence.
+
+        >>> Health("unchecked").headline
+        'Not checked: there is no evidence for or against these labels yet.'
+        """
+        if self.verdict == "healthy":
+            return "Healthy: the labels have settled and are better than chance."
+        if self.verdict == "unchecked":
+            return "Not checked: there is no evidence for or against these labels yet."
+        return f"Do not trust these labels yet. {self.findings[0].sentence}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values for state.json and the shell."""
+        found = None if self.evidence is None else asdict(self.evidence) | {"share": self.evidence.share}
+        return {"verdict": self.verdict, "findings": [asdict(one) for one in self.findings], "evidence": found}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any] | None) -> Health | None:
+        """Return what `to_json` gave; None where there is nothing (a run of an earlier version).
+
+        >>> made = Health("unhealthy", (Finding("flat", "a", "b"),), Evidence("truth", 3, 30, 0.5))
+        >>> Health.from_json(made.to_json()) == made
+        True
+        """
+        if not values:
+            return None
+        found = values.get("evidence")
+        evidence = None if found is None else Evidence(found["by"], found["hits"], found["n"], found["chance"])
+        findings = tuple(Finding(**one) for one in values.get("findings", ()))
+        return cls(values["verdict"], findings, evidence)
+
+
+def health_of(
+    rows: Sequence[Mapping[str, Any]],
+    final: Sharpness,
+    sets: CandidateSets,
+    evidence: Evidence | None,
+    *,
+    top_loss: float | None = None,
+) -> Health:
+    """Return the health of a run.
+
+    Args:
+        rows: of metrics.csv: `epoch`, `loss`, `changed_labels` of each.
+        final: the final label weights of n examples.
+        sets: n candidate sets.
+        evidence: see `against_truth` and `against_sets`.
+        top_loss: the loss of a model that knows nothing; None where it is not known.
+    """
+    found = [
+        finding
+        for finding in (_diverging(rows, top_loss), _changing(rows, len(sets)), _collapsed(final, sets))
+        if finding is not None
+    ]
+    ambiguous = sets.sizes > 1
+    if ambiguous.any() and not found:
+        gain = float((final.confidence[ambiguous] - 1 / sets.sizes[ambiguous]).mean())
+        if gain < FLAT:
+            found.append(
+                Finding(
+                    "flat",
+                    "The label weights have stayed as they began: mean confidence "
+                    f"{_percent(float(final.confidence.mean()))}, {_percent(float((1 / sets.sizes).mean()))} before.",
+                    "Train longer, with a larger learning rate or less weight decay; or use another method.",
+                )
+            )
+    if evidence is not None and not evidence.beats_chance:
+        found.append(
+            Finding(
+                "unsupported",
+                f"{evidence.sentence} That is not clearly better than chance, however sure the labels look.",
+                "Check features and columns, or choose other settings; review a sample before you use the labels.",
+            )
+        )
+    verdict = "unhealthy" if found else "unchecked" if evidence is None else "healthy"
+    return Health(verdict, tuple(found), evidence)
+
+
+def _diverging(rows: Sequence[Mapping[str, Any]], top_loss: float | None) -> Finding | None:
+    losses = [float(row["loss"]) for row in rows if row.get("loss") is not None]
+    if not losses:
+        return None
+    last = float(np.mean(losses[1:][-RECENT:] or losses))
+    worse_than_began = len(losses) > RECENT and last > losses[0]
+    worse_than_nothing = top_loss is not None and last > MARGIN * top_loss
+    if math.isfinite(last) and not worse_than_began and not worse_than_nothing:
+        return None
+    than = f"{losses[0]:.3g} in the first epoch" if worse_than_began else f"{top_loss or 0:.3g} without any learning"
+    return Finding(
+        "diverging",
+        f"Training diverged: the loss ended at {last:.3g}, above {than}.",
+        "Use a smaller learning rate.",
+    )
+
+
+def _changing(rows: Sequence[Mapping[str, Any]], n: int) -> Finding | None:
+    recent = [int(row["changed_labels"]) for row in rows if row["epoch"] > 1][-RECENT:]
+    mean = float(np.mean(recent)) if recent else 0.0
+    if mean <= max(CHANGING * n, 1):
+        return None
+    return Finding(
+        "changing",
+        f"Labels still change: {mean:,.0f} of {n:,} in each of the last {len(recent)} epochs.",
+        "Train longer; where that does not help, use a smaller learning rate.",
+    )
+
+
+def _collapsed(final: Sharpness, sets: CandidateSets) -> Finding | None:
+    """One class that takes nearly every ambiguous set it is in, and is in most of them."""
+    ambiguous = sets.sizes > 1
+    n, entries = int(ambiguous.sum()), ambiguous[sets.rows]
+    if n < FEWEST or sets.n_classes < 3:  # of two classes one may well be right nearly always
+        return None
+    possible = np.bincount(sets.indices[entries], minlength=sets.n_classes)
+    taken = np.bincount(final.identified[ambiguous], minlength=sets.n_classes)
+    j = int(taken.argmax())
+    if taken[j] < SWALLOWED * possible[j] or possible[j] < n / 2:
+        return None
+    return Finding(
+        "collapsed",
+        f"One class swallows the others: {sets.class_names[j]} is identified in {taken[j]:,} of the {possible[j]:,} "
+        "ambiguous sets that hold it.",
+        "Use less weight decay or a smaller learning rate, or look at how its candidates came about.",
+    )
+
+
+# ---- evidence --------------------------------------------------------------------------------------------------------
+
+
+def against_truth(
+    identified: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None, sets: CandidateSets
+) -> Evidence | None:
+    """Return how often identified labels of ambiguous examples are the known true ones; None where fewer than 30 are.
+
+    Args:
+        identified: (n,) class indices.
+        y: (n,) true labels, −1 where unknown.
+        sets: n candidate sets.
+    """
+    if y is None:
+        return None
+    known = (y >= 0) & (sets.sizes > 1)
+    n = int(known.sum())
+    if n < FEWEST:
+        return None
+    return Evidence("truth", int((identified == y)[known].sum()), n, float((1 / sets.sizes[known]).mean()))
+
+
+def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | None:
+    """Return the covering rate on examples that were not learnt from: the method is fitted anew on the others.
+
+    Costs at most about a quarter of fitting the method once, or two seconds; needs no true label and draws from a
+    generator of its own, so that the run itself is not touched.
+
+    Args:
+        estimator: its settings count, what it has learnt does not.
+        task: the training data.
+
+    Returns:
+        None where there are fewer than 30 examples, or a part of them cannot be learnt from.
+    """
+    n = len(task.candidates)
+    if n < FEWEST or type(estimator).needs_truth:
+        return None
+    hits, chances, checked = 0, 0.0, 0
+    try:
+        for learnt, held in _parts(n):
+            again = clone(estimator).set_params(**_cheaper(estimator, task, len(learnt)))
+            again.fit(task.X[learnt], task.candidates.take(learnt))
+            predicted = np.searchsorted(again.classes_, again.predict(task.X[held]))
+            sets = task.candidates.take(held)
+            hits += int(sets.contains(predicted).sum())
+            share_of = np.bincount(predicted, minlength=sets.n_classes) / len(held)
+            chances += float(share_of[sets.indices].sum())
+            checked += len(held)
+    except UserError:  # too few examples of its kind in a part, say
+        return None
+    return Evidence("candidates", hits, checked, chances / checked)
+
+
+def _parts(n: int) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Rows to learn from, and rows to predict."""
+    order = np.random.default_rng([n, 3]).permutation(n)
+    if n <= FOLDED:
+        for fold in range(FOLDS):
+            held = np.arange(n) % FOLDS == fold
+            yield np.sort(order[~held]), np.sort(order[held])
+        return
+    many = min(round(CHECK_SHARE * n), MOST_CHECKED)
+    yield np.sort(order[many:][:MOST_LEARNT]), np.sort(order[:many])
+
+
+def _cheaper(estimator: PartialLabelEstimator, task: Task, learnt: int) -> dict[str, Any]:
+    """Settings that keep the check quick: fewer epochs."""
+    if not isinstance(estimator, DeepEstimator):
+        return {}
+    epochs = min(estimator.epochs, MOST_EPOCHS)
+    if isinstance(estimator.model, str):
+        n, c = len(task.candidates), task.candidates.n_classes
+        cost = 3 * forward_flops(estimator.model, task.X.shape[1:], c)  # forward and backward, of one example
+        passes = max(OPERATIONS / max(cost, 1), n * estimator.epochs / 4) / (FOLDS if n <= FOLDED else 1)
+        epochs = max(1, min(epochs, int(passes / learnt)))
+    return {"epochs": epochs}
+
+
+def top_loss_of(estimator: PartialLabelEstimator, n_classes: int) -> float | None:
+    """Return the loss of a uniform prediction: log c for cross-entropy, else None."""
+    known = isinstance(estimator, DeepEstimator) and estimator.get_params().get("loss") == "ce"
+    return math.log(n_classes) if known else None
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:.0f} %"

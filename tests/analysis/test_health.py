@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pll.analysis.health import (
+    FEWEST,
+    Evidence,
+    Health,
+    against_sets,
+    against_truth,
+    health_of,
+    top_loss_of,
+)
+from pll.candidates import CandidateSets
+from pll.methods import METHODS
+from pll.methods.base import Task
+from pll.synthesis import flip_binomial
+from pll.weights import Sharpness, sharpness
+
+C = 4
+
+
+def clouds(n: int = 200, *, seed: int = 0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], CandidateSets]:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, C, n)
+    X = (rng.normal(size=(n, 5)) + 4 * np.eye(C, 5)[y]).astype(np.float32)
+    return X, y, flip_binomial(y, C, q=0.4, seed=seed)
+
+
+def settled(identified: np.ndarray[Any, Any], confidence: float = 0.9) -> Sharpness:
+    ones = np.full(len(identified), confidence, dtype=np.float32)
+    return Sharpness(identified.astype(np.int64), ones, ones, 1 - ones)
+
+
+def rows(changed: list[int], losses: list[float]) -> list[dict[str, Any]]:
+    return [
+        {"epoch": k + 1, "changed_labels": c, "loss": loss}
+        for k, (c, loss) in enumerate(zip(changed, losses, strict=True))
+    ]
+
+
+GOOD = Evidence("truth", 90, 100, 0.5)
+
+
+def names_of(health: Health) -> list[str]:
+    return [finding.name for finding in health.findings]
+
+
+def fitted(sets: CandidateSets, X: np.ndarray[Any, Any], **params: Any) -> tuple[Any, list[dict[str, Any]]]:
+    estimator = METHODS["proden"](model="linear", epochs=20, threads=1, **params)
+    return estimator, [record.metrics() for record in estimator.iter_fit(Task(X, sets))]
+
+
+def test_a_run_that_has_settled_and_beats_chance_is_healthy() -> None:
+    X, _, sets = clouds()
+    estimator, history = fitted(sets, X, batch_size=32)
+    evidence = against_sets(estimator, Task(X, sets))
+    assert evidence is not None and evidence.by == "candidates" and evidence.n == len(sets)
+    final = sharpness(estimator.label_weights_, sets)
+    found = health_of(history, final, sets, evidence, top_loss=top_loss_of(estimator, C))
+    assert found.is_healthy and found.findings == ()
+
+
+def test_a_learning_rate_far_too_large_is_no_healthy_run_however_sure() -> None:
+    X, _, sets = clouds()
+    estimator, history = fitted(sets, X, batch_size=32, lr=50.0)
+    final = sharpness(estimator.label_weights_, sets)
+    found = health_of(history, final, sets, None, top_loss=top_loss_of(estimator, C))
+    assert final.confidence.mean() > 0.9
+    assert not found.is_healthy and "diverging" in names_of(found)
+    assert all(finding.remedy for finding in found.findings)
+
+
+def test_features_that_say_nothing_do_not_support_the_labels() -> None:
+    X, y, sets = clouds(300)
+    X = np.random.default_rng(5).normal(size=X.shape).astype(np.float32)
+    estimator, _ = fitted(sets, X)
+    evidence = against_sets(estimator, Task(X, sets))
+    assert evidence is not None and abs(evidence.share - evidence.chance) < 0.1
+    unsupported = Evidence("candidates", 150, 300, 0.5)
+    assert names_of(health_of([], settled(y), sets, unsupported)) == ["unsupported"]
+
+
+def test_always_naming_the_commonest_class_is_chance() -> None:
+    """The share that a constant prediction reaches is what shuffling it gives, too."""
+    sets = CandidateSets.from_lists([[0, 1]] * 90 + [[1, 2]] * 10, 3)
+    X = np.zeros((100, 2), dtype=np.float32)
+    X[:, 0] = np.random.default_rng(0).normal(size=100)
+    evidence = against_sets(METHODS["proden"](model="linear", epochs=5, threads=1), Task(X, sets))
+    assert evidence is not None and not evidence.beats_chance
+
+
+@pytest.mark.parametrize(
+    ("changed", "losses", "expected"),
+    [
+        ([0, 50, 40, 30, 30, 30, 30], [1.3, 1.2, 1.1, 1.0, 1.0, 1.0, 1.0], ["changing"]),
+        ([0, 50, 9, 0, 0, 0, 0, 0], [1.3, 1.2, 1.1, 1.0, 1.0, 1.0, 1.0, 0.9], []),
+        ([0, 9, 0, 0, 0, 0, 0, 0], [1.3, 1.2, 1.1, 5.0, 6.0, 7.0, 8.0, 9.0], ["diverging"]),
+    ],
+)
+def test_what_the_last_epochs_tell(changed: list[int], losses: list[float], expected: list[str]) -> None:
+    sets = CandidateSets.from_lists([[k % 4, (k + 1) % 4] for k in range(100)], 4)
+    found = health_of(rows(changed, losses), settled(np.arange(100) % 4), sets, GOOD)
+    assert names_of(found) == expected
+
+
+def test_one_class_that_swallows_the_others() -> None:
+    sets = CandidateSets.from_lists([[0, 1 + k % 3] for k in range(100)], 4)
+    assert names_of(health_of([], settled(np.zeros(100)), sets, GOOD)) == ["collapsed"]
+    assert health_of([], settled(1 + np.arange(100) % 3), sets, GOOD).is_healthy
+
+
+def test_weights_that_stay_as_they_began() -> None:
+    sets = CandidateSets.from_lists([[0, 1 + k % 3] for k in range(100)], 4)
+    found = health_of([], settled(1 + np.arange(100) % 3, confidence=0.505), sets, GOOD)
+    assert names_of(found) == ["flat"]
+
+
+def test_truth_counts_where_enough_of_it_is_known() -> None:
+    sets = CandidateSets.from_lists([[0, 1]] * 100, 2)
+    y = np.full(100, -1, dtype=np.int64)
+    y[: FEWEST - 1] = 0
+    assert against_truth(np.zeros(100, dtype=np.int64), y, sets) is None
+    y[:40] = 0
+    found = against_truth(np.zeros(100, dtype=np.int64), y, sets)
+    assert found == Evidence("truth", 40, 40, 0.5) and found.beats_chance
+
+
+def test_too_few_examples_are_no_evidence() -> None:
+    X, _, sets = clouds(FEWEST - 1)
+    assert against_sets(METHODS["proden"](), Task(X, sets)) is None
+    assert health_of([], settled(sets.indices[sets.indptr[:-1]]), sets, None).verdict == "unchecked"
+
+
+def test_the_check_leaves_the_run_alone() -> None:
+    """Neither what was learnt nor the settings change, and a second check says the same."""
+    X, _, sets = clouds()
+    estimator, _ = fitted(sets, X)
+    before, params = estimator.label_weights_.copy(), estimator.get_params()
+    once, again = (against_sets(estimator, Task(X, sets)) for _ in range(2))
+    assert once == again
+    np.testing.assert_array_equal(estimator.label_weights_, before)
+    assert estimator.get_params() == params
+
+
+@pytest.mark.parametrize("name", ["ipal", "sure", "pn-decomp", "d2cnn"])
+def test_other_methods_are_checked_too(name: str) -> None:
+    X, _, sets = clouds(60)
+    params = {"epochs": 3} if "epochs" in METHODS[name]().get_params() else {}
+    assert against_sets(METHODS[name](**params), Task(X, sets)) is not None

@@ -1,0 +1,110 @@
+"""Whether a run is to be trusted: on the page of the run, at the export and in what is taken away."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
+from pll.export.readme import readme
+from pll.export.run_export import export_source
+from pll.export.source import preview
+from pll.runs.config import RunConfig
+from pll.runs.labels_table import write_parquet
+from pll.runs.run import Run
+from pll.synthesis import Flip
+from pll.synthesis.ambiguity import degree_of
+from pll.ui import session
+from pll.ui.format import headline
+from tests.page_helpers import button, said
+
+
+def ended(open_page: Any, **params: Any) -> tuple[Any, Run]:
+    page = open_page("train")
+    config = RunConfig(Source("iris"), params={"epochs": 40, **params}, flip=Flip("binomial", 0.3), name="irises")
+    run = session.registry().start(config)
+    run.join(60)
+    page.query_params["run"] = run.id
+    return page.run(), run
+
+
+@pytest.mark.parametrize(("params", "healthy"), [({}, True), ({"lr": 50.0}, False)])
+def test_a_run_says_whether_it_is_to_be_trusted(open_page: Any, params: dict[str, Any], healthy: bool) -> None:
+    page, run = ended(open_page, **params)
+    health = run.snapshot().health
+    assert health is not None and health.is_healthy == healthy
+    words = said(page)
+    assert ("Do not trust these labels" in words) != healthy
+    if not healthy:
+        assert any(finding.remedy in page.warning[0].value for finding in health.findings)
+    (export,) = [one for one in page.button if one.label.startswith("Export")]
+    assert (export.proto.type == "primary") == healthy
+    source = export_source(run.folder)
+    text = readme(source, {"labels.csv"}, ())
+    assert health.headline in text
+    assert source.health == health
+
+
+def test_shares_say_how_many_true_labels_they_rest_on(open_page: Any, tmp_path: Path) -> None:
+    """Truth in a tenth of the rows: nothing is held out by default, every row gets a label, and every share its n."""
+    rng = np.random.default_rng(0)
+    lines = ["x1,x2,candidates,true_label"]
+    for k in range(100):
+        y = k % 3
+        x1, x2 = rng.normal(size=2) + 3 * np.array([(0, 0), (1, 0), (0, 1)][y])
+        truth = "abc"[y] if k < 10 else ""
+        lines.append(f"{x1:.3f},{x2:.3f},{'abc'[y]}|{'abc'[(y + 1) % 3]},{truth}")
+    (tmp_path / "tenth.csv").write_text("\n".join(lines))
+    page = open_page("train")
+    page.session_state["choice"] = session.Choice(Source("tenth.csv", str(tmp_path / "tenth.csv")))
+    page.run()
+    assert page.slider(key="setup_holdout_True").value == 0
+    button(page, "Start training").click().run()
+    (run,) = session.registry().all()
+    run.join(60)
+    page.run()
+    metrics = run.snapshot().metrics
+    assert metrics is not None
+    right = round(metrics["transductive_accuracy"] * 10)
+    assert f"{right} of 10 known" in said(page) and "% of all" in said(page)
+    assert len(export_source(run.folder).frame) == 100
+    assert "(10 of 10 known)" in headline({"transductive_accuracy": 1.0, "known_labels": 10})[1]
+
+
+def test_what_is_held_out_is_predicted_in_its_place(open_page: Any, tmp_path: Path) -> None:
+    """Also rows without any truth, which the file itself marks as its test part."""
+    lines = ["id,x,candidates,split"]
+    lines += [
+        f"r{k},{k % 2 + 0.1 * (k % 5)},{'a|b' if k % 3 else 'ab'[k % 2]},{'test' if k % 4 == 0 else 'train'}"
+        for k in range(60)
+    ]
+    (tmp_path / "split.csv").write_text("\n".join(lines))
+    open_page("home")
+    run = session.registry().start(RunConfig(Source("split.csv", str(tmp_path / "split.csv")), params={"epochs": 3}))
+    run.join(60)
+    source = export_source(run.folder)
+    table = source.frame
+    assert table["id"].tolist() == [f"r{k}" for k in range(60)]
+    assert (table["source"] == "predicted").tolist() == [k % 4 == 0 for k in range(60)]
+    for label, candidates in zip(table["identified_label"].tolist(), table["candidates"].tolist(), strict=True):
+        assert label in candidates.split("|")  # its own candidates are kept to
+    assert preview(source, rows=7).equals(table.head(7))
+    written = pd.read_csv(run.folder.path / "labels.csv", dtype=str, keep_default_na=False)
+    assert written["identified_label"].tolist() == table["identified_label"].tolist()
+    write_parquet(source.labels, tmp_path / "labels.parquet")
+    lists = pd.read_parquet(tmp_path / "labels.parquet")["candidates"]
+    assert ["|".join(names) for names in lists] == table["candidates"].tolist()
+
+
+def test_the_ambiguity_degree_names_the_pair_it_is_of() -> None:
+    sets = CandidateSets.from_lists([[0, 1], [0, 1], [1], [2], [2]], 3)
+    found = degree_of(sets, np.array([0, 0, 1, 2, -1]))
+    assert found is not None and (found.value, found.together, found.n, found.known) == (1.0, 2, 2, 4)
+    words = found.sentence(["late", "damaged", "lost"])
+    assert "2 of the 2 sets" in words and "4 of 5 true labels" in words and "cannot be told apart" in words
+    assert degree_of(sets, np.full(5, -1)) is None

@@ -294,7 +294,9 @@ def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | Non
     try:
         for learnt, held in _parts(n):
             again = clone(estimator).set_params(**_cheaper(estimator, task, len(learnt)))
-            again.fit(task.X[learnt], task.candidates.take(learnt))
+            used = task.prior if type(estimator).takes_prior else None
+            prior = None if used is None else used[task.candidates.positions(learnt)]
+            again.fit(task.X[learnt], task.candidates.take(learnt), prior=prior)
             predicted = np.searchsorted(again.classes_, again.predict(task.X[held]))
             sets = task.candidates.take(held)
             hits += int(sets.contains(predicted).sum())

@@ -117,12 +117,10 @@ def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
         few, first = set(source.order[:rows]), source.order[:rows]
         learnt = np.flatnonzero([name in few for name in source.ids.tolist()])
         held = np.flatnonzero([name in few for name in source.held.row_ids.tolist()])
-        starts = source.candidates.indptr
-        places = [np.arange(starts[row], starts[row + 1]) for row in learnt]
         own = replace(
             source,
             candidates=source.candidates.take(learnt),
-            label_weights=source.label_weights[np.concatenate(places)] if places else source.label_weights[:0],
+            label_weights=source.label_weights[source.candidates.positions(learnt)],
             ids=source.ids[learnt],
             y=None if source.y is None else source.y[learnt],
             held=source.held.take(held),

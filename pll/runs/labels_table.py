@@ -168,6 +168,8 @@ def predicted_frame(
     if held.candidates is not None:
         sets = held.candidates
         weights = on_candidates(probabilities, sets)
+        if held.prior is not None and type(estimator).takes_prior:
+            weights = weights * held.prior
         totals = np.add.reduceat(weights, sets.indptr[:-1])
         uniform = sets.uniform_weights()
         weights = np.where(totals[sets.rows] > 0, weights / np.maximum(totals[sets.rows], 1e-30), uniform)

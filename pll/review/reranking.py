@@ -1,0 +1,230 @@
+"""Re-ranking while people review: which of the labels still in the pool look wrong, judged by what has left it.
+
+All rows begin in the pool. Rows leave it from the least sure end, and people look at each row that leaves. The order of
+those inside is made anew as answers come in, and the review ends when at most c wrong controls are left inside; what is
+inside then is accepted (pll.review.promise, with independent draws).
+
+What must hold: the order depends on nothing but the rows' features and what people said of rows that have *left*; never
+on an answer to, or on the membership of, a control that is still inside. The functions here are given the rows that
+have left and their answers, and nothing else that a person said. docs/certificate.md has the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.stats import rankdata
+
+from pll.review.evidence import Floats, Ints
+
+EVERY = 0.02
+"""Share of all rows that leave between two orders."""
+FIRST = 0.1
+"""Share of all rows that leave in the order of confidence before the first one is made."""
+MOST_CLASSES = 200
+"""Above that, rare identified labels share one column."""
+MOST_COLUMNS = 40
+"""Principal components kept of the features."""
+SMALL = 0.1
+"""Scale of the principal components: the smaller, the stronger their ridge."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class PoolFeatures:
+    """What the models see of each row: fixed before the review, nothing of it an answer.
+
+    Attributes:
+        order: (n,) rows, the surest first (`pll.review.promise.dataset_order`).
+        models: (n, d) columns of each model; their log-odds are added.
+    """
+
+    order: Ints
+    models: tuple[Floats, ...]
+
+
+def pool_features(
+    order: Ints,
+    confidence: npt.ArrayLike,
+    labels: Sequence[str] | npt.NDArray[np.str_],
+    features: npt.NDArray[np.float32] | None = None,
+    texts: Sequence[str] | None = None,
+    votes: npt.NDArray[np.int64] | None = None,
+) -> PoolFeatures:
+    """Prepare rows for `rank_pool`.
+
+    Args:
+        order: (n,) rows, the surest first.
+        confidence: (n,) of the identified labels.
+        labels: (n,) identified labels.
+        features: (n, …) numbers, where there are any.
+        texts: (n,) texts, where there are any.
+        votes: (n, m) class indices, −1 for none, where several people or models said something.
+
+    Returns:
+        Columns of one model (confidence, labels, how many different labels were voted), and, where there are features
+        or texts, of a second one that has their principal components too.
+    """
+    n = len(order)
+    sure = np.asarray(confidence, dtype=np.float64)
+    rank = rankdata(sure) / n
+    named, codes = np.unique(np.asarray(labels, dtype=np.str_), return_inverse=True)
+    counts = np.bincount(codes)
+    common = np.argsort(-counts, kind="stable")[:MOST_CLASSES]
+    own = np.full(len(named), len(common))
+    own[common] = np.arange(len(common))
+    labelled = np.zeros((n, len(common) + 1))
+    labelled[np.arange(n), own[codes]] = 1.0
+    parts = [3 * rank[:, None], labelled[:, : len(common)]]
+    if votes is not None:
+        top = np.sort(np.where(votes < 0, -1 - np.arange(votes.shape[1]), votes), axis=1)
+        said = np.maximum((votes >= 0).sum(axis=1), 1)
+        distinct = (np.diff(top, axis=1) != 0).sum(axis=1) + 1 - (votes < 0).sum(axis=1)
+        parts.append((distinct / said)[:, None])
+    models = [np.column_stack(parts)]
+    rich = [part for part in (_components(features), _text_components(texts)) if part is not None]
+    if rich:
+        models.append(np.column_stack([*parts, *(SMALL * part for part in rich)]))
+    return PoolFeatures(np.asarray(order, dtype=np.int64), tuple(models))
+
+
+def rank_pool(rows: PoolFeatures, left: Ints, wrong: Flags) -> Ints:
+    """The rows still in the pool, the one that should leave next first.
+
+    Args:
+        left: (k,) rows that have left the pool, in any order.
+        wrong: (k,) bool, whether people found their labels wrong; unsure is wrong.
+
+    Returns:
+        (n − k,) int64. By confidence until right and wrong ones have left.
+    """
+    n = len(rows.order)
+    inside = np.ones(n, dtype=np.bool_)
+    inside[left] = False
+    by_confidence = rows.order[::-1]
+    waiting = by_confidence[inside[by_confidence]]
+    if wrong.all() or not wrong.any() or not len(waiting):
+        return waiting
+    doubt = sum((_fitted(model[left], wrong)(model[waiting]) for model in rows.models), np.zeros(len(waiting)))
+    return waiting[np.argsort(-doubt, kind="stable")]
+
+
+def leaving_order(rows: PoolFeatures, ask: Callable[[Ints], Flags]) -> Ints:
+    """The order in which all rows leave, where `ask` says of rows that leave whether they are wrong.
+
+    Returns:
+        (n,) int64, the first to leave first. A review stops somewhere in it.
+    """
+    n = len(rows.order)
+    left, wrong = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_)
+    while len(left) < n:
+        step = max(1, int((EVERY if len(left) else FIRST) * n))
+        next_ = rank_pool(rows, left, wrong)[:step]
+        left = np.concatenate([left, next_])
+        wrong = np.concatenate([wrong, ask(next_)])
+    return left
+
+
+class Pool:
+    """The rows that have left, and which should be looked at next; goes on as answers come in.
+
+    Args:
+        rows: of `pool_features`.
+        controls: (K,) rows of the draw.
+        tolerated: c.
+
+    Attributes:
+        left: rows that have left, in their order.
+        done: at most c wrong controls are inside: what is inside is accepted.
+    """
+
+    def __init__(self, rows: PoolFeatures, controls: Ints, tolerated: int) -> None:
+        self._rows, self._controls, self._tolerated = rows, controls, tolerated
+        self._queue = rank_pool(rows, np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_))
+        self._batch = max(1, int(FIRST * len(rows.order)))
+        self.left: list[int] = []
+        self._wrong: list[bool] = []
+        self.done = False
+
+    def advance(self, answers: npt.NDArray[np.int8]) -> None:
+        """Let rows leave as far as they are answered, until the rest may be accepted.
+
+        The order is made anew only after fixed numbers of rows have left, from their answers alone.
+
+        Args:
+            answers: (n,) of all rows: 1 label right, 0 wrong (or unsure), −1 nobody has looked. An unanswered control
+                inside counts as wrong.
+        """
+        n = len(self._rows.order)
+        suspect = np.zeros(n, dtype=np.bool_)
+        suspect[self._controls] = answers[self._controls] != 1
+        suspect[self.left] = False
+        inside = int(suspect.sum())
+        self.done = inside <= self._tolerated
+        while not self.done and self._batch and answers[self._queue[0]] >= 0:
+            row = int(self._queue[0])
+            self._queue = self._queue[1:]
+            self.left.append(row)
+            self._wrong.append(bool(answers[row] == 0))
+            self._batch -= 1
+            inside -= bool(suspect[row])
+            self.done = inside <= self._tolerated
+            if not self._batch and len(self.left) < n:
+                self._queue = rank_pool(self._rows, np.array(self.left), np.array(self._wrong))
+                self._batch = max(1, int(EVERY * n))
+
+    @property
+    def waiting(self) -> Ints:
+        """Rows inside, the one that should be looked at next first."""
+        return self._queue
+
+
+def _fitted(columns: Floats, wrong: Flags) -> Callable[[Floats], Floats]:
+    """Ridge logistic regression; returns the log-odds that a label is wrong."""
+    from sklearn.linear_model import LogisticRegression
+
+    model = LogisticRegression(C=1.0, max_iter=200).fit(columns, wrong)
+    return lambda further: np.asarray(model.decision_function(further), dtype=np.float64)
+
+
+def _components(features: npt.NDArray[np.float32] | None) -> Floats | None:
+    """(n, ≤ `MOST_COLUMNS`) principal components of z-scored features, each of variance 1."""
+    if features is None:
+        return None
+    flat = np.nan_to_num(features.reshape(len(features), -1).astype(np.float64))
+    if not flat.shape[1]:
+        return None
+    spread = flat.std(axis=0)
+    flat = np.clip((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0), -5, 5)
+    return _scaled(flat)
+
+
+def _text_components(texts: Sequence[str] | None) -> Floats | None:
+    """The same of tf-idf weights of words and pairs of words."""
+    if texts is None:
+        return None
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    try:
+        weights = TfidfVectorizer(ngram_range=(1, 2), min_df=2, sublinear_tf=True, max_features=20_000).fit_transform(
+            texts
+        )
+    except ValueError:  # no word occurs twice
+        return None
+    return _scaled(weights)
+
+
+def _scaled(matrix: Any) -> Floats | None:
+    from sklearn.decomposition import TruncatedSVD
+
+    columns = int(min(MOST_COLUMNS, min(matrix.shape) - 1))
+    if columns < 1:
+        return None
+    found = TruncatedSVD(columns, random_state=0).fit_transform(matrix)
+    spread = found.std(axis=0)
+    return np.asarray(found / np.where(spread > 1e-9, spread, 1.0), dtype=np.float64)

@@ -1,0 +1,290 @@
+"""The promise about all labels: the plan, the draw, the rule, several errors at once, the forecast."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom, hypergeom
+
+from pll.errors import UserError
+from pll.review import promise
+from pll.review.promise import RIGHT, UNANSWERED, WRONG, DatasetPlan, cut_of, plan_dataset
+
+IDS = [f"r{i}" for i in range(400)]
+
+
+@pytest.mark.parametrize(
+    ("n", "error", "expected"),
+    [
+        (2299, 0.03, (13, 549)),
+        (2299, 0.05, (17, 426)),
+        (2299, 0.10, (29, 339)),
+        (10_000, 0.03, (36, 1381)),
+        (10_000, 0.05, (52, 1164)),
+        (10_000, 0.10, (84, 913)),
+    ],
+)
+def test_plans_are_those_of_the_prototype(n, error, expected):
+    plan = plan_dataset(n, error)
+    assert (plan.tolerated, plan.controls) == expected
+
+
+@settings(max_examples=25)
+@given(
+    st.integers(1, 400),
+    st.floats(0.005, 0.6),
+    st.sampled_from([0.8, 0.95, 0.99]),
+    st.sampled_from(["fixed", "independent"]),
+)
+def test_the_risk_of_a_plan_is_within_alpha_and_that_of_scipy(n, error, level, draw):
+    plan = plan_dataset(n, error, level, draw=draw)
+    m = plan.allowed + 1 + plan.tolerated
+    if m > n:
+        assert plan.attained == 0
+        return
+    if draw == "fixed":
+        reference = hypergeom.cdf(plan.tolerated, n, m, plan.controls)
+    else:
+        reference = binom.cdf(plan.tolerated, m, plan.controls / n)
+    assert plan.attained == pytest.approx(reference, rel=1e-7, abs=1e-12)
+    assert plan.attained <= 1 - level + 1e-9
+
+
+def test_one_control_fewer_or_one_wrong_one_more_would_be_too_risky():
+    plan = plan_dataset(2299, 0.05)
+    assert promise.attained_risk(2299, 114, plan.controls - 1, plan.tolerated) > 0.05
+    assert promise.attained_risk(2299, 114, plan.controls, plan.tolerated + 1) > 0.05
+    given_share = plan_dataset(2299, 0.05, controls=600)
+    assert given_share.tolerated == 28 and given_share.attained <= 0.05 < hypergeom.cdf(29, 2299, 114 + 30, 600)
+
+
+@pytest.mark.parametrize("n_wrong", range(7))
+def test_no_dataset_of_six_breaks_the_promise_more_often_than_attained(n_wrong):
+    """Every draw of every arrangement of wrong labels, counted."""
+    n, K = 6, 4
+    plan = DatasetPlan(n, 0.2, 0.6, K, 1)
+    bar = Fraction(round(plan.attained * math.comb(n, K)), math.comb(n, K))
+    order = np.arange(n)
+    for wrong_rows in itertools.combinations(range(n), n_wrong):
+        wrong = np.isin(order, wrong_rows)
+        broken = 0
+        for drawn in itertools.combinations(range(n), K):
+            controls = np.array(drawn)
+            answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
+            cut = cut_of(order, controls, answers, plan.tolerated)
+            broken += int(wrong[: cut.accepted].sum()) - cut.wrong_inside > plan.allowed
+        assert Fraction(broken, math.comb(n, K)) <= bar
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.floats(0, 1), st.integers(0, 5))
+def test_the_cut(seed, rate, tolerated):
+    rng = np.random.default_rng(seed)
+    n = 60
+    order, controls = rng.permutation(n), rng.permutation(n)[:20]
+    wrong = rng.random(n) < rate
+    answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
+    cut = cut_of(order, controls, answers, tolerated)
+    accepted = set(order[: cut.accepted].tolist())
+    assert cut.wrong_inside == sum(wrong[c] for c in controls if c in accepted) <= tolerated
+    assert cut.unseen == len(accepted - set(controls.tolist()))
+    assert set(cut.left.tolist()) == set(range(n)) - accepted and not len(cut.waiting)
+    if cut.accepted < n:  # it ends at the wrong control after those tolerated
+        assert order[cut.accepted] in controls and wrong[order[cut.accepted]] and cut.wrong_inside == tolerated
+    hidden = answers.copy()
+    hidden[rng.random(20) < 0.4] = UNANSWERED
+    partly = cut_of(order, controls, hidden, tolerated)
+    assert partly.accepted >= cut.accepted  # what is missing is waited for
+    assert set(partly.waiting.tolist()) == {
+        c
+        for c, a in zip(controls, hidden, strict=False)
+        if a == UNANSWERED and c in set(order[: partly.accepted].tolist())
+    }
+
+
+def simulate(n, wrong_at, plan, sims, seed, shared=None):
+    """How often the promise is broken, written without the library's rule.
+
+    Args:
+        shared: a function that makes the order from the draw's membership: what must not happen.
+    """
+    rng = np.random.default_rng(seed)
+    broken = 0
+    for _ in range(sims):
+        inside = np.zeros(n, dtype=bool)
+        inside[rng.choice(n, plan.controls, replace=False)] = True
+        wrong, member = wrong_at, inside
+        if shared is not None:
+            order = shared(wrong_at, inside, rng)
+            wrong, member = wrong_at[order], inside[order]
+        hits = np.flatnonzero(wrong & member)
+        cut = n if len(hits) <= plan.tolerated else hits[plan.tolerated]
+        broken += (wrong[:cut].sum() - (wrong & member)[:cut].sum()) > plan.allowed
+    return broken / sims
+
+
+@pytest.mark.parametrize("where", ["front", "back", "spread", "just too many"])
+def test_promises_hold_whatever_the_order(where):
+    n, plan = 500, plan_dataset(500, 0.05)
+    wrong = np.zeros(n, dtype=bool)
+    least = plan.allowed + 1 + plan.tolerated
+    wrong[
+        {"front": slice(100), "back": slice(400, 500), "spread": slice(0, n, 4), "just too many": slice(least)}[where]
+    ] = True
+    assert simulate(n, wrong, plan, 2000, 1) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
+
+
+def test_one_stream_for_ties_and_draw_breaks_the_promise():
+    """All confidences are tied; the order is made of the numbers that drew the controls: those not drawn lead."""
+    n, plan = 500, plan_dataset(500, 0.05)
+    wrong = np.arange(n) % 5 == 0
+
+    def same_stream(_, inside, rng):
+        return np.argsort(inside + 0.5 * rng.random(n), kind="stable")
+
+    assert simulate(n, wrong, plan, 300, 2, same_stream) > 0.5
+    ids = [f"r{i}" for i in range(n)]  # the library's: which rows are controls says nothing about their place
+    places = []
+    for seed in range(60):
+        order = promise.dataset_order(np.ones(n), seed, ids)
+        place = np.argsort(order)
+        places.append(place[promise.draw_dataset_controls(plan, seed, ids)].mean())
+    assert abs(np.mean(places) - (n - 1) / 2) < 4 * np.std(places) / math.sqrt(60) + 1
+
+
+def test_file_order_does_not_leak_the_truth_into_ties():
+    """A file sorted by truth (wrong labels last): with ties in file order the cut would be nearly an oracle's."""
+    ids, n = IDS, len(IDS)
+    confidence = np.full(n, 0.9)
+    order = promise.dataset_order(confidence, 7, ids)
+    wrong = np.arange(n) >= 300
+    assert abs(np.argsort(order)[wrong].mean() - n / 2) < 40
+    shuffled = np.random.default_rng(0).permutation(n)  # the same file, sorted otherwise: the same order of ids
+    again = promise.dataset_order(confidence, 7, [ids[i] for i in shuffled])
+    assert [ids[i] for i in order] == [ids[shuffled[i]] for i in again]
+    plan = plan_dataset(n, 0.05)
+    drawn = {ids[i] for i in promise.draw_dataset_controls(plan, 7, ids)}
+    assert drawn == {ids[shuffled[i]] for i in promise.draw_dataset_controls(plan, 7, [ids[i] for i in shuffled])}
+
+
+def test_the_draw_is_uniform_and_another_stream_than_the_ties():
+    plan = plan_dataset(400, 0.05)
+    times = np.zeros(400)
+    for seed in range(400):
+        rows = promise.draw_dataset_controls(plan, seed, IDS)
+        assert len(set(rows.tolist())) == plan.controls
+        times[rows] += 1
+    share = plan.controls / 400
+    spread = math.sqrt(400 * share * (1 - share))
+    assert abs(times.mean() - 400 * share) < 1e-9 and abs(times - 400 * share).max() < 4.5 * spread
+    independent = plan_dataset(400, 0.05, draw="independent")
+    sizes = [len(promise.draw_dataset_controls(independent, seed, IDS)) for seed in range(200)]
+    assert np.std(sizes) > 3 and abs(np.mean(sizes) - independent.controls) < 2.5
+
+
+def test_joint_risk_is_that_of_simulated_coins():
+    n, K = 300, 90
+    pairs = [(3, 0), (9, 2), (15, 3), (30, 8)]
+    rng = np.random.default_rng(0)
+    coins = np.argsort(rng.random((20_000, n)), axis=1) < K
+    S = np.cumsum(coins, axis=1)
+    broken = np.zeros(20_000, dtype=bool)
+    for allowed, c in pairs:
+        broken |= S[:, allowed + c] <= c
+    assert promise.joint_risk(n, K, pairs) == pytest.approx(broken.mean(), abs=0.011)
+    coins = rng.random((20_000, 60)) < K / n
+    S = np.cumsum(coins, axis=1)
+    broken = np.zeros(20_000, dtype=bool)
+    for allowed, c in pairs:
+        broken |= S[:, allowed + c] <= c
+    assert promise.joint_risk(n, K, pairs, "independent") == pytest.approx(broken.mean(), abs=0.011)
+
+
+def test_a_joint_curve_keeps_all_its_promises_together():
+    found = promise.joint_tolerated(1000, 250, (0.01, 0.02, 0.03, 0.05, 0.1))
+    pairs = [(int(error * 1000 + 1e-9), c) for error, c in found.items()]
+    assert promise.joint_risk(1000, 250, pairs) <= 0.05
+    assert all(c <= promise.most_tolerated(1000, int(e * 1000 + 1e-9), 250, 0.05) for e, c in found.items())
+    separate = [(a, promise.most_tolerated(1000, a, 250, 0.05)) for a, _ in pairs]
+    assert promise.joint_risk(1000, 250, separate) > 0.07  # what choosing afterwards would cost
+
+
+def test_the_forecast_covers_the_cut_whatever_the_labels():
+    n, plan = 800, plan_dataset(800, 0.05)
+    rng = np.random.default_rng(3)
+    order = np.arange(n)
+    for rates in (np.linspace(0, 0.6, n), np.full(n, 0.2), (np.arange(n) > 600) * 0.9):
+        covered, sims = 0, 250
+        for _ in range(sims):
+            wrong = rng.random(n) < rates
+            controls = rng.permutation(n)[: plan.controls]
+            answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
+            truth = n - cut_of(order, controls, answers, plan.tolerated).unseen
+            partly = answers.copy()
+            partly[plan.controls // 3 :] = UNANSWERED
+            found = promise.forecast_decisions(order, controls, partly, plan.tolerated)
+            assert found.low <= found.likely <= found.high
+            covered += found.low <= truth <= found.high
+        assert covered / sims >= 0.9 - 0.04
+        done = promise.forecast_decisions(order, controls, answers, plan.tolerated)
+        assert done.low == done.high == truth
+
+
+def test_the_curve_says_what_each_error_costs():
+    n, plan = 800, plan_dataset(800, 0.05)
+    rng = np.random.default_rng(3)
+    wrong = rng.random(n) < np.linspace(0, 0.6, n)
+    controls = rng.permutation(n)[: plan.controls]
+    answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
+    seen = np.zeros(n, dtype=bool)
+    seen[controls] = True
+    joint = promise.joint_tolerated(n, plan.controls)
+    points = promise.curve(np.arange(n), controls, answers, seen, joint)
+    assert [p.error for p in points] == sorted(joint)
+    assert all(a.decisions >= b.decisions for a, b in itertools.pairwise(points))
+    assert all(p.left == p.decisions - plan.controls and p.certain for p in points)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [((0, 0.05), "no labels"), ((100, 0), "between 0 and 1"), ((100, 1.5), "between 0 and 1")],
+)
+def test_impossible_plans_are_refused(values, words):
+    with pytest.raises(UserError, match=words):
+        plan_dataset(*values)
+
+
+def test_too_few_controls_are_refused_with_the_number_that_would_do():
+    with pytest.raises(UserError, match="Draw at least 57"):
+        plan_dataset(2000, 0.05, controls=20)
+    assert plan_dataset(2000, 0.05, controls=57).tolerated == 0
+    with pytest.raises(UserError, match="Draw 1 to 10"):
+        plan_dataset(10, 0.05, controls=11)
+
+
+def test_a_tiny_dataset_is_looked_at_whole():
+    plan = plan_dataset(8, 0.05)
+    assert plan.controls == 8 and plan.attained == 0
+
+
+def test_the_commitment_binds_seed_labels_and_plan():
+    plan = plan_dataset(100, 0.1)
+    one = promise.commitment(1, "f", plan)
+    assert one == promise.commitment(1, "f", plan)
+    assert (
+        len(
+            {
+                one,
+                promise.commitment(2, "f", plan),
+                promise.commitment(1, "g", plan),
+                promise.commitment(1, "f", plan_dataset(100, 0.2)),
+            }
+        )
+        == 4
+    )

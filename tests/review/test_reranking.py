@@ -1,0 +1,147 @@
+"""Re-ranking while people review: an honest ranking keeps the promise, a peeking one breaks it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from pll.review.promise import dataset_order, draw_dataset_controls, plan_dataset
+from pll.review.reranking import Pool, leaving_order, pool_features, rank_pool
+
+N = 400
+
+
+def review(rng, n=N):
+    """Confidence that means little, and labels one of which is mostly wrong."""
+    labels = rng.choice(["a", "b", "c"], n)
+    confidence = np.round(rng.beta(5, 2, n), 1)
+    wrong = rng.random(n) < np.where(labels == "c", 0.5, 0.06) * np.where(confidence < 0.7, 1.5, 0.8)
+    return labels, confidence, wrong
+
+
+def prepared(seed=0, n=N):
+    labels, confidence, wrong = review(np.random.default_rng(seed), n)
+    order = dataset_order(confidence, seed, [str(i) for i in range(n)])
+    return pool_features(order, confidence, labels), wrong
+
+
+def test_it_learns_which_labels_are_wrong():
+    rows, wrong = prepared()
+    leaving = leaving_order(rows, lambda left: wrong[left])
+    assert sorted(leaving.tolist()) == list(range(N))
+    half = N // 2
+    assert wrong[leaving[:half]].sum() > wrong[rows.order[::-1][:half]].sum() + 5
+
+
+def test_the_order_depends_on_the_answers_of_what_has_left_alone():
+    """What holds the promise: change any answer inside, and nothing changes until that row has left."""
+    rows, wrong = prepared(1)
+    leaving = leaving_order(rows, lambda left: wrong[left])
+    cut = 150
+    other = wrong.copy()
+    other[leaving[cut:]] = ~other[leaving[cut:]]
+    again = leaving_order(rows, lambda left: other[left])
+    last = 40 + 8 * ((cut - 40) // 8)  # the last order that was made before the first changed answer
+    assert np.array_equal(leaving[: last + 8], again[: last + 8])
+
+
+def test_features_texts_and_votes_are_used_and_may_be_missing_or_constant():
+    rng = np.random.default_rng(0)
+    _labels, _confidence, wrong = review(rng, 120)
+    order = np.arange(120)
+    features = np.column_stack([wrong, np.zeros(120)]).astype(np.float32)
+    texts = ["bad word" if w else "good word" for w in wrong]
+    votes = np.column_stack([np.zeros(120, int), wrong.astype(int), np.full(120, -1)])
+    base = {"order": order, "confidence": np.full(120, 0.5), "labels": np.full(120, "a")}
+    for more in ({"features": features}, {"texts": texts}, {"votes": votes}):
+        rows = pool_features(**base, **more)
+        left = order[::-1][:60]
+        ranked = rank_pool(rows, left, wrong[left])
+        k = int(wrong[:60].sum())
+        assert wrong[ranked[:k]].mean() > 0.7
+    assert len(rank_pool(pool_features(**base, texts=["x"] * 120), left, wrong[left])) == 60
+
+
+def breaks(sims, leaving_of, draw):
+    """Share of reviews in which more than A labels stay wrong."""
+    n, broken = N, 0
+    plan = plan_dataset(n, 0.08, draw=draw)
+    rng = np.random.default_rng(5)
+    _, wrong = prepared(2)
+    for _ in range(sims):
+        inside = np.zeros(n, dtype=bool)
+        if draw == "fixed":
+            inside[rng.choice(n, plan.controls, replace=False)] = True
+        else:
+            inside = rng.random(n) < plan.controls / n
+        order = leaving_of(wrong, inside)[::-1]
+        hits = np.flatnonzero((wrong & inside)[order])
+        cut = n if len(hits) <= plan.tolerated else hits[plan.tolerated]
+        accepted = order[:cut]
+        broken += wrong[accepted].sum() - (wrong & inside)[accepted].sum() > plan.allowed
+    return broken / sims
+
+
+def test_an_honest_ranking_keeps_the_promise():
+    rows, wrong = prepared(2)
+    leaving = leaving_order(rows, lambda left: wrong[left])
+    for draw in ("fixed", "independent"):
+        assert breaks(2000, lambda *_: leaving, draw) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
+
+
+def test_a_peeking_ranking_breaks_it_visibly():
+    """It sees which rows inside are controls with a wrong label, and lets these leave first."""
+    rows, _ = prepared(2)
+
+    def peek(wrong, inside):
+        by_confidence = rows.order[::-1]
+        return by_confidence[np.argsort(~(wrong & inside)[by_confidence], kind="stable")]
+
+    assert breaks(200, peek, "independent") > 0.12
+
+
+def test_a_ranking_that_peeks_a_little_breaks_it_too():
+    """As a model does that was fitted on all answers, those inside included: it has memorised which were wrong."""
+    rows, _ = prepared(2)
+    place = np.argsort(rows.order[::-1])  # 0: the least sure
+
+    def peek(wrong, inside):
+        return np.argsort(place - 0.2 * N * (wrong & inside), kind="stable")
+
+    assert breaks(1000, peek, "independent") > 0.08
+
+
+def test_the_pool_goes_on_as_answers_come_and_stops_with_few_wrong_controls_inside():
+    rows, wrong = prepared(3)
+    plan = plan_dataset(N, 0.08)
+    controls = draw_dataset_controls(plan, 3, [str(i) for i in range(N)])
+    answers = np.full(N, -1, dtype=np.int8)
+    answers[controls] = np.where(wrong[controls], 0, 1)
+    pool = Pool(rows, controls, plan.tolerated)
+    looked = 0
+    while True:
+        pool.advance(answers)
+        if pool.done:
+            break
+        row = pool.waiting[0]
+        assert answers[row] == -1
+        answers[row] = 0 if wrong[row] else 1
+        looked += 1
+    inside = np.setdiff1d(np.arange(N), pool.left)
+    assert wrong[np.intersect1d(inside, controls)].sum() == plan.tolerated
+    assert looked + len(controls) < N
+    leaving = leaving_order(rows, lambda left: wrong[left])
+    assert pool.left == leaving[: len(pool.left)].tolist()  # the draw has no say in the order
+    at_once = Pool(rows, controls, plan.tolerated)
+    at_once.advance(answers)
+    assert at_once.left == pool.left
+
+
+def test_an_unanswered_control_inside_is_waited_for():
+    rows, _wrong = prepared(3)
+    pool = Pool(rows, np.arange(N), 0)
+    pool.advance(np.full(N, -1, dtype=np.int8))
+    assert not pool.done and not pool.left
+    pool.advance(np.ones(N, dtype=np.int8))
+    assert pool.done and not pool.left

@@ -430,6 +430,53 @@ def convert(**values: Any) -> None:
     commands.convert(**values)
 
 
+@cli.command()
+@click.argument("labels", metavar="LABELS|RUN_DIR")
+@click.option(
+    "--error", type=NUMBER, default=0.05, show_default=True, help="share of all labels that may be wrong, 0-1"
+)
+@click.option(
+    "--confidence", type=NUMBER, default=0.95, show_default=True, help="probability with which the promise holds"
+)
+@click.option("--controls", type=NUMBER, metavar="SHARE", help="share of the labels drawn as controls; else planned")
+@click.option("--seed", type=click.IntRange(min=0), help="of the draw; if not given, one that nobody knows")
+@click.option("--by", metavar="COLUMN", help="a promise for each value of this column, such as a class or a source")
+@click.option("--rerank", is_flag=True, help="order the labels anew while people review (see certify --next-out)")
+@click.option("--out", required=True, metavar="FILE", help="plan.csv; plan.json is written beside it")
+def plan(**values: Any) -> None:
+    """Draw the controls for a promise about all labels of a table.
+
+    LABELS is a table with the columns id, identified_label and confidence, from Candid or not.
+    """
+    from pll.cli import dataset_promise
+
+    dataset_promise.plan(dataset_promise.PlanOptions(**values))
+
+
+@cli.command()
+@click.argument("labels", metavar="LABELS|RUN_DIR")
+@click.option("--plan", required=True, metavar="FILE", help="plan.csv, with plan.json beside it")
+@click.option("--decisions", required=True, metavar="FILE", help="a table with id and label; ? where nobody can tell")
+@click.option("--out", required=True, metavar="FILE", help="certificate.json; a page for people is written beside it")
+@click.option("--labels-out", metavar="FILE", help="write all labels, as they are accepted now")
+@click.option("--next-out", metavar="FILE", help="write the ids to look at next, in their order")
+@click.option("--reviewers", is_flag=True, help="count reviewers' errors too, as ids with two answers measure them")
+def certify(**values: Any) -> None:
+    """Say what people's decisions promise about all labels."""
+    from pll.cli import dataset_promise
+
+    dataset_promise.certify(dataset_promise.CertifyOptions(**values))
+
+
+@cli.command()
+@click.argument("certificate", metavar="FILE")
+def verify(certificate: str) -> int:
+    """Check a certificate from the file alone; says what was altered."""
+    from pll.cli import dataset_promise
+
+    return dataset_promise.verify(certificate)
+
+
 def _check_exclusive(values: Mapping[str, object], *names: str) -> None:
     """Raise `click.UsageError` where more than one of these options is given."""
     if sum(values[name] is not None for name in names) > 1:

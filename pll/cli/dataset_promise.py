@@ -1,0 +1,452 @@
+"""`plan`, `certify` and `verify`: a promise about all labels of a table, without the desk."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pll.cli.options import note, print_result
+from pll.errors import UserError
+from pll.export.certificate_page import certificate_html
+from pll.io import write_atomically, write_text
+from pll.paths import candid_home
+from pll.review import dataset_certificate as dc
+from pll.review.promise import DatasetPlan
+
+LABELS_FILE = "labels.csv"
+COLUMNS = ("id", "identified_label", "confidence")
+UNSURE = "?"
+"""What stands for "nobody can tell" in checked.csv, unless a class is called so."""
+DRAWS = "draws.jsonl"
+"""In Candid's home: which labels a draw was made for, so that a second one is not taken for the first."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """Options of `plan`; see its `--help`."""
+
+    labels: str
+    error: float
+    confidence: float
+    controls: float | None
+    seed: int | None
+    by: str | None
+    rerank: bool
+    out: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifyOptions:
+    """Options of `certify`; see its `--help`."""
+
+    labels: str
+    plan: str
+    decisions: str
+    out: str
+    labels_out: str | None
+    next_out: str | None
+    reviewers: bool
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def read_cells(path: Path) -> pd.DataFrame:
+    """A table as text, whatever it is written in; empty cells are "".
+
+    Raises:
+        UserError: no such file, or it cannot be read.
+    """
+    if not path.is_file():
+        raise UserError(f"There is no file {path}.")
+    try:
+        if path.suffix == ".parquet":
+            return pd.read_parquet(path).astype(object).map(_as_text)
+        if path.suffix in (".jsonl", ".ndjson"):
+            rows = [json.loads(line) for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+            return pd.DataFrame(rows).astype(object).map(_as_text)
+        with path.open(encoding="utf-8-sig") as file:
+            header = file.readline()
+        separator = max(",;\t", key=header.count)
+        return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except (ValueError, TypeError, OSError, pd.errors.ParserError) as error:
+        raise UserError(f"{path} cannot be read as a table: {error}.") from error
+
+
+def _as_text(cell: object) -> str:
+    if cell is None or (isinstance(cell, float) and np.isnan(cell)):
+        return ""
+    return repr(float(cell)) if isinstance(cell, float | np.floating) else str(cell)
+
+
+def read_labels(given: str, by: str | None = None) -> tuple[dc.LabelTable, Path]:
+    """The labels of a table or run, and the file they are in.
+
+    Raises:
+        UserError: columns that are missing, a row without id, label or confidence, an id that occurs twice.
+    """
+    path = Path(given)
+    path = path / LABELS_FILE if path.is_dir() else path
+    frame = read_cells(path)
+    for name in (*COLUMNS, *([by] if by else [])):
+        if name not in frame.columns:
+            raise UserError(f"{path} has no column {name!r}; it needs {', '.join(COLUMNS)}.")
+    if frame.empty:
+        raise UserError(f"{path} has no rows.")
+    for name in COLUMNS:
+        empty = np.flatnonzero(frame[name].str.strip() == "")
+        if len(empty):
+            raise UserError(f"{path}, row {_row(int(empty[0]))} has no {name}; fill it in, or leave the row out.")
+    ids = frame["id"].to_numpy(dtype=np.str_)
+    _check_once(ids, path)
+    confidence = pd.to_numeric(frame["confidence"], errors="coerce").to_numpy(dtype=np.float64)
+    bad = np.flatnonzero(~np.isfinite(confidence))
+    if len(bad):
+        raise UserError(
+            f"{path}, row {_row(int(bad[0]))}: the confidence {frame['confidence'].iloc[bad[0]]!r} is not a number."
+        )
+    groups = None if by is None else frame[by].to_numpy(dtype=np.str_)
+    return dc.LabelTable(ids, frame["identified_label"].to_numpy(dtype=np.str_), confidence, groups), path
+
+
+def _row(position: int) -> int:
+    """As a spreadsheet counts: the header is row 1."""
+    return position + 2
+
+
+def _check_once(ids: npt.NDArray[np.str_], path: Path) -> None:
+    place: dict[str, int] = {}
+    for position, one in enumerate(ids.tolist()):
+        if one in place:
+            raise UserError(
+                f"{path}, rows {_row(place[one])} and {_row(position)} have the same id {one!r}; ids must be unique."
+            )
+        place[one] = position
+
+
+def read_decisions(given: str, table: dc.LabelTable) -> list[dc.CheckedLabel]:
+    """What people said, row by row; rows without a label are not answered.
+
+    A second row of an id counts as another person's answer where the column `reviewer` names another one.
+
+    Raises:
+        UserError: columns that are missing, ids that are not in the labels or occur twice.
+    """
+    path = Path(given)
+    frame = read_cells(path)
+    for name in ("id", "label"):
+        if name not in frame.columns:
+            raise UserError(f"{path} has no column {name!r}; it needs id and label.")
+    known, classes = set(table.ids.tolist()), set(table.labels.tolist())
+    found: dict[str, tuple[int, dc.CheckedLabel]] = {}
+    for position, row in enumerate(frame.to_dict("records")):
+        one, label = str(row["id"]), str(row["label"])
+        if one not in known:
+            raise UserError(f"{path}, row {_row(position)}: the id {one!r} is not in the labels.")
+        if not label.strip():
+            continue
+        said = None if label == UNSURE and UNSURE not in classes else label
+        by, at = str(row.get("reviewer", "")), str(row.get("decided_at", ""))
+        blind = {"true": True, "1": True, "false": False, "0": False}.get(str(row.get("blind", "")).lower())
+        if one not in found:
+            found[one] = (position, dc.CheckedLabel(one, said, by, at, blind))
+            continue
+        first, before = found[one]
+        if not by or by == before.by:
+            raise UserError(
+                f"{path}, rows {_row(first)} and {_row(position)} decide on the same id {one!r}; keep one, or name two "
+                "different people in a column reviewer."
+            )
+        found[one] = (
+            first,
+            dc.CheckedLabel(one, before.label, before.by, before.at, before.blind, (*before.second, said)),
+        )
+    return [said for _, said in found.values()]
+
+
+# ---- plan ------------------------------------------------------------------------------------------------------------
+
+
+def plan(options: PlanOptions) -> None:
+    """Write plan.csv (the controls, then the others) and plan.json (what is promised)."""
+    table, path = read_labels(options.labels, options.by)
+    out = Path(options.out)
+    beside = _settings_file(out)
+    before = _earlier_draws(table.fingerprint)
+    promise = dc.make_promise(
+        table,
+        options.error,
+        options.confidence,
+        share=options.controls,
+        seed=options.seed,
+        reranked=options.rerank,
+        draw_number=1 + len(before),
+    )
+    if beside.exists():
+        _check_same_draw(beside, promise, seeded=options.seed is not None)
+    elif before and promise.draw_hash not in before:
+        note(
+            [
+                f"these labels have had {len(before)} draw{'s' if len(before) > 1 else ''} before. Each certificate "
+                "keeps its own confidence; do not choose between them by their results."
+            ]
+        )
+    controls = dc.controls_by_group(promise, table)
+    drawn = np.concatenate(list(controls.values()))
+    least_sure = np.concatenate([dc.order_of(promise, table, rows)[::-1] for _, rows in table.parts()])
+    others = least_sure[~np.isin(least_sure, drawn)]
+    frame = pd.DataFrame(
+        {
+            "id": np.concatenate([table.ids[drawn], table.ids[others]]),
+            "purpose": ["control"] * len(drawn) + ["review"] * len(others),
+        }
+    )
+    settings = promise_settings(promise, len(drawn), options.by, str(path))
+    write_atomically(out, partial(frame.to_csv, index=False, lineterminator="\n"))
+    write_text(beside, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
+    _remember(table.fingerprint, promise.draw_hash)
+    guess = expected_decisions(promise, table)
+    print(f"{out}: {len(drawn):,} of {len(table):,} labels are controls; people look at these first.")
+    about = f"; about {guess:,} labels to look at in all if the confidences are right" if guess is not None else ""
+    print(f"At most {sum(part.allowed for part in promise.plans.values()):,} labels may stay wrong{about}.")
+    print_result(
+        out=str(out),
+        n=len(table),
+        controls=len(drawn),
+        tolerated=sum(part.tolerated for part in promise.plans.values()),
+        allowed=sum(part.allowed for part in promise.plans.values()),
+        error=promise.error,
+        confidence=promise.level,
+        attained_alpha=max(part.attained for part in promise.plans.values()),
+        expected_decisions=guess,
+        seed=promise.seed,
+        fingerprint=promise.fingerprint,
+        draw_hash=promise.draw_hash,
+    )
+
+
+def promise_settings(promise: dc.Promise, drawn: int, by: str | None, labels: str) -> dict[str, Any]:
+    """plan.json."""
+    return {
+        "error": promise.error,
+        "confidence": promise.level,
+        "controls": drawn,
+        "seed": promise.seed,
+        "fingerprint": promise.fingerprint,
+        "draw_hash": promise.draw_hash,
+        "draw_number": promise.draw_number,
+        "reranked": promise.reranked,
+        "made_at": promise.made_at,
+        "labels": labels,
+        "by": by,
+        "parts": [
+            {
+                "group": group,
+                "n": part.n,
+                "allowed": part.allowed,
+                "controls": part.controls,
+                "tolerated": part.tolerated,
+                "draw": part.draw,
+                "attained_alpha": part.attained,
+                "commitment": promise.commitments[group],
+            }
+            for group, part in promise.plans.items()
+        ],
+    }
+
+
+def read_promise(plan_csv: str) -> tuple[dc.Promise, str | None, list[str]]:
+    """The promise of a plan, the column of its groups, and the ids that plan.csv names as controls.
+
+    Raises:
+        UserError: a file is missing or damaged.
+    """
+    path = Path(plan_csv)
+    beside = _settings_file(path)
+    frame = read_cells(path)
+    if not {"id", "purpose"} <= set(frame.columns):
+        raise UserError(f"{path} is no plan: it needs the columns id and purpose.")
+    told = _read_json(beside)
+    try:
+        promise = dc.Promise(
+            error=float(told["error"]),
+            level=float(told["confidence"]),
+            seed=int(told["seed"]),
+            fingerprint=str(told["fingerprint"]),
+            plans={
+                part["group"]: DatasetPlan(
+                    part["n"], told["error"], told["confidence"], part["controls"], part["tolerated"], part["draw"]
+                )
+                for part in told["parts"]
+            },
+            reranked=bool(told["reranked"]),
+            draw_number=int(told["draw_number"]),
+            made_at=str(told["made_at"]),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise UserError(f"{beside} is no plan of Candid, or damaged ({type(error).__name__}: {error}).") from error
+    if promise.draw_hash != told.get("draw_hash"):
+        raise UserError(f"{beside} was altered after the controls were drawn: its figures do not have its draw_hash.")
+    return promise, told.get("by"), frame.loc[frame["purpose"] == "control", "id"].astype(str).tolist()
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        raise UserError(f"There is no file {path}.")
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise UserError(f"{path} is not JSON: {error}.") from error
+    if not isinstance(found, dict):
+        raise UserError(f"{path} holds no JSON object.")
+    return found
+
+
+def _settings_file(plan_csv: Path) -> Path:
+    return plan_csv.with_suffix(".json")
+
+
+def _check_same_draw(beside: Path, promise: dc.Promise, *, seeded: bool) -> None:
+    known = _read_json(beside)
+    if seeded and known.get("draw_hash") == promise.draw_hash:
+        return
+    raise UserError(
+        f"{beside} holds a plan already, and its controls are drawn. A second draw for the same labels would break the "
+        "promise if it were chosen by its result: go on with that plan, or give another --out for another promise."
+    )
+
+
+def _earlier_draws(fingerprint: str) -> list[str]:
+    """Hashes of the draws made for these labels on this machine."""
+    found: list[str] = []
+    with suppress(OSError, ValueError):
+        for line in (candid_home() / DRAWS).read_text(encoding="utf-8").splitlines():
+            told = json.loads(line)
+            if told.get("fingerprint") == fingerprint and told.get("draw_hash") not in found:
+                found.append(told["draw_hash"])
+    return found
+
+
+def _remember(fingerprint: str, draw_hash: str) -> None:
+    if draw_hash in _earlier_draws(fingerprint):
+        return
+    with suppress(OSError):
+        candid_home().mkdir(parents=True, exist_ok=True)
+        with (candid_home() / DRAWS).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"fingerprint": fingerprint, "draw_hash": draw_hash}) + "\n")
+
+
+def expected_decisions(promise: dc.Promise, table: dc.LabelTable) -> int | None:
+    """Labels to look at in all if confidences are probabilities of being right; None where they cannot be."""
+    if not ((table.confidence >= 0) & (table.confidence <= 1)).all():
+        return None
+    total = 0
+    for group, rows in table.parts():
+        part = promise.plans[group]
+        doubt = np.cumsum(1 - table.confidence[dc.order_of(promise, table, rows)]) * part.controls / part.n
+        cut = int(np.searchsorted(doubt, part.tolerated + 1))
+        total += part.n - round(cut * (1 - part.controls / part.n))
+    return total
+
+
+# ---- certify ---------------------------------------------------------------------------------------------------------
+
+
+def certify(options: CertifyOptions) -> None:
+    """Apply the rule to the decisions; write the certificate as JSON and HTML, and final.csv."""
+    promise, by, named = read_promise(options.plan)
+    table, path = read_labels(options.labels, by)
+    controls = np.concatenate(list(dc.controls_by_group(promise, table).values()))
+    check_drawn(table.ids[controls].tolist(), named, options.plan)
+    decisions = read_decisions(options.decisions, table)
+    judgement = dc.judge(promise, table, decisions)
+    if options.next_out is not None:
+        _write_next(Path(options.next_out), table, judgement)
+    extras = dc.Extras(
+        name=path.parent.name if Path(options.labels).is_dir() else path.stem, reviewers_err=options.reviewers
+    )
+    document = dc.certificate_document(promise, table, decisions, judgement, extras)
+    out = Path(options.out)
+    write_text(out, json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(out.with_suffix(".html"), certificate_html(document))
+    if options.labels_out is not None:
+        frame = final_frame(table, decisions, judgement)
+        write_atomically(Path(options.labels_out), partial(frame.to_csv, index=False, lineterminator="\n"))
+    result = document["result"]
+    print(result["statement"])
+    print_result(
+        out=str(out),
+        **{name: value for name, value in result.items() if name != "statement"},
+        n=len(table),
+        error=promise.error,
+        confidence=promise.level,
+        reviewer_error=document["reviewer_error"],
+    )
+
+
+def check_drawn(drawn: Sequence[str], named: Sequence[str], plan_csv: str) -> None:
+    """Raises UserError where plan.csv names other controls than the draw: chosen by hand, or lost."""
+    strangers, missing = set(named) - set(drawn), set(drawn) - set(named)
+    if strangers or missing:
+        one = sorted(strangers or missing)[0]
+        what = "names as control, but the draw did not choose it" if strangers else "does not name, though it was drawn"
+        raise UserError(
+            f"{plan_csv} does not hold the controls of its draw: {one!r} it {what} "
+            f"({len(strangers | missing):,} in all). Controls chosen by hand prove nothing; take plan.csv as it was."
+        )
+
+
+def final_frame(table: dc.LabelTable, decisions: Sequence[dc.CheckedLabel], judgement: dc.Judgement) -> pd.DataFrame:
+    """final.csv: every row in input order, with people's labels where they looked."""
+    labels = table.labels.astype(object)
+    place = {str(one): row for row, one in enumerate(table.ids)}
+    for said in decisions:
+        right = dc.label_of(said)
+        if right is not None:
+            labels[place[said.id]] = right
+    # An accepted label stays in need of a look where somebody has looked and could not tell.
+    done = judgement.checked | (judgement.accepted & ~judgement.looked_at)
+    return pd.DataFrame(
+        {
+            "id": table.ids,
+            "identified_label": labels,
+            "confidence": table.confidence,
+            "source": np.where(judgement.checked, "human", "model"),
+            "accepted": done.astype(np.int64),
+        }
+    )
+
+
+def _write_next(path: Path, table: dc.LabelTable, judgement: dc.Judgement) -> None:
+    """Rows to look at next: the controls that are open, then the others in their order."""
+    rows = np.concatenate([judgement.waiting, judgement.remaining])
+    rows = rows[np.sort(np.unique(rows, return_index=True)[1])]
+    frame = pd.DataFrame({"id": table.ids[rows]})
+    write_atomically(path, partial(frame.to_csv, index=False, lineterminator="\n"))
+
+
+# ---- verify ----------------------------------------------------------------------------------------------------------
+
+
+def verify(given: str) -> int:
+    """Make a certificate anew from itself; the exit status is 2 where something does not fit."""
+    document = _read_json(Path(given))
+    problems = dc.verify_document(document)
+    for problem in problems:
+        print(f"candid: {given}: {problem}", file=sys.stderr)
+    if problems:
+        print_result(valid=False, file=given, problems=problems)
+        return 2
+    print(f"{given} is valid. {document['result']['statement']}")
+    print_result(valid=True, file=given, decisions=len(document["decisions"]), **document["result"])
+    return 0

@@ -1,0 +1,118 @@
+"""A certificate as one HTML page for people: no scripts, nothing from elsewhere, light and dark, ready to print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from html import escape
+from typing import Any
+
+_STYLE = """
+:root { color-scheme: light dark; --line: #8884; --quiet: #777; --ok: #1a7f4b; }
+@media (prefers-color-scheme: dark) { :root { --quiet: #aaa; --ok: #4cc38a; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 46rem; margin: 2.5rem auto; padding: 0 1rem; }
+h1 { font-size: 1.35rem; margin: 0 0 .25rem; } h2 { font-size: 1rem; margin: 1.75rem 0 .5rem; }
+p { margin: .4rem 0; } .quiet { color: var(--quiet); font-size: .9rem; }
+.claim { border-left: 4px solid var(--ok); padding: .25rem 0 .25rem 1rem; margin: 1.25rem 0; font-size: 1.1rem; }
+table { border-collapse: collapse; width: 100%; } .wide { overflow-x: auto; }
+th, td { text-align: left; vertical-align: top; padding: .3rem .6rem .3rem 0; border-bottom: 1px solid var(--line); }
+th { font-weight: 600; } td.number { text-align: right; font-variant-numeric: tabular-nums; }
+code { font-size: .8rem; overflow-wrap: anywhere; } li { margin: .2rem 0; }
+@media print { body { margin: 0 auto; font-size: 12px; } }
+"""
+
+
+def certificate_html(document: Mapping[str, Any]) -> str:
+    """The page of a certificate (`pll.review.dataset_certificate.certificate_document`)."""
+    promise, result, labels = document["promise"], document["result"], document["labels"]
+    title = f"Certificate of the labels {document['name']}" if document["name"] else "Certificate of labels"
+    rows = [
+        (
+            "Promised",
+            f"at most {promise['error']:.2%} of all labels wrong, {promise['confidence']:.4g} confidence",
+        ),
+        ("Labels", f"{labels['n']:,}"),
+        ("Accepted, nobody has looked at them", f"{result['accepted_unseen']:,}"),
+        ("Looked at by people", f"{result['looked_at']:,}"),
+        ("Still to be looked at", f"{result['to_be_looked_at']:,}"),
+        ("People could not tell", f"{result['unsure']:,}"),
+        ("Wrong labels at most", f"{result['bound']:,} ({result['bound_share']:.2%})"),
+        ("Risk that the rule allows too many", f"{result['attained_alpha']:.5f}, computed exactly"),
+    ]
+    measured = document["reviewer_error"]
+    if measured is not None:
+        rows.append(
+            (
+                "Counting reviewers' own errors",
+                f"at most {measured['bound']:,} wrong with {measured['confidence']:.4g} confidence "
+                f"({measured['disagreements']:,} differences on {measured['answered_twice']:,} labels answered twice; "
+                f"an answer is wrong with at most {measured['error_at_most']:.2%})",
+            )
+        )
+    hashes = [
+        ("Fingerprint of the labels", labels["fingerprint"]),
+        ("Hash fixed before the first answer", promise["draw_hash"]),
+        ("Seed of the draw", str(promise["seed"])),
+        ("Draw of these labels", f"number {promise['draw_number']}"),
+        ("Hash of the last decision", document["decisions"][-1]["hash"] if document["decisions"] else "no decisions"),
+    ]
+    if document["audit"]:
+        hashes.append(("Hash of the audit trail", document["audit"]))
+    return f"""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{escape(title)}</title><style>{_STYLE}</style></head><body>
+<h1>{escape(title)}</h1>
+<p class="quiet">Made {escape(document["made_at"])} with Candid {escape(document["candid"])}. The controls were fixed
+{escape(promise["made_at"])}.</p>
+<p class="claim">{escape(result["statement"])}</p>
+{_table(rows)}
+{_notes(document["notes"])}
+<h2>The rule</h2>
+<p>{escape(promise["rule"])}</p>
+{_parts(document["parts"])}
+<h2>By whom</h2>
+{_table([(one["name"] or "not recorded", f"{one['decisions']:,} decisions") for one in document["reviewers"]])}
+<h2>What it rests on</h2>
+<ul>{"".join(f"<li>{escape(one)}</li>" for one in document["assumptions"])}</ul>
+<h2>To check it</h2>
+<p>The file certificate.json holds the labels, the draw and every decision. <code>candid verify certificate.json</code>
+makes all figures anew from it, and names a decision that was altered.</p>
+{_table(hashes, code=True)}
+</body></html>
+"""
+
+
+def _table(rows: Iterable[tuple[str, str]], *, code: bool = False) -> str:
+    cells = "".join(
+        f"<tr><th scope='row'>{escape(name)}</th><td>{'<code>' * code}{escape(value)}{'</code>' * code}</td></tr>"
+        for name, value in rows
+    )
+    return f"<table>{cells}</table>"
+
+
+def _notes(notes: Iterable[str]) -> str:
+    return "".join(f"<p><strong>Note:</strong> {escape(one)}</p>" for one in notes)
+
+
+def _parts(parts: list[Mapping[str, Any]]) -> str:
+    names = ("group", "n", "allowed", "controls", "tolerated", "wrong_controls", "wrong_controls_inside", "accepted")
+    heads = (
+        "",
+        "labels",
+        "may be wrong (A)",
+        "controls (K)",
+        "tolerated (c)",
+        "wrong",
+        "of these accepted",
+        "accepted",
+    )
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td>{escape(str(part[name]))}</td>" if name == "group" else f"<td class='number'>{part[name]:,}</td>"
+            for name in names
+        )
+        + "</tr>"
+        for part in parts
+    )
+    head = "".join(f"<th scope='col'>{one}</th>" for one in heads)
+    return f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"

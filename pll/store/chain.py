@@ -1,0 +1,45 @@
+"""Hash chain: each entry of a list carries the SHA-256 of itself and of the entry before.
+
+Who changes, removes or inserts an entry without making all later hashes anew is found out, and so is which entry it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+START = "0" * 64
+"""Hash before the first entry, where nothing else is to be bound."""
+
+
+def entry_hash(before: str, content: Mapping[str, Any]) -> str:
+    """SHA-256 (hex) of the hash before and of the content as JSON with sorted keys.
+
+    >>> entry_hash(START, {"id": "a"})[:8]
+    'e609d782'
+    """
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
+
+
+def chained(entries: Iterable[Mapping[str, Any]], start: str = START) -> list[dict[str, Any]]:
+    """The entries with a field `hash` each."""
+    found: list[dict[str, Any]] = []
+    before = start
+    for entry in entries:
+        before = entry_hash(before, entry)
+        found.append({**entry, "hash": before})
+    return found
+
+
+def broken_links(entries: Iterable[Mapping[str, Any]], start: str = START) -> list[int]:
+    """Positions of entries whose hash does not fit them and the entry before: altered, or something before is gone."""
+    before, broken = start, []
+    for position, entry in enumerate(entries):
+        content = {name: value for name, value in entry.items() if name != "hash"}
+        if entry.get("hash") != entry_hash(before, content):
+            broken.append(position)
+        before = str(entry.get("hash"))
+    return broken

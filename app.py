@@ -12,9 +12,9 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 import pll
+from pll.runs.registry import default_registry
 from pll.ui import background
 from pll.ui.middleware import IgnoreClearCache
-from pll.ui.session import registry
 from pll.ui.startup import get_ready_in_background
 
 
@@ -24,7 +24,7 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     get_ready_in_background()
     yield
     background.board().stop_all()
-    registry().stop_all()
+    default_registry().stop_all()
 
 
 app = st.App(Path(pll.__file__).parent / "ui" / "main.py", lifespan=lifespan, middleware=[Middleware(IgnoreClearCache)])

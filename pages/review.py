@@ -82,12 +82,22 @@ def wait(run: Run) -> None:
 
 def review(run: Run) -> None:
     """A run with labels."""
+    registry = session.registry()
+    if not registry.may(run, "reviewer"):
+        heading(run)
+        st.info("This run is shared with you to look at, not to review.", icon=":material/visibility:")
+        link("train", "Go to the run", run=run.id)
+        return
     who = reviewer()
     if who is None:
         heading(run)
         ask()
         return
     if not service.is_begun(run):
+        if not registry.may(run, "owner"):
+            heading(run)
+            st.info("Its owner has not started the review yet.", icon=":material/hourglass_empty:")
+            return
         heading(run, partial(sign, who))
         setup_form.settle(run, len(run.parts().train), who)
         return

@@ -8,13 +8,15 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pll.errors import UserError
 from pll.methods import get_method
 from pll.paths import candid_home
 from pll.runs import runner
+from pll.runs.access import Access, access_of, write_access
+from pll.runs.bin import move_to_bin
 from pll.runs.comparison import LANES_FILE, MOST_LANES, Comparison, LaneList, check_lanes
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
@@ -30,6 +32,22 @@ KEPT_PARTS = 4
 """Number of idle runs whose data stays in memory for pages."""
 
 
+@dataclass(frozen=True)
+class Visitor:
+    """Who starts runs, for the limit of each.
+
+    Attributes:
+        id: of a person, or an address on the network; "" for whoever is not limited.
+        most_runs: how many of theirs may wait, train or be paused at a time; 0 for no limit of their own.
+    """
+
+    id: str = ""
+    most_runs: int = 0
+
+
+ANYBODY = Visitor()
+
+
 class RunRegistry:
     """All runs of this process and of its folder. One per process; see `default_registry`.
 
@@ -42,27 +60,58 @@ class RunRegistry:
         self._queue = DeviceQueue()
         self._runs: dict[str, Run] = {}
         self._comparisons: dict[str, Comparison] = {}
+        self._started_by: dict[str, str] = {}
         self._guard = threading.Lock()
 
-    def start(self, config: RunConfig, *, priority: int = 0, paused: bool = False) -> Run:
+    def start(
+        self, config: RunConfig, *, priority: int = 0, paused: bool = False, owner: str = "", visitor: Visitor = ANYBODY
+    ) -> Run:
         """Create a run and start it; with `paused`, it waits before its first mini-batch.
+
+        Args:
+            owner: id of the person it belongs to; "" for nobody. A run that a review taught is its first run's owner's.
+            visitor: who starts it.
 
         Raises:
             UserError: too many runs are alive, or the method or its settings do not exist.
         """
         runner.new_estimator(config)  # a wrong setting raises here, not in the thread
         with self._guard:
-            self._refuse_too_many()
-            run = self._create(config)
+            self._refuse_too_many(visitor)
+            run = self._create(config, self._access_of_new(config, owner))
+            self._started_by[run.id] = visitor.id
         run.start(priority=priority, paused=paused)
         return run
 
-    def _refuse_too_many(self) -> None:
-        alive = len(self._alive())
-        if alive >= MOST_ALIVE:
-            raise UserError(f"{alive} runs are already waiting or training; stop one first.")
+    def _access_of_new(self, config: RunConfig, owner: str) -> Access:
+        if config.decided_sets is None:
+            return Access(owner)
+        root = config.decided_sets.root
+        return Access(access_of(self.root / root).owner, like=root)
 
-    def _create(self, config: RunConfig) -> Run:
+    def _refuse_too_many(self, visitor: Visitor) -> None:
+        alive = self._alive()
+        if len(alive) >= MOST_ALIVE:
+            raise UserError(f"{len(alive)} runs are already waiting or training; stop one first.")
+        own = sum(self._started_by.get(worker.id) == visitor.id for worker in alive) if visitor.id else 0
+        if visitor.most_runs and own >= visitor.most_runs:
+            raise UserError(
+                f"{own} of your runs are already waiting or training, and one person may have {visitor.most_runs} at "
+                "a time on this server; stop one first."
+            )
+
+    def note_resumed(self, worker_id: str, visitor: Visitor) -> None:
+        """Count a run or comparison that goes on as one of this visitor's.
+
+        Raises:
+            UserError: too many are alive.
+        """
+        with self._guard:
+            if worker_id not in {worker.id for worker in self._alive()}:
+                self._refuse_too_many(visitor)
+                self._started_by[worker_id] = visitor.id
+
+    def _create(self, config: RunConfig, access: Access) -> Run:
         """Create the folder of a new run. Called with the guard held."""
         has_threads = "threads" in get_method(config.method)().get_params()
         if has_threads and config.params.get("threads") is None:
@@ -70,6 +119,8 @@ class RunRegistry:
         folder = RunFolder(self.root / _new_id())
         try:
             folder.create(config)
+            if access != Access():
+                write_access(folder.path, access)
         except UserError:
             shutil.rmtree(folder.path, ignore_errors=True)
             raise
@@ -108,20 +159,26 @@ class RunRegistry:
                 found.append(self.get(folder.path.name))
         return found
 
-    def delete(self, run_id: str) -> None:
-        """Delete a run and its folder permanently.
+    @property
+    def bin(self) -> Path:
+        """Folder that deleted runs and comparisons move to."""
+        return self.root.parent / "bin"
+
+    def delete(self, run_id: str, *, by: str = "") -> None:
+        """Move a run to the bin.
+
+        Args:
+            by: id of the person who deletes it.
 
         Raises:
-            UserError: it is at work, or its files cannot be deleted.
+            UserError: it is at work, or it cannot be moved.
         """
         run = self.get(run_id)
         if run.is_alive() or run.folder.is_locked():
             raise UserError("This run is at work; stop it before deleting it.")
         run.folder.lock()
         try:
-            shutil.rmtree(run.folder.path)
-        except OSError as error:
-            raise UserError(f"The run could not be deleted completely: {error}.") from error
+            move_to_bin(run.folder.path, self.bin, by)
         finally:
             run.folder.unlock()
         with self._guard:
@@ -129,13 +186,23 @@ class RunRegistry:
 
     # ---- comparisons ---------------------------------------------------------------------------------------------
 
-    def compare(self, configs: Sequence[RunConfig], *, name: str = "", paused: bool = False) -> Comparison:
+    def compare(
+        self,
+        configs: Sequence[RunConfig],
+        *,
+        name: str = "",
+        paused: bool = False,
+        owner: str = "",
+        visitor: Visitor = ANYBODY,
+    ) -> Comparison:
         """Create a run for each lane and train them together, with one place in the queue.
 
         Args:
             configs: see `lane_configs`.
             name: display name of the comparison.
             paused: wait before the first mini-batch.
+            owner: id of the person it belongs to; "" for nobody.
+            visitor: who starts it.
 
         Raises:
             UserError: lanes that cannot be compared, settings that do not exist, or too many runs are alive.
@@ -143,11 +210,12 @@ class RunRegistry:
         check_lanes(configs)
         made: list[Run] = []
         with self._guard:
-            self._refuse_too_many()
+            self._refuse_too_many(visitor)
             try:
                 for config in configs:
-                    made.append(self._create(config))
-                comparison = self._join(made, together=True, name=name)
+                    made.append(self._create(config, Access(owner)))
+                comparison = self._join(made, together=True, name=name, owner=owner)
+                self._started_by[comparison.id] = visitor.id
             except UserError:
                 for run in made:
                     shutil.rmtree(run.folder.path, ignore_errors=True)
@@ -156,7 +224,7 @@ class RunRegistry:
         comparison.start(paused=paused)
         return comparison
 
-    def lay_beside(self, run_ids: Sequence[str], *, name: str = "") -> Comparison:
+    def lay_beside(self, run_ids: Sequence[str], *, name: str = "", owner: str = "") -> Comparison:
         """Return a comparison of past runs, which are not changed.
 
         Raises:
@@ -169,17 +237,21 @@ class RunRegistry:
             if run.is_alive() or run.folder.is_locked() or not run.folder.metrics():
                 raise UserError(f"{run.config.name or run.id} has no result yet; finish or stop it first.")
         with self._guard:
-            return self._join(runs, together=False, name=name)
+            return self._join(runs, together=False, name=name, owner=owner)
 
-    def _join(self, runs: Sequence[Run], *, together: bool, name: str) -> Comparison:
+    def _join(self, runs: Sequence[Run], *, together: bool, name: str, owner: str) -> Comparison:
         """Write the folder of a comparison. Called with the guard held."""
         folder = self.root / _new_id()
         known = {run.id: run for run in runs}
         try:
             LaneList(tuple(known), together, name).write(folder)
+            if owner:
+                write_access(folder, Access(owner))
             if together:
                 for run in runs:
                     run.folder.note(comparison=folder.name)
+                    if owner:
+                        write_access(run.folder.path, Access(owner, like=folder.name))
         except OSError as error:
             shutil.rmtree(folder, ignore_errors=True)
             raise UserError(f"Cannot write to {folder}: {error.strerror or error}.") from error
@@ -212,22 +284,22 @@ class RunRegistry:
                 found.append(self.comparison(file.parent.name))
         return sorted(found, key=lambda comparison: comparison.lanes.created, reverse=True)
 
-    def delete_comparison(self, comparison_id: str) -> None:
-        """Delete a comparison permanently, with its runs where it trained them.
+    def delete_comparison(self, comparison_id: str, *, by: str = "") -> None:
+        """Move a comparison to the bin, with its runs where it trained them.
+
+        Args:
+            by: id of the person who deletes it.
 
         Raises:
-            UserError: one of them is at work, or files cannot be deleted.
+            UserError: one of them is at work, or a folder cannot be moved.
         """
         comparison = self.comparison(comparison_id)
         if comparison.is_alive():
             raise UserError("This comparison is at work; stop it before deleting it.")
         if comparison.lanes.together:
             for run in comparison.runs:
-                self.delete(run.id)
-        try:
-            shutil.rmtree(comparison.folder)
-        except OSError as error:
-            raise UserError(f"The comparison could not be deleted completely: {error}.") from error
+                self.delete(run.id, by=by)
+        move_to_bin(comparison.folder, self.bin, by)
         with self._guard:
             self._comparisons.pop(comparison_id, None)
 

@@ -95,6 +95,15 @@ class Reader:
         query = sa.select(table.row).where(*here)
         return tuple(self._db.execute(query.order_by(table.position)).scalars())
 
+    def n_decisions(self) -> tuple[int, int]:
+        """How many decisions were made, and by how many reviewers."""
+        table = tables.event.c
+        query = sa.select(sa.func.count(), sa.func.count(sa.distinct(table.reviewer))).where(
+            table.review == self.review_id, table.undoes.is_(None)
+        )
+        decisions, reviewers = self._db.execute(query).one()
+        return int(decisions), int(reviewers)
+
 
 class Transaction(Reader):
     """Writes to one review; everything it did is committed together, or none of it."""

@@ -14,7 +14,8 @@ import streamlit as st
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.worker import Worker
-from pll.ui.format import count
+from pll.ui import session
+from pll.ui.format import count, plain
 from pll.ui.routes import link
 
 T = TypeVar("T")
@@ -83,7 +84,7 @@ def speed(worker: Worker, mark: str = "") -> None:
         now,
         key=f"{mark}speed-{worker.id}",
         format_value=format_speed,
-        change=lambda pace: worker.set_pace(None if pace == FULL_SPEED else pace),
+        change=lambda pace: control(worker, lambda: worker.set_pace(None if pace == FULL_SPEED else pace)),
         width=185,
     )
 
@@ -133,27 +134,32 @@ def format_speed(epochs_a_second: float) -> str:
 
 def pause(worker: Worker) -> None:
     """Pause before the next mini-batch."""
-    worker.pause()
+    attempt(lambda: session.registry().control(worker, "paused", worker.pause))
     worker.wait_until_paused(PATIENCE)
 
 
 def play(worker: Worker, looking: Follower) -> None:
     """Resume, and follow the latest epoch."""
     looking.follow = True
-    attempt(worker.resume)
+    attempt(lambda: session.registry().resume(worker, worker.resume))
 
 
 def step(worker: Worker, looking: Follower, epochs: int | None = None, batches: int | None = None) -> None:
     """Run some epochs or mini-batches, and follow the latest epoch."""
     looking.follow = True
-    attempt(lambda: worker.step(epochs=epochs, batches=batches))
+    attempt(lambda: session.registry().resume(worker, lambda: worker.step(epochs=epochs, batches=batches), ""))
     worker.wait_until_paused(PATIENCE)
 
 
 def stop(worker: Worker) -> None:
     """Stop; labels and model are kept."""
-    worker.stop()
+    attempt(lambda: session.registry().control(worker, "stopped", worker.stop))
     worker.join(PATIENCE)
+
+
+def control(worker: Worker, action: Callable[[], None]) -> None:
+    """Change a setting of a worker; show the message of a UserError."""
+    attempt(lambda: session.registry().control(worker, "", action))
 
 
 def keep_pace(new: Worker, old: Worker) -> None:
@@ -168,7 +174,19 @@ def attempt(action: Callable[[], None]) -> None:
     try:
         action()
     except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(plain(error), icon=":material/error:")
+
+
+def show_role(worker: Worker) -> None:
+    """Say whose run or comparison it is, where it is not one's own."""
+    registry = session.registry()
+    if registry.is_own(worker):
+        return
+    may = {"viewer": "look at it", "reviewer": "look at it and review it", "owner": "do everything with it"}
+    role = registry.role(worker)
+    owner = registry.owner(worker)
+    whose = f"Belongs to {plain(owner)}" if owner else "Belongs to nobody"
+    st.caption(f":material/group: {whose}; you may {may[role or 'viewer']}.")
 
 
 def show_owner(run: Run) -> None:

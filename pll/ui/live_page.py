@@ -8,10 +8,11 @@ from typing import TypeVar
 import streamlit as st
 
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
+from pll.runs.worker import Worker
 from pll.ui import session
 from pll.ui.format import ICONS, STATES
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Worker)
 IDLE = 3.0
 """Seconds between refreshes while paused: another tab may resume it."""
 PATIENCE = 0.5
@@ -60,6 +61,8 @@ def refreshed(draw: Callable[[T, str], None], what: T, state: str, every: float)
 
     def draw_settled() -> None:
         session.settle_address()
+        if session.registry().role(what) is None:
+            st.rerun()  # it is no longer shared; the page says so
         draw(what, state)
 
     st.fragment(draw_settled, run_every=pause)()

@@ -20,18 +20,20 @@ from pll.errors import UserError
 from pll.io import Progress, write_atomically
 from pll.paths import candid_home
 from pll.runs.comparison import Comparison
-from pll.runs.registry import RunRegistry, default_registry
+from pll.runs.personal import PersonalRegistry
+from pll.runs.registry import default_registry
 from pll.runs.run import Run
 from pll.runs.worker import Worker
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
+from pll.ui import login
 
 W = TypeVar("W", bound=Worker)
 
 
-def registry() -> RunRegistry:
-    """Return the runs of this process: one registry for all sessions, which outlives each of them."""
-    return default_registry()
+def registry() -> PersonalRegistry:
+    """Return the runs of this process as whoever looks at this page may use them."""
+    return PersonalRegistry(default_registry(), login.person(), login.visitor())
 
 
 # ---- what is in view -------------------------------------------------------------------------------------------------
@@ -257,10 +259,17 @@ def dataset_with_candidates(choice: Choice) -> PartialLabelDataset:
     return _prepared(choice_key(choice), lambda: with_candidates_made(choice, dataset(choice.source)))
 
 
+def uploads_folder() -> Path:
+    """Return the folder of uploads: of one person where people log in, else of all."""
+    known = login.person()
+    own = "" if known is None else hashlib.sha256(known.id.encode()).hexdigest()[:24]
+    return candid_home() / "uploads" / own
+
+
 def remember_upload(name: str, content: bytes) -> Source:
     """Keep an uploaded file, under its hash, and say where it is."""
     digest = hashlib.sha256(content).hexdigest()
-    file = candid_home() / "uploads" / digest[:16] / Path(name).name
+    file = uploads_folder() / digest[:16] / Path(name).name
     if not file.exists():
         write_atomically(file, lambda temporary: temporary.write_bytes(content))
     source = Source(name=Path(name).name, path=str(file), sha256=digest)

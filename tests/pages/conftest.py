@@ -11,6 +11,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from pll.runs.process import PerProcess
+from pll.runs.registry import default_registry
 from pll.runs.run import Run
 from pll.ui import session
 from tests.page_helpers import IRIS
@@ -27,20 +28,38 @@ def begin_anew() -> None:
 
 @pytest.fixture
 def open_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[OpenPage]:
-    """`open_page("data", run="…")` shows a page with that query; the app is new for every test."""
+    """`open_page("data", run="…")` shows a page with that query; the app is new for every test.
+
+    `user` holds the claims of whoever has logged in, where a login is set up.
+    """
     monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
     begin_anew()
 
-    def show(name: str, /, **query: str) -> Any:
+    def show(name: str, /, *, user: dict[str, Any] | None = None, **query: str) -> Any:
         app = AppTest.from_file(str(ROOT / "pll" / "ui" / "main.py"), default_timeout=60)
+        if user is not None:
+            app.user = user
         for key, value in query.items():
             app.query_params[key] = value
         app.run()
         return app if name == "home" else app.switch_page(f"../../pages/{name}.py").run()
 
     yield show
-    session.registry().stop_all()
+    default_registry().stop_all()
     begin_anew()
+
+
+@pytest.fixture
+def login(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A login is set up, and root@example.org is an administrator."""
+    file = tmp_path / "secrets.toml"
+    file.write_text('[auth]\nredirect_uri = "http://localhost/oauth2callback"\nclient_id = "candid"\n')
+    monkeypatch.setenv("PLL_ADMINS", "Root@example.org")
+    st.config.set_option("secrets.files", [str(file)])
+    st.secrets._reset()  # what it has read before
+    yield
+    st.config.set_option("secrets.files", [])
+    st.secrets._reset()
 
 
 @pytest.fixture

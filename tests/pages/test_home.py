@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from pll.catalog.sources import Source
+from pll.review.desk import Desk
+from pll.review.label_snapshot import review_id
 from pll.runs.comparison import lane_configs
 from pll.runs.config import RunConfig
+from pll.runs.registry import default_registry
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
+from pll.ui.review import service
 from pll.ui.routes import PAGES
+from tests.page_helpers import begun, button
+from tests.review_helpers import answer, given
 
 
 def test_it_offers_to_watch_and_to_bring_data(open_page: Any) -> None:
@@ -68,3 +75,21 @@ def test_runs_of_the_past_are_listed_and_deleted(open_page: Any) -> None:
     assert any("digits demo" in text.value for text in listed.markdown)
     next(button for button in listed.button if button.label == "Delete").click().run()
     assert session.registry().all() == []
+
+
+def test_deleting_a_run_under_review_asks_and_keeps_run_and_decisions(open_page: Any, finished: Any) -> None:
+    manager = begun(finished)
+    desk = Desk(manager.review, "Ada")
+    answer(desk, given(desk), right=True)
+    home = button(open_page("home"), "Delete").click().run()
+    assert "1 decision of 1 reviewer" in home.warning[0].value
+    assert len(session.registry().all()) == 1
+    button(home, "Delete all the same").click().run()
+    registry = default_registry()
+    assert registry.all() == []
+    (kept,) = registry.bin.iterdir()
+    assert kept.name == finished.id and json.loads((kept / "deleted.json").read_text())["by"] == ""
+    kept.rename(registry.root / kept.name)
+    found = registry.get(kept.name)
+    with service.store().read(review_id(found.folder)) as reader:
+        assert reader.n_decisions() == (1, 1)

@@ -15,7 +15,7 @@ from pll.runs.run import Run
 from pll.store.tables import Opened
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.review import reviewer, service
+from pll.ui.review import service
 from tests.page_helpers import IRIS, begun, button, entered, figures, said, turned_to
 
 
@@ -81,59 +81,6 @@ def test_a_typed_name_is_marked_as_unverified(open_page: Any, finished: Run) -> 
     assert (tab.desk.reviewer, tab.desk.verified) == ("Ada Lovelace", False)
     page = button(page, "Change name").click().run()
     assert page.text_input[0].label == "Your name"
-
-
-def test_who_may_log_in_is_asked_to(open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    begun(finished)
-    monkeypatch.setattr(reviewer, "login_is_set_up", lambda: True)
-    page = open_page("review", run=finished.id)
-    assert not page.exception
-    assert "Log in to review" in page.info[0].value and not page.text_input
-    assert button(page, "Log in")
-
-
-def test_a_login_gives_a_verified_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    class User(dict[str, Any]):
-        is_logged_in = True
-
-    monkeypatch.setattr(reviewer, "login_is_set_up", lambda: True)
-    monkeypatch.setattr(st, "user", User(email="ada@example.org"))
-    assert reviewer.reviewer() == reviewer.Reviewer("ada@example.org", verified=True)
-    monkeypatch.setattr(st, "user", User())  # a provider that says nothing of its users
-    assert reviewer.reviewer() is None
-
-
-def test_login_is_set_up_by_secrets(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    assert not reviewer.login_is_set_up()
-    file = tmp_path / "secrets.toml"
-    file.write_text('[auth]\nredirect_uri = "http://localhost/oauth2callback"\n')
-    monkeypatch.setattr(st, "secrets", st.secrets.__class__())
-    st.config.set_option("secrets.files", [str(file)])
-    try:
-        assert reviewer.login_is_set_up()
-    finally:
-        st.config.set_option("secrets.files", [])
-
-
-def test_several_providers_are_offered_by_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    file = tmp_path / "secrets.toml"
-    shared = '[auth]\nredirect_uri = "http://localhost/oauth2callback"\n'
-    file.write_text(shared + '[auth.google]\nclient_id = "a"\n[auth.work]\nclient_id = "b"\n')
-    monkeypatch.setattr(st, "secrets", st.secrets.__class__())
-    st.config.set_option("secrets.files", [str(file)])
-    try:
-        assert reviewer.providers() == ["google", "work"]
-    finally:
-        st.config.set_option("secrets.files", [])
-
-
-def test_a_provider_that_is_not_set_up_is_explained(
-    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reviewer, "login_is_set_up", lambda: True)  # but there is nothing in the secrets
-    page = button(open_page("review", run=finished.id), "Log in").click().run()
-    assert not page.exception
-    assert "Nobody can log in" in page.toast[0].value
 
 
 @pytest.mark.parametrize("view", ["Look-alikes", "Disagreements", "Progress"])

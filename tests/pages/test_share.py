@@ -10,6 +10,7 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
+from pll.runs.registry import default_registry
 from pll.share import Look, Share, from_query, to_query
 from pll.synthesis import Flip
 from pll.ui import session
@@ -159,7 +160,7 @@ def test_a_lesson_goes_on_when_it_is_begun_again(open_page: Any) -> None:
     again.click().run()
     assert page.session_state["run"] != before
     assert "PRODEN · linear" not in said(page)
-    session.registry().stop_all()
+    default_registry().stop_all()
 
 
 # ---- making a link ---------------------------------------------------------------------------------------------------

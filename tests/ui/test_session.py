@@ -13,6 +13,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.runs.config import RunConfig
 from pll.runs.process import PerProcess
+from pll.runs.registry import default_registry
 from pll.synthesis import Flip
 from pll.ui import background, session
 from pll.ui.review import service
@@ -44,7 +45,7 @@ def test_who_empties_the_caches_of_streamlit_takes_no_run_away(tmp_path: Path, m
         run.join(60)
         assert not run.is_alive() and run.snapshot().state == "stopped"
     finally:
-        session.registry().stop_all()
+        default_registry().stop_all()
         run.stop()
         run.join(60)
         PerProcess.forget_all()

@@ -21,7 +21,8 @@ def bar(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
     In the main script and not in the fragment that refreshes, so that they answer at once.
     """
     hidden = comparison_view(comparison).hidden
-    if not comparison.lanes.together:
+    control_widgets.show_role(comparison)
+    if not comparison.lanes.together or not session.registry().may(comparison, "owner"):
         return
     elsewhere = snapshot.is_active and not comparison.is_alive()
     can_move = snapshot.state in control_widgets.MOVABLE and not elsewhere
@@ -59,15 +60,16 @@ def _settle(comparison: Comparison) -> None:
         "Stop when settled",
         value=comparison.settle_after is not None,
         key=key,
-        on_change=lambda: comparison.set_settle(QUIET if st.session_state[key] else None),
+        on_change=lambda: control_widgets.control(
+            comparison, lambda: comparison.set_settle(QUIET if st.session_state[key] else None)
+        ),
         help=f"Stops by itself once no identified label of any lane has changed for {QUIET} epochs.",
     )
 
 
 def _again(comparison: Comparison) -> None:
-    comparison.stop()
-
     def begin() -> None:
+        session.registry().control(comparison, "stopped", comparison.stop)
         configs = [run.config for run in comparison.runs]
         new = session.registry().compare(configs, name=comparison.lanes.name, paused=True)
         control_widgets.keep_pace(new, comparison)

@@ -12,7 +12,7 @@ from pll.errors import UserError
 from pll.runs.comparison import Comparison
 from pll.runs.snapshots import ComparisonSnapshot
 from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, on_this_machine
-from pll.ui import links, session
+from pll.ui import access_panel, links, session
 from pll.ui.compare.view_state import ComparisonView, comparison_view
 
 # ---- a link that is opened -------------------------------------------------------------------------------------------
@@ -65,6 +65,7 @@ def popover(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
     if not box.open:  # a closed one costs nothing
         return
     with box:
+        access_panel.panel(comparison, "compare", "comparison")
         if not comparison.lanes.together:
             said = "These runs were trained separately: no link can set them up together. Open a lane and share it."
             st.info(said, icon=":material/link_off:")

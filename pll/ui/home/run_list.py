@@ -7,11 +7,12 @@ from contextlib import suppress
 import streamlit as st
 
 from pll.errors import UserError
+from pll.review.label_snapshot import review_id
 from pll.runs.comparison import Comparison
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import session
-from pll.ui.format import ICONS, count, format_comparison_state, format_state, headline, method_title, percent
+from pll.ui.format import ICONS, count, format_comparison_state, format_state, headline, method_title, percent, plain
 from pll.ui.routes import go
 
 RECENT = 8
@@ -19,25 +20,40 @@ RECENT = 8
 
 def runs() -> None:
     """The runs of the past, the newest first."""
-    past = of_the_past()
-    st.subheader("Recent runs")
+    everybodys = _heading()
+    past = of_the_past(everybodys=everybodys)
     if not past:
         st.caption("None yet. Your runs are listed here with their labels and models until you delete them.")
     for one in past[:RECENT]:
         try:
             lanes_row(one) if isinstance(one, Comparison) else row(one, one.snapshot())
         except UserError as error:
-            st.caption(f"{one.id}: {error}")
+            st.caption(plain(f"{one.id}: {error}"))
     if len(past) > RECENT:
         st.caption(f"The last {RECENT} of {count(len(past), 'run')}; the export page offers every one with a result.")
 
 
-def of_the_past() -> list[Run | Comparison]:
-    """Runs and comparisons, the newest first; lanes that were trained together are one."""
-    comparisons = session.registry().comparisons()
+def _heading() -> bool:
+    """Show the heading; return whether an administrator wants to see everybody's runs."""
+    person = session.registry().person
+    if person is None or not person.is_admin:
+        st.subheader("Recent runs")
+        return False
+    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+        st.subheader("Recent runs")
+        return st.toggle("Everybody's runs", key="everybodys-runs", help="You are an administrator of this server.")
+
+
+def of_the_past(*, everybodys: bool = False) -> list[Run | Comparison]:
+    """Runs and comparisons, the newest first; lanes that were trained together are one.
+
+    Args:
+        everybodys: of an administrator: not only what is theirs or shared with them.
+    """
+    comparisons = session.registry().comparisons(everybodys=everybodys)
     lanes = {run.id for one in comparisons if one.lanes.together for run in one.runs}
     made: list[tuple[str, Run | Comparison]] = [(one.lanes.created, one) for one in comparisons]
-    for run in session.registry().all():
+    for run in session.registry().all(everybodys=everybodys):
         if run.id not in lanes:
             with suppress(UserError):  # damaged, or deleted meanwhile
                 made.append((str(run.folder.about().get("created", "")), run))
@@ -49,59 +65,96 @@ def lanes_row(comparison: Comparison) -> None:
     snapshot = comparison.snapshot()
     name, progress, figure, actions = st.columns([3, 4, 2, 3], vertical_alignment="center")
     methods = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
-    name.markdown(f"{ICONS[snapshot.state]} **{snapshot.name}**  \nComparison: {methods}")
+    name.markdown(f"{ICONS[snapshot.state]} **{plain(snapshot.name)}**  \nComparison: {plain(methods)}")
     progress.caption(format_comparison_state(snapshot))
     figure.markdown(f"{len(snapshot.lanes)}  \n:gray[:small[lanes]]")
     with actions.container(horizontal=True):
         if st.button("Open", key=f"open-{comparison.id}"):
             go("compare", comparison=comparison.id)
-        if not snapshot.is_active:
+        if not snapshot.is_active and session.registry().may(comparison, "owner"):
             with st.popover("", icon=":material/delete:", type="tertiary", help="Delete this comparison"):
                 together = " and the runs of its lanes" if comparison.lanes.together else "; its runs stay"
-                st.write(f"Delete this comparison{together} permanently?")
-                st.button("Delete", key=f"delete-{comparison.id}", on_click=delete_comparison, args=(comparison.id,))
+                st.write(f"Move this comparison{together} to the bin?")
+                _ask_to_delete(comparison)
 
 
 def row(run: Run, snapshot: Snapshot) -> None:
     """One run: what, where it stands, how well, and the way to it."""
     name, progress, figure, actions = st.columns([3, 4, 2, 3], vertical_alignment="center")
-    name.markdown(f"{ICONS[snapshot.state]} **{snapshot.name}**  \n{method_title(snapshot.method)}")
-    progress.caption(snapshot.error if snapshot.state == "failed" and snapshot.error else format_state(snapshot))
+    registry = session.registry()
+    whose = "" if registry.is_own(run) else f" · :gray[of {plain(registry.owner(run) or 'nobody')}]"
+    name.markdown(
+        f"{ICONS[snapshot.state]} **{plain(snapshot.name)}**  \n{plain(method_title(snapshot.method))}{whose}"
+    )
+    failure = plain(snapshot.error) if snapshot.state == "failed" and snapshot.error else None
+    progress.caption(failure or format_state(snapshot))
     latest = snapshot.metrics or (snapshot.rows[-1] if snapshot.rows else {})
     share, of_what = headline(latest)
     figure.markdown(f"{percent(share)}  \n:gray[:small[{of_what}]]")
     with actions.container(horizontal=True):
         if st.button("Open", key=f"open-{run.id}"):
             go("train", run=run.id)
-        if snapshot.state in ("stopped", "interrupted"):
+        is_owner = registry.may(run, "owner")
+        if snapshot.state in ("stopped", "interrupted") and is_owner:
             st.button("Resume", key=f"resume-{run.id}", icon=":material/play_arrow:", on_click=resume, args=(run,))
-        if not snapshot.is_active:
+        if not snapshot.is_active and is_owner:
             with st.popover("", icon=":material/delete:", type="tertiary", help="Delete this run"):
-                st.write(f"Delete **{snapshot.name}** with its labels and model permanently?")
-                st.button("Delete", key=f"delete-{run.id}", on_click=delete, args=(run.id,))
+                st.write(f"Move **{plain(snapshot.name)}** with its labels and model to the bin?")
+                _ask_to_delete(run)
 
 
 def resume(run: Run) -> None:
     """Resume a run; show the message of a UserError."""
     try:
-        run.resume()
+        session.registry().resume(run, run.resume)
     except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(plain(error), icon=":material/error:")
 
 
-def delete(run_id: str) -> None:
-    """Delete a run; show the message of a UserError."""
+ASKED = "delete-asked"
+"""Where this tab keeps the id of the run under review whose deletion was asked about."""
+
+
+def _ask_to_delete(one: Run | Comparison) -> None:
+    """The button; where there is a review, a second one that says what becomes of its decisions."""
+    asked, found = st.session_state.get(ASKED, ("", ""))
+    if asked == one.id:
+        st.warning(found, icon=":material/rate_review:")
+    label = "Delete all the same" if asked == one.id else "Delete"
+    st.button(label, key=f"delete-{one.id}", on_click=delete, args=(one,))
+
+
+def delete(one: Run | Comparison) -> None:
+    """Move a run or comparison to the bin; what is under review only when asked twice."""
     try:
-        session.registry().delete(run_id)
+        if st.session_state.get(ASKED, ("",))[0] != one.id and (found := _under_review(one)):
+            st.session_state[ASKED] = (one.id, found)
+            return
+        st.session_state.pop(ASKED, None)
+        if isinstance(one, Comparison):
+            session.registry().delete_comparison(one.id)
+        else:
+            session.registry().delete(one.id)
     except UserError as error:
-        st.toast(str(error), icon=":material/error:")
-    if st.session_state.get("run") == run_id:
-        session.view(None)
+        st.toast(plain(error), icon=":material/error:")
+    else:
+        if st.session_state.get("run") == one.id:
+            session.view(None)
 
 
-def delete_comparison(comparison_id: str) -> None:
-    """Delete a comparison; show the message of a UserError."""
-    try:
-        session.registry().delete_comparison(comparison_id)
-    except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+def _under_review(one: Run | Comparison) -> str:
+    """What is lost from sight with it; "" where nobody has decided anything."""
+    from pll.ui.review.service import store  # loads a database, which the home page needs for this alone
+
+    runs = one.runs if isinstance(one, Comparison) and one.lanes.together else [one] if isinstance(one, Run) else []
+    decisions, reviewers = 0, 0
+    for run in runs:
+        with store().read(review_id(run.folder)) as reader:
+            own, people = reader.n_decisions()
+        decisions, reviewers = decisions + own, max(reviewers, people)
+    if not decisions:
+        return ""
+    return (
+        f"This is under review: {count(decisions, 'decision')} of {count(reviewers, 'reviewer')}. The decisions are "
+        "kept, and the run can be restored from the bin."
+    )

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pll.colors import class_colours
 from pll.review.desk import Assignment
+from pll.runs.access import Role
 from pll.ui.format import count
 from pll.ui.review.desk_view import component
 from pll.ui.review.error_messages import show_errors
@@ -42,6 +43,10 @@ class Group(MessageHandler):
     ack: str = ""
     said: str = ""
     problem: str = ""
+
+    def require(self, needed: Role) -> None:
+        """As `ReviewTab.require`."""
+        self.tab.require(needed)
 
     def fill(self) -> None:
         """Take the look-alikes of the first example of the queue assigned."""

@@ -53,6 +53,7 @@ def said(found: BlockingControl, name: str) -> str:
 @toast_errors
 def free(tab: ReviewTab) -> None:
     """Release it from whoever has it."""
+    tab.require("reviewer")
     done = free_control(tab.manager.review, tab.desk.reviewer)
     st.toast("It comes up in its turn." if done else "Nobody had it in hand any more.", icon=":material/check:")
 

@@ -147,4 +147,5 @@ def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
 @toast_errors
 def decide(tab: ReviewTab, row: int, label: str | None) -> None:
     """This label counts."""
+    tab.require("reviewer")
     tab.desk.settle(row, label)

@@ -87,8 +87,9 @@ def draw(tab: ReviewTab) -> None:
     with left:
         certificate(tab)
     with right:
-        teaching_panel.panel(tab)
-        relabel_panel.panel(tab)
+        if tab.may("owner"):
+            teaching_panel.panel(tab)
+            relabel_panel.panel(tab)
         st.markdown("**Export**")
         st.caption("Your decisions count: each label says whether it is the model's or a person's, whose and when.")
         link("export", "Export the labels", run=manager.review.current.run)
@@ -137,8 +138,9 @@ def certificate(tab: ReviewTab) -> None:
     )
     st.caption(next_words(review, found))
     blocking_notice.draw(tab)
-    steer(review, found)
-    setup_form.popover(tab)
+    if tab.may("owner"):
+        steer(tab, found)
+        setup_form.popover(tab)
     st.caption(
         "Controls are drawn at random and come unmarked among the others. They count in the order drawn; "
         "*unsure* and *none of these* count as a wrong label. The target was set before they were drawn."
@@ -168,14 +170,16 @@ def next_words(review: ReviewSession, found: Forecast) -> str:
     )
 
 
-def steer(review: ReviewSession, found: Forecast) -> None:
+def steer(tab: ReviewTab, found: Forecast) -> None:
     """More controls among what is assigned; more controls drawn."""
+    review = tab.manager.review
     mixes = {0.1: "1 in 10", 0.25: "1 in 4", 0.5: "every second", 1.0: "all"}
     now = min(mixes, key=lambda mix: abs(mix - review.record.mix))
     key = f"review-mix-{review.id}"
 
     @toast_errors
     def mix() -> None:
+        tab.require("owner")
         if st.session_state[key] is not None:
             review.configure(mix=st.session_state[key])
 
@@ -197,14 +201,19 @@ def steer(review: ReviewSession, found: Forecast) -> None:
             type="tertiary",
             icon=":material/casino:",
             on_click=draw_more,
-            args=(review, larger),
+            args=(tab, larger),
         )
 
 
 @toast_errors
-def draw_more(review: ReviewSession, share: float) -> None:
+def draw_more(tab: ReviewTab, share: float) -> None:
     """Further controls of the same draw, or why not."""
-    st.toast(f"{count(certification.draw_more(review, share), 'further control')} drawn.", icon=":material/casino:")
+    tab.require("owner")
+    drawn = certification.draw_more(tab.manager.review, share)
+    st.toast(
+        f"{count(drawn, 'further control')} drawn.",
+        icon=":material/casino:",
+    )
 
 
 def work(done: list[Work]) -> None:

@@ -58,6 +58,7 @@ def order(tab: ReviewTab, key: str) -> None:
 
     @toast_errors
     def choose() -> None:
+        tab.require("reviewer")
         manager.choose(st.session_state[f"{key}-order"])
         tab.again()
 

@@ -65,6 +65,7 @@ def table(proposed: ProposedLabels) -> pd.DataFrame:
 def relabel(tab: ReviewTab, proposed: ProposedLabels) -> None:
     """Put them in the place of the labels so far, or say why not."""
     try:
+        tab.require("owner")
         done = tab.manager.relabel(proposed, by=tab.desk.reviewer, verified=tab.desk.verified)
     except (UserError, OSError) as error:
         st.toast(f"No label was changed: {error}", icon=":material/error:")

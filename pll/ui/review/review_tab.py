@@ -15,6 +15,7 @@ from pll.review.desk import Assignment, DecisionResult, Desk
 from pll.review.queue import QueueFilter
 from pll.review.queue_manager import QueueManager
 from pll.review.state import Kind
+from pll.runs.access import Role
 from pll.store.tables import Event
 
 Message = Mapping[str, Any]
@@ -39,12 +40,14 @@ class MessageHandler(ABC):
         ack: the last message that has been dealt with.
         said: the result, for those who do not see it; problem: what went wrong.
         storing: the kind of message that brings decisions.
+        check: raises UserError where a role is missing; None where nobody logs in.
     """
 
     ack: str
     said: str
     problem: str
     storing: ClassVar[str]
+    check: Callable[[Role], None] | None = None
 
     def act(self, message: object) -> None:
         """What was pressed. A message that comes twice, or is none, changes nothing."""
@@ -55,11 +58,17 @@ class MessageHandler(ABC):
             return
         self.said = self.problem = ""
         try:
+            self.require("reviewer")
             self.do(message, nonce)
         except UserError as error:
             lost = " Nothing was stored; give it again." if message.get("what") == self.storing else ""
             self.problem = f"{error}{lost}"
         self.ack = nonce
+
+    def require(self, needed: Role) -> None:
+        """Raise UserError where whoever looks at this page may not do what that role may, or no longer."""
+        if self.check is not None:
+            self.check(needed)
 
     @abstractmethod
     def do(self, message: Message, nonce: str) -> None:
@@ -92,7 +101,7 @@ class ReviewTab(MessageHandler):
         given: what is on the desk; None where nothing is left.
         open: what was on the desk before its reviewer looked back.
         past: the decision looked back at; None where none is.
-        ack, said, problem: see `MessageHandler`.
+        ack, said, problem, check: see `MessageHandler`.
         made: decisions stored in this work session; began: when it did, UTC.
         trail: what can be looked back at, the newest first.
         filter: what is assigned.
@@ -116,6 +125,15 @@ class ReviewTab(MessageHandler):
     trail: list[Event] = field(default_factory=list)
     filter: QueueFilter = field(default_factory=lambda: QueueFilter(undecided=False))
     line: tuple[tuple[Any, ...], tuple[str, float, bool]] | None = None
+    check: Callable[[Role], None] | None = None
+
+    def may(self, needed: Role) -> bool:
+        """Whether whoever looks at this page may do what that role may."""
+        try:
+            self.require(needed)
+        except UserError:
+            return False
+        return True
 
     def begin(self) -> None:
         """Take something assigned, where nothing is."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from functools import partial
 from weakref import WeakValueDictionary
 
 import streamlit as st
@@ -13,7 +14,9 @@ from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
 from pll.review.queue_manager import QueueManager
 from pll.review.session import Settings, open_review
+from pll.runs.access import Role
 from pll.runs.process import PerProcess
+from pll.runs.registry import default_registry
 from pll.runs.run import Run
 from pll.store import Database, Store
 from pll.ui import session
@@ -68,7 +71,7 @@ def manager_of(run: Run, settings: Settings | None = None) -> QueueManager:
     """
 
     def open_() -> QueueManager:
-        runs = session.registry()
+        runs = default_registry()  # the review is shared by people who may see different runs
         manager = QueueManager(open_review(run, store(), runs.get, settings=settings), runs)
         manager.begin()
         return manager
@@ -92,10 +95,17 @@ def tab_of(manager: QueueManager, who: Reviewer) -> ReviewTab:
     known = st.session_state.get(key)
     if known is None or known[0] != about or known[1].manager is not manager:
         made = ReviewTab(manager, Desk(manager.review, who.name, verified=who.verified), blind=starts_blind())
+        if session.registry().person is not None:
+            made.check = partial(_require, manager.review.root.run)
         st.session_state[key] = known = (about, made)
     tab: ReviewTab = known[1]
     tab.begin()
     return tab
+
+
+def _require(run_id: str, needed: Role) -> None:
+    registry = session.registry()
+    registry.require(registry.get(run_id), needed)
 
 
 def starts_blind() -> bool:
@@ -107,4 +117,5 @@ def starts_blind() -> bool:
 @show_errors
 def stay(tab: ReviewTab) -> None:
     """While the page is open, what is assigned stays assigned."""
+    tab.require("reviewer")
     tab.desk.renew()

@@ -10,6 +10,7 @@ from pll.review.rounds import Guarantee, reachable
 from pll.review.sampling_plan import achievable, how_many
 from pll.review.session import ReviewSession, Settings
 from pll.runs.run import Run
+from pll.ui import session
 from pll.ui.format import count, percent
 from pll.ui.review import service
 from pll.ui.review.error_messages import toast_errors
@@ -52,6 +53,7 @@ def settle(run: Run, n: int, who: Reviewer) -> None:
             verified=who.verified,
         )
         try:
+            session.registry().require(run, "owner")
             service.manager_of(run, settings)
         except UserError as error:
             st.error(str(error), icon=":material/error:")
@@ -177,6 +179,7 @@ def together(review: ReviewSession, level: float) -> str:
 @toast_errors
 def make(tab: ReviewTab, guarantee: Guarantee, instead_of: int) -> None:
     """Draw the controls of the new guarantee; the certificate begins again."""
+    tab.require("owner")
     review, me = tab.manager.review, tab.desk
     st.session_state[BOX] = False
     opened = review.round.opened

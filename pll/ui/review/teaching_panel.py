@@ -47,6 +47,7 @@ def panel(tab: ReviewTab) -> None:
 @toast_errors
 def begin(tab: ReviewTab) -> None:
     """Start teaching, or say why not."""
+    tab.require("owner")
     tab.manager.teacher.begin(by=tab.desk.reviewer, verified=tab.desk.verified)
 
 

@@ -13,7 +13,7 @@ from pll.runs.config import format_settings
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import control_widgets, live_page, session
-from pll.ui.format import count
+from pll.ui.format import count, plain
 from pll.ui.routes import go
 from pll.ui.train import setup
 from pll.ui.view_state import RunView, run_view
@@ -57,6 +57,9 @@ def bar(run: Run, state: str) -> None:
     In the main script and not in the fragment that refreshes, so that they answer at once.
     """
     elsewhere = run.is_elsewhere()
+    if not session.registry().may(run, "owner"):
+        control_widgets.show_role(run)
+        return
     can_move = state in control_widgets.MOVABLE and not elsewhere
     hidden = run_view(run).hidden
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -65,6 +68,7 @@ def bar(run: Run, state: str) -> None:
         if can_move and "speed" not in hidden:
             control_widgets.speed(run)
             settle(run)
+    control_widgets.show_role(run)
     if elsewhere:
         control_widgets.show_owner(run)
 
@@ -103,7 +107,7 @@ def settle(run: Run) -> None:
         now,
         key=f"settle-{run.id}",
         format_value=format_settle,
-        change=lambda quiet: run.set_settle(quiet or None),
+        change=lambda quiet: control_widgets.control(run, lambda: run.set_settle(quiet or None)),
         width=245,
         help="Settled: no identified label has changed for this many epochs. You can resume the run later.",
     )
@@ -120,11 +124,11 @@ def format_settle(epochs: int) -> str:
 
 def reset(run: Run) -> None:
     """A new run with the same settings, paused before its first batch; the example in view stays in view."""
-    run.stop()
     try:
+        session.registry().control(run, "stopped", run.stop)
         new = session.registry().start(run.config, paused=True)
     except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(plain(error), icon=":material/error:")
         return
     control_widgets.keep_pace(new, run)
     before = run_view(run)

@@ -14,7 +14,7 @@ from pll.replay import replay_html
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.share import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link
-from pll.ui import links, session
+from pll.ui import access_panel, links, session
 from pll.ui.train.views import VIEWS
 from pll.ui.view_state import RunView, run_view
 
@@ -73,6 +73,7 @@ def popover(run: Run, snapshot: Snapshot) -> None:
     if not box.open:  # a closed one costs nothing
         return
     with box:
+        access_panel.panel(run, "train", "run")
         try:
             _offer(run, snapshot)
         except UserError as error:

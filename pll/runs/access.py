@@ -1,0 +1,140 @@
+"""Who may do what with a run or a comparison, where people log in.
+
+`access.json` in its folder names an owner, people with a role, and the role of whoever has the link:
+
+viewer      sees the run and takes its labels and model away
+reviewer    also decides in its review
+owner       also stops, resumes, shares and deletes it, and begins its review or changes its target
+
+A lane of a comparison, and a run that a review taught, follow the comparison or the first run (`like`). What has no
+owner, because it was made in a shell or before there was a login, is the administrators' alone. `PersonalRegistry` is
+the registry as one person may use it; without a login it is the whole registry.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from pll.errors import UserError
+from pll.io import write_json
+
+Role = Literal["viewer", "reviewer", "owner"]
+"""Each may do what those before it may."""
+ROLES: tuple[Role, ...] = get_args(Role)
+ACCESS_FILE = "access.json"
+MOST_PEOPLE = 500
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who has logged in.
+
+    Attributes:
+        id: what tells people apart: an address, in small letters; "" for a person of whom nothing is known, who may
+            open nothing.
+        name: for eyes.
+        is_admin: may do everything with all runs.
+    """
+
+    id: str
+    name: str = ""
+    is_admin: bool = False
+
+
+@dataclass(frozen=True)
+class Access:
+    """Content of access.json.
+
+    Attributes:
+        owner: id of a person; "" for nobody.
+        people: ids and roles of others.
+        link: role of whoever has logged in and knows the link; None for none.
+        like: id of the run or comparison whose access counts instead, as long as it exists; "" for none.
+    """
+
+    owner: str = ""
+    people: Mapping[str, Role] = field(default_factory=dict)
+    link: Role | None = None
+    like: str = ""
+
+    def role_of(self, person: Person, *, has_link: bool) -> Role | None:
+        """Return what a person may do; None for nothing.
+
+        Args:
+            has_link: the person has asked for the run by its id, and not found it in a list.
+
+        >>> shared = Access("ada@example.org", {"bob@example.org": "viewer"}, link="reviewer")
+        >>> bob = Person("bob@example.org")
+        >>> shared.role_of(bob, has_link=False), shared.role_of(bob, has_link=True)
+        ('viewer', 'reviewer')
+        """
+        if not person.id:
+            return None
+        if person.is_admin or person.id == self.owner:
+            return "owner"
+        found = [self.people.get(person.id), self.link if has_link else None]
+        return max((role for role in found if role is not None), key=ROLES.index, default=None)
+
+
+def at_least(role: Role | None, needed: Role) -> bool:
+    """Return whether a role may do what `needed` may.
+
+    >>> at_least("owner", "viewer"), at_least("viewer", "reviewer"), at_least(None, "viewer")
+    (True, False, False)
+    """
+    return role is not None and ROLES.index(role) >= ROLES.index(needed)
+
+
+def person_id(text: str) -> str:
+    """Return an address as it is compared: without spaces around it, in small letters.
+
+    >>> person_id(" Ada@Example.org ")
+    'ada@example.org'
+    """
+    return text.strip().casefold()
+
+
+def write_access(folder: Path, access: Access) -> None:
+    """Write access.json.
+
+    Raises:
+        UserError: too many people, a name that is none, or the disk is full.
+    """
+    if len(access.people) > MOST_PEOPLE:
+        raise UserError(f"A run is shared with at most {MOST_PEOPLE} people; share it by link instead.")
+    for person in access.people:
+        if not 0 < len(person) <= 254 or not person.isprintable():
+            raise UserError("That is no address of a person; give the one that they log in with.")
+    try:
+        write_json(folder / ACCESS_FILE, asdict(access))
+    except OSError as error:
+        raise UserError(f"Cannot write to {folder}: {error.strerror or error}.") from error
+
+
+def read_access(folder: Path) -> Access:
+    """Return what a folder's own access.json says; nobody's where it is missing or damaged."""
+    try:
+        known = json.loads((folder / ACCESS_FILE).read_text(encoding="utf-8"))
+        people, link = dict(known["people"]), known["link"]
+        if {*people.values()} - {*ROLES} or link not in (None, "viewer", "reviewer"):
+            return Access()
+        return Access(str(known["owner"]), {str(name): role for name, role in people.items()}, link, str(known["like"]))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return Access()
+
+
+def place_of_access(folder: Path) -> Path:
+    """Return the folder whose access.json counts for a run or comparison: its own, or that of what it is like."""
+    other = read_access(folder).like
+    if other and Path(other).name == other and (folder.parent / other / ACCESS_FILE).exists():
+        return folder.parent / other
+    return folder
+
+
+def access_of(folder: Path) -> Access:
+    """Return who may do what with the run or comparison in a folder."""
+    return read_access(place_of_access(folder))

@@ -1,0 +1,66 @@
+"""The log of the server: who started, stopped, shared and deleted what, as lines of text or of JSON.
+
+Every event is one line of the logger `candid`; `PLL_LOG=json` makes each line a JSON object, as collectors of logs
+read them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+
+LOG = logging.getLogger("candid")
+
+
+def log_event(event: str, *, by: str = "", level: int = logging.INFO, **facts: object) -> None:
+    """Log that something was done.
+
+    Args:
+        event: what, as in "run started".
+        by: id of the person; "" where nobody has logged in.
+        facts: ids and figures, as in `run="…"`.
+    """
+    LOG.log(level, event, extra={"facts": {**facts, **({"by": by} if by else {})}})
+
+
+class _Lines(logging.Formatter):
+    """One line a record; text for people."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        facts = " ".join(f"{name}={json.dumps(value, default=str)}" for name, value in _facts(record).items())
+        return f"{_moment(record)} {record.levelname} {record.getMessage()} {facts}".rstrip() + _trace(self, record)
+
+
+class _Objects(logging.Formatter):
+    """One JSON object a record."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        said = {"time": _moment(record), "level": record.levelname.lower(), "event": record.getMessage()}
+        trace = _trace(self, record).strip()
+        more = {"logger": record.name} | _facts(record) | ({"trace": trace} if trace else {})
+        return json.dumps(said | {name: value for name, value in more.items() if name not in said}, default=str)
+
+
+def set_up_log(form: str) -> None:
+    """Write what Candid logs to stderr, as `text` or as `json`. Called once, when a server starts."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Objects() if form == "json" else _Lines())
+    for name in ("candid", "pll"):
+        logger = logging.getLogger(name)
+        logger.handlers = [handler]
+        logger.propagate = False
+    LOG.setLevel(logging.INFO)
+
+
+def _facts(record: logging.LogRecord) -> dict[str, object]:
+    return dict(getattr(record, "facts", {}))
+
+
+def _moment(record: logging.LogRecord) -> str:
+    return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+
+
+def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    return f"\n{formatter.formatException(record.exc_info)}" if record.exc_info else ""

@@ -1,0 +1,169 @@
+"""Settings of a server: one table of environment variables, validated when the server starts.
+
+`docs/server.md` shows this table; a test keeps the two together. Rooms that read a variable of their own (folders, the
+database) read it where they use it; it is listed and checked here all the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+from urllib.parse import urlsplit
+
+from pll.errors import UserError
+from pll.runs.access import person_id
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One environment variable.
+
+    Attributes:
+        name: of the variable.
+        default: its text where it is not set; shown in the documentation.
+        about: what it does, in Markdown.
+        parse: text → value; raises ValueError with what a value must be.
+    """
+
+    name: str
+    default: str
+    about: str
+    parse: Callable[[str], Any] = str
+
+
+def _whole(low: int, high: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        wanted = f"a whole number from {low} to {high}"
+        try:
+            number = int(text)
+        except ValueError as error:
+            raise ValueError(wanted) from error
+        if not low <= number <= high:
+            raise ValueError(wanted)
+        return number
+
+    return parse
+
+
+def _one_of(*names: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in names:
+            raise ValueError(f"one of {', '.join(names)}")
+        return text
+
+    return parse
+
+
+def _people(text: str) -> frozenset[str]:
+    found = frozenset(person_id(part) for part in text.split(",") if part.strip())
+    if any(" " in one or not one.isprintable() for one in found):
+        raise ValueError("addresses separated by commas")
+    return found
+
+
+def _origins(text: str) -> tuple[str, ...]:
+    """The words of the header `frame-ancestors`."""
+    if text in ("none", "self"):
+        return (f"'{text}'",)
+    found = text.replace(",", " ").split()
+    for one in found:
+        parts = urlsplit(one)
+        if parts.scheme not in ("http", "https") or not parts.netloc or parts.path or set(one) & set("';\"<>"):
+            raise ValueError("`self`, `none`, or addresses such as https://moodle.example.org")
+    return ("'self'", *found)
+
+
+def _token(text: str) -> str:
+    if text and (len(text) < 16 or not text.isascii() or not text.isprintable() or " " in text):
+        raise ValueError("at least 16 ASCII characters without spaces")
+    return text
+
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("PLL_HOME", "~/.candid", "Folder of runs, uploads, the bin and the SQLite database."),
+    Setting("PLL_DATA", "~/.candid/data", "Folder of downloaded datasets."),
+    Setting(
+        "PLL_DATA_PATH",
+        "",
+        "Further folders to look for datasets in, separated by `:`. Everybody who uses the server may read them.",
+    ),
+    Setting(
+        "PLL_DATABASE_URL",
+        "",
+        "Where decisions are kept: `postgresql://user:password@host/name`; by default SQLite in `PLL_HOME`.",
+    ),
+    Setting(
+        "PLL_ADMINS",
+        "",
+        "Addresses of administrators, separated by commas: they may open, share and delete every run. Needs a login.",
+        _people,
+    ),
+    Setting(
+        "PLL_RUNS_PER_PERSON",
+        "5",
+        "Runs that one person (without a login: one address other than this machine's) may have waiting or training; "
+        "0: no limit but the server's 20.",
+        _whole(0, 20),
+    ),
+    Setting(
+        "PLL_MOST_SESSIONS",
+        "0",
+        "Open tabs at a time; whoever comes later gets a plain page. 0: as many as descriptors allow (three a tab).",
+        _whole(0, 100_000),
+    ),
+    Setting(
+        "PLL_METRICS_TOKEN",
+        "",
+        "Opens `/metrics` and `/_stcore/metrics` to requests with `Authorization: Bearer …`; else both are closed.",
+        _token,
+    ),
+    Setting("PLL_LOG", "text", "Form of the log on stderr: `text` or `json`.", _one_of("text", "json")),
+    Setting(
+        "PLL_FRAME_ANCESTORS",
+        "self",
+        "Pages of which addresses may show Candid in a frame: `self`, `none`, or a list such as `https://moodle.example.org`.",
+        _origins,
+    ),
+)
+BY_NAME: Mapping[str, Setting] = {setting.name: setting for setting in SETTINGS}
+OF_TESTS = ("PLL_TEST_",)
+"""Beginnings of variables that only tests read."""
+
+
+def setting(name: str) -> Any:
+    """Return the value of a setting.
+
+    Raises:
+        UserError: the variable has a value that cannot be meant; it is named.
+    """
+    known = BY_NAME[name]
+    text = os.environ.get(name, "").strip() or known.default
+    try:
+        return known.parse(text)
+    except ValueError as error:
+        raise UserError(f"{name} is {text!r}; it must be {error}. See docs/server.md.") from error
+
+
+def check_settings() -> list[str]:
+    """Check every setting; return warnings on variables that no setting reads.
+
+    Raises:
+        UserError: a value that cannot be meant.
+    """
+    for known in SETTINGS:
+        setting(known.name)
+    warnings = []
+    for name in os.environ:
+        if name.startswith("PLL_") and name not in BY_NAME and not name.startswith(OF_TESTS):
+            near = get_close_matches(name, BY_NAME, n=1)
+            warnings.append(f"{name} is no setting of Candid" + (f"; did you mean {near[0]}?" if near else "."))
+    return warnings
+
+
+def settings_table() -> str:
+    """Return the settings as a table in Markdown."""
+    rows = [f"| `{one.name}` | {f'`{one.default}`' if one.default else '–'} | {one.about} |" for one in SETTINGS]
+    return "\n".join(["| variable | default | what it does |", "|---|---|---|", *rows]) + "\n"

@@ -21,10 +21,10 @@ import numpy as np
 import pandas as pd
 import torch
 
-from benchmarks.paper_figures import paper_figure
 from benchmarks.results_notes import CELL_NOTES, HEAD, SETTING_NOTES
 from pll import catalog
 from pll.analysis.evaluation import Result, Splits, evaluate
+from pll.experiments.published import published
 from pll.methods import METHODS, PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.synthesis import Flip
@@ -146,13 +146,14 @@ def _table(setting: Setting, frame: pd.DataFrame) -> Iterator[str]:
         if own.empty:
             continue
         test = own.test_accuracy.to_numpy() * 100
-        paper = paper_figure(setting.dataset, setting.flip, setting.q, method)
-        is_out = paper is not None and abs(test.mean() - paper[0]) > 2 * paper[1]
+        paper = published(setting.dataset, setting.flip, setting.q if setting.flip else None, method)
+        beside = "" if paper is None else f"{paper.mean:.2f} ± {paper.deviation:.2f}"
+        is_out = paper is not None and abs(test.mean() - paper.mean) > 2 * paper.deviation
         if is_out:
             notes.append((method, CELL_NOTES.get((setting.title, method)) or CELL_NOTES.get(("", method), "")))
         yield (
             f"| `{method}` | {_spread(own.transductive_accuracy.to_numpy() * 100)} | {_spread(test)} "
-            f"| {'' if paper is None else f'{paper[0]:.2f} ± {paper[1]:.2f}'} | {f'[{len(notes)}]' if is_out else ''} |"
+            f"| {beside} | {f'[{len(notes)}]' if is_out else ''} |"
         )
     yield ""
     for number, (method, note) in enumerate(notes, start=1):

@@ -378,6 +378,40 @@ def evaluate(**values: Any) -> None:
 
 
 @cli.command()
+@click.argument("name", metavar="PRESET|FILE.toml")
+@click.option(
+    "--out", metavar="DIR", help="folder of the experiment; if not given, one of its name in ~/.candid/experiments"
+)
+@click.option(
+    "--only",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="fit only these cells (may be given several times): dataset=lost, method=ipal, q=0.7, seed=0, or just lost",
+)
+@click.option("--folds", type=int, metavar="K", help="instead of what the experiment says: cross-validation")
+@click.option("--holdout", type=NUMBER, metavar="SHARE", help="the same: test on this share")
+@click.option("--seeds", metavar="LIST", help="the same: numbers, separated by commas")
+@click.option("--epochs", type=int, help="the same: of the methods trained by gradient descent")
+@click.option("--download", is_flag=True, help="download data sets of the catalogue that are not here")
+@click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="processes at once; if not given, one a core")
+@click.option(
+    "--backend", type=click.Choice(("local", "dask")), default="local", show_default=True, help="where to fit"
+)
+@click.option("--scheduler", metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786")
+@click.option("--show", is_flag=True, help="print the TOML file of a preset, to be copied and changed, and end")
+def experiment(**values: Any) -> int:
+    """Fit a grid of data sets and methods; write tables and figures.
+
+    PRESET is uci-binomial, real-world, uci-pair, image-binomial, image-pair or ambiguity. Every cell is on disk when it
+    ends: the same command after a stop, by whatever, fits what is missing.
+    """
+    _check_exclusive(values, "folds", "holdout")
+    from pll.cli import experiment
+
+    return experiment.experiment(experiment.ExperimentOptions(**values))
+
+
+@cli.command()
 @run_argument
 @data_argument
 @column_option

@@ -1,8 +1,11 @@
-"""Objects that live as long as the process: created at first use and shared by all threads."""
+"""Processes: objects that live as long as one, created at first use and shared by all threads; workers of another."""
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
+import time
 from collections.abc import Callable
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -44,3 +47,19 @@ class PerProcess(Generic[T]):
         for one in cls._all:
             with one._lock:
                 one._made.clear()
+
+
+def begin_worker(parent: int) -> None:
+    """Set a worker process up: the terminal's Ctrl-C is for its parent, and without that it ends.
+
+    Args:
+        parent: process id.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, name="candid-parent", daemon=True).start()

@@ -1,0 +1,170 @@
+"""The command `experiment`: a grid of fits, with a progress bar, Ctrl-C, and a report at the end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from pll.cli import INTERRUPTED
+from pll.cli.options import listed, note, print_result, whole_number
+from pll.errors import UserError
+from pll.experiments.execution import ExperimentFolder, Progress, run
+from pll.experiments.experiment import Experiment, changed, read_experiment, selected
+from pll.experiments.presets import PRESETS, preset
+from pll.experiments.report import tables_of, write_report
+from pll.experiments.tables import markdown
+from pll.methods import METHODS
+from pll.methods.deep import DeepEstimator
+from pll.paths import candid_home
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentOptions:
+    """Options of `experiment`; see its `--help`."""
+
+    name: str
+    out: str | None
+    only: tuple[str, ...]
+    folds: int | None
+    holdout: float | None
+    seeds: str | None
+    epochs: int | None
+    download: bool
+    jobs: int | None
+    backend: str
+    scheduler: str | None
+    show: bool
+
+
+def experiment(options: ExperimentOptions) -> int:
+    """Fit what is missing of an experiment, and write its report; ends by printing one JSON line.
+
+    Returns:
+        0, or 130 where Ctrl-C or SIGTERM stopped it before its end.
+    """
+    if options.show:
+        preset(options.name)  # suggests one where there is none
+        print(PRESETS[options.name].rstrip())
+        return 0
+    if (options.backend == "dask") != (options.scheduler is not None):
+        raise UserError("Give --backend dask and --scheduler ADDRESS together.")
+    found, base = _definition(options)
+    plan = found.plan(folder=base, download=options.download)
+    note([f"{one.dataset}: {one.cells} cells cannot run. {one.reason}" for one in plan.missing])
+    if not plan.cells:
+        raise UserError("None of the data sets of this experiment is on this machine; nothing can be fitted.")
+    among = selected(plan.cells, [part for text in options.only for part in listed(text, "--only", "dataset=lost")])
+    name = options.name if options.name in PRESETS else Path(options.name).stem
+    folder = ExperimentFolder(Path(options.out) if options.out else candid_home() / "experiments" / name)
+    folder.create(found)
+    with _stop_on_signals() as stop, _bar() as tell:
+        outcomes = run(
+            plan.cells,
+            folder,
+            missing=plan.missing,
+            among=among,
+            jobs=options.jobs,
+            scheduler=options.scheduler,
+            stop=stop,
+            tell=tell,
+        )
+    write_report(found, plan.cells, outcomes, folder, plan.missing)
+    there = [outcomes[cell.key] for cell in plan.cells if cell.key in outcomes]
+    failed = [
+        (cell.key, outcomes[cell.key].error) for cell in among if cell.key in outcomes and outcomes[cell.key].error
+    ]
+    for table in tables_of(found, there):
+        print(markdown(table))
+    note([f"{key} failed: {error}" for key, error in failed[:5]])
+    if len(failed) > 5:
+        note([f"{len(failed) - 5} more failed; {folder.path / 'log.txt'} has them all."])
+    done = sum(outcome.result is not None for outcome in there)
+    print_result(
+        out=str(folder.path),
+        cells=len(plan.cells),
+        done=done,
+        failed=sum(bool(outcome.error) for outcome in there),
+        missing=[one.dataset for one in plan.missing],
+    )
+    if stop.is_set():
+        print(f"candid: stopped; the same command goes on in {folder.path}", file=sys.stderr)
+        return INTERRUPTED
+    return 0
+
+
+def _definition(options: ExperimentOptions) -> tuple[Experiment, Path | None]:
+    """Return the experiment with what the options change, and the folder that its paths begin at."""
+    file = Path(options.name)
+    if file.is_file():
+        found, base = read_experiment(file), file.resolve().parent
+    elif file.suffix == ".toml":
+        raise UserError(f"There is no file {file}; check the path.")
+    else:
+        found, base = preset(options.name), None
+    values: dict[str, Any] = {}
+    if options.folds is not None:
+        values |= {"folds": options.folds, "holdout": None}
+    if options.holdout is not None:
+        values |= {"holdout": options.holdout, "folds": None}
+    if options.seeds is not None:
+        values["seeds"] = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
+    if options.epochs is not None:
+        deep = [name for name in found.methods if issubclass(METHODS[name], DeepEstimator)]
+        values["settings"] = [*found.settings, {"method": deep, "epochs": options.epochs}]
+    return (changed(found, **values) if values else found), base
+
+
+@contextmanager
+def _stop_on_signals() -> Iterator[threading.Event]:
+    """Make Ctrl-C and SIGTERM end the experiment in order; a second one ends it at once."""
+    stop = threading.Event()
+
+    def on_signal(number: int, _: object) -> None:
+        stop.set()
+        signal.signal(number, signal.default_int_handler)
+
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+@contextmanager
+def _bar() -> Iterator[Any]:
+    """Yield a callback that shows progress: cells with rate, and the time left by what cells like them took."""
+    with tqdm(unit="cell", smoothing=0.05) as bar:
+        begun: list[int] = []
+
+        def tell(progress: Progress) -> None:
+            ended = progress.done + progress.failed
+            if not begun:
+                begun.append(ended)
+                bar.initial = bar.n = ended
+            bar.total = progress.total
+            left = "" if progress.left is None else f"about {_duration(progress.left)} left"
+            failed = f"{progress.failed} failed" if progress.failed else ""
+            bar.set_postfix_str(", ".join(filter(None, (left, failed))), refresh=False)
+            bar.update(max(0, ended - bar.n))
+
+        yield tell
+
+
+def _duration(seconds: float) -> str:
+    """
+    >>> _duration(5), _duration(125), _duration(7300)
+    ('5 s', '2 min', '2 h 2 min')
+    """
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"

@@ -1,0 +1,532 @@
+"""Running the cells of an experiment: in processes on this machine, or on a Dask cluster; stopped and continued.
+
+The folder of an experiment:
+
+experiment.json   the definition, and versions
+cells/            one JSON file a cell, written atomically when it ends: its result and curve, or its error
+results.csv       the results there are, in the order of the cells
+progress.json     how far it is, and the process at work
+experiment.lock   held by that process; free the moment it dies
+log.txt           events and full traces of errors
+
+Tables and figures beside them are `pll.experiments.report`'s.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures as cf
+import importlib
+import json
+import os
+import platform
+import statistics
+import threading
+import time
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, Literal, Protocol
+
+import numpy
+import torch
+from filelock import FileLock, Timeout
+
+import pll
+from pll.analysis.evaluation import Curve, Result, measured, result_of, results_frame
+from pll.analysis.protocol import Parts
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError, explain, require_extra
+from pll.experiments.experiment import Cell, Experiment, Missing
+from pll.io import remove_parts, write_atomically, write_json
+from pll.runs.process import begin_worker
+from pll.training.devices import computing_threads
+
+CELLS, RESULTS, PROGRESS, DEFINITION, LOCK, LOG = (
+    *("cells", "results.csv", "progress.json", "experiment.json", "experiment.lock", "log.txt"),
+)
+SAVE_EVERY = 2.0
+"""Seconds between two writings of results.csv and progress.json; the cells themselves are written at once."""
+GLANCE = 0.2
+"""Seconds between two looks at whether to stop."""
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+PLACES = ("PLL_DATA", "PLL_DATA_PATH")
+"""Where the catalogue looks for files: a worker elsewhere looks in the same places."""
+
+DIED = "The process that fitted it died; perhaps the machine ran out of memory. Use fewer processes at once (--jobs)."
+
+State = Literal["running", "finished", "stopped"]
+
+
+# ---- one cell --------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CellOutcome:
+    """What came of a cell: a result with its curve, or an error.
+
+    Attributes:
+        curve: for every epoch `[test accuracy, transductive accuracy]`, None where not known, rounded to 6 places.
+        error: in words; "" where there is a result.
+        trace: of the error.
+    """
+
+    result: Result | None = None
+    curve: tuple[tuple[float | None, float | None], ...] = ()
+    error: str = ""
+    trace: str = ""
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> CellOutcome:
+        """Return the outcome of plain values, as a cell's file holds them.
+
+        Raises:
+            TypeError, KeyError: not values of an outcome.
+        """
+        result = values["result"]
+        return cls(
+            None if result is None else Result(**result),
+            tuple((pair[0], pair[1]) for pair in values["curve"]),
+            values["error"],
+            values["trace"],
+        )
+
+
+_AT_WORK = threading.Lock()
+
+
+def run_cell(cell: Cell, places: dict[str, str] | None = None) -> CellOutcome:
+    """Fit one cell; an error becomes part of the outcome.
+
+    One cell at a time in a process, whatever the cluster thinks: methods draw from the process's random numbers.
+
+    Args:
+        places: environment variables of `PLACES`, set where this process has none.
+    """
+    for name, value in (places or {}).items():
+        os.environ.setdefault(name, value)
+    with _AT_WORK, computing_threads(1):
+        try:
+            data = _load(json.dumps(cell.source.to_json(), sort_keys=True))
+            parts = _parts(data, cell.splits, cell.seed, cell.fold)
+            estimator = cell.estimator(is_table=parts.train.kind == "table")
+            curve, seconds = measured(estimator, parts)
+            result = result_of(
+                estimator,
+                curve,
+                seconds,
+                dataset=cell.dataset,
+                method=cell.method,
+                seed=cell.seed,
+                fold=cell.fold,
+                splits=cell.splits,
+                recipe=cell.recipe,
+                settings=cell.settings_json(estimator),
+            )
+            return CellOutcome(result, _rounded(curve))
+        except UserError as error:
+            return CellOutcome(error=str(error))
+        except Exception as error:  # one cell that fails must not stop the others
+            return CellOutcome(error=explain(error), trace=traceback.format_exc())
+
+
+@lru_cache(maxsize=2)
+def _load(source: str) -> PartialLabelDataset:
+    from pll.catalog.sources import Source
+
+    return Source(**json.loads(source)).load()
+
+
+_LATEST_PARTS: list[tuple[tuple[object, ...], Parts]] = []
+
+
+def _parts(data: PartialLabelDataset, splits: Any, seed: int, fold: int) -> Parts:
+    """Return the part; the latest is kept, since the methods of one part follow each other."""
+    key = (id(data), json.dumps(splits.described(), sort_keys=True, default=str), splits.flip_with, seed, fold)
+    if not _LATEST_PARTS or _LATEST_PARTS[0][0] != key:
+        _LATEST_PARTS[:] = [(key, splits.part(data, seed, fold))]
+    return _LATEST_PARTS[0][1]
+
+
+def _rounded(curve: Curve) -> tuple[tuple[float | None, float | None], ...]:
+    def share(value: float | None) -> float | None:
+        return None if value is None else round(value, 6)
+
+    return tuple((share(row["test_accuracy"]), share(row["transductive_accuracy"])) for row in curve)
+
+
+# ---- the folder ------------------------------------------------------------------------------------------------------
+
+
+class ExperimentFolder:
+    """The files of one experiment.
+
+    Args:
+        path: the folder; made by `create`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock = FileLock(path / LOCK, thread_local=False)
+
+    def create(self, experiment: Experiment) -> None:
+        """Make the folder where it is missing, and write the definition.
+
+        Raises:
+            UserError: it cannot be written to, or holds something else.
+        """
+        if self.path.exists() and any(self.path.iterdir()) and not (self.path / DEFINITION).exists():
+            raise UserError(f"{self.path} holds other files; choose an empty folder for the experiment.")
+        versions = {
+            "candid": pll.__version__,
+            "python": platform.python_version(),
+            "torch": torch.__version__,
+            "numpy": numpy.__version__,
+        }
+        try:
+            (self.path / CELLS).mkdir(parents=True, exist_ok=True)
+            write_json(self.path / DEFINITION, {"experiment": experiment.model_dump(), "versions": versions})
+        except OSError as error:
+            raise UserError(f"Cannot write to {self.path}: {error.strerror or error}.") from error
+
+    def experiment(self) -> Experiment:
+        """Return the definition.
+
+        Raises:
+            UserError: there is none, or it cannot be read.
+        """
+        try:
+            about = json.loads((self.path / DEFINITION).read_text(encoding="utf-8"))
+            return Experiment.model_validate(about["experiment"])
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise UserError(f"There is no experiment in {self.path} ({error}).") from error
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder.
+
+        Raises:
+            UserError: another process is at work in it.
+        """
+        try:
+            self._lock.acquire(timeout=0.5)
+        except Timeout as error:
+            raise UserError(f"Another process is at work on {self.path}; wait for it or stop it.") from error
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def is_locked(self) -> bool:
+        """Return whether a process is at work on it."""
+        if not (self.path / LOCK).exists():
+            return False
+        try:
+            with self._lock.acquire(timeout=0.0):
+                return False
+        except Timeout:
+            return True
+
+    def outcome(self, cell: Cell) -> CellOutcome | None:
+        """Return what came of a cell; None where it has not ended, or its file cannot be read."""
+        try:
+            text = self._file(cell).read_text(encoding="utf-8")
+            return CellOutcome.from_json(json.loads(text)["outcome"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return None
+
+    def write(self, cell: Cell, outcome: CellOutcome) -> None:
+        """Write what came of a cell, atomically; safe after a power cut too."""
+        about = {
+            "cell": {name: value for name, value in asdict(cell).items() if name != "source"},
+            "outcome": asdict(outcome),
+        }
+        text = json.dumps(about, ensure_ascii=False, default=str)
+        write_atomically(self._file(cell), lambda file: file.write_text(text, encoding="utf-8"), durable=True)
+
+    def write_results(self, cells: Sequence[Cell], outcomes: dict[str, CellOutcome]) -> None:
+        """Write results.csv: what there is, in the order of the cells."""
+        results = [found.result for cell in cells if (found := outcomes.get(cell.key)) and found.result]
+        write_atomically(self.path / RESULTS, partial(results_frame(results).to_csv, index=False))
+
+    def write_progress(self, state: State, progress: Progress) -> None:
+        """Write progress.json."""
+        write_json(self.path / PROGRESS, {"state": state, "pid": os.getpid(), **asdict(progress)})
+
+    def progress(self) -> tuple[str, Progress | None, int | None]:
+        """Return the state (`"interrupted"` where nobody is at work on a running one), how far it is, the process."""
+        try:
+            values = json.loads((self.path / PROGRESS).read_text(encoding="utf-8"))
+            state, pid = values.pop("state"), values.pop("pid")
+            values["missing"] = tuple(Missing(**one) for one in values["missing"])
+            found = Progress(**values)
+        except (OSError, ValueError, KeyError, TypeError):
+            return ("running" if self.is_locked() else "new"), None, None
+        if state == "running" and not self.is_locked():
+            state = "interrupted"
+        return state, found, pid
+
+    def note(self, message: str) -> None:
+        """Add a line to the log."""
+        with (self.path / LOG).open("a", encoding="utf-8") as stream:
+            stream.write(f"{datetime.now(UTC).isoformat(timespec='seconds')} {message}\n")
+
+    def _file(self, cell: Cell) -> Path:
+        return self.path / CELLS / f"{cell.key}.json"
+
+
+# ---- all cells -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far an experiment is.
+
+    Attributes:
+        total: cells of the experiment, without those whose data are missing.
+        done, failed: cells that have a result, or an error.
+        left: estimated seconds; None before the first cell has ended.
+        latest: what ended last.
+        missing: data sets that are not here.
+    """
+
+    total: int
+    done: int
+    failed: int
+    left: float | None = None
+    latest: str = ""
+    missing: tuple[Missing, ...] = ()
+
+
+Tell = Callable[[Progress], None]
+
+
+def run(
+    cells: Sequence[Cell],
+    folder: ExperimentFolder,
+    *,
+    missing: Sequence[Missing] = (),
+    among: Sequence[Cell] | None = None,
+    jobs: int | None = None,
+    scheduler: str | None = None,
+    stop: threading.Event | None = None,
+    tell: Tell | None = None,
+) -> dict[str, CellOutcome]:
+    """Fit the cells that have no result yet; return the outcomes there are, by key.
+
+    Cells that failed before are tried again. A stop, or a death of this process, loses the cells at work alone.
+
+    Args:
+        cells: of the experiment, in order.
+        folder: created; this process holds its lock meanwhile.
+        missing: data sets that are not here, for the record.
+        among: fit only these; None for all.
+        jobs: processes of this machine; None for one a core.
+        scheduler: address of a Dask scheduler: fit there instead.
+        stop: set it to stop.
+        tell: called with the progress after every cell.
+
+    Raises:
+        UserError: another process is at work in the folder, or the cluster cannot be reached or is lost.
+    """
+    stop = stop or threading.Event()
+    with folder.locked():
+        remove_parts(folder.path)
+        outcomes = {cell.key: found for cell in cells if (found := folder.outcome(cell)) is not None}
+        todo = [
+            cell
+            for cell in (cells if among is None else among)
+            if cell.key not in outcomes or outcomes[cell.key].result is None
+        ]
+        jobs = max(1, min(jobs or os.cpu_count() or 1, len(todo) or 1))
+        engine: Engine = _Dask(scheduler) if scheduler else _Processes(jobs)
+        record = _Record(cells, folder, outcomes, todo, tuple(missing), engine.width, tell)
+        record.save("running", force=True)
+        folder.note(f"{len(todo)} of {len(cells)} cells to fit, {engine.words}")
+        try:
+            for cell, outcome in engine.outcomes(todo, stop):
+                record.add(cell, outcome)
+        except BaseException:
+            record.save("stopped", force=True)
+            raise
+        ended = not stop.is_set()
+        record.save("finished" if ended else "stopped", force=True)
+        folder.note("finished" if ended else "stopped")
+    return outcomes
+
+
+class _Record:
+    """Keeps what comes in: the file of a cell at once, the files of all now and then."""
+
+    def __init__(
+        self,
+        cells: Sequence[Cell],
+        folder: ExperimentFolder,
+        outcomes: dict[str, CellOutcome],
+        todo: Sequence[Cell],
+        missing: tuple[Missing, ...],
+        width: int,
+        tell: Tell | None,
+    ) -> None:
+        self._cells, self._folder, self._outcomes, self._tell = cells, folder, outcomes, tell
+        self._missing, self._width = missing, width
+        self._todo = {cell.key: cell for cell in todo}
+        self._saved = 0.0
+        self._latest = ""
+
+    def add(self, cell: Cell, outcome: CellOutcome) -> None:
+        self._folder.write(cell, outcome)
+        self._outcomes[cell.key] = outcome
+        self._todo.pop(cell.key, None)
+        self._latest = cell.key
+        if outcome.error:
+            self._folder.note(f"{cell.key} failed: {outcome.error}\n{outcome.trace}".rstrip())
+        self.save("running")
+
+    def save(self, state: State, *, force: bool = False) -> None:
+        progress = self._progress()
+        if force or time.monotonic() - self._saved > SAVE_EVERY:
+            self._folder.write_results(self._cells, self._outcomes)
+            self._folder.write_progress(state, progress)
+            self._saved = time.monotonic()
+        if self._tell is not None:
+            self._tell(progress)
+
+    def _progress(self) -> Progress:
+        known = [self._outcomes[cell.key] for cell in self._cells if cell.key in self._outcomes]
+        failed = sum(bool(outcome.error) for outcome in known)
+        left = seconds_left(list(self._todo.values()), self._cells, self._outcomes, self._width)
+        return Progress(len(self._cells), len(known) - failed, failed, left, self._latest, self._missing)
+
+
+def seconds_left(
+    todo: Iterable[Cell], cells: Iterable[Cell], outcomes: dict[str, CellOutcome], width: int
+) -> float | None:
+    """Estimate the seconds that cells will take: the median of those like them, divided by how many run at once.
+
+    Like are cells of the same data set, method and model, else of the same method, else all.
+    """
+    groups: dict[tuple[str, ...], list[float]] = {}
+    for cell in cells:
+        outcome = outcomes.get(cell.key)
+        if outcome is not None and outcome.result is not None:
+            for group in _alike(cell):
+                groups.setdefault(group, []).append(outcome.result.seconds)
+    if not groups:
+        return None
+    medians = {group: statistics.median(seconds) for group, seconds in groups.items()}
+    return sum(next(medians[group] for group in _alike(cell) if group in medians) for cell in todo) / max(width, 1)
+
+
+def _alike(cell: Cell) -> tuple[tuple[str, ...], ...]:
+    return (cell.dataset, cell.method, cell.model), (cell.method, cell.model), (cell.method,), ()
+
+
+# ---- engines ---------------------------------------------------------------------------------------------------------
+
+
+class Engine(Protocol):
+    """Fits cells somewhere.
+
+    Attributes:
+        width: how many at once.
+        words: what it is, for the log.
+    """
+
+    width: int
+    words: str
+
+    def outcomes(self, cells: Sequence[Cell], stop: threading.Event) -> Iterator[tuple[Cell, CellOutcome]]:
+        """Yield outcomes as they come; end early where `stop` is set."""
+        ...
+
+
+class _Processes:
+    """Processes of this machine (loky, joblib's), one thread each: threads of two would spin while they wait.
+
+    A process that dies (out of memory, killed) takes the whole pool with it. The cells that were in it are then tried
+    again one at a time; the one that breaks its process again is at fault, and recorded.
+    """
+
+    def __init__(self, jobs: int) -> None:
+        self.width = jobs
+        self.words = f"{jobs} processes"
+
+    def outcomes(self, cells: Sequence[Cell], stop: threading.Event) -> Iterator[tuple[Cell, CellOutcome]]:
+        waiting = list(reversed(cells))
+        suspects: list[Cell] = []
+        while (waiting or suspects) and not stop.is_set():
+            if not suspects:
+                suspects = yield from self._pool(waiting, stop, self.width, 2 * self.width)
+                continue
+            for cell in (yield from self._pool(suspects, stop, 1, 1)):
+                yield cell, CellOutcome(error=DIED)
+
+    def _pool(
+        self, waiting: list[Cell], stop: threading.Event, jobs: int, window: int
+    ) -> Generator[tuple[Cell, CellOutcome], None, list[Cell]]:
+        """Fit what is waiting, from its end, and take it out; return the cells that were at work when a process died.
+
+        Args:
+            window: cells handed out at a time; with one, the cell that was at work is the one at fault.
+        """
+        loky = importlib.import_module("joblib.externals.loky.process_executor")
+        executor = loky.ProcessPoolExecutor(jobs, initializer=begin_worker, initargs=(os.getpid(),), env=ONE_THREAD)
+        at_work: dict[cf.Future[CellOutcome], Cell] = {}
+        try:
+            while (waiting or at_work) and not stop.is_set():
+                while waiting and len(at_work) < window:
+                    at_work[executor.submit(run_cell, waiting[-1])] = waiting[-1]
+                    waiting.pop()
+                ended, _ = cf.wait(at_work, timeout=GLANCE, return_when=cf.FIRST_COMPLETED)
+                for future in ended:
+                    if not isinstance(future.exception(), loky.BrokenProcessPool):
+                        yield at_work.pop(future), future.result()
+                if any(future in at_work for future in ended):
+                    break
+        except loky.BrokenProcessPool:  # found when a cell was handed out, which then is still waiting
+            pass
+        finally:
+            executor.shutdown(wait=False, kill_workers=True)
+        return [] if stop.is_set() else list(at_work.values())
+
+
+class _Dask:
+    """An existing Dask cluster; a cell whose worker dies is fitted again on another."""
+
+    RETRIES = 5
+
+    def __init__(self, address: str) -> None:
+        require_extra("dask", "distributed")
+        distributed = importlib.import_module("distributed")
+        try:
+            self._client = distributed.Client(address, timeout=10)
+            self._client.wait_for_workers(1, timeout=30)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise UserError(f"No Dask cluster with a worker answers at {address}: {error}.") from error
+        self.width = max(1, len(self._client.scheduler_info(n_workers=-1)["workers"]))
+        self.words = f"Dask at {address}, {self.width} workers"
+
+    def outcomes(self, cells: Sequence[Cell], stop: threading.Event) -> Iterator[tuple[Cell, CellOutcome]]:
+        places = {name: os.environ[name] for name in PLACES if os.environ.get(name)}
+        executor = self._client.get_executor(pure=False, retries=self.RETRIES)
+        at_work = {executor.submit(run_cell, cell, places): cell for cell in cells}
+        try:
+            while at_work and not stop.is_set():
+                ended, _ = cf.wait(at_work, timeout=GLANCE, return_when=cf.FIRST_COMPLETED)
+                for future in ended:
+                    cell = at_work.pop(future)
+                    try:
+                        yield cell, future.result()
+                    except cf.CancelledError as error:
+                        raise UserError("The Dask cluster was lost; run the same command again to go on.") from error
+                    except Exception as error:  # KilledWorker, a worker without our package, …
+                        yield cell, CellOutcome(error=f"The cluster could not fit it: {type(error).__name__}: {error}.")
+        finally:
+            for future in at_work:
+                future.cancel()
+            with suppress(Exception):  # a cluster that is gone cannot be left properly
+                self._client.close(timeout=5)

@@ -1,0 +1,433 @@
+"""The definition of an experiment, as a TOML file has it, and the cells that follow from it.
+
+A cell is one fit: a method on one part of one data set. Cells of a data set differ in the method alone where seed, fold
+and flip are the same: they get the same split and the same candidate sets.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from pll import catalog
+from pll.analysis.evaluation import Splits, settings_json
+from pll.catalog.sources import Source, file_hash, holds_pictures, source_of
+from pll.errors import UserError
+from pll.experiments.published import published_settings
+from pll.methods import PartialLabelEstimator, get_method
+from pll.synthesis import Flip
+
+RECIPES = ("default", "paper")
+"""Where the settings of a method come from: its defaults, or what the paper publishes for these data."""
+OTHERS = "others"
+"""In the table `models`: the data sets that it does not name."""
+HASH = 16
+"""Hexadecimal digits of a cell's key, and of a file's SHA-256 in it."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One fit.
+
+    Attributes:
+        dataset: name in the tables.
+        source: the data.
+        flip: how candidates are made from true labels; None for those of the data.
+        method: a name of `METHODS`.
+        model: of the method; "" where it has no such setting.
+        recipe: where its settings come from, one of `RECIPES`.
+        settings: settings given by hand, which come before those of the recipe.
+        seed, fold: which part; `folds` and `holdout` say how the data are divided.
+        data: hash of the data file; "" for the catalogue.
+    """
+
+    dataset: str
+    source: Source
+    flip: Flip | None
+    method: str
+    model: str
+    recipe: str
+    settings: Mapping[str, Any]
+    seed: int
+    fold: int
+    folds: int | None
+    holdout: float | None
+    features: str = "auto"
+    strict: bool = False
+    data: str = ""
+
+    @property
+    def splits(self) -> Splits:
+        """The splits this cell is of; its seed alone."""
+        return Splits(
+            folds=self.folds,
+            holdout=self.holdout,
+            flip_with=self.flip,
+            features=self.features,
+            seeds=(self.seed,),
+            strict=self.strict,
+        )
+
+    def estimator(self, *, is_table: bool = False) -> PartialLabelEstimator:
+        """Return the estimator, unfitted: one CPU thread, settings by hand, then by recipe, then its defaults.
+
+        Args:
+            is_table: missing cells of tables are filled, in arrays they are refused.
+        """
+        method = get_method(self.method)
+        known = method().get_params()
+        given: dict[str, Any] = {"threads": 1, "model": self.model, "missing": "mean" if is_table else "error"}
+        if self.recipe == "paper":
+            given |= published_settings(self.dataset, self.model, self.method) or {}
+        given |= {**self.settings, "seed": self.seed}
+        return method(**{name: value for name, value in given.items() if name in known})
+
+    def settings_json(self, estimator: PartialLabelEstimator) -> str:
+        """Return the column `settings` of its result."""
+        return settings_json(estimator, self.splits.described() | ({"data": self.data} if self.data else {}))
+
+    @cached_property
+    def key(self) -> str:
+        """What tells it from every other cell: readable parts, and a hash of all that its result depends on."""
+        facts = {
+            "dataset": [self.dataset, self.data, self.source.rule, self.source.options],
+            "flip": None if self.flip is None else vars(self.flip),
+            "method": [self.method, self.model, self.recipe, dict(self.settings)],
+            "part": [self.seed, self.fold, self.folds, self.holdout, self.features, self.strict],
+        }
+        text = json.dumps(facts, sort_keys=True, default=str)
+        made = "" if self.flip is None else f"{self.flip.how}{'' if self.flip.q is None else f'-{self.flip.q:g}'}"
+        readable = "_".join(filter(None, (self.dataset, made, self.method, self.model, f"s{self.seed}f{self.fold}")))
+        safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in readable)[:120]
+        return f"{safe}_{hashlib.sha256(text.encode()).hexdigest()[:HASH]}"
+
+
+@dataclass(frozen=True)
+class Missing:
+    """A data set that cannot be read here, why and where to get it, and how many cells wait for it."""
+
+    dataset: str
+    reason: str
+    cells: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The cells of an experiment in order, and the data sets whose cells cannot run."""
+
+    cells: tuple[Cell, ...]
+    missing: tuple[Missing, ...] = ()
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FlipGrid(_Model):
+    """A way to make candidates, with one or several values of q or of the size."""
+
+    how: str
+    q: float | list[float] | None = None
+    size: int | list[int] | None = None
+
+    def flips(self) -> Iterator[Flip]:
+        """Yield every combination."""
+        for q, size in product(_several(self.q), _several(self.size)):
+            yield Flip(self.how, q, size)
+
+
+class DataFile(_Model):
+    """A file of data: its path, and how it is read."""
+
+    path: str
+    rule: str = ""
+    format: str | None = None
+    columns: dict[str, str] = Field(default_factory=dict)
+
+
+class Experiment(_Model):
+    """An experiment: every data set × flip × method × model × recipe × seed × fold.
+
+    Args:
+        title: for pages and tables.
+        datasets: names of the catalogue, or a table: the name in the tables → a path, "" for the catalogue, or a
+            table of path, rule, format and columns.
+        flips: how candidates are made of true labels; none for the candidate sets of the data.
+        methods: names of `METHODS`; the first is the one that others are compared with.
+        models: for the methods that have one; or a table: data set → models, `others` for the rest.
+        recipe: one or several of `RECIPES`.
+        folds: cross-validation; holdout: a share to test on; neither: the published test part.
+        seeds: one series of splits and candidate sets each.
+        settings: tables of settings of methods. `dataset`, `method` and `model`, a name or a list, say what a table is
+            for; a later one comes before an earlier one.
+    """
+
+    title: str = ""
+    datasets: list[str] | dict[str, str | DataFile] = Field(min_length=1)
+    flips: list[FlipGrid] = Field(default_factory=list)
+    methods: list[str] = Field(min_length=1)
+    models: list[str] | dict[str, list[str]] = Field(default_factory=lambda: ["linear"], min_length=1)
+    recipe: str | list[str] = "default"
+    folds: int | None = Field(default=None, ge=2)
+    holdout: float | None = Field(default=None, gt=0, lt=1)
+    seeds: list[int] = Field(default_factory=lambda: [0], min_length=1)
+    features: str = "auto"
+    strict: bool = False
+    settings: list[dict[str, Any]] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.folds is not None and self.holdout is not None:
+            raise ValueError("folds and holdout exclude each other; give one of them")
+        for name in ("datasets", "methods", "models", "recipe", "seeds"):
+            values = [str(value) for value in _listed(getattr(self, name))]
+            twice = [value for value in values if values.count(value) > 1]
+            if twice:
+                raise ValueError(f"{name} has {twice[0]} twice; name each once")
+        if any(seed < 0 for seed in self.seeds):
+            raise ValueError("seeds are whole numbers, 0 or more")
+        unknown = [recipe for recipe in _listed(self.recipe) if recipe not in RECIPES]
+        if unknown:
+            raise ValueError(f"there is no recipe {unknown[0]!r}; use {' or '.join(RECIPES)}")
+        for flip in self.flips:
+            list(flip.flips())
+        for method in self.methods:
+            get_method(method)
+        self._check_settings()
+        return self
+
+    def _check_settings(self) -> None:
+        known = {name: get_method(name)().get_params() for name in self.methods}
+        for number, table in enumerate(self.settings):
+            methods = [name for name in self.methods if _applies(table, "method", name)]
+            for name in table.keys() - _SELECTORS:
+                lacking = [method for method in methods if name not in known[method]]
+                if methods and len(lacking) == (len(methods) if "method" not in table else 1):
+                    raise ValueError(f"settings, table {number + 1}: {lacking[0]} has no setting {name!r}")
+
+    @property
+    def flip_list(self) -> list[Flip | None]:
+        """Every way to make candidates; None for those of the data."""
+        return [flip for grid in self.flips for flip in grid.flips()] or [None]
+
+    def plan(self, *, folder: Path | None = None, download: bool = False) -> Plan:
+        """Return the cells that can run here, and the data sets that are missing.
+
+        Args:
+            folder: where relative paths begin; None for the working directory.
+            download: whether missing data sets of the catalogue are downloaded.
+        """
+        cells: list[Cell] = []
+        missing = []
+        named = self.datasets if isinstance(self.datasets, dict) else dict.fromkeys(self.datasets, "")
+        for name, told in named.items():
+            try:
+                source = _source(name, told, folder)
+                data = "" if source.path is None else file_hash(Path(source.path))[:HASH]
+                if source.path is None:
+                    _check_here(source.name, download=download)
+            except UserError as error:
+                missing.append(Missing(name, str(error), sum(1 for _ in self._of_dataset(name, Source(name), ""))))
+                continue
+            cells.extend(self._of_dataset(name, source, data))
+        return Plan(tuple(cells), tuple(missing))
+
+    def _of_dataset(self, name: str, source: Source, data: str) -> Iterator[Cell]:
+        models = self.models if isinstance(self.models, list) else self.models.get(name, self.models.get(OTHERS))
+        if not models:
+            raise UserError(f"models says nothing of {name}; name its models, or those of all {OTHERS}.")
+        for flip, seed, fold in product(self.flip_list, self.seeds, range(self.folds or 1)):
+            for model, recipe, method in product(models, _listed(self.recipe), self.methods):
+                has_model = "model" in get_method(method)().get_params()
+                if not has_model and model != models[0]:
+                    continue
+                yield Cell(
+                    dataset=name,
+                    source=source,
+                    flip=flip,
+                    method=method,
+                    model=model if has_model else "",
+                    recipe=recipe,
+                    settings=self._settings(name, method, model if has_model else ""),
+                    seed=seed,
+                    fold=fold,
+                    folds=self.folds,
+                    holdout=self.holdout,
+                    features=self.features,
+                    strict=self.strict,
+                    data=data,
+                )
+
+    def _settings(self, dataset: str, method: str, model: str) -> dict[str, Any]:
+        known = get_method(method)().get_params()
+        found: dict[str, Any] = {}
+        for table in self.settings:
+            if all(_applies(table, name, one) for name, one in zip(_SELECTORS, (dataset, method, model), strict=True)):
+                found |= {name: value for name, value in table.items() if name not in _SELECTORS and name in known}
+        return found
+
+
+_SELECTORS = {"dataset": None, "method": None, "model": None}.keys()
+
+
+def _applies(table: Mapping[str, Any], selector: str, one: str) -> bool:
+    return selector not in table or one in _listed(table[selector])
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple | dict) else [value]
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _source(name: str, told: str | DataFile, folder: Path | None) -> Source:
+    file = DataFile(path=told) if isinstance(told, str) else told
+    if not file.path:
+        return replace(Source(catalog.find(name).name), rule=file.rule)
+    path = (folder or Path()) / Path(file.path).expanduser()
+    if not path.is_file() and not (path.is_dir() and holds_pictures(path)):
+        raise UserError(f"There is no file {path}; check the path of {name}.")
+    options = {"columns": file.columns} if file.columns else {}
+    return replace(source_of(str(path), file.rule), name=name, format=file.format, options=options)
+
+
+def _check_here(name: str, *, download: bool) -> None:
+    """Raise UserError where a data set of the catalogue is not on this machine."""
+    entry = catalog.find(name)
+    if catalog.available(entry):
+        return
+    if download:
+        catalog.load(name)
+        return
+    files = ", ".join(file.name for file in entry.files)
+    folder = catalog.data_folder() / entry.files[0].folder
+    how = "Run again with --download, or get" if entry.downloadable else "Get"
+    raise UserError(
+        f"{entry.title} is not on this machine. {how} {files} from {entry.page}, and put it into {folder} or any "
+        "folder of $PLL_DATA_PATH."
+    )
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def parse_experiment(text: str, name: str) -> Experiment:
+    """Return the experiment of a TOML text.
+
+    Args:
+        name: of the file, for messages.
+
+    Raises:
+        UserError: not TOML, or not an experiment; the message names the file and the field.
+    """
+    try:
+        return Experiment.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise UserError(f"{name} is not a TOML file: {error}.") from error
+    except ValidationError as error:
+        raise UserError(f"{name}: {_first(error)}") from error
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from error
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Return the experiment of a TOML file.
+
+    Raises:
+        UserError: there is no such file, or as `parse_experiment`.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{path} cannot be read: {error}.") from error
+    return parse_experiment(text, str(path))
+
+
+def changed(experiment: Experiment, **values: Any) -> Experiment:
+    """Return the experiment with other values of some fields, checked again.
+
+    Raises:
+        UserError: the values do not fit.
+    """
+    try:
+        return Experiment.model_validate(experiment.model_dump() | values)
+    except ValidationError as error:
+        raise UserError(f"The experiment cannot be changed like this: {_first(error)}") from error
+
+
+def _first(error: ValidationError) -> str:
+    """Return the first problem with its place, as one sentence."""
+    found = error.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in found["loc"] if not str(part).startswith(("list[", "dict[", "DataFile")))
+    message = found["msg"].removeprefix("Value error, ").rstrip(".")
+    hints = {"extra_forbidden": f"there is no field of this name; there are {', '.join(Experiment.model_fields)}"}
+    words = hints.get(found["type"], message)
+    return f"{place}: {words}." if place else f"{words}."
+
+
+def selected(cells: Sequence[Cell], only: Sequence[str]) -> list[Cell]:
+    """Return the cells that match a selection.
+
+    Args:
+        only: each `NAME=VALUE` (dataset, flip, q, method, model, recipe, seed or fold) or a value alone (a data set,
+            method, model or flip). Values of one name are alternatives, different names must all match.
+
+    Raises:
+        UserError: a selection that matches no cell at all.
+
+    >>> selected([], [])
+    []
+    """
+    facts = {cell.key: _facts(cell) for cell in cells}
+    wanted: dict[str, set[str]] = {}
+    for text in only:
+        given, _, value = text.rpartition("=")
+        names = [given] if given else list(_BARE)
+        if given and given not in _FACTS:
+            raise UserError(f"--only {text}: there is no {given!r}; use one of {', '.join(_FACTS)}.")
+        found = [name for name in names if any(_same(fact[name], value) for fact in facts.values())]
+        if not found:
+            there = sorted({fact[name] for fact in facts.values() for name in names} - {""})
+            raise UserError(f"--only {text} matches no cell; there are {', '.join(there)}.")
+        wanted.setdefault(found[0], set()).add(value)
+    return [
+        cell
+        for cell in cells
+        if all(any(_same(facts[cell.key][name], value) for value in values) for name, values in wanted.items())
+    ]
+
+
+_BARE = ("dataset", "method", "model", "flip")
+_FACTS = ("dataset", "flip", "q", "method", "model", "recipe", "seed", "fold")
+
+
+def _facts(cell: Cell) -> dict[str, str]:
+    flip = cell.flip
+    return {
+        "dataset": cell.dataset,
+        "flip": "" if flip is None else flip.how,
+        "q": "" if flip is None or flip.q is None else f"{flip.q:g}",
+        "method": cell.method,
+        "model": cell.model,
+        "recipe": cell.recipe,
+        "seed": str(cell.seed),
+        "fold": str(cell.fold),
+    }
+
+
+def _same(fact: str, value: str) -> bool:
+    try:
+        return fact == value or float(fact) == float(value)
+    except ValueError:
+        return False

@@ -1,0 +1,92 @@
+"""The report of an experiment: tables.md, tables.tex, tables.csv, figures/ and plench/, in its folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from pll.experiments.execution import CellOutcome, ExperimentFolder
+from pll.experiments.experiment import Cell, Experiment, Missing
+from pll.experiments.figures import curve_panels, draw_panel, draw_ranking, q_panels
+from pll.experiments.plench import write_plench
+from pll.experiments.tables import Table, entries_frame, latex, markdown, method_title, tables
+from pll.io import write_atomically, write_text
+
+REPORT = ("tables.md", "tables.tex", "tables.csv")
+
+
+def tables_of(experiment: Experiment, outcomes: Sequence[CellOutcome]) -> list[Table]:
+    """Return the tables of the results there are."""
+    results = [outcome.result for outcome in outcomes if outcome.result is not None]
+    parts = len(experiment.seeds) * (experiment.folds or 1)
+    return tables(results, methods=experiment.methods, parts=parts)
+
+
+def write_report(
+    experiment: Experiment,
+    cells: Sequence[Cell],
+    outcomes: Mapping[str, CellOutcome],
+    folder: ExperimentFolder,
+    missing: Sequence[Missing] = (),
+) -> list[Path]:
+    """Write tables and figures; return the files. The same results give the same bytes."""
+    there = [outcomes[cell.key] for cell in cells if cell.key in outcomes]
+    found = tables_of(experiment, there)
+    text = "\n".join([*_head(experiment, cells, outcomes, missing), *(markdown(table) for table in found)])
+    path = folder.path
+    write_text(path / "tables.md", text.rstrip() + "\n")
+    write_text(path / "tables.tex", "\n".join(latex(table) for table in found))
+    write_atomically(path / "tables.csv", lambda file: entries_frame(found).to_csv(file, index=False))
+    results = [outcome.result for outcome in there if outcome.result is not None]
+    figures, plench = path / "figures", path / "plench"
+    for old in (figures, plench):
+        shutil.rmtree(old, ignore_errors=True)
+    write_plench(results, plench)
+    files = [path / name for name in REPORT]
+    for k, table in enumerate(found, start=1):
+        ranked = table.ranking()
+        if ranked is not None:
+            drawn = draw_ranking(f"Critical differences: {table.title}", *ranked)
+            files += drawn.save(figures / f"critical-differences-{k}")
+    for panel in (*q_panels(found), *curve_panels(cells, outcomes)):
+        files += draw_panel(panel).save(figures / panel.file_name)
+    for panel in curve_panels(cells, outcomes, transductive=True):
+        files += draw_panel(panel).save(figures / f"transductive-{panel.file_name}")
+    return files
+
+
+def _head(
+    experiment: Experiment, cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome], missing: Sequence[Missing]
+) -> list[str]:
+    done = [cell for cell in cells if (found := outcomes.get(cell.key)) and found.result]
+    failed = [(cell, outcomes[cell.key].error) for cell in cells if cell.key in outcomes and outcomes[cell.key].error]
+    seeds = f"{len(experiment.seeds)} seed{'s' * (len(experiment.seeds) != 1)}"
+    tested = "the published test part"
+    if experiment.folds:
+        tested = f"{experiment.folds} folds"
+    elif experiment.holdout:
+        tested = f"{experiment.holdout:.0%} held out"
+    first = method_title(experiment.methods[0])
+    lines = [
+        f"## {experiment.title or 'Experiment'}",
+        "",
+        f"Test accuracy in %, mean ± standard deviation over {tested}, {seeds}; for methods trained by gradient "
+        f"descent the mean of the last 10 epochs. Bold: the highest of a column. • (◦): {first} is significantly "
+        "better (worse) by the paired t-test at 5 % over the same parts, \\* also after Holm's correction for all "
+        "comparisons of the table. Parts of one cross-validation share training examples, so the test is optimistic. "
+        "Below a figure that of the paper, where it has one, and the difference; its folds and candidate sets are not "
+        "published.",
+        "",
+        f"{len(done):,} of {len(cells):,} fits are done.",
+        "",
+    ]
+    if failed:
+        lines += [f"{len(failed)} failed:", ""]
+        lines += [f"- `{cell.key}`: {error.splitlines()[0]}" for cell, error in failed[:20]]
+        lines += ["", *([f"… and {len(failed) - 20} more; log.txt has all.", ""] if len(failed) > 20 else [])]
+    if missing:
+        lines += ["Data that are not here:", ""]
+        lines += [f"- {one.dataset} ({one.cells} fits): {one.reason}" for one in missing]
+        lines += [""]
+    return lines

@@ -1,0 +1,369 @@
+"""Tables of an experiment as the paper prints them: in Markdown, LaTeX and CSV.
+
+• and ◦ say that the first method is significantly better or worse there, by the paired t-test at 5 % over the same
+parts, as in the paper; a star says that this holds after Holm's correction for all comparisons of the table.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+
+import numpy as np
+import pandas as pd
+
+from pll.analysis.evaluation import Result, paired_t_test
+from pll.analysis.significance import Ranking, holm, ranking, wilcoxon
+from pll.errors import UserError
+from pll.experiments.published import Published, published
+from pll.methods import METHODS
+
+LEVEL = 0.05
+Measured = dict[tuple[int, int], float]
+"""Test accuracy in percent by (seed, fold)."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One method on one column of a table. Figures are percentages.
+
+    Attributes:
+        parts: parts with a result, of `expected`.
+        mean, deviation: of the test accuracy over the parts; the deviation is that of the sample (n − 1).
+        transductive: mean transductive accuracy, None where not known.
+        seconds: median of a fit.
+        p: of the paired t-test against the first method; None for that method itself, or without common parts.
+        p_holm: corrected for all comparisons of the table.
+        p_wilcoxon: of Wilcoxon's test on the parts; with five parts it cannot fall below .0625.
+        is_best: whether no other method has a higher mean in this column.
+        paper: what the paper has here.
+    """
+
+    dataset: str
+    flip: str
+    q: float | None
+    method: str
+    model: str
+    recipe: str
+    parts: int
+    expected: int
+    mean: float
+    deviation: float
+    transductive: float | None
+    seconds: float
+    p: float | None = None
+    p_holm: float | None = None
+    p_wilcoxon: float | None = None
+    is_better: bool = False
+    is_best: bool = False
+    paper: Published | None = None
+
+    @property
+    def mark(self) -> str:
+        """• where the first method is significantly better, ◦ where it is worse; a star where Holm agrees."""
+        if self.p is None or self.p >= LEVEL:
+            return ""
+        star = "*" if self.p_holm is not None and self.p_holm < LEVEL else ""
+        return ("◦" if self.is_better else "•") + star
+
+    @property
+    def difference(self) -> float | None:
+        """Mean less that of the paper, in points."""
+        return None if self.paper is None else self.mean - self.paper.mean
+
+
+@dataclass(frozen=True)
+class Across:
+    """A method against the first over all columns of a table.
+
+    Attributes:
+        wins, ties, losses: columns where the first method is significantly better, neither, worse.
+        p_wilcoxon: of Wilcoxon's test on the means of the columns; `p_holm` corrected for the number of methods.
+    """
+
+    method: str
+    wins: int
+    ties: int
+    losses: int
+    columns: int
+    p_wilcoxon: float
+    p_holm: float
+
+
+Column = tuple[str, float | None]
+"""Data set and q."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Entries that stand together: one model, one recipe, one way to make candidates."""
+
+    title: str
+    methods: tuple[str, ...]
+    columns: tuple[Column, ...]
+    entries: dict[tuple[Column, str], Entry]
+
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Data sets in order."""
+        return tuple(dict.fromkeys(dataset for dataset, _ in self.columns))
+
+    @property
+    def qs(self) -> tuple[float | None, ...]:
+        """Values of q in order."""
+        return tuple(dict.fromkeys(q for _, q in self.columns))
+
+    def across(self) -> list[Across]:
+        """Compare every method with the first over all columns."""
+        first, *others = self.methods
+        rows = []
+        for method in others:
+            both = [
+                (self.entries[column, first], self.entries[column, method])
+                for column in self.columns
+                if (column, first) in self.entries and (column, method) in self.entries
+            ]
+            marks = [entry.mark[:1] for _, entry in both]
+            p = wilcoxon([one.mean for one, _ in both], [other.mean for _, other in both])
+            rows.append(Across(method, marks.count("•"), marks.count(""), marks.count("◦"), len(both), p, 1.0))
+        return [replace(row, p_holm=p) for row, p in zip(rows, holm([row.p_wilcoxon for row in rows]), strict=True)]
+
+    def ranking(self) -> tuple[tuple[str, ...], Ranking] | None:
+        """Return methods and their ranks over the columns where all have a figure; None where that is too little."""
+        full = [column for column in self.columns if all((column, method) in self.entries for method in self.methods)]
+        try:
+            return self.methods, ranking(
+                [[self.entries[column, method].mean for method in self.methods] for column in full] or [[]]
+            )
+        except UserError:
+            return None
+
+
+def tables(results: Sequence[Result], *, methods: Sequence[str], parts: int) -> list[Table]:
+    """Return the tables of results.
+
+    Args:
+        results: of one experiment.
+        methods: in order; the first is the one compared with. Those without results are left out.
+        parts: number of parts that every entry has when all is done.
+    """
+    groups: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
+    models = list(dict.fromkeys(result.model for result in results if result.model)) or [""]
+    for result in results:
+        for model in [result.model] if result.model else models:  # without a model: stands beside every model
+            groups[model, result.recipe, _made(result)].append(result)
+    found = [_table(key, rows, methods, parts) for key, rows in groups.items()]
+    return [table for table in found if table.entries]
+
+
+def _made(result: Result) -> str:
+    """Return how candidates were made, without q."""
+    size = json.loads(result.settings or "{}").get("size") if result.flip == "uniform" else None
+    return result.flip if size is None else f"{result.flip} (size {size})"
+
+
+def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[str], parts: int) -> Table:
+    model, recipe, flip = key
+    measured: dict[tuple[Column, str], list[Result]] = defaultdict(list)
+    for row in rows:
+        if row.test_accuracy is not None:
+            measured[(row.dataset, row.q), row.method].append(row)
+    there = tuple(method for method in methods if any(method == name for _, name in measured))
+    columns = tuple(dict.fromkeys(column for column, _ in measured))
+    entries = {
+        (column, method): _entry(measured[column, method], model, parts)
+        for column in columns
+        for method in there
+        if (column, method) in measured
+    }
+    for column in columns:
+        of_column = [entry for (where, _), entry in entries.items() if where == column]
+        best = max(round(entry.mean, 2) for entry in of_column)
+        for entry in of_column:
+            entries[column, entry.method] = replace(entry, is_best=round(entry.mean, 2) == best)
+    _compare(entries, measured, there)
+    made = f"{flip} flipping" if flip else "candidate sets of the data"
+    title = ", ".join(filter(None, (made, f"{model} models" if model else "", f"recipe {recipe}")))
+    return Table(title[0].upper() + title[1:], there, columns, entries)
+
+
+def _entry(rows: Sequence[Result], model: str, expected: int) -> Entry:
+    test = np.array([row.test_accuracy for row in rows], dtype=np.float64) * 100
+    known = [row.transductive_accuracy for row in rows if row.transductive_accuracy is not None]
+    first = rows[0]
+    return Entry(
+        dataset=first.dataset,
+        flip=first.flip,
+        q=first.q,
+        method=first.method,
+        model=first.model,
+        recipe=first.recipe,
+        parts=len(rows),
+        expected=expected,
+        mean=float(test.mean()),
+        deviation=float(test.std(ddof=1)) if len(test) > 1 else math.nan,
+        transductive=float(np.mean(known)) * 100 if known else None,
+        seconds=float(np.median([row.seconds for row in rows])),
+        paper=published(first.dataset, first.flip, first.q, first.method) if model in ("linear", "") else None,
+    )
+
+
+def _compare(
+    entries: dict[tuple[Column, str], Entry],
+    measured: dict[tuple[Column, str], list[Result]],
+    methods: Sequence[str],
+) -> None:
+    """Fill in the comparisons with the first method."""
+    compared = []
+    for (column, method), entry in entries.items():
+        if method == methods[0] or (column, methods[0]) not in entries:
+            continue
+        one, other = (_by_part(measured[column, name]) for name in (methods[0], method))
+        common = sorted(one.keys() & other.keys())
+        if len(common) < 2:
+            continue
+        a, b = [one[part] for part in common], [other[part] for part in common]
+        better = float(np.mean(b)) > float(np.mean(a))
+        compared.append(replace(entry, p=paired_t_test(a, b), p_wilcoxon=wilcoxon(a, b), is_better=better))
+    corrected = holm([entry.p for entry in compared if entry.p is not None])
+    for entry, p in zip(compared, corrected, strict=True):
+        entries[(entry.dataset, entry.q), entry.method] = replace(entry, p_holm=p)
+
+
+def _by_part(rows: Sequence[Result]) -> Measured:
+    return {(row.seed, row.fold): row.test_accuracy * 100 for row in rows if row.test_accuracy is not None}
+
+
+# ---- how they are written --------------------------------------------------------------------------------------------
+
+
+def method_title(name: str) -> str:
+    """Return a method as people call it."""
+    return METHODS[name].title if name in METHODS else name
+
+
+def markdown(table: Table) -> str:
+    """Return a table in Markdown: under each figure that of the paper, where it has one, and the difference."""
+    with_q = table.qs != (None,)
+    head = ["method", *(["q"] if with_q else []), *table.datasets]
+    lines = [f"### {table.title}", "", f"| {' | '.join(head)} |", f"|{'---|' * len(head)}"]
+    for method in table.methods:
+        for q in table.qs:
+            cells = [_markdown_cell(table.entries.get(((dataset, q), method))) for dataset in table.datasets]
+            shown = [] if not with_q else ["" if q is None else f"{q:g}"]
+            lines.append(f"| {' | '.join([method_title(method), *shown, *cells])} |")
+    return "\n".join([*lines, "", *_across_markdown(table)])
+
+
+def _markdown_cell(entry: Entry | None) -> str:
+    if entry is None:
+        return "–"
+    figure = spread(entry.mean, entry.deviation)
+    figure = f"**{figure}**" if entry.is_best else figure
+    n = f" ({entry.parts} of {entry.expected})" if entry.parts < entry.expected else ""
+    own = " ".join(filter(None, (figure + n, entry.mark.replace("*", "\\*"))))
+    if entry.paper is None:
+        return own
+    return f"{own}<br>paper {spread(entry.paper.mean, entry.paper.deviation)}, {signed(entry.difference)}"
+
+
+def _across_markdown(table: Table) -> Iterator[str]:
+    rows = table.across()
+    if not rows or not any(row.columns for row in rows):
+        return
+    first = method_title(table.methods[0])
+    yield f"{first} against each method: columns where it is significantly better / neither / worse (paired t-test)"
+    yield "and Wilcoxon's test on the means of the columns, with Holm's correction for the number of methods."
+    yield ""
+    yield "| method | better / neither / worse | Wilcoxon p | after Holm |"
+    yield "|---|---|---|---|"
+    for row in rows:
+        yield (
+            f"| {method_title(row.method)} | {row.wins} / {row.ties} / {row.losses} | {row.p_wilcoxon:.3g} "
+            f"| {row.p_holm:.3g} |"
+        )
+    least = 2.0 ** (1 - max(row.columns for row in rows))
+    if least >= LEVEL:
+        yield ""
+        yield f"With {max(row.columns for row in rows)} columns Wilcoxon's p cannot fall below {least:.3g}."
+    yield ""
+
+
+def latex(table: Table) -> str:
+    """Return a table in LaTeX (booktabs, multirow), set like the paper's; its figure is in brackets."""
+    with_q = table.qs != (None,)
+    head = ["", *(["$q$"] if with_q else []), *(_escaped(name) for name in table.datasets)]
+    lines = [
+        r"\begin{table*}[t]",
+        r"\centering",
+        rf"\caption{{Test accuracy (mean$\pm$std), {_escaped(table.title)}. In brackets the paper's mean and the "
+        r"difference.}",
+        rf"\begin{{tabular}}{{l{'c' * (len(head) - 1)}}}",
+        r"\toprule",
+        f"{' & '.join(head)} \\\\",
+    ]
+    for method in table.methods:
+        lines.append(r"\midrule")
+        for k, q in enumerate(table.qs):
+            name = _escaped(method_title(method))
+            name = name if len(table.qs) == 1 else rf"\multirow{{{len(table.qs)}}}{{*}}{{{name}}}" if k == 0 else ""
+            cells = [_latex_cell(table.entries.get(((dataset, q), method))) for dataset in table.datasets]
+            shown = [] if not with_q else ["" if q is None else f"{q:g}"]
+            lines.append(f"{' & '.join([name, *shown, *cells])} \\\\")
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}", ""])
+
+
+def _latex_cell(entry: Entry | None) -> str:
+    if entry is None:
+        return "--"
+    deviation = "" if math.isnan(entry.deviation) else rf"$\pm${entry.deviation:.2f}"
+    figure = f"{entry.mean:.2f}{deviation}\\%"
+    figure = rf"\textbf{{{figure}}}" if entry.is_best else figure
+    n = f" ({entry.parts}/{entry.expected})" if entry.parts < entry.expected else ""
+    mark = {"•": r"$\bullet$", "◦": r"$\circ$"}.get(entry.mark[:1], "") + ("$^*$" if entry.mark[1:] else "")
+    paper = "" if entry.paper is None else rf" {{\scriptsize ({entry.paper.mean:.2f}, ${entry.difference:+.2f}$)}}"
+    return f"{figure}{n}{mark}{paper}"
+
+
+def entries_frame(found: Sequence[Table]) -> pd.DataFrame:
+    """Return all entries as one table, a row each, in full precision; figures are percentages."""
+    rows = []
+    for table in found:
+        for entry in table.entries.values():
+            values = asdict(entry) | {"difference": entry.difference, "mark": entry.mark, "table": table.title}
+            paper = values.pop("paper") or {}
+            values |= {"paper_mean": paper.get("mean"), "paper_deviation": paper.get("deviation")}
+            del values["seconds"]  # two runs of one experiment give the same tables to the last byte
+            rows.append(values)
+    return pd.DataFrame(rows)
+
+
+def spread(mean: float, deviation: float) -> str:
+    """Return mean ± deviation with two places.
+
+    >>> spread(76.571, 1.4), spread(50.0, math.nan)
+    ('76.57 ± 1.40', '50.00')
+    """
+    return f"{mean:.2f}" if math.isnan(deviation) else f"{mean:.2f} ± {deviation:.2f}"
+
+
+def signed(value: float | None) -> str:
+    """Return a difference with its sign.
+
+    >>> signed(-1.345), signed(0.2), signed(None)
+    ('−1.34', '+0.20', '')
+    """
+    return "" if value is None else f"{value:+.2f}".replace("-", "−")
+
+
+_LATEX = str.maketrans(
+    {char: f"\\{char}" for char in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "²": "$^2$"}
+)
+
+
+def _escaped(text: str) -> str:
+    return text.translate(_LATEX)

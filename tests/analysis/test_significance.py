@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll.analysis.significance import holm, ranking, wilcoxon
+from pll.errors import UserError
+
+FIGURES = st.lists(st.integers(0, 8), min_size=3, max_size=12)
+
+
+@given(FIGURES, st.integers(0, 2**32 - 1))
+def test_wilcoxon_is_the_share_of_sign_patterns_as_extreme(a: list[int], seed: int) -> None:
+    """Against all sign patterns, counted one by one."""
+    b = np.random.default_rng(seed).integers(0, 8, len(a))
+    difference = np.array(a) - b
+    difference = difference[difference != 0]
+    n = len(difference)
+    if n < 2:
+        assert wilcoxon(a, b) == 1.0
+        return
+    ranks = scipy.stats.rankdata(np.abs(difference))
+    signs = (np.arange(2**n)[:, None] >> np.arange(n)) & 1  # every pattern
+    sums = signs @ ranks
+    least = min(ranks[difference > 0].sum(), ranks[difference < 0].sum())
+    assert wilcoxon(a, b) == pytest.approx(min(1.0, 2 * np.mean(sums <= least + 1e-9)))
+    assert wilcoxon(b, a) == wilcoxon(a, b)
+
+
+def test_wilcoxon_agrees_with_scipy_without_ties() -> None:
+    rng = np.random.default_rng(0)
+    for n in (6, 20, 80):
+        a, b = rng.normal(size=n), rng.normal(0.3, 1, n)
+        assert wilcoxon(a, b) == pytest.approx(scipy.stats.wilcoxon(a, b).pvalue, rel=0.05)
+
+
+def test_equal_steps_are_ties_whatever_their_last_bits() -> None:
+    assert wilcoxon([0.1 + 0.2, 0.5], [0.3, 0.5]) == 1.0
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=10))
+def test_holm_never_lowers_and_keeps_the_order(p: list[float]) -> None:
+    corrected = holm(p)
+    assert all(new >= old for new, old in zip(corrected, p, strict=True)) and max(corrected) <= 1
+    assert min(corrected) == pytest.approx(min(1.0, len(p) * min(p)))
+    order = np.argsort(p, kind="stable")
+    assert (np.diff(np.array(corrected)[order]) >= 0).all()
+
+
+def test_holm_by_hand() -> None:
+    assert holm([0.01, 0.02, 0.03, 0.005]) == pytest.approx([0.03, 0.04, 0.04, 0.02])
+
+
+def test_the_critical_difference_is_nemenyis() -> None:
+    """Demšar 2006, table 5: q for 4 classifiers at 5 % is 2.569; his example has 14 data sets and CD = 1.25."""
+    rng = np.random.default_rng(0)
+    found = ranking(rng.random((14, 4)))
+    assert found.critical == pytest.approx(1.25, abs=0.005)
+    assert sum(found.ranks) == pytest.approx(10)
+
+
+def test_groups_join_methods_that_cannot_be_told_apart() -> None:
+    figures = np.tile([0.9, 0.895, 0.2, 0.1], (12, 1))
+    figures[::2, [0, 1]] = figures[::2, [1, 0]]
+    found = ranking(figures)
+    assert found.ranks == (1.5, 1.5, 3.0, 4.0)
+    assert found.groups() == [(0, 1), (2, 3)] and found.p < 0.001
+    assert ranking(np.ones((3, 3))).p == 1.0
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (2, 2), (0, 0)])
+def test_too_little_to_rank_is_refused(shape: tuple[int, int]) -> None:
+    with pytest.raises(UserError):
+        ranking(np.zeros(shape))

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pll.errors import UserError
+from pll.experiments.experiment import Experiment, changed, parse_experiment, read_experiment, selected
+from pll.experiments.presets import PRESETS, preset
+from pll.experiments.published import published, published_settings
+from pll.methods import METHODS
+
+TEXT = """
+datasets = ["iris", "digits"]
+methods = ["proden", "plknn"]
+models = ["linear", "mlp"]
+flips = [{ how = "binomial", q = [0.1, 0.7] }, { how = "pair", q = 0.5 }]
+folds = 3
+seeds = [0, 1]
+[[settings]]
+epochs = 7
+[[settings]]
+dataset = "iris"
+method = "plknn"
+k = 3
+"""
+
+
+def one(**values: object) -> Experiment:
+    return Experiment.model_validate({"datasets": ["iris"], "methods": ["proden"], "folds": 2} | values)
+
+
+def test_every_combination_is_a_cell_once() -> None:
+    cells = parse_experiment(TEXT, "x").plan().cells
+    assert len(cells) == 2 * 3 * 2 * 3 * (2 + 1)  # plknn has no model
+    assert len({cell.key for cell in cells}) == len(cells)
+    assert {cell.model for cell in cells if cell.method == "plknn"} == {""}
+    assert {cell.flip.words for cell in cells if cell.flip} == {
+        "binomial, q = 0.1",
+        "binomial, q = 0.7",
+        "pair, q = 0.5",
+    }
+
+
+def test_settings_go_to_what_has_them() -> None:
+    cells = parse_experiment(TEXT, "x").plan().cells
+    assert all(cell.settings == {"epochs": 7} for cell in cells if cell.method == "proden")
+    assert all(
+        cell.settings == ({"k": 3} if cell.dataset == "iris" else {}) for cell in cells if cell.method == "plknn"
+    )
+    estimator = next(cell for cell in cells if cell.method == "proden" and cell.model == "mlp").estimator()
+    assert (estimator.get_params()["epochs"], estimator.get_params()["model"]) == (7, "mlp")
+
+
+def test_a_key_depends_on_everything_that_the_result_does() -> None:
+    cell = one().plan().cells[0]
+    assert one().plan().cells[0].key == cell.key
+    others = {
+        "dataset": "digits", "method": "sure", "model": "mlp", "recipe": "paper", "settings": {"epochs": 2}, "seed": 1,
+        "fold": 1, "folds": 3, "holdout": 0.1, "features": "none", "strict": True, "data": "ab",
+    }  # fmt: skip
+    keys = {dataclasses.replace(cell, **{name: value}).key for name, value in others.items()}
+    assert len(keys | {cell.key}) == len(others) + 1
+
+
+@pytest.mark.parametrize("name", list(PRESETS))
+def test_presets_are_the_papers_experiments(name: str) -> None:
+    found = preset(name)
+    assert found.recipe == "paper" and found.methods[0] == "proden"
+    if found.folds:
+        assert (found.folds, found.seeds, len(found.methods)) == (5, [0], 10)
+        for dataset in found.datasets:
+            for flip in found.flip_list:
+                made = ("", None) if flip is None else (flip.how, flip.q)
+                assert all(published(dataset, *made, method) for method in found.methods)
+    else:
+        assert found.seeds == [0, 1, 2, 3, 4]
+    models = found.models if isinstance(found.models, dict) else {"others": found.models}
+    for dataset in found.datasets:
+        for model in models.get(dataset, models["others"]):
+            assert published_settings(dataset, model, "proden")
+
+
+def test_published_settings_are_settings_of_the_method() -> None:
+    for method in METHODS:
+        given = published_settings("lost", "linear", method)
+        assert given is not None
+        METHODS[method](**given)
+    assert published_settings("lost", "linear", "ga") == {"epochs": 500, "batch_size": 100, "weight_decay": 0.01}
+    assert published_settings("mine", "linear", "proden") is None
+
+
+def test_what_is_not_here_is_named_and_the_rest_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLL_DATA", str(tmp_path))
+    monkeypatch.delenv("PLL_DATA_PATH", raising=False)
+    plan = one(datasets={"iris": "", "lost": "", "mine": "nothing.csv"}).plan(folder=tmp_path)
+    assert {cell.dataset for cell in plan.cells} == {"iris"}
+    assert [(missing.dataset, missing.cells) for missing in plan.missing] == [("lost", 2), ("mine", 2)]
+    assert "lost.mat" in plan.missing[0].reason and str(tmp_path) in plan.missing[0].reason
+    assert "nothing.csv" in plan.missing[1].reason
+
+
+def test_a_file_of_ones_own_is_part_of_the_key(tmp_path: Path) -> None:
+    def keys(content: str) -> set[str]:
+        (tmp_path / "a.csv").write_text(content)
+        (tmp_path / "e.toml").write_text('datasets = { mine = "a.csv" }\nmethods = ["proden"]\nholdout = 0.5\n')
+        return {cell.key for cell in read_experiment(tmp_path / "e.toml").plan(folder=tmp_path).cells}
+
+    first = keys("x,candidates\n1,a|b\n2,b\n")
+    assert first == keys("x,candidates\n1,a|b\n2,b\n")
+    assert not first & keys("x,candidates\n1,a|b\n3,b\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("datasets = [", "not a TOML"),
+        ('datasets = ["iris"]', "methods"),
+        ('datasets = ["iris"]\nmethods = ["prodn"]', "prodn"),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nfold = 3', "fold: there is no field"),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nfolds = 3\nholdout = 0.1', "exclude each other"),
+        ('datasets = ["iris"]\nmethods = ["proden", "proden"]', "proden twice"),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nflips = [{ how = "bino", q = 0.1 }]', "bino"),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nflips = [{ how = "pair" }]', "need"),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nrecipe = "best"', "recipe"),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nsettings = [{ epoch = 3 }]', "no setting 'epoch'"),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nsettings = [{ method = "proden", k = 3 }]', "no setting 'k'"),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nseeds = ["x"]', "seeds.0"),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nholdout = 2', "holdout"),
+    ],
+)
+def test_what_is_no_experiment_is_refused_in_words(text: str, words: str) -> None:
+    with pytest.raises(UserError, match=words) as found:
+        parse_experiment(text, "mine.toml")
+    assert str(found.value).startswith("mine.toml")
+
+
+def test_only_some_cells() -> None:
+    cells = parse_experiment(TEXT, "x").plan().cells
+    assert selected(cells, []) == list(cells)
+    chosen = selected(cells, ["iris", "q=0.70", "q=0.1", "method=plknn", "seed=1"])
+    assert {(cell.dataset, cell.method, cell.seed) for cell in chosen} == {("iris", "plknn", 1)}
+    assert len(chosen) == 2 * 3
+    for wrong in ("lost", "q=0.2", "colour=red"):
+        with pytest.raises(UserError, match=wrong):
+            selected(cells, [wrong])
+
+
+def test_changes_are_checked() -> None:
+    assert changed(one(), folds=None, holdout=0.2).holdout == 0.2
+    with pytest.raises(UserError, match="folds"):
+        changed(one(), folds=1)
+
+
+def test_missing_cells_of_a_table_are_filled_and_refused_in_arrays() -> None:
+    cell = one().plan().cells[0]
+    assert cell.estimator(is_table=True).get_params()["missing"] == "mean"
+    assert cell.estimator().get_params()["missing"] == "error"
+    assert np.all([cell.estimator().get_params()["threads"] == 1])

@@ -1,0 +1,181 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+from pll.analysis.evaluation import Result
+from pll.experiments.drawing import Canvas
+from pll.experiments.figures import Line, Panel, draw_panel, draw_ranking, q_panels
+from pll.experiments.plench import write_plench
+from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
+
+RNG = np.random.default_rng(0)
+SHARES = {  # by fold
+    "proden": [0.80, 0.82, 0.81, 0.79, 0.80],
+    "ga": [0.50, 0.55, 0.52, 0.48, 0.50],
+    "ipal": [0.80, 0.83, 0.80, 0.80, 0.79],
+    "plknn": [0.90, 0.91, 0.92, 0.90, 0.89],
+}
+
+
+def results(dataset: str = "lost", flip: str = "", q: float | None = None, **shares: list[float]) -> list[Result]:
+    return [
+        Result(dataset, method, "linear" if method in ("proden", "ga") else "", 0, fold, share, share, 1.0, flip, q)
+        for method, values in (shares or SHARES).items()
+        for fold, share in enumerate(values)
+    ]
+
+
+def table(found: list[Result], parts: int = 5) -> Table:
+    (one,) = tables(found, methods=list(SHARES), parts=parts)
+    return one
+
+
+def test_marks_are_the_paired_t_tests() -> None:
+    entries = table(results()).entries
+    column = ("lost", None)
+    assert entries[column, "ga"].mark == "•*" and entries[column, "plknn"].mark == "◦*"
+    assert entries[column, "ipal"].mark == "" and entries[column, "proden"].p is None
+    for method in ("ga", "ipal", "plknn"):
+        expected = scipy.stats.ttest_rel(SHARES[method], SHARES["proden"]).pvalue
+        assert entries[column, method].p == pytest.approx(expected)
+    assert entries[column, "plknn"].is_best and not entries[column, "proden"].is_best
+
+
+def test_holm_takes_the_star_away() -> None:
+    """A difference that is significant alone, among many that are not."""
+    rng = np.random.default_rng(3)
+    found = results(proden=[0.8, 0.82, 0.81, 0.79, 0.8], ga=[0.78, 0.81, 0.79, 0.78, 0.775])
+    for k in range(15):
+        noise = rng.normal(0.8, 0.01, 5)
+        found += results(f"d{k}", proden=noise.tolist(), ga=(noise + rng.normal(0, 0.02, 5)).tolist())
+    entry = table(found).entries[("lost", None), "ga"]
+    assert entry.mark == "•" and entry.p_holm is not None and entry.p_holm >= 0.05
+
+
+def test_mean_deviation_and_the_papers_figure_stand_in_the_table() -> None:
+    text = markdown(table(results()))
+    assert "80.40 ± 1.14<br>paper 76.57 ± 1.47, +3.83" in text
+    assert "**90.40 ± 1.14** ◦\\*<br>paper 35.00 ± 4.71, +55.40" in text
+    assert "PRODEN against each method" in text
+    set_in_latex = latex(table(results()))
+    assert r"51.00$\pm$2.65\%$\bullet$$^*$ {\scriptsize (48.21, $+2.79$)}" in set_in_latex
+    assert set_in_latex.count("&") == 2 - 1 + len(SHARES) and r"\toprule" in set_in_latex
+
+
+def test_a_row_for_each_q_and_a_column_for_each_dataset() -> None:
+    found = [
+        *results("yeast", "binomial", 0.1),
+        *results("yeast", "binomial", 0.7),
+        *results("mine", "binomial", 0.1, proden=[0.5, 0.6, 0.5, 0.6, 0.5]),
+    ]
+    text = markdown(table(found)).splitlines()
+    assert text[2] == "| method | q | yeast | mine |"
+    assert text[4].startswith("| PRODEN | 0.1 | 80.40 ± 1.14<br>paper 59.05 ± 4.66, +21.35 | **54.00 ± 5.48** |")
+    assert text[5].startswith("| PRODEN | 0.7 |") and text[5].endswith("| – |")
+
+
+def test_what_is_not_complete_says_so() -> None:
+    assert "80.40 ± 1.14 (5 of 10)" in markdown(table(results(), parts=10))
+    single = table(results(proden=[0.5]), parts=1)
+    assert "50.00 |" in markdown(single).replace("**", "").replace("<br>paper 76.57 ± 1.47, −26.57", "")
+    assert math.isnan(single.entries[("lost", None), "proden"].deviation)
+
+
+def test_models_and_recipes_have_tables_of_their_own() -> None:
+    found = results(proden=[0.5, 0.6])
+    found += [replace(result, model="mlp") for result in found] + [replace(result, recipe="paper") for result in found]
+    found += results(plknn=[0.4, 0.5])
+    several = tables(found, methods=["proden", "plknn"], parts=2)
+    assert [one.title for one in several] == [
+        "Candidate sets of the data, linear models, recipe default",
+        "Candidate sets of the data, linear models, recipe paper",
+        "Candidate sets of the data, mlp models, recipe default",
+    ] or len(several) == 3
+    assert all("plknn" in one.methods for one in several if "default" in one.title)
+
+
+def test_across_data_sets() -> None:
+    found = [result for k in range(6) for result in results(f"d{k}")]
+    rows = {row.method: row for row in table(found).across()}
+    assert (rows["ga"].wins, rows["ga"].losses, rows["ga"].columns) == (6, 0, 6)
+    assert rows["ga"].p_wilcoxon == pytest.approx(2 / 2**6)
+    assert rows["plknn"].losses == 6
+    ranked = table(found).ranking()
+    assert ranked is not None and dict(zip(*[ranked[0], ranked[1].ranks], strict=True))["plknn"] == 1.0
+    assert table(results()).ranking() is None  # one data set
+
+
+def test_the_csv_has_everything_but_the_time() -> None:
+    frame = entries_frame([table(results())])
+    assert len(frame) == 4 and "seconds" not in frame
+    assert frame.loc[frame.method == "plknn", "difference"].item() == pytest.approx(55.4)
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+
+def test_figures_are_drawn_as_svg_and_png(tmp_path: Path) -> None:
+    x = np.arange(1.0, 31.0)
+    line = Line("proden", x, 90 - 50 / x, np.full(30, 2.0), 5)
+    other = Line("a<b", x, 80 - 50 / x, np.full(30, math.nan), 1)
+    canvas = draw_panel(Panel("digits & co", "epoch", "test accuracy %", (line, other)))
+    svg, png = canvas.save(tmp_path / "curves")
+    text = svg.read_text()
+    assert text.count("<polygon") == 1 and "digits &amp; co" in text and "a&lt;b" in text
+    assert png.read_bytes().startswith(b"\x89PNG")
+    found = [result for k in range(6) for result in results(f"d{k}")]
+    ranked = table(found).ranking()
+    assert ranked is not None
+    drawn = draw_ranking("Ranks", *ranked)
+    assert "PL-kNN 1.00" in drawn.svg()
+    assert drawn.image().size == (round(drawn.width * 2), round(drawn.height * 2))
+
+
+def test_flat_lines_and_single_points_are_drawn() -> None:
+    flat = Line("proden", np.array([1.0]), np.array([100.0]), np.array([math.nan]), 1)
+    assert "<polyline" in draw_panel(Panel("x", "epoch", "%", (flat,))).svg()
+    assert Canvas(10, 10).svg().startswith("<svg")
+
+
+def test_accuracy_against_q_needs_three_values() -> None:
+    found = [result for q in (0.5, 0.7, 0.9) for result in results("mnist", "pair", q)]
+    (panel,) = q_panels([table(found)])
+    assert [line.x.tolist() for line in panel.lines] == [[0.5, 0.7, 0.9]] * 4
+    assert q_panels([table(found[: 2 * 20])]) == []
+
+
+# ---- PLENCH ----------------------------------------------------------------------------------------------------------
+
+
+def plench_table(folder: Path) -> dict[tuple[str, str], float]:
+    """What PLENCH's collect_results does: reads every results.jsonl, chooses by val figures, averages the trials."""
+    groups: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
+    for file in folder.glob("*/results.jsonl"):
+        for text in file.read_text().splitlines():
+            record = json.loads(text)
+            arguments = record["args"]
+            key = (arguments["dataset"], arguments["algorithm"], arguments["trial_seed"])
+            groups.setdefault(key, []).append(record)
+    trials: dict[tuple[str, str], list[float]] = {}
+    for (dataset, algorithm, _), records in groups.items():
+        runs = [record for record in records if record["step"] != 0]
+        assert len({record["args"]["hparams_seed"] for record in runs}) == 1
+        chosen = max(runs, key=lambda record: record["val_covering_rate"])
+        trials.setdefault((dataset, algorithm), []).append(chosen["test_acc"])
+    return {key: float(np.mean(values)) for key, values in trials.items()}
+
+
+def test_plench_reads_what_is_written(tmp_path: Path) -> None:
+    write_plench([*results(), *results("yeast", "pair", 0.5)], tmp_path)
+    read = plench_table(tmp_path)
+    assert read["Lost", "PRODEN"] == pytest.approx(0.804) and read["Lost", "IPAL"] == pytest.approx(0.804)
+    assert read["yeast_pair_0.5", "GA"] == pytest.approx(0.51)
+    assert len(read) == 8

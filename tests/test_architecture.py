@@ -14,8 +14,6 @@ LIBRARY = sorted((ROOT / "pll").rglob("*.py"))
 PAGES = sorted((ROOT / "pages").glob("*.py"))
 LONGEST_PAGE = 200
 
-every_file = pytest.mark.parametrize("path", LIBRARY, ids=lambda path: str(path.relative_to(ROOT)))
-
 
 def module_name(path: Path) -> str:
     parts = path.relative_to(ROOT).with_suffix("").parts
@@ -42,7 +40,8 @@ def at_run_time(node: ast.AST) -> Iterator[ast.AST]:
             yield from at_run_time(child)
 
 
-def imported(path: Path, *, types_too: bool = False) -> set[str]:
+@cache
+def imported(path: Path, *, types_too: bool = False) -> frozenset[str]:
     """Full names of the modules a file imports; for `from a import b` both `a` and, where it is a module, `a.b`.
 
     Args:
@@ -58,7 +57,7 @@ def imported(path: Path, *, types_too: bool = False) -> set[str]:
             submodules = {f"{source}.{alias.name}" for alias in node.names} & set(MODULES)
             names = {alias.name for alias in node.names if f"{source}.{alias.name}" not in MODULES}
             found |= submodules | ({source} if names or not submodules else set())
-    return found
+    return frozenset(found)
 
 
 def of_package(name: str, package: str) -> bool:
@@ -70,13 +69,18 @@ def test_there_is_something_to_read() -> None:
     assert "pll.candidates" in imported(ROOT / "pll" / "weights.py")
 
 
-@every_file
-def test_the_library_knows_no_page(path: Path) -> None:
+def test_the_library_knows_no_page() -> None:
     """Only `pll.ui` may know Streamlit, and nothing outside it may know `pll.ui`."""
-    names = imported(path)
-    assert not {name for name in names if name.split(".")[0] in ("pages", "app", "tests", "benchmarks")}
-    if not of_package(module_name(path), "pll.ui"):
-        assert not {name for name in names if of_package(name, "streamlit") or of_package(name, "pll.ui")}
+    wrong = {name: {"pages", "app", "tests", "benchmarks"} & tops(path) for name, path in MODULES.items()}
+    for name, path in MODULES.items():
+        if not of_package(name, "pll.ui"):
+            wrong[name] |= {one for one in imported(path) if of_package(one, "streamlit") or of_package(one, "pll.ui")}
+    assert {name: found for name, found in wrong.items() if found} == {}
+
+
+def tops(path: Path) -> set[str]:
+    """The packages that a file imports from."""
+    return {name.split(".")[0] for name in imported(path)}
 
 
 def test_modules_do_not_import_each_other_in_a_circle() -> None:
@@ -121,15 +125,16 @@ def test_every_module_has_a_room() -> None:
     assert len(list((ROOT / "pll").glob("*.py"))) <= 10
 
 
-@every_file
-def test_rooms_import_from_earlier_rooms_only(path: Path) -> None:
-    own = room(module_name(path))
-    if own is None:
-        return
-    allowed = set(ROOMS[: ROOMS.index(own) + 1])
-    imports = {name for name in imported(path, types_too=True) if of_package(name, "pll") and room(name)}
-    late = {name for name in imports if room(name) not in allowed}
-    assert not late, f"{own} imports from later rooms: {sorted(late)}"
+def test_rooms_import_from_earlier_rooms_only() -> None:
+    late = {name: from_later_rooms(name, path) for name, path in MODULES.items() if room(name) is not None}
+    assert {name: found for name, found in late.items() if found} == {}
+
+
+def from_later_rooms(name: str, path: Path) -> set[str]:
+    """What a module imports from rooms that come after its own."""
+    allowed = set(ROOMS[: ROOMS.index(room(name)) + 1])
+    imports = {one for one in imported(path, types_too=True) if of_package(one, "pll") and room(one)}
+    return {one for one in imports if room(one) not in allowed}
 
 
 PICKLES = {"pickle", "cPickle", "dill", "cloudpickle", "shelve", "marshal"}
@@ -165,9 +170,9 @@ def unsafe_reads(path: Path) -> Iterator[str]:
             yield place
 
 
-@pytest.mark.parametrize("path", [*LIBRARY, *PAGES], ids=lambda path: str(path.relative_to(ROOT)))
-def test_nothing_is_ever_unpickled(path: Path) -> None:
-    assert list(unsafe_reads(path)) == []
+def test_nothing_is_ever_unpickled() -> None:
+    found = {str(path.relative_to(ROOT)): list(unsafe_reads(path)) for path in [*LIBRARY, *PAGES]}
+    assert {path: reads for path, reads in found.items() if reads} == {}
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,25 @@
 """CLPL, the convex loss for partial labels (Cour, Sapp & Taskar, JMLR 12, 2011).
 
-Idea: one linear score a class, g_a(x) = w_a'x + b_a. The *mean* score of the candidates should be high and the score of
-every other label low; both are asked with the squared hinge ψ(z) = max(0, 1 − z)²:
+Idea: one linear score per class, g_a(x) = w_a'x + b_a. The *mean* score of the candidates should be high and the score
+of every other label low; both are expressed with the squared hinge ψ(z) = max(0, 1 − z)²:
 
     min_{W,b}  ½ ‖W‖² + C Σ_i [ ψ( 1/|S_i| Σ_{a ∈ S_i} g_a(x_i) ) + Σ_{a ∉ S_i} ψ( −g_a(x_i) ) ]
 
 The mean makes the loss convex (the maximum over the candidates would not) and, as its paper shows, bounds the true
-0/1 loss where the ambiguity is moderate. Nothing is identified while it learns; the labels are read off the result.
+0/1 loss where the ambiguity is moderate. No label is identified during training, only from the final scores.
 
 Solved by Newton's method with conjugate gradients, as LIBLINEAR solves its squared hinge: the objective is piecewise
-quadratic, so that the last step ends at the minimum. An iteration is a Newton step. The intercept is not regularised
-(LIBLINEAR would regularise it along with W), but for 10⁻⁵ · ½ ‖b‖², which makes the minimum unique where many
+quadratic, so the last step ends at the minimum. An iteration is a Newton step. The intercept is not regularised
+(LIBLINEAR regularises it together with W), except by 10⁻⁵ · ½ ‖b‖², which makes the minimum unique where many
 intercepts are equally good (a class that is in every set).
 
-Label weights: softmax of the scores restricted to S_i, so that the identified label is argmax_{a ∈ S_i} g_a(x_i).
+Label weights: softmax of the scores restricted to S_i; the identified label is argmax_{a ∈ S_i} g_a(x_i).
 
 Hyper-parameters: `C` (default `"auto"`), the weight of the loss against the regulariser. The supplement of the PRODEN
 paper leaves it open ("SVM with squared hinge loss"); the best value differs by orders of magnitude from one dataset to
 the next, so it is chosen from 10⁻³ … 1 by the covering rate in five-fold cross-validation (`pll.methods.classical`:
-candidate sets alone, no truth), before the first iteration. `max_rounds` (30); `tol` (1e-4), the gradient's norm,
-relative to that at W = 0, which ends it.
+candidate sets alone, no truth), before the first iteration. `max_rounds` (30); `tol` (1e-4), the norm of the gradient
+relative to that at W = 0 at which the solver stops.
 
 Complexity: a product with the Hessian is O(n·d·c) whatever |S| is, and some 50-1,000 are needed; the search adds 20
 fits of lower precision for up to 4,000 examples. Memory: O(n·d) for the features, and a block of 4,096 rows of scores.
@@ -54,24 +54,24 @@ from pll.training.metrics import Hook
 from pll.weights import Weights
 
 GRID = (1e-3, 1e-2, 1e-1, 1.0)
-"""The C that `"auto"` chooses from; beyond 1 the results hardly change."""
+"""Values of C that `"auto"` chooses from; above 1 the results hardly change."""
 
 MAX_PRODUCTS = 500
-"""Products with the Hessian in one Newton step."""
+"""Maximum number of products with the Hessian in one Newton step."""
 
 MAX_TRIES = 50
-"""Shares of a Newton step that are tried before the search ends."""
+"""Maximum number of step sizes that a line search tries."""
 
 ROUNDING = 1e-14
-"""Relative error that the value of the objective may have."""
+"""Relative rounding error of the objective's value."""
 
 INTERCEPT_RIDGE = 1e-5
-"""The weight of ‖b‖² against that of ‖W‖²."""
+"""Weight of ‖b‖² relative to that of ‖W‖²."""
 
 Vector = npt.NDArray[np.float64]
 
 SEARCH_TOL = 1e-3
-"""Precision that is enough to compare settings."""
+"""Tolerance in the search of C, enough to compare values."""
 
 
 class CLPL(LinearEstimator):
@@ -129,7 +129,7 @@ class CLPL(LinearEstimator):
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         self._check_settings()
-        # A stop in the search must leave something that predicts.
+        # Training stopped during the search leaves a model that can predict.
         self.coef_, self.intercept_ = np.zeros((X.shape[1], candidates.n_classes)), np.zeros(candidates.n_classes)
         self.covering_rates_ = {}
         if self.C == "auto":
@@ -149,7 +149,7 @@ class CLPL(LinearEstimator):
             self.stage_ = f"choosing C: fold {next(folds)} of {FOLDS}"
             labels = []
             theta = np.zeros((X.shape[1] + 1) * candidates.n_classes)
-            for C in GRID:  # from the strongest regulariser on, each starting where the one before ended
+            for C in GRID:  # from the strongest regularisation on, each started at the solution of the one before
                 objective = ConvexLoss(X_train, sets, C, hook)
                 *_, (theta, _) = newton(objective, theta, self.max_rounds, max(self.tol, SEARCH_TOL))
                 W, b = objective.parts(theta)
@@ -166,9 +166,13 @@ class CLPL(LinearEstimator):
 
 
 def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) -> Iterator[tuple[Vector, float]]:
-    """Newton's method from `theta` on: parameters and value after each step, until the gradient is small.
+    """Newton's method: yield parameters and value after each step, until the gradient is small.
 
-    Small is measured against the gradient at W = 0, wherever the search starts.
+    Args:
+        objective: function to minimise.
+        theta: (size,) initial parameters.
+        max_rounds: maximum number of steps.
+        tol: stops when the norm of the gradient is at most this share of its norm at W = 0, whatever `theta` is.
     """
     enough = tol * float(np.linalg.norm(objective(np.zeros_like(theta))[1]))
     value, gradient = objective(theta)
@@ -177,7 +181,7 @@ def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) ->
         if np.linalg.norm(gradient) > enough:
             step = conjugate_gradients(partial(objective.curvature, theta), -gradient)
             found = line_search(objective, theta, value, gradient, step)
-            improved = found is not None  # else the search is at the end of the arithmetic's precision
+            improved = found is not None  # if None, the limit of floating-point precision is reached
             theta, value, gradient = found or (theta, value, gradient)
         yield theta, value
         if not improved or np.linalg.norm(gradient) <= enough:
@@ -185,11 +189,14 @@ def newton(objective: ConvexLoss, theta: Vector, max_rounds: int, tol: float) ->
 
 
 def conjugate_gradients(product: Callable[[Vector], Vector], right: Vector) -> Vector:
-    """The solution p of H p = right, given v → H v, the more exact the smaller the right side (Dembo et al. 1982).
+    """Solve H p = right by conjugate gradients; the smaller the right side, the more exactly (Dembo et al. 1982).
 
     Args:
-        product: with a positive definite H.
+        product: function v → H v, with a positive definite H.
         right: (m,), not 0.
+
+    Returns:
+        p, (m,).
     """
     p, residual, direction = np.zeros_like(right), right, right
     square = float(right @ right)
@@ -209,11 +216,11 @@ def conjugate_gradients(product: Callable[[Vector], Vector], right: Vector) -> V
 def line_search(
     objective: ConvexLoss, theta: Vector, value: float, gradient: Vector, step: Vector
 ) -> tuple[Vector, float, Vector] | None:
-    """Parameters, value and gradient after the step, or as much of it as lowers the value; None where nothing does.
+    """Return parameters, value and gradient after the step or a share of it that lowers the value; None if none does.
 
-    Along the step the slope rises from below 0. A share of the step is enough where the slope is half of what it was,
-    or where it is positive and the value lower than before: what stopped the descent is then part of the next step.
-    The value says nothing near the minimum, where it changes by less than its rounding error.
+    Along the step the slope rises from below 0. A share of the step is accepted where the slope has halved, or where
+    it is positive and the value has decreased. Near the minimum the value changes by less than its rounding error, so
+    that only the slope can be used.
     """
     start = float(gradient @ step)
     low, high, share = 0.0, 1.0, 1.0
@@ -237,7 +244,7 @@ def line_search(
 
 
 class ConvexLoss:
-    """The objective above, divided by C·n, as a function of the flat parameters (W row by row, then b).
+    """The objective of the module's docstring divided by C·n, as a function of the flat parameters (W by rows, then b).
 
     Args:
         X: (n, d) scaled features.
@@ -255,25 +262,25 @@ class ConvexLoss:
         self.size = (self.d + 1) * self.c
 
     def parts(self, theta: npt.NDArray[np.float64]) -> tuple[Matrix, npt.NDArray[np.float64]]:
-        """W (d, c) and b (c,)."""
+        """Return W (d, c) and b (c,)."""
         table = theta.reshape(self.d + 1, self.c)
         return table[:-1], table[-1]
 
     def __call__(self, theta: npt.NDArray[np.float64]) -> tuple[float, npt.NDArray[np.float64]]:
-        """The value and its gradient (size,)."""
+        """Return the value and its gradient (size,)."""
         W, b = self.parts(theta)
         value = 0.0
         gradient = np.zeros((self.d + 1, self.c))
         for x, share in self._blocks():
             g = x @ W + b  # (B, c)
-            short = np.maximum(0.0, 1.0 - (share * g).sum(axis=1))  # (B,) what the mean lacks to 1
-            over = np.where(share > 0, 0.0, np.maximum(0.0, 1.0 + g))  # (B, c) what the others are above −1
+            short = np.maximum(0.0, 1.0 - (share * g).sum(axis=1))  # (B,) margin violated by the mean of candidates
+            over = np.where(share > 0, 0.0, np.maximum(0.0, 1.0 + g))  # (B, c) margins violated by the other labels
             value += (short**2).sum() + (over**2).sum()
             self._add(gradient, x, 2.0 * (over - short[:, None] * share))
         return self._finish(value, gradient, W, b)
 
     def curvature(self, theta: Vector, v: Vector) -> Vector:
-        """The product H v (size,) of the (generalised) Hessian at `theta` with a direction."""
+        """Return H v (size,), the product of the (generalised) Hessian at `theta` with a direction."""
         W, b = self.parts(theta)
         V, a = self.parts(v)
         product = np.zeros((self.d + 1, self.c))
@@ -290,7 +297,7 @@ class ConvexLoss:
         return product.ravel()
 
     def _blocks(self) -> Iterator[tuple[Matrix, Matrix]]:
-        """Rows of X (B, d), and 1/|S_i| on their candidates (B, c)."""
+        """Yield blocks of rows of X (B, d), and 1/|S_i| on their candidates (B, c)."""
         for block in blocks(len(self.X), BLOCK):
             self.hook()
             at = slice(*self.candidates.indptr[[block.start, block.stop]])

@@ -1,8 +1,8 @@
 """PL-ECOC, disambiguation-free partial label learning (Zhang, Yu & Tang, IEEE TKDE 29(10), 2017).
 
-Idea: never guess which candidate is the true one. A column of an error-correcting code divides the classes into Y⁺
+Idea: no candidate is ever identified in training. A column of an error-correcting code divides the classes into Y⁺
 and Y⁻; an example whose *whole* candidate set lies on one side belongs there whichever candidate is true. Each column
-is an ordinary binary problem on such examples.
+is a binary problem on such examples.
 
 1. Coding. Of random dichotomies, L = ⌈10 log2 c⌉ columns with at least τ = n/10 usable examples, in at most 2,000
    tries: M ∈ {+1, −1}^{c×L}; example i trains column t as positive if S_i ⊆ Y⁺_t, as negative if S_i ⊆ Y⁻_t, else not
@@ -12,15 +12,15 @@ is an ordinary binary problem on such examples.
 4. Decoding. loss_j(x) = Σ_t H_jt exp(−f_t(x) M_jt); the predicted label is argmin_j, the identified one argmin over
    S_i.
 
-Where sets are large, hardly any lies wholly on one side (q = 0.7, ten classes: about 4 of 1,438 examples). What is
-done then is ours, and `notes_` says in words whenever any of it happened:
-- Both sides of a column must hold examples, at least τ/4 each. (The original asks for any; a column with one negative
-  example teaches nothing.)
+Where sets are large, hardly any lies wholly on one side (q = 0.7, ten classes: about 4 of 1,438 examples). The
+following is not in the paper, and `notes_` says whenever it was applied:
+- Both sides of a column must hold examples, at least τ/4 each. (The paper asks for any; a column with one negative
+  example is of no use.)
 - Dichotomies that fail are used at the highest *purity* ρ of 0.9, 0.8, 0.7, 0.6 at which they pass: an example is
-  positive if |S_i ∩ Y⁺| ≥ ρ |S_i|. Before features are seen, its true label lies there with probability ρ or more.
-  Balanced ones come first, and three of them stand in for each missing pure one. `min_purity=1` switches this off.
-- If none passes, those with the largest smaller side are taken; if none has examples on both sides, one column for
-  each class tells sets that hold it from sets that do not.
+  positive if |S_i ∩ Y⁺| ≥ ρ |S_i|. Without features, its true label lies there with probability ρ or more. Balanced
+  ones are preferred, and three of them replace each missing pure one. `min_purity=1` switches this off.
+- If none passes, those with the largest smaller side are taken; if none has examples on both sides, one column per
+  class separates the sets that hold it from those that do not.
 
 Digits, 20 % held out, transductive / test accuracy in %, mean of 5 seeds (in brackets with `min_purity=1`): q = 0.1
 99.1 / 95.7, q = 0.3 97.1 / 93.8, q = 0.5 96.0 / 93.9 (90.1 / 85.3), q = 0.7 91.6 / 89.0 (54.5 / 49.0).
@@ -152,7 +152,7 @@ class PLECOC(ClassicalEstimator):
         self._check_settings()
         self._start(X, candidates)
         length = default_length(candidates.n_classes) if self.length is None else self.length
-        self.stage_ = "looking for columns that enough examples can use"
+        self.stage_ = "choosing columns that enough examples can use"
         coding = choose_columns(
             candidates,
             length,
@@ -221,7 +221,7 @@ class PLECOC(ClassicalEstimator):
         return features @ self.coef_ + self.intercept_
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(n, c) softmax of −10 · loss over all classes, made as the label weights are; roughly calibrated at best."""
+        """Return (n, c) softmax of −10 · loss over all classes, as for the label weights; roughly calibrated."""
         scores = self.predict_scores(X).astype(np.float64)
         raised = np.exp(SHARPNESS * (scores - scores.max(axis=1, keepdims=True)))
         return np.asarray((raised / raised.sum(axis=1, keepdims=True)).astype(np.float32))
@@ -238,7 +238,7 @@ class PLECOC(ClassicalEstimator):
 
 
 def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], candidates: CandidateSets) -> Matrix:
-    """H (c, L): how often column t agrees with M_jt on the examples that may be of class j; rows divided by their sums.
+    """Return H (c, L), the share of the examples with candidate j where column t agrees with M_jt; rows sum to 1.
 
     Args:
         positive: (n, L) whether f_t(x_i) > 0.
@@ -250,28 +250,28 @@ def performance(positive: npt.NDArray[np.bool_], signs: npt.NDArray[np.int8], ca
     share = (sets.T @ positive.astype(np.float64)) / holders  # (c, L)
     agreement = np.where(signs > 0, share, 1.0 - share)
     total = agreement.sum(axis=1, keepdims=True)
-    # A class that every column gets wrong would have no loss at all; its columns count alike instead.
+    # A class that every column gets wrong would have loss 0 everywhere; all its columns get the same weight instead.
     return np.asarray(np.where(total > 0, agreement / np.where(total > 0, total, 1.0), 1.0 / max(1, signs.shape[1])))
 
 
 PURITIES = (1.0, 0.9, 0.8, 0.7, 0.6)
-"""The steps by which purity is relaxed."""
+"""Values of the purity, tried in this order."""
 BALANCE = 0.25
-"""The smaller side of a column holds at least this share of the threshold τ."""
+"""The smaller side of a column holds at least this share of τ."""
 BLOCK_CELLS = 1_000_000
-"""Maximum number of examples × dichotomies counted at once."""
+"""Maximum number of examples × dichotomies per block."""
 
 Signs = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """The columns that were chosen.
+    """Columns of an error-correcting code.
 
     Args:
         signs: (c, L) int8, +1 or −1; class j is on that side of column t.
         purities: (L,) the purity each column uses its examples with; 0 marks one of `one_against_rest`.
-        notes: what had to be done that the original does not, in words.
+        notes: sentences on what was done differently from the paper.
     """
 
     signs: Signs
@@ -279,7 +279,7 @@ class Coding:
     notes: tuple[str, ...]
 
     def sides(self, column: int, candidates: CandidateSets) -> Signs:
-        """Return (n,) int8: on which side each example trains this column, 0 where on none."""
+        """Return (n,) int8, the side on which each example trains this column; 0 where it is not used."""
         positive = scipy.sparse.csr_array(_sets(candidates)) @ (self.signs[:, column] > 0).astype(np.float64)
         share = positive / candidates.sizes  # |S ∩ Y⁺| / |S|
         if self.purities[column] == 0:
@@ -307,13 +307,13 @@ def choose_columns(
     rng: np.random.Generator,
     hook: Hook,
 ) -> Coding:
-    """The purest columns that enough examples can use: `length` of them, or more where they are not pure.
+    """Choose the purest columns that enough examples can use: `length` of them, or more where they are not pure.
 
     A dichotomy qualifies at purity ρ if at least τ = `min_usable` · n examples have a share ρ of their candidates on
-    one side, at least τ/4 of them on each. At ρ = 1, the original's condition, dichotomies are taken as they were
-    drawn; below, those with the largest smaller side come first: a set that tells nothing lies mostly on the side with
-    more classes, so a lopsided dichotomy would learn the sizes of its sides. A relaxed column is a weaker witness:
-    `stand_ins` of them stand in for each one that is missing.
+    one side, at least τ/4 of them on each. At ρ = 1, the paper's condition, dichotomies are taken in the order drawn;
+    below, those with the largest smaller side come first, since a set without information lies mostly on the side with
+    more classes, so that an unbalanced dichotomy would learn the sizes of its sides. A relaxed column carries less
+    information: `stand_ins` of them replace each one that is missing.
     """
     drawn = draw_dichotomies(candidates.n_classes, max_tries, rng)  # (T, c)
     steps = [purity for purity in PURITIES if purity >= min_purity]
@@ -322,7 +322,7 @@ def choose_columns(
     for block in _counted(drawn, candidates, steps, hook):
         counts = np.concatenate([counts, block])
         if (_qualifies(counts[:, 0], threshold)).sum() >= length:
-            break  # the original's way: it draws until it has enough
+            break  # as in the paper: draws until there are enough
     chosen, purities = _purest(counts, steps, threshold, length, stand_ins)
     notes = []
     if (purities < 1).any():
@@ -341,13 +341,13 @@ def choose_columns(
 
 
 def draw_dichotomies(n_classes: int, max_tries: int, rng: np.random.Generator) -> Signs:
-    """Return (T, c) different ways to divide the classes in two, in random order; class 0 is always on the side of +1.
+    """Return (T, c) distinct dichotomies of the classes in random order; class 0 is always on the side of +1.
 
-    All 2^(c−1) − 1 of them where that is at most `max_tries`, else so many uniform draws, without the repeated ones.
+    All 2^(c−1) − 1 of them where that is at most `max_tries`, else `max_tries` uniform draws without repetitions.
     """
     if n_classes - 1 < 60 and 2 ** (n_classes - 1) - 1 <= max_tries:
         codes = rng.permutation(2 ** (n_classes - 1) - 1)[:, None]
-        bits = (codes >> np.arange(n_classes - 1)) & 1  # never all ones: that is no division
+        bits = (codes >> np.arange(n_classes - 1)) & 1  # never all ones: one side would be empty
     else:
         bits = rng.integers(0, 2, size=(max_tries, n_classes - 1))
         bits = bits[~bits.all(axis=1)]
@@ -357,10 +357,10 @@ def draw_dichotomies(n_classes: int, max_tries: int, rng: np.random.Generator) -
 
 
 def one_against_rest(candidates: CandidateSets) -> Coding:
-    """Fallback for sets that no division of the classes can use (three classes, all sets of two).
+    """Fallback for sets that no dichotomy of the classes can use (three classes, all sets of two).
 
-    Column j tells the sets that hold class j (+1) from those that do not: the negative side is as the original asks,
-    the positive one is not. Classes that are in every set or in none get no column.
+    Column j separates the sets that hold class j (+1) from those that do not: the negative side satisfies the paper's
+    condition, the positive one does not. Classes that are in every set or in none get no column.
     """
     holders = np.bincount(candidates.indices, minlength=candidates.n_classes)
     classes = np.flatnonzero((holders > 0) & (holders < len(candidates)))
@@ -378,7 +378,7 @@ def one_against_rest(candidates: CandidateSets) -> Coding:
 def _counted(
     drawn: Signs, candidates: CandidateSets, steps: list[float], hook: Hook
 ) -> Iterator[npt.NDArray[np.int64]]:
-    """Yield (B, steps, 2) for blocks of dichotomies: how many examples are usable on each side at each purity."""
+    """Yield (B, steps, 2) for blocks of dichotomies: numbers of examples usable on each side at each purity."""
     sets = _sets(candidates)
     sizes = candidates.sizes[:, None]
     size = max(1, BLOCK_CELLS // len(candidates))
@@ -392,7 +392,7 @@ def _counted(
 def _purest(
     counts: npt.NDArray[np.int64], steps: list[float], threshold: float, length: int, stand_ins: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """The columns that qualify, each at its highest purity, the purest first; and these purities."""
+    """Return the columns that qualify, each at its highest purity, the purest first; and these purities."""
     chosen: list[int] = []
     purities: list[float] = []
     for step, purity in enumerate(steps):
@@ -411,7 +411,7 @@ def _purest(
 def _best_available(
     counts: npt.NDArray[np.int64], purity: float, length: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Where none qualifies: those with the largest smaller side at the lowest purity, if it holds anything."""
+    """Return, where none qualifies, the columns with the largest non-empty smaller side at the lowest purity."""
     smaller = counts[:, -1].min(axis=1)
     order = np.argsort(-smaller, kind="stable")[:length]
     order = order[smaller[order] > 0]
@@ -425,7 +425,7 @@ def _qualifies(counts: npt.NDArray[np.int64], threshold: float) -> npt.NDArray[n
 
 
 def _sides(share: npt.NDArray[np.float64], purity: float) -> Signs:
-    purity -= 1e-9  # 3 of 5 is .6, whatever the rounding
+    purity -= 1e-9  # tolerance for rounding: 3 of 5 is .6
     return (share >= purity).astype(np.int8) - (1.0 - share >= purity).astype(np.int8)
 
 
@@ -459,7 +459,7 @@ BLOCK = 512
 
 
 class Machines:
-    """One binary SVM a column, learnt one after the other.
+    """One binary SVM per column, trained one after the other.
 
     Attributes:
         X: (n, d) scaled features.
@@ -477,18 +477,18 @@ class Machines:
         self.decisions = np.zeros((len(X), length))
 
     def learn(self, column: int, sides: npt.NDArray[np.int8]) -> None:
-        """Train the machine of one column on the examples of both sides, and evaluate it on all examples."""
+        """Train the SVM of one column on the examples of both sides, and evaluate it on all examples."""
         usable = np.flatnonzero(sides)
         x, target = self.X[usable], sides[usable]
         if self.kernel == "linear":
-            # The primal solver draws nothing at random; the dual one would depend on the order of the examples.
+            # The primal solver is deterministic; the dual one depends on the order of the examples.
             linear = LinearSVC(C=self.C, dual=False, max_iter=10_000, random_state=0)
             stoppable(lambda: linear.fit(x, target), self.hook)
             self.coef[:, column], self.intercept[column] = linear.coef_[0], linear.intercept_[0]
             self.decisions[:, column] = self.X @ self.coef[:, column] + self.intercept[column]
             return
         gamma = 1.0 / self.X.shape[1]
-        machine = SVC(C=self.C, gamma=gamma, random_state=0)  # else it touches NumPy's global stream
+        machine = SVC(C=self.C, gamma=gamma, random_state=0)  # without a seed it draws from NumPy's global stream
         stoppable(lambda: machine.fit(x, target), self.hook)
         self.coef[usable[machine.support_], column] = machine.dual_coef_[0]
         self.intercept[column] = machine.intercept_[0]
@@ -499,7 +499,7 @@ class Machines:
 
 
 def stoppable(work: Callable[[], object], hook: Hook) -> None:
-    """Run work that cannot be interrupted in a thread and call the hook meanwhile; after a stop, abandon it."""
+    """Run work that cannot be interrupted in a thread, calling the hook meanwhile; if the hook stops it, abandon it."""
     pool = ThreadPoolExecutor(1, thread_name_prefix="pl-ecoc")
     try:
         task = pool.submit(work)

@@ -1,33 +1,33 @@
 """IPAL, instance-based partial label learning (Zhang & Yu, IJCAI 2015).
 
-Idea: an example's label weights should be those of the neighbours it is made of. The features say what it is made of,
-once; the label weights then follow along the resulting graph, each example staying within its candidates.
+Idea: an example has label weights like those of the neighbours that reconstruct it. The features determine these
+reconstruction weights once; label weights are then propagated along the resulting graph, within the candidates.
 
-1. Graph. Rows have unit length. Of each example x_i the k nearest neighbours rebuild it, with weights of least error,
+1. Graph. Rows have unit length. Each example x_i is reconstructed from its k nearest neighbours with least error,
 
        min_{w_i ≥ 0} ‖ x_i − Σ_{r ∈ N(i)} w_ir x_r ‖²,      each w_i then divided by its sum,
 
-   which makes W (n × n, k entries a row). Where no neighbour helps (w_i = 0) all count alike.
+   which gives W (n × n, k entries per row). Where no neighbour helps (w_i = 0), all get the same weight.
 2. Propagation, T iterations from F⁰_ij = 1/|S_i| on S_i, or the prior: F̃ = α W F + (1 − α) F⁰, then rows restricted to
    S_i and normalised.
-3. Class masses: f_ij · (Σ_i F⁰_ij / Σ_i f_ij), so that classes that attract too much give some back. The identified
-   label is the argmax over S_i.
-4. An unseen x is rebuilt from its k neighbours in the same way (weights as they are), and gets the class whose
-   neighbours alone rebuild it best: argmin_l ‖ x − Σ_r w_r 1[ŷ_r = l] x_r ‖, where ŷ are the identified labels.
+3. Class masses: f_ij · (Σ_i F⁰_ij / Σ_i f_ij), a correction of classes that have gained too much weight. The
+   identified label is the argmax over S_i.
+4. An unseen x is reconstructed from its k neighbours in the same way (weights not normalised) and gets the class whose
+   neighbours alone reconstruct it best: argmin_l ‖ x − Σ_r w_r 1[ŷ_r = l] x_r ‖, where ŷ are the identified labels.
 
-Label weights: step 3, normalised over S_i, after every iteration of propagation. (`stage_` tells how far
-the graph is, which comes before the first.)
+Label weights: step 3, normalised over S_i, after every iteration of propagation. (`stage_` holds the progress of the
+graph, which is built before the first.)
 
-Features are z-scored (`scale`), cut off at ±`clip` and then brought to unit length. Unit length alone, on raw features,
-is what the digits of other implementations used (`scale="none"`); with several units of measurement it fails: test
+Features are z-scored (`scale`), clipped at ±`clip` and then normalised to unit length. Unit length alone, on raw
+features, is what other implementations use on digits (`scale="none"`); with several units of measurement it fails: test
 accuracy in five folds 64 % on Lost and 58 % on BirdSong, with z-scores 72 and 70 % (the PRODEN paper: 71 and 71 %).
 
-Hyper-parameters: `k` (10) neighbours; `alpha` (α, 0.95) how much comes from the neighbours; `propagations` (T, 100):
-all as the original suggests; `clip` (3), see `NeighbourEstimator`.
+Hyper-parameters: `k` (10) neighbours; `alpha` (α, 0.95), the share of the neighbours; `propagations` (T, 100): all as
+the paper suggests; `clip` (3), see `NeighbourEstimator`.
 
 Complexity: O(n²·d) for the neighbours; O(n·k²·d) for the weights; an iteration is O(k·nnz), or less where neighbours
 share few candidates, whatever c is. A prediction: O(n·d + k²·d). Memory: 16·n·d bytes, and 12 bytes for each candidate
-an example shares with a neighbour, at most 12·k·nnz. Fitted, it keeps the training examples.
+an example shares with a neighbour, at most 12·k·nnz. A fitted model keeps the training examples.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ class IPAL(NeighbourEstimator):
     """Label propagation on a graph of neighbours (Zhang & Yu 2015); see the docstring of the module.
 
     Args:
-        k: neighbours that rebuild an example, at least 1.
+        k: neighbours that reconstruct an example, at least 1.
         alpha: α in [0, 1), the share of the neighbours in each iteration.
         propagations: T, number of iterations, at least 1.
-        clip: z-scores are cut off at ±clip; None leaves them.
+        clip: z-scores are clipped at ±clip; None leaves them.
         scale, missing, seed: as for every classical method; nothing is drawn at random.
 
     Attributes:
@@ -67,7 +67,7 @@ class IPAL(NeighbourEstimator):
 
     title: ClassVar[str] = "IPAL"
     summary: ClassVar[str] = (
-        "Rebuilds each example from its 10 nearest neighbours and lets label weights flow along. "
+        "Reconstructs each example from its 10 nearest neighbours and propagates label weights among them. "
         "Strong even where sets are large; slow on many features (it compares all pairs)."
     )
 
@@ -118,7 +118,7 @@ class IPAL(NeighbourEstimator):
         self._check_settings()
         self._remember(X)
         start = self.label_weights_.astype(np.float64)  # F⁰ (nnz,)
-        # A stop before the first iteration leaves a model that predicts.
+        # Training stopped before the first iteration leaves a model that can predict.
         self.labels_ = identified_labels(self.label_weights_, candidates)
         flow = self._flow(candidates, hook)
         f = start
@@ -131,14 +131,14 @@ class IPAL(NeighbourEstimator):
         self._memo = None
 
     def _flow(self, candidates: CandidateSets, hook: Hook) -> scipy.sparse.csr_array:
-        """(nnz, nnz): what candidate weight (i, j) gets from (r, j), which is W_ir where label j is in both sets.
+        """Return the (nnz, nnz) propagation matrix: entry ((i, j), (r, j)) is W_ir where label j is in both sets.
 
-        It is W ⊗ 1 restricted to the candidates: an iteration is one product, without any n × c matrix.
+        It is W ⊗ 1 restricted to the candidates, so that an iteration is one product without any n × c matrix.
         """
         n = len(candidates)
-        keys = candidates.rows * candidates.n_classes + candidates.indices  # ascending: where (i, j) stands
+        keys = candidates.rows * candidates.n_classes + candidates.indices  # ascending: the position of (i, j)
         sources, targets, values = [], [], []
-        for block, w, _ in self._rebuilt(None, hook):
+        for block, w, _ in self._reconstructed(None, hook):
             self.stage_ = f"neighbours of {block.rows.stop:,} of {n:,} examples"
             total = w.sum(axis=1, keepdims=True)
             w = np.where(total > 0, w / np.where(total > 0, total, 1.0), 1.0 / w.shape[1])
@@ -155,13 +155,13 @@ class IPAL(NeighbourEstimator):
         return scipy.sparse.coo_array((np.concatenate(values), where), shape=(len(keys), len(keys))).tocsr()
 
     def _scores(self, X: Matrix) -> Matrix:
-        """(m, c) what each class explains of x, ‖x‖² − ‖x − Σ_{r ∈ l} w_r x_r‖²; −1 where it has no neighbour."""
+        """Return (m, c) ‖x‖² − ‖x − Σ_{r ∈ l} w_r x_r‖², what each class l explains; −1 where it has no neighbour."""
         explained = np.full((len(X), len(self.class_names_)), -1.0)
         for rows, at, fit, overlap in self._parts(X):
             labels = self.labels_[at]  # (B, k)
             same = labels[:, :, None] == labels[:, None, :]
             share = fit - (overlap * same).sum(axis=2)  # (B, k)
-            share += 1e-9 / share.shape[1]  # where no neighbour helps, the class with most of them
+            share += 1e-9 / share.shape[1]  # where no neighbour helps, the most frequent class among them
             table = explained[rows]  # a view
             row = np.broadcast_to(np.arange(len(at))[:, None], at.shape)
             table[row, labels] = 0.0
@@ -169,7 +169,7 @@ class IPAL(NeighbourEstimator):
         return explained
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(n, c) what each class alone explains of an example, as a share of the sum over classes. Not calibrated."""
+        """Return (n, c) what each class explains of an example, divided by the sum over classes. Not calibrated."""
         explained = self.predict_scores(X)
         best = explained.argmax(axis=1)[:, None]
         np.put_along_axis(explained, best, np.maximum(explained.max(axis=1, keepdims=True), 1e-12), axis=1)
@@ -177,12 +177,15 @@ class IPAL(NeighbourEstimator):
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _parts(self, X: Matrix) -> list[tuple[slice, npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]]:
-        """Blocks of rows, their neighbours, 2 w_r x'x_r (B, k) and w_r w_s x_r'x_s (B, k, k): all but the labels."""
+        """Return blocks of rows, their neighbours, 2 w_r x'x_r (B, k) and w_r w_s x_r'x_s (B, k, k).
+
+        They do not depend on the labels, so that those of the test set are kept between iterations.
+        """
         if self._memo is not None and self._memo.get("X") is X:
             known: list[tuple[slice, npt.NDArray[np.int64], Matrix, npt.NDArray[np.float64]]] = self._memo["parts"]
             return known
         parts = []
-        for block, w, z in self._rebuilt(X, no_hook):
+        for block, w, z in self._reconstructed(X, no_hook):
             fit = 2.0 * w * np.einsum("bd,bkd->bk", X[block.rows], z)
             overlap = w[:, :, None] * w[:, None, :] * (z @ z.transpose(0, 2, 1))
             parts.append((block.rows, block.at, fit, overlap))
@@ -190,12 +193,14 @@ class IPAL(NeighbourEstimator):
             self._memo = {"X": X, "parts": parts}
         return parts
 
-    def _rebuilt(self, queries: Matrix | None, hook: Hook) -> Iterator[tuple[Block, Matrix, npt.NDArray[np.float64]]]:
-        """Blocks of neighbours, the weights (B, k) that rebuild the rows from them, and the neighbours (B, k, d)."""
+    def _reconstructed(
+        self, queries: Matrix | None, hook: Hook
+    ) -> Iterator[tuple[Block, Matrix, npt.NDArray[np.float64]]]:
+        """Yield blocks of neighbours, reconstruction weights (B, k) and the neighbours' features (B, k, d)."""
         for block in self._neighbours(queries, hook):
             z = self.train_[block.at].astype(np.float64)
             x = self.train_[block.rows].astype(np.float64) if queries is None else queries[block.rows]
-            yield block, rebuilding_weights(x, z), z
+            yield block, reconstruction_weights(x, z), z
 
     def _check_settings(self) -> None:
         self._check_neighbour_settings()
@@ -203,14 +208,14 @@ class IPAL(NeighbourEstimator):
         check_number("propagations", self.propagations, whole=True, least=1)
 
 
-def rebuilding_weights(x: Matrix, z: npt.NDArray[np.float64]) -> Matrix:
-    """Return (B, k) for each row w ≥ 0 that minimises ‖x − Σ_r w_r z_r‖².
+def reconstruction_weights(x: Matrix, z: npt.NDArray[np.float64]) -> Matrix:
+    """Return (B, k) weights w ≥ 0 of each row that minimise ‖x − Σ_r w_r z_r‖².
 
     Args:
-        x: (B, d) what to rebuild.
-        z: (B, k, d) from what.
+        x: (B, d) examples to reconstruct.
+        z: (B, k, d) their neighbours.
 
-    >>> rebuilding_weights(np.array([[1.0, 2.0]]), np.array([[[1.0, 0.0], [0.0, 4.0]]])).round(6).tolist()
+    >>> reconstruction_weights(np.array([[1.0, 2.0]]), np.array([[[1.0, 0.0], [0.0, 4.0]]])).round(6).tolist()
     [[1.0, 0.5]]
     """
     q, r = np.linalg.qr(z.transpose(0, 2, 1))  # (B, d, e), (B, e, k), e = min(d, k): the same problem without d
@@ -219,11 +224,11 @@ def rebuilding_weights(x: Matrix, z: npt.NDArray[np.float64]) -> Matrix:
 
 
 def _on_rows(values: Vector, candidates: CandidateSets) -> Vector:
-    """Rows divided by their sums, which are above 0 here, in full precision."""
+    """Return (nnz,) float64 values divided by the sum of their row, which must be above 0."""
     return values / np.add.reduceat(values, candidates.indptr[:-1])[candidates.rows]
 
 
 def _mass_correction(f: Vector, start: Vector, candidates: CandidateSets) -> Vector:
-    """Return (nnz,) Σ F⁰ / Σ F of each candidate's class; 1 where a class has nothing left."""
+    """Return (nnz,) Σ F⁰ / Σ F of each candidate's class; 1 where Σ F is 0."""
     wanted, reached = (np.bincount(candidates.indices, part, minlength=candidates.n_classes) for part in (start, f))
     return np.divide(wanted, reached, out=np.ones(candidates.n_classes), where=reached > 0)[candidates.indices]

@@ -1,31 +1,31 @@
 """PL-SVM, the maximum-margin approach (Nguyen & Caruana, KDD 2008).
 
-Idea: of each example, the best candidate should beat the best other label by a margin of 1. With linear scores
-g_j(x) = w_j'x + b_j,
+Idea: the best candidate of each example should score higher than the best other label, by a margin of 1. With linear
+scores g_j(x) = w_j'x + b_j,
 
     min_W  λ/2 ‖W‖² + 1/n Σ_i max(0, 1 − ( max_{j ∈ S_i} g_j(x_i) − max_{j ∉ S_i} g_j(x_i) ))
 
-The maximum over the candidates identifies one of them at every step, which makes the problem non-convex: early guesses
-reinforce themselves.
+The maximum over the candidates identifies one of them at every step, which makes the problem non-convex: early
+identifications reinforce themselves.
 
 Solved as in its paper by Pegasos (Shalev-Shwartz et al., ICML 2007): sub-gradient steps on mini-batches with step size
 1/(λt), each followed by a projection onto the ball ‖W‖ ≤ 1/√λ. Where labels tie for a maximum, all of them at W = 0,
 the mean of their sub-gradients is taken (a sub-gradient too), so that the class numbered first has no advantage. b is
 the weight of a constant feature and is regularised with the rest. An example whose set is the whole label set has no
-margin and is passed over. An iteration is an epoch.
+margin and is skipped. An iteration is an epoch.
 
-Some starts end in a bad optimum, in which two classes have changed places (digits, q = 0.7, λ = 0.1: one start in
-four, with 84 instead of 94 % test accuracy). Its objective is visibly higher, so several machines are trained side by
-side, each with a first mini-batch of its own, and the one with the lowest objective is the result.
+Some initialisations end in a bad optimum, in which two classes are exchanged (digits, q = 0.7, λ = 0.1: one in four,
+with 84 instead of 94 % test accuracy). Its objective is clearly higher, so several models are trained in parallel,
+each with its own first mini-batch, and the one with the lowest objective is kept.
 
-λ matters enormously. By default it is chosen from the grid of the PRODEN paper's supplement, 10⁻³ … 10³, by the
+Results depend strongly on λ. By default it is chosen from the grid of the PRODEN paper's supplement, 10⁻³ … 10³, by the
 covering rate in five-fold cross-validation (`pll.methods.classical`: candidate sets alone, no truth), before the first
-iteration; all seven values are trained side by side.
+iteration; all seven values are trained in parallel.
 
-Label weights: softmax of the scores restricted to S_i, so that the identified label is argmax_{j ∈ S_i} g_j(x_i), the
-label the margin is measured from. Results depend on the order of the examples (mini-batches), not on the classes'.
+Label weights: softmax of the scores restricted to S_i; the identified label is argmax_{j ∈ S_i} g_j(x_i), the label
+the margin is measured from. Results depend on the order of the examples (mini-batches), not on that of the classes.
 
-Hyper-parameters: `lam` (default `"auto"`), the weight of the regulariser; `starts` (5), machines side by side;
+Hyper-parameters: `lam` (default `"auto"`), the weight of the regulariser; `starts` (5), models trained in parallel;
 `epochs` (50); `batch_size` (32).
 
 Complexity: an epoch is O(starts·n·d·c) whatever |S| is; the search trains 7 machines on four fifths of up to 4,000
@@ -58,8 +58,7 @@ from pll.training.metrics import Hook
 from pll.weights import Weights
 
 GRID = tuple(10.0**power for power in range(-3, 4))
-"""The λ that `"auto"` chooses from (PRODEN paper, supplement)."""
-
+"""Values of λ that `"auto"` chooses from (PRODEN paper, supplement)."""
 
 TIE = 1e-9
 """Scores that differ by less count as equal; the margin is 1."""
@@ -72,9 +71,9 @@ class PLSVM(LinearEstimator):
 
     Args:
         lam: λ, above 0; `"auto"` chooses from `GRID` by the covering rate.
-        starts: machines trained side by side, at least 1.
+        starts: models trained in parallel from different first mini-batches, at least 1.
         epochs: passes over the data, at least 1.
-        batch_size: examples a step, at least 1.
+        batch_size: examples per step, at least 1.
         seed: draws the order of the examples and the folds of the search.
         scale, missing: as for every classical method.
 
@@ -125,7 +124,7 @@ class PLSVM(LinearEstimator):
     ) -> Iterator[tuple[Weights, float | None]]:
         self._check_settings()
         d, c = X.shape[1], candidates.n_classes
-        # A stop in the search must leave something that predicts.
+        # Training stopped during the search leaves a model that can predict.
         self.coef_, self.intercept_ = np.zeros((d, c)), np.zeros(c)
         X = with_constant(X)
         plain = X[:, :-1]
@@ -169,7 +168,7 @@ class PLSVM(LinearEstimator):
 
 
 class Pegasos:
-    """One machine for each of several λ (possibly equal), trained together on the same mini-batches.
+    """Linear models for several values of λ (possibly equal), trained together on the same mini-batches.
 
     Attributes:
         lams: (L,) float64.
@@ -183,7 +182,7 @@ class Pegasos:
         self.t = 0
 
     def begin(self, X: Matrix, candidates: CandidateSets, batches: Sequence[npt.NDArray[np.int64]]) -> None:
-        """The first step, from W = 0, each machine on a mini-batch of its own (row numbers)."""
+        """Take the first step, from W = 0, of each model on its own mini-batch (row numbers)."""
         for k, rows in enumerate(batches):
             _, slope = hinge_and_slope((X[rows] @ self.W[k])[None], _mask(candidates, rows))
             self.W[k] = -(X[rows].T @ slope[0]) / (self.lams[k] * len(rows))
@@ -193,7 +192,7 @@ class Pegasos:
     def epoch(
         self, X: Matrix, candidates: CandidateSets, batch_size: int, rng: np.random.Generator, hook: Hook
     ) -> npt.NDArray[np.float64]:
-        """One pass in random order; returns the mean hinge loss of each machine, before each step, (L,)."""
+        """Run one epoch in random order; return the mean hinge loss (L,), each batch's taken before its step."""
         order = rng.permutation(len(X))
         total = np.zeros(len(self.lams))
         for batch in blocks(len(X), batch_size):
@@ -203,7 +202,7 @@ class Pegasos:
         return total / len(X)
 
     def step(self, x: Matrix, mask: Mask) -> npt.NDArray[np.float64]:
-        """One sub-gradient step on x (B, d) with candidates `mask` (B, c); returns the summed hinge loss, (L,)."""
+        """Take a sub-gradient step on x (B, d) with candidates `mask` (B, c); return the summed hinge loss (L,)."""
         self.t += 1
         hinge, slope = hinge_and_slope(x @ self.W, mask)
         self.W *= 1.0 - 1.0 / self.t
@@ -217,25 +216,25 @@ class Pegasos:
 
 
 def hinge_and_slope(scores: Matrix, mask: Mask) -> tuple[Matrix, Matrix]:
-    """The hinge loss (L, B) of scores (L, B, c) with candidates `mask` (B, c), and a sub-gradient by the scores.
+    """Return the hinge loss (L, B) of scores (L, B, c) with candidates `mask` (B, c), and its sub-gradient.
 
-    Where labels tie for a maximum, that is the mean of their sub-gradients.
+    The sub-gradient (L, B, c) is with respect to the scores. Where labels tie for a maximum, it is the mean of theirs.
     """
     inside, others = np.where(mask, scores, -np.inf), np.where(mask, -np.inf, scores)
     best, rival = inside.max(axis=2, keepdims=True), others.max(axis=2, keepdims=True)  # (L, B, 1)
-    hinge = np.maximum(0.0, 1.0 - (best - rival))  # 0 where there is no rival, whose score is −∞ then
+    hinge = np.maximum(0.0, 1.0 - (best - rival))  # 0 where every label is a candidate: rival is −∞
     good, bad = inside >= best - TIE, others >= rival - TIE
     slope = bad / bad.sum(axis=2, keepdims=True) - good / good.sum(axis=2, keepdims=True)
     return hinge[..., 0], slope * (hinge > 0)
 
 
 def with_constant(X: Matrix) -> Matrix:
-    """X with a last column of ones."""
+    """Return X with a last column of ones, (n, d + 1)."""
     return np.hstack([X, np.ones((len(X), 1))])
 
 
 def _mask(candidates: CandidateSets, rows: npt.NDArray[np.int64]) -> Mask:
-    """Return (B, c) the candidates of some rows, without the dense mask of all."""
+    """Return the dense mask (B, c) of the candidates of some rows."""
     mask = np.zeros((len(rows), candidates.n_classes), dtype=np.bool_)
     owners = np.repeat(np.arange(len(rows)), candidates.sizes[rows])
     mask[owners, candidates.indices[candidates.positions(rows)]] = True

@@ -1,19 +1,19 @@
 """SURE, self-guided retraining (Feng & An, AAAI 2019).
 
-Idea: fit a regression to the label confidences P (n × c), let its outputs Q correct P, fit again. What keeps P from
-staying undecided is a reward for a large top confidence:
+Idea: fit a regression to the label confidences P (n × c), correct P by its outputs Q, and repeat. A reward for a large
+top confidence drives P towards a decision:
 
     min_{W,b,P}  Σ_i ( ‖p_i − q_i‖² − λ max_j p_ij ) + β ‖W‖²,   q_i = W'φ(x_i) + b,   p_i on the simplex over S_i
 
-Two steps per iteration, each the exact minimiser with the other part fixed, so that the objective never rises:
+Two steps per iteration, each the exact minimiser with the other part fixed, so that the objective never increases:
 
 1. Ridge regression of P on φ(x), with an intercept that is not regularised. In kernel form (K + βI) A + 1 b' = P with
    1'A = 0, and Q = P − βA. The matrix does not depend on P: it is factorised once.
 2. A row of P minimises ‖p − q‖² − λ max_j p_j over the simplex over S_i. For a fixed j that is the Euclidean projection
    of q_S + (λ/2) e_j onto the simplex, and the best j is argmax_S q: no quadratic program has to be solved. All rows
-   are projected at once, by sorting.
+   are projected together, by sorting.
 
-It starts from p_ij = 1/|S_i| and ends when no confidence moves by more than `tol`.
+It starts from p_ij = 1/|S_i| and ends when no confidence changes by more than `tol`.
 
 Label weights: the confidences P themselves; the identified label is argmax_j p_ij = argmax_{j ∈ S_i} q_j(x_i).
 
@@ -51,8 +51,8 @@ class SURE(ClassicalEstimator):
         lam: λ, the reward for a large top confidence, at least 0.
         beta: β, the weight of the regulariser, above 0.
         kernel: `"rbf"` or `"linear"`.
-        max_rounds: maximum number of iterations, at least 1; fewer where the confidences settle before.
-        tol: the largest change of a confidence that counts as settled, at least 0.
+        max_rounds: maximum number of iterations, at least 1; fewer where the confidences converge before.
+        tol: training ends when no confidence changes by more, at least 0.
         scale, missing, seed: as for every classical method; nothing is drawn at random.
 
     Attributes:
@@ -120,7 +120,7 @@ class SURE(ClassicalEstimator):
         self.support_ = X if rbf else X[:0]
         self.width_ = np.ones(())
         self.coef_ = np.zeros((n if rbf else X.shape[1], c))
-        self.intercept_ = np.zeros(c)  # a stop during the factorisation leaves something that predicts
+        self.intercept_ = np.zeros(c)  # training stopped during the factorisation leaves a model that can predict
         self.stage_ = f"factorising the kernel of {n:,} examples"
         ridge: Ridge = KernelRidge(X, self.beta, hook) if rbf else LinearRidge(X, self.beta, hook)
         self.stage_ = ""
@@ -138,7 +138,7 @@ class SURE(ClassicalEstimator):
                 return
 
     def _objective(self, P: Matrix, Q: Matrix, p: npt.NDArray[np.float64], candidates: CandidateSets) -> float:
-        """The objective an example, after both steps. β‖W‖² = Σ (P − Q) ∘ Q for the P that W was fitted to."""
+        """Return the objective per example after both steps. β‖W‖² = Σ (P − Q) ∘ Q for the P that W was fitted to."""
         new = dense(p, candidates)
         penalty = ((P - Q) * Q).sum()
         reward = self.lam * np.maximum.reduceat(p, candidates.indptr[:-1]).sum()
@@ -154,13 +154,13 @@ class SURE(ClassicalEstimator):
         return scores
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """(n, c) the point of the simplex nearest to the regression's outputs: step 2 with λ = 0 and all labels."""
+        """Return (n, c) the outputs of the regression projected onto the simplex: step 2 with λ = 0 and all labels."""
         scores = self.predict_scores(X).astype(np.float64)
         indptr = np.arange(len(scores) + 1, dtype=np.int64) * scores.shape[1]
         return project_on_simplex(scores.ravel(), indptr).reshape(scores.shape).astype(np.float32)
 
     def module(self) -> nn.Module | None:
-        """The linear model as a torch module; None with a kernel."""
+        """Return the linear model as a torch module; None with the rbf kernel."""
         self.check_fitted()
         return linear_module(self._scaling, self.coef_, self.intercept_) if self.kernel == "linear" else None
 
@@ -183,14 +183,14 @@ def confidences(q: npt.NDArray[np.float64], candidates: CandidateSets, lam: floa
     [0.675, 0.325, 1.0]
     """
     raised = q.copy()
-    raised[top_positions(q - q.min(), candidates)] += lam / 2  # it reads weights, which are never negative
+    raised[top_positions(q - q.min(), candidates)] += lam / 2  # `top_positions` expects values of at least 0
     return project_on_simplex(raised, candidates.indptr)
 
 
 def project_on_simplex(values: npt.NDArray[np.float64], indptr: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Each row of compressed values moved to the nearest point whose entries are at least 0 and sum to 1.
+    """Project each row of compressed values onto the simplex: entries of at least 0 that sum to 1.
 
-    p = max(v − θ, 0), where θ makes the sum 1; with the values sorted downwards, the entries that stay positive are the
+    p = max(v − θ, 0), where θ makes the sum 1; with the values in descending order, the positive entries are the
     longest prefix with v_(k) > (v_(1) + … + v_(k) − 1) / k.
 
     Args:
@@ -199,11 +199,11 @@ def project_on_simplex(values: npt.NDArray[np.float64], indptr: npt.NDArray[np.i
     """
     starts = indptr[:-1]
     rows = np.repeat(np.arange(len(starts)), np.diff(indptr))
-    # Entries more than 1 below the top end at 0 anyway; bounded values keep the running sum over all rows exact.
+    # Entries more than 1 below the top become 0 anyway; bounded values keep the running sum over all rows exact.
     shifted = np.maximum(values - np.maximum.reduceat(values, starts)[rows], -1.0)
     ordered = shifted[np.lexsort((-shifted, rows))]
     running = np.cumsum(ordered)
-    running -= (running[starts] - ordered[starts])[rows]  # of each row alone
+    running -= (running[starts] - ordered[starts])[rows]  # within each row
     place = np.arange(len(values)) - starts[rows] + 1
     kept = np.add.reduceat((ordered * place > running - 1.0).astype(np.int64), starts)
     theta = (running[starts + kept - 1] - 1.0) / kept
@@ -215,18 +215,18 @@ BLOCK = 256
 
 
 class Ridge(Protocol):
-    """Regression of any P (n, c) on the features it was made for."""
+    """Ridge regression of any P (n, c) on fixed features."""
 
     coef: Matrix
     intercept: npt.NDArray[np.float64]
     width: float
 
     def fit(self, P: Matrix) -> Matrix:
-        """Set `coef` and `intercept` to the solution for P; returns the outputs Q (n, c)."""
+        """Set `coef` and `intercept` to the solution for P; return the outputs Q (n, c)."""
 
 
 class KernelRidge:
-    """With the rbf kernel: (K + βI) A + 1 b' = P, 1'A = 0."""
+    """Ridge regression with the rbf kernel: (K + βI) A + 1 b' = P, 1'A = 0."""
 
     def __init__(self, X: Matrix, beta: float, hook: Hook) -> None:
         self.beta = beta
@@ -243,7 +243,7 @@ class KernelRidge:
 
 
 class LinearRidge:
-    """With the features themselves: W = (X̄'X̄ + βI)⁻¹ X̄'P on centred features X̄, b = mean(P) − mean(X)'W."""
+    """Linear ridge regression: W = (X̄'X̄ + βI)⁻¹ X̄'P on centred features X̄, b = mean(P) − mean(X)'W."""
 
     width = 1.0
 
@@ -265,7 +265,7 @@ class LinearRidge:
 
 
 def kernel_matrix(X: Matrix, hook: Hook) -> tuple[Matrix, float]:
-    """exp(−‖x_i − x_j‖² / 2σ²), (n, n) float64, and σ, the mean distance between two different rows (1 if that is 0).
+    """Return exp(−‖x_i − x_j‖² / 2σ²), (n, n) float64, and σ, the mean distance between two rows (1 if that is 0).
 
     Raises:
         UserError: the matrix does not fit into memory.
@@ -283,7 +283,7 @@ def kernel_matrix(X: Matrix, hook: Hook) -> tuple[Matrix, float]:
         hook()
         matrix[rows] = euclidean_distances(X[rows], X, squared=True)
         distances += float(np.sqrt(matrix[rows]).sum())
-    np.fill_diagonal(matrix, 0.0)  # rounding leaves up to 1e-12 there
+    np.fill_diagonal(matrix, 0.0)  # rounding errors there are up to 1e-12
     width = distances / (n * (n - 1)) or 1.0
     for rows in blocks(n, BLOCK):
         hook()
@@ -292,15 +292,16 @@ def kernel_matrix(X: Matrix, hook: Hook) -> tuple[Matrix, float]:
 
 
 def gaussian(squared: Matrix, width: float) -> Matrix:
-    """exp(−‖x − z‖² / 2σ²) of squared distances."""
+    """Return exp(−‖x − z‖² / 2σ²) of squared distances."""
     return np.exp(squared / (-2.0 * width * width))
 
 
 def cholesky_in_place(matrix: Matrix, hook: Hook) -> Matrix:
-    """The lower Cholesky factor L of a positive definite matrix (n, n), in its lower triangle; the rest is undefined.
+    """Replace a positive definite matrix (n, n) by its lower Cholesky factor L; the upper triangle is undefined.
 
-    LAPACK would do it in one call, which for 10,000 rows cannot be stopped for half a minute. One block of columns
-    after the other: subtract what the columns to its left explain, factorise the corner, solve for the rows below.
+    LAPACK does it in one call, which for 10,000 rows cannot be stopped for half a minute. Here blocks of columns are
+    processed from left to right: subtract the product of the columns before, factorise the diagonal block, solve for
+    the rows below.
     """
     for start in range(0, len(matrix), BLOCK):
         hook()

@@ -25,7 +25,7 @@ def digits(seed: int, q: float) -> Digits:
     return X[train], y[train], flip_binomial(y[train], 10, q, seed), X[test], y[test]
 
 
-def mean_accuracy(method: type[PartialLabelEstimator], q: float, seeds: int = 5, **own: Any) -> tuple[float, float]:
+def mean_accuracy(method: type[PartialLabelEstimator], q: float, seeds: int = 2, **own: Any) -> tuple[float, float]:
     """Transductive and test accuracy on digits in %, mean over the seeds."""
     both = []
     for seed in range(seeds):

@@ -173,6 +173,9 @@ def test_settings_that_do_not_exist_are_refused_in_words(bad: dict[str, Any]) ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("q", "transductive", "test"), [(0.1, 98.2, 94.0), (0.7, 86.4, 83.9)])
-def test_digits_are_within_two_points_of_other_implementations(q: float, transductive: float, test: float) -> None:
-    np.testing.assert_allclose(mean_accuracy(CLPL, q), [transductive, test], atol=2.0)
+@pytest.mark.parametrize(("q", "seeds", "transductive", "test"), [(0.1, 2, 98.2, 94.0), (0.7, 5, 86.4, 83.9)])
+def test_digits_are_within_two_points_of_other_implementations(
+    q: float, seeds: int, transductive: float, test: float
+) -> None:
+    """At q = 0.7 the seeds differ by several points: two of them are too few."""
+    np.testing.assert_allclose(mean_accuracy(CLPL, q, seeds=seeds), [transductive, test], atol=2.0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import io
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -331,12 +332,19 @@ def same_records(ours: list[EpochRecord], theirs: list[EpochRecord]) -> None:
         np.testing.assert_array_equal(our.label_weights, their.label_weights)
 
 
+@cache
+def run_straight_through(name: str, which: int) -> tuple[PartialLabelEstimator, list[EpochRecord]]:
+    """A method with the settings of that number, trained without a stop; and its records."""
+    straight = small(name, **custom_models(name)[which])
+    return straight, list(straight.iter_fit(task(name, y=Y)))
+
+
 @every_method
 @pytest.mark.parametrize("after", [1, 2, 3])
 def test_resumed_between_records_it_goes_on_bit_for_bit(name: str, after: int) -> None:
-    for own in custom_models(name):
-        straight, stopped, resumed = (small(name, **own) for _ in range(3))
-        expected = list(straight.iter_fit(task(name, y=Y)))
+    for which, own in enumerate(custom_models(name)):
+        straight, expected = run_straight_through(name, which)
+        stopped, resumed = small(name, **own), small(name, **own)
         for number, _ in enumerate(stopped.iter_fit(task(name, y=Y)), start=1):
             if number == min(after, len(expected)):
                 break
@@ -352,9 +360,9 @@ def test_resumed_between_records_it_goes_on_bit_for_bit(name: str, after: int) -
 @pytest.mark.parametrize("call", [1, 2, 4, 5, 6, 8])
 def test_stopped_anywhere_everything_is_kept_and_it_goes_on_bit_for_bit(name: str, call: int) -> None:
     """Five batches an epoch: calls 1 and 6 stop between epochs, the others in the middle of one."""
-    for own in custom_models(name):
-        straight, stopped, resumed = (small(name, **own) for _ in range(3))
-        expected = list(straight.iter_fit(task(name, y=Y)))
+    for which, own in enumerate(custom_models(name)):
+        straight, expected = run_straight_through(name, which)
+        stopped, resumed = small(name, **own), small(name, **own)
         done = []
         try:
             for record in stopped.iter_fit(task(name, y=Y), hook=stop_at(call)):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods.base import Task
-from pll.methods.ipal import IPAL, rebuilding_weights
+from pll.methods.ipal import IPAL, reconstruction_weights
 from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
@@ -92,10 +92,10 @@ def test_each_record_is_a_round_of_propagation() -> None:
 
 @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 6))
 @settings(max_examples=30)
-def test_rebuilding_weights_are_the_least_squares_without_negative_ones(seed: int, k: int, d: int) -> None:
+def test_reconstruction_weights_are_the_least_squares_without_negative_ones(seed: int, k: int, d: int) -> None:
     rng = np.random.default_rng(seed)
     x, z = rng.normal(size=(3, d)), rng.normal(size=(3, k, d))
-    for i, w in enumerate(rebuilding_weights(x, z)):
+    for i, w in enumerate(reconstruction_weights(x, z)):
         expected = best_weights(x[i], z[i])
         assert (w >= 0).all()
         assert ((x[i] - w @ z[i]) ** 2).sum() == pytest.approx(((x[i] - expected @ z[i]) ** 2).sum(), abs=1e-9)

@@ -206,4 +206,4 @@ def test_with_lambda_1_digits_are_within_two_points_of_other_implementations(
 @pytest.mark.parametrize(("q", "test"), [(0.1, 96.7), (0.7, 82.8)])
 def test_the_chosen_lambda_is_no_worse_than_the_best_others_report(q: float, test: float) -> None:
     """They give these test accuracies with λ = 10⁻³."""
-    assert mean_accuracy(PLSVM, q, seeds=3)[1] >= test - 2.0
+    assert mean_accuracy(PLSVM, q, seeds=1)[1] >= test - 2.0

@@ -332,7 +332,7 @@ def test_another_process_can_read_while_this_one_writes(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from tests.runs.test_history import check_reading\n"
         "print('ready', flush=True)\n"
-        "for _ in range(40): check_reading(Path(sys.argv[1]))\n"
+        "for _ in range(15): check_reading(Path(sys.argv[1]))\n"
     )
     reader = subprocess.Popen(
         [sys.executable, "-c", script, str(tmp_path)],

@@ -139,12 +139,11 @@ def test_what_is_drawn_at_random_survives_a_stop(tmp_path: Path) -> None:
     assert results[0] == results[1]
 
 
-@pytest.mark.parametrize("model", [pytest.param("linear", marks=pytest.mark.slow), "mlp"])
 def test_killed_with_9_and_resumed_from_the_shell_to_the_same_bits(
-    model: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = [
-        *("fit", str(data), "--flip", "binomial", "--q", "0.4", "--holdout", "0.2", "--model", model),
+        *("fit", str(data), "--flip", "binomial", "--q", "0.4", "--holdout", "0.2", "--model", "mlp"),
         *("--epochs", "30", "--batch-size", "16", "--threads", "1", "--out"),
     ]
     assert main([*arguments, str(tmp_path / "straight")]) == 0

@@ -254,10 +254,10 @@ def cifar_images(folder: Path, n: int) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["convnet", "resnet"])
 def test_two_epochs_of_cifar(name: str, shared_data: Path) -> None:
-    images, y = cifar_images(shared_data, 200)
+    images, y = cifar_images(shared_data, 40)
     sets = flip_binomial(y, 10, 0.1, seed=0)
     estimator = PRODEN(
-        model=name, epochs=2, batch_size=50, lr=1e-2, lr_decay=0.9, augment="crop-flip", device="cpu", seed=0
+        model=name, epochs=2, batch_size=10, lr=1e-2, lr_decay=0.9, augment="crop-flip", device="cpu", seed=0
     )
     records = list(estimator.iter_fit(Task(images, sets, y, images[:20], y[:20])))
     assert [record.epoch for record in records] == [1, 2]

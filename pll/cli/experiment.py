@@ -146,15 +146,13 @@ def _bar() -> Iterator[Any]:
         begun: list[int] = []
 
         def tell(progress: Progress) -> None:
-            ended = progress.done + progress.failed
             if not begun:
-                begun.append(ended)
-                bar.initial = bar.n = ended
-            bar.total = progress.total
+                begun.append(progress.todo)
+            bar.total = begun[0]
             left = "" if progress.left is None else f"about {_duration(progress.left)} left"
             failed = f"{progress.failed} failed" if progress.failed else ""
             bar.set_postfix_str(", ".join(filter(None, (left, failed))), refresh=False)
-            bar.update(max(0, ended - bar.n))
+            bar.update(max(0, begun[0] - progress.todo - bar.n))
 
         yield tell
 

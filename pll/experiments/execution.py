@@ -288,6 +288,7 @@ class Progress:
     Attributes:
         total: cells of the experiment, without those whose data are missing.
         done, failed: cells that have a result, or an error.
+        todo: cells that this run has still to fit.
         left: estimated seconds; None before the first cell has ended.
         latest: what ended last.
         missing: data sets that are not here.
@@ -296,6 +297,7 @@ class Progress:
     total: int
     done: int
     failed: int
+    todo: int = 0
     left: float | None = None
     latest: str = ""
     missing: tuple[Missing, ...] = ()
@@ -399,7 +401,15 @@ class _Record:
         known = [self._outcomes[cell.key] for cell in self._cells if cell.key in self._outcomes]
         failed = sum(bool(outcome.error) for outcome in known)
         left = seconds_left(list(self._todo.values()), self._cells, self._outcomes, self._width)
-        return Progress(len(self._cells), len(known) - failed, failed, left, self._latest, self._missing)
+        return Progress(
+            total=len(self._cells),
+            done=len(known) - failed,
+            failed=failed,
+            todo=len(self._todo),
+            left=left,
+            latest=self._latest,
+            missing=self._missing,
+        )
 
 
 def seconds_left(

@@ -272,7 +272,7 @@ def _markdown_cell(entry: Entry | None) -> str:
 
 def _across_markdown(table: Table) -> Iterator[str]:
     rows = table.across()
-    if not rows or not any(row.columns for row in rows):
+    if not rows or max(row.columns for row in rows) < 2:
         return
     first = method_title(table.methods[0])
     yield f"{first} against each method: columns where it is significantly better / neither / worse (paired t-test)"

@@ -24,7 +24,7 @@ flips = [{ how = "binomial", q = [0.1, 0.5] }]
 folds = 4
 [[settings]]
 method = ["proden", "proden-naive"]
-epochs = 40
+epochs = 25
 """
 
 
@@ -46,7 +46,7 @@ def cells(out: Path) -> int:
 
 
 def wait_for_cells(process: subprocess.Popen[str], out: Path, number: int) -> None:
-    until = time.monotonic() + 120
+    until = time.monotonic() + 400
     while process.poll() is None and time.monotonic() < until:
         if cells(out) >= number:
             return

@@ -74,7 +74,11 @@ def list_earlier() -> None:
     if past:
         st.subheader("Earlier comparisons")
     for comparison in past:
-        snapshot = comparison.snapshot()
+        try:
+            snapshot = comparison.snapshot()
+        except UserError as error:  # one of its runs is damaged
+            st.text(f"{comparison.id}: {error}")
+            continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             lanes = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
             what = f"{ICONS[snapshot.state]} **{snapshot.name}** — {lanes}"

@@ -7,6 +7,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.export import ExportSource, archive_data, archive_name, parts_of, preview
 from pll.export.run_export import export_source
+from pll.runs.manifest import unverified
 from pll.runs.run import Run
 from pll.ui import health_notice, session
 from pll.ui.export import download
@@ -44,6 +45,8 @@ def offer(run: Run) -> None:
     )
     if n > PREVIEWED:
         st.caption(f"The first {PREVIEWED} of {count(n, 'label')}. The files below hold all of them.")
+    for note in unverified(run.folder.path):
+        st.caption(f":material/info: {plain(note)}")
     away, files = st.columns(2, gap="large")
     with away:
         known = download.back(run, source)

@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from pll.errors import UserError
-from pll.runs.run import Run
+from pll.runs.run import Run, readable
 from pll.runs.snapshots import ACTIVE
 from pll.ui import session
 from pll.ui.format import format_state, method_title
@@ -30,7 +30,7 @@ def has_labels(run: Run) -> bool:
 
 def proposed() -> None:
     """No run in view: choose one that has labels, or train one."""
-    done = [run for run in session.registry().all() if has_labels(run)]
+    done = [run for run in readable(session.registry().all()) if has_labels(run)]
     st.title("Review")
     if not done:
         st.info(

@@ -41,9 +41,10 @@ from pll.features import featurised, load_features
 from pll.io import write_atomically
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.persistence import ModelCard, load_model, read_card
-from pll.runs import runner
+from pll.runs import repair, runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, check_has_result
+from pll.runs.manifest import unverified
 from pll.synthesis.ambiguity import ambiguity_degree
 from pll.training.devices import default_threads
 
@@ -86,6 +87,7 @@ def convert(
     uncertain_first: bool,
 ) -> None:
     """Write data, or a run's labels, in another format; a note says first what the format cannot hold."""
+    note(unverified(Path(given)) if RunFolder(Path(given)).exists() else [])
     done = convert_to(
         given,
         to,
@@ -259,6 +261,7 @@ def predict(run: str, data_name: str, column: Sequence[str], out: str) -> None:
     folder = RunFolder(Path(run))
     if folder.exists():  # else an exported model, perhaps
         check_has_result(folder)
+        note(unverified(folder.path))
     estimator, card = load_model(folder.path), read_card(folder.path)
     known = dict.fromkeys(card.feature_names, "feature")
     known |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
@@ -305,6 +308,7 @@ def export(run: str, out: str) -> None:
 
     folder = RunFolder(Path(run))
     check_has_result(folder)
+    note(unverified(folder.path))
     with tqdm(unit="file") as bar:
 
         def show(done: int, total: int, label: str) -> None:
@@ -316,3 +320,24 @@ def export(run: str, out: str) -> None:
         print(file)
     note(result.notes)
     print_result(out=out, files=len(result.files), zip=str(result.zip_path), notes=len(result.notes))
+
+
+def check(run: str, *, rebuild: bool) -> int:
+    """Compare the files of a run with its manifest; rebuild what is damaged. Returns 2 where damage remains."""
+    folder = RunFolder(Path(run))
+    report = repair.inspect(folder)
+    for damage in report.damaged:
+        print(f"{damage.words}; can be rebuilt: {repair.way_to_rebuild(damage.name) or 'no'}")
+    if not report.listed:
+        print(f"{run} has no checksums, as runs of earlier versions; --rebuild lists its files if they fit together")
+    elif not report.damaged:
+        said = "" if report.complete else "; it has not ended, so the files it wrote last are not listed yet"
+        print(f"{run}: {report.files} files are as they were written{said}")
+    made = repair.rebuild(folder) if rebuild and (report.damaged or not report.listed) else []
+    for one in made:
+        print(one.words)
+    left = [one.name for one in made if one.how == "no"] if rebuild else [damage.name for damage in report.damaged]
+    if report.damaged and not rebuild:
+        print(f"To rebuild them: candid check {run} --rebuild")
+    print_result(files=report.files, damaged=left, rebuilt=[one.name for one in made if one.how != "no"])
+    return 2 if left else 0

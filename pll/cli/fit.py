@@ -70,7 +70,7 @@ def fit(options: FitOptions) -> int:
             _check_unchanged(folder, config, options)
             state = folder.state()
             if state["state"] == "finished":
-                print_result(**state["metrics"], health=state.get("health"))
+                print_result(**(state.get("metrics") or {}), health=state.get("health"))
                 return 0
         else:
             folder.create(config)

@@ -511,6 +511,19 @@ def verify(certificate: str) -> int:
     return dataset_promise.verify(certificate)
 
 
+@cli.command()
+@run_argument
+@click.option("--rebuild", is_flag=True, help="rebuild what follows from the files that are sound")
+def check(run: str, rebuild: bool) -> int:
+    """Say which files of a run are damaged, and what of it can be rebuilt.
+
+    Every file is compared with the checksums in manifest.json. Exit status 2 where damage remains.
+    """
+    from pll.cli import commands
+
+    return commands.check(run, rebuild=rebuild)
+
+
 def _check_exclusive(values: Mapping[str, object], *names: str) -> None:
     """Raise `click.UsageError` where more than one of these options is given."""
     if sum(values[name] is not None for name in names) > 1:

@@ -21,7 +21,7 @@ from pll.formats import FORMATS, ReadOptions, Results
 from pll.formats.results import read_results
 from pll.formats.tabular.builder import guess_separator, split_cell
 from pll.review.record import record_of
-from pll.runs.folder import RunFolder
+from pll.runs.folder import ENDED, RunFolder
 from pll.runs.labels_table import write_labels
 
 LABELS = "labels.csv"
@@ -230,8 +230,18 @@ def run_results(folder: RunFolder) -> Results:
     """
     labels = folder.path / LABELS
     if not labels.exists():
-        raise UserError(f"The run in {folder.path} has no labels yet ({folder.state()['state']}); finish it first.")
-    return read_results(labels, model_name(folder))
+        state = folder.state()["state"]
+        lost = " Its labels.csv is gone: `candid check` can rebuild it." if state in ENDED else ""
+        raise UserError(f"The run in {folder.path} has no labels yet ({state}); finish it first.{lost}")
+    folder.checked(LABELS)
+    results = read_results(labels, model_name(folder))
+    n = folder.about().get("data", {}).get("examples", len(results.ids))
+    if len(results.ids) < n:
+        raise UserError(
+            f"{labels} is damaged: it has {len(results.ids):,} rows, but the run has {n:,} examples. Run `candid check "
+            f"{folder.path}`: it says what can be rebuilt."
+        )
+    return results
 
 
 def results_of(folder: RunFolder, source: ExportSource) -> Results:
@@ -287,6 +297,9 @@ def _with_sets(data: PartialLabelDataset, labels: Path) -> PartialLabelDataset:
     sets = [cell for cell in known.columns["candidates"] if cell]
     mark = guess_separator(sets)
     place = {name: row for row, name in enumerate(data.row_ids.tolist())}
+    unknown = [name for name in ids if name not in place]
+    if unknown:
+        raise UserError(f"{labels} has a label of {unknown[0]!r}, which {data.name} does not have.")
     kept = data.take(np.array([place[name] for name in ids], dtype=np.int64))
     cells = [split_cell(cell, mark) for cell in sets]
     names = tuple(dict.fromkeys((*data.class_names, *(label for cell in cells for label in cell))))  # people add some

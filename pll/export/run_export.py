@@ -6,8 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pll.analysis.health import Health
 from pll.analysis.protocol import Parts
 from pll.export import ExportResult, ExportSource, export_all
@@ -19,6 +17,7 @@ from pll.review.label_snapshot import LabelSnapshot
 from pll.review.record import record_of
 from pll.runs import runner
 from pll.runs.folder import RunFolder, check_has_result
+from pll.runs.history import History
 
 
 def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource:
@@ -33,7 +32,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     train = parts.train
     sets = train.sets()
     record = record_of(folder, sets if folder.config().decided_sets is None else None)
-    weights = np.load(folder.history / "final.npy")
+    weights = History(folder.history, sets).final()
     subject = LabelSnapshot(folder.path.name, train.row_ids, sets, weights)
     if record is not None:
         subject = record.labels(subject, folder)

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.runs.folder import RunFolder, check_has_result
+from pll.runs.history import History
 from pll.runs.run import Run
 from pll.weights import Sharpness, Weights, sharpness
 
@@ -75,7 +76,8 @@ def snapshot_of(run: Run) -> LabelSnapshot:
     """
     check_has_result(run.folder)
     train = run.parts().train
-    return LabelSnapshot(run.id, train.row_ids, train.sets(), np.load(run.folder.history / "final.npy"))
+    sets = train.sets()
+    return LabelSnapshot(run.id, train.row_ids, sets, History(run.folder.history, sets).final())
 
 
 def review_id(folder: RunFolder) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -210,17 +211,19 @@ def _store(file: Path, epoch: int, weights: Weights) -> None:
 
 
 def _stored(file: Path, epoch: int, nnz: int) -> Weights | None:
-    """What `_store` wrote, if the run still stands at that epoch."""
-    if not file.exists():
+    """What `_store` wrote, if the run still stands at that epoch; None where it has to be computed again."""
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            at, weights = int(arrays["epoch"]), arrays["weights"]
+    except (OSError, ValueError, TypeError, KeyError, EOFError, BadZipFile, AttributeError):  # missing or damaged
         return None
-    with np.load(file, allow_pickle=False) as arrays:
-        if int(arrays["epoch"]) != epoch or len(arrays["weights"]) != nnz:
-            return None
-        weights: Weights = arrays["weights"]
-    return weights
+    return weights if at == epoch and weights.shape == (nnz,) and weights.dtype == np.float32 else None
 
 
 def _stored_neighbours(home: Path, n: int) -> Neighbours | None:
-    file = home / "neighbours.npy"
-    found: Neighbours | None = np.load(file, allow_pickle=False) if file.exists() else None
-    return found if found is not None and len(found) == n else None
+    try:
+        found: Neighbours = np.load(home / "neighbours.npy", allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+    right = isinstance(found, np.ndarray) and found.ndim == 2 and len(found) == n and found.dtype.kind == "i"
+    return found if right and ((found >= -1) & (found < n)).all() else None

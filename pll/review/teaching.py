@@ -21,7 +21,7 @@ from pll.review.state import Outcome
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.registry import RunRegistry
-from pll.runs.run import Run
+from pll.runs.run import Run, readable
 from pll.runs.snapshots import Snapshot
 from pll.store.tables import Opened
 
@@ -178,7 +178,7 @@ class Teacher:
 
     def _unfinished(self) -> Run | None:
         adopted = {record.run for record in self._review.rounds}
-        for run in self._runs.all():
+        for run in readable(self._runs.all()):
             lessons = run.config.decided_sets
             if lessons is not None and lessons.review == self._review.id and run.id not in adopted:
                 state = run.folder.state()["state"]

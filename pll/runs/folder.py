@@ -8,15 +8,18 @@ checkpoint/      state from which training continues to the same result
 labels.csv  model.safetensors  model.json        the result
 source/          a copy of the data file (up to 100 MB); source-test/ of the test file
 log.txt          events with their time, and the full trace of an error
+manifest.json    checksums of all these (pll.runs.manifest)
 run.lock         held by the process that is at work on it; released when that process dies
 """
 
 from __future__ import annotations
 
+import io
 import json
 import platform
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,12 +31,16 @@ from filelock import FileLock, Timeout
 
 import pll
 from pll.errors import UserError
-from pll.io import write_atomically, write_json, write_text
+from pll.io import json_text, write_json, write_text
 from pll.runs.config import RunConfig
+from pll.runs.manifest import CONFIG_FILE, MANIFEST_FILE, STATE_FILE, Manifest, check, check_listed
 from pll.training.metrics import METRICS
 
 State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted", "finished"]
 """`interrupted` is never written: it stands for `queued`, `running` and `paused` where nobody holds the lock."""
+
+ENDED: tuple[State, ...] = ("stopped", "failed", "finished")
+"""States in which nothing is written any more, until the run is resumed."""
 
 GLANCE = 0.5
 """Seconds to wait for the lock, which `is_locked` of another process may hold for a moment."""
@@ -53,8 +60,8 @@ class RunFolder:
     # ---- config and state ----------------------------------------------------------------------------------------
 
     def exists(self) -> bool:
-        """Return whether the folder holds a run."""
-        return (self.path / "config.json").exists()
+        """Return whether the folder holds a run, be its config.json missing."""
+        return (self.path / CONFIG_FILE).exists() or (self.path / MANIFEST_FILE).exists()
 
     def create(self, config: RunConfig) -> RunConfig:
         """Create the folder and return the config with its source files copied into it.
@@ -84,9 +91,12 @@ class RunFolder:
                 "numpy": numpy.__version__,
             },
         }
-        write_json(self.path / "config.json", about)
+        self._write_about(about)
         self.set_state("queued")
         return kept
+
+    def _write_about(self, about: dict[str, Any]) -> None:
+        Manifest(self.path).put(CONFIG_FILE, json_text(about).encode())
 
     def config(self) -> RunConfig:
         """Return the config that the run was started with.
@@ -99,7 +109,7 @@ class RunFolder:
             config = RunConfig.from_json(about["run"])
         except (TypeError, KeyError, AttributeError) as error:
             raise UserError(
-                f"{self.path / 'config.json'} is not of a run of this version of Candid ({error}); start a new run."
+                f"{self.path / CONFIG_FILE} is not of a run of this version of Candid ({error}); start a new run."
             ) from error
         test = config.test
         return replace(
@@ -122,7 +132,34 @@ class RunFolder:
         Raises:
             UserError: the folder holds no run, or its config.json cannot be read.
         """
-        return _read_json(self.path / "config.json", missing=f"There is no run in {self.path}.")
+        return self._read_json(CONFIG_FILE)
+
+    def _read_json(self, name: str) -> dict[str, Any]:
+        """Return the content of a file of the run.
+
+        Raises:
+            UserError: there is no run, or the file is damaged.
+        """
+        file = self.checked(name)
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise UserError(f"There is no run in {self.path}.") from error
+        except (OSError, ValueError, RecursionError) as error:
+            raise UserError(f"{file} cannot be read ({error}); start a new run.") from error
+        if not isinstance(found, dict):
+            raise UserError(f"{file} is not one of Candid's; start a new run.")
+        return found
+
+    def created(self) -> str:
+        """Return when the run was created, ISO 8601 in UTC; where config.json is damaged, when its folder changed.
+
+        Raises:
+            OSError: the folder is gone.
+        """
+        with suppress(UserError):
+            return str(self.about().get("created", ""))
+        return datetime.fromtimestamp(self.path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
 
     def _make(self) -> None:
         try:
@@ -132,20 +169,31 @@ class RunFolder:
 
     def note(self, **facts: Any) -> None:
         """Add facts to config.json that are known only after reading the data (fingerprint, sizes, all parameters)."""
-        write_json(self.path / "config.json", self.about() | facts)
+        self._write_about(self.about() | facts)
 
     def set_state(self, state: State, **facts: Any) -> None:
-        """Write the state of the run."""
-        write_json(self.path / "state.json", {"state": state, "changed": time.time(), **facts})
+        """Write the state of the run; where it has ended, the checksums of all files too, last."""
+        Manifest(self.path).forget(STATE_FILE)
+        write_json(self.path / STATE_FILE, {"state": state, "changed": time.time(), **facts})
+        if state in ENDED:
+            Manifest(self.path).seal()
+
+    def checked(self, name: str) -> Path:
+        """Return the path of a file of the run, once it is found to be what was written.
+
+        Raises:
+            DamagedError: it is not.
+        """
+        return check(self.path, name)
 
     def state(self) -> dict[str, Any]:
         """Return the content of state.json; `interrupted` where the run was at work and nobody holds the lock."""
-        missing = f"There is no run in {self.path}."
-        if self.exists() and not (self.path / "state.json").exists():  # it died between the two files
+        if self.exists() and not (self.path / STATE_FILE).exists():
+            self.checked(STATE_FILE)  # of a run that has ended, it is missing; else it died between the two files
             return {"state": "interrupted"}
-        known = _read_json(self.path / "state.json", missing)
+        known = self._read_json(STATE_FILE)
         if known.get("state") not in get_args(State):
-            raise UserError(f"{self.path / 'state.json'} does not say where the run stands; start a new run.")
+            raise UserError(f"{self.path / STATE_FILE} does not say where the run stands; start a new run.")
         if known["state"] in ("queued", "running", "paused") and not self.is_locked():
             known["state"] = "interrupted"
         return known
@@ -206,29 +254,39 @@ class RunFolder:
         Raises:
             UserError: the file is damaged.
         """
-        file = self.path / "metrics.csv"
+        file = self.checked("metrics.csv")
         try:
             text = file.read_text(encoding="utf-8")
         except FileNotFoundError:
             return []
+        except (OSError, ValueError) as error:  # not UTF-8
+            raise UserError(f"{file} is damaged ({error}); {self._remedy}.") from error
         lines = text[: text.rfind("\n") + 1].splitlines()  # the last line may be half-written
         try:
             return [_metrics_row(line) for line in lines[1:]]
         except ValueError as error:
-            raise UserError(f"{file} is damaged ({error}); mend or delete it.") from error
+            raise UserError(f"{file} is damaged ({error}); {self._remedy}.") from error
+
+    @property
+    def _remedy(self) -> str:
+        return f"run `candid check {self.path}`, which says what can be rebuilt"
 
     def rewind_metrics(self, epoch: int) -> None:
         """Delete the rows after `epoch`."""
-        kept = [[row[name] for name in METRICS] for row in self.metrics() if row["epoch"] <= epoch]
-        write_text(self.path / "metrics.csv", "".join(map(_csv_line, [METRICS, *kept])))
+        kept = [row for row in self.metrics() if row["epoch"] <= epoch] if epoch else []
+        Manifest(self.path).forget("metrics.csv")
+        write_text(self.path / "metrics.csv", metrics_text(kept))
 
     @property
     def _checkpoint_file(self) -> Path:
         return self.path / "checkpoint" / "checkpoint.pt"
 
     def save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        """Write what `PartialLabelEstimator.checkpoint` returned."""
-        write_atomically(self._checkpoint_file, lambda file: torch.save(checkpoint, file), durable=True)
+        """Write what `PartialLabelEstimator.checkpoint` returned, and list in the manifest what there is so far."""
+        content = io.BytesIO()  # straight to a full disk, torch speaks of positions in the file
+        torch.save(checkpoint, content)
+        name = self._checkpoint_file.relative_to(self.path).as_posix()
+        Manifest(self.path).put(name, content.getvalue(), durable=True, record=True)
 
     def checkpoint(self) -> dict[str, Any] | None:
         """Return the last checkpoint, or None.
@@ -240,6 +298,7 @@ class RunFolder:
         if not file.exists():
             return None
         try:
+            self.checked(file.relative_to(self.path).as_posix())
             checkpoint: dict[str, Any] = torch.load(file, map_location="cpu", weights_only=True)
             _ = checkpoint["epoch"]
         except Exception as error:  # torch raises many types, with advice for programmers
@@ -256,8 +315,9 @@ class RunFolder:
 
 
 def check_has_result(folder: RunFolder) -> None:
-    """Raise UserError where a run has no labels and no model, or these are not those of its label weights."""
+    """Raise UserError where a run has no labels and no model, or these are damaged."""
     state = folder.state()["state"]
+    check_listed(folder.path, "model.*", "features.*", "history/final.*")
     if not (folder.path / "model.json").exists() or not (folder.history / "final.npy").exists():
         raise UserError(f"The run in {folder.path} has no result yet ({state}); finish or stop it first.")
 
@@ -266,27 +326,20 @@ def list_runs(root: Path) -> Iterable[RunFolder]:
     """Return the runs under a folder, newest first."""
     if not root.is_dir():
         return []
-    folders = [RunFolder(file.parent) for file in root.glob("*/config.json")]
-    return sorted(folders, key=_created, reverse=True)
+    found = {file.parent for name in (CONFIG_FILE, MANIFEST_FILE) for file in root.glob(f"*/{name}")}
+    return sorted(map(RunFolder, found), key=_created, reverse=True)
 
 
 def _created(folder: RunFolder) -> str:
     try:
-        return str(folder.about().get("created", ""))
-    except UserError:  # deleted since it was found, or damaged: reading more of it raises
+        return folder.created()
+    except OSError:  # deleted since it was found
         return ""
 
 
-def _read_json(file: Path, missing: str) -> dict[str, Any]:
-    try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(missing) from error
-    except (OSError, ValueError) as error:
-        raise UserError(f"{file} cannot be read ({error}); start a new run.") from error
-    if not isinstance(found, dict):
-        raise UserError(f"{file} is not one of Candid's; start a new run.")
-    return found
+def metrics_text(rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return the text of metrics.csv; what a row does not have is an empty field."""
+    return "".join(map(_csv_line, [METRICS, *([row.get(name) for name in METRICS] for row in rows)]))
 
 
 def _metrics_row(line: str) -> dict[str, Any]:

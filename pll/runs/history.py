@@ -24,12 +24,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.io import save_array, write_json
+from pll.errors import UserError
+from pll.io import save_array, write_atomically, write_json
+from pll.runs.manifest import SETTLED, check
 from pll.training.metrics import EpochRecord
 from pll.weights import Sharpness, Weights, sharpness
 
@@ -41,8 +44,6 @@ TRACKED = 400
 """Number of examples stored in every epoch."""
 TRIES = 20
 """Attempts of a reader where frames are deleted while it reads."""
-SETTLED = 2 * 10**9
-"""Nanoseconds after which another change of a folder certainly gives another time stamp; FAT counts in 2 s."""
 BINS = 20
 """Bins of the confidence and entropy summaries, over [0, 1]."""
 
@@ -70,13 +71,12 @@ class HistoryWriter:
         first: Weights | None = None,
     ) -> None:
         self.folder = folder
-        self._candidates = candidates
         self._y = y
         self._most_frames = min(MAX_FRAMES, max(MIN_FRAMES, budget // (4 * candidates.nnz)))
         (folder / "frames").mkdir(parents=True, exist_ok=True)
         if not (folder / "tracked.npy").exists():
-            save_array(folder / "tracked.npy", _choose_tracked(len(candidates), tracked))
-        self._tracked_at = candidates.positions(np.load(folder / "tracked.npy"))
+            save_array(folder / "tracked.npy", choose_tracked(len(candidates), tracked))
+        self._tracked_at = candidates.positions(_read_tracked(folder, len(candidates)))
         self._epochs = _frame_epochs(folder)
         self._stride = _stride(self._epochs)
         self._drop_between()  # a process that died may have been thinning
@@ -107,9 +107,8 @@ class HistoryWriter:
         self._epochs = [old for old in self._epochs if old <= epoch]
 
     def _write(self, epoch: int, weights: Weights, sharp: Sharpness) -> None:
-        self._append("tracked.f32", epoch, weights[self._tracked_at])
-        self._append("confidence.f32", epoch, confidence_counts(sharp, self._y).ravel())
-        self._append("entropy.f32", epoch, _histogram(sharp.entropy))
+        for name, row in _table_rows(weights, sharp, self._tracked_at, self._y).items():
+            self._append(name, epoch, row)
         if epoch % self._stride == 0:
             save_array(_frame(self.folder, epoch), weights)
             self._epochs.append(epoch)
@@ -160,7 +159,7 @@ class History:
 
     def __init__(self, folder: Path, candidates: CandidateSets) -> None:
         self.folder = folder
-        self._candidates = candidates
+        self.candidates = candidates
         self._known: tuple[tuple[int | None, int | None], _Index] | None = None
 
     def epochs(self) -> list[int]:
@@ -186,14 +185,15 @@ class History:
 
         Raises:
             FileNotFoundError: nothing is stored yet.
+            UserError: a frame is damaged.
         """
         index = self._index()
-        at = None if rows is None else self._candidates.positions(rows)
+        at = None if rows is None else self.candidates.positions(rows)
         for epoch in epochs:
             for _ in range(TRIES):
                 stored = self._nearest(index, epoch)
                 try:
-                    frame: Weights = np.load(self._file(index, stored), mmap_mode=None if at is None else "r")
+                    frame = self._read(self._file(index, stored), in_memory=at is None)
                     break
                 except FileNotFoundError:  # thinned out since the index was read
                     index = self._read_index()
@@ -213,22 +213,37 @@ class History:
         """Return the stored epochs of one example, and its label weights in them, (epochs, |S_i|)."""
         followed = np.flatnonzero(self.tracked == row)
         if len(followed):
-            start = int(self._candidates.sizes[self.tracked[: followed[0]]].sum())
-            table = self._table("tracked.f32", int(self._candidates.sizes[self.tracked].sum()))
-            story = table[:, start : start + int(self._candidates.sizes[row])]
+            start = int(self.candidates.sizes[self.tracked[: followed[0]]].sum())
+            table = self._table("tracked.f32", int(self.candidates.sizes[self.tracked].sum()))
+            story = table[:, start : start + int(self.candidates.sizes[row])]
             final = self._index().final
             if final is not None and final < len(story):  # after a stop: the model's, not the last training pass's
                 story[final] = self.weights(final, np.array([row]))
             return list(range(len(story))), story
         found = dict(self.frames(self.epochs(), np.array([row])))
         values = np.array(list(found.values()), dtype=np.float32)
-        return list(found), values.reshape(len(found), int(self._candidates.sizes[row]))
+        return list(found), values.reshape(len(found), int(self.candidates.sizes[row]))
 
     @cached_property
     def tracked(self) -> npt.NDArray[np.int64]:
         """(t,) the examples stored in every epoch."""
-        tracked: npt.NDArray[np.int64] = np.load(self.folder / "tracked.npy")
-        return tracked
+        return _read_tracked(self.folder, len(self.candidates))
+
+    def final(self) -> Weights:
+        """Return (nnz,) the label weights of the final model.
+
+        Raises:
+            UserError: the run has not ended, or they are damaged.
+        """
+        file = self.folder / "final.npy"
+        try:
+            weights = self._read(file)
+        except FileNotFoundError as error:
+            raise UserError(f"There are no final label weights in {self.folder}; finish or stop the run.") from error
+        total = np.add.reduceat(weights.astype(np.float64), self.candidates.indptr[:-1])
+        if not (weights.min() >= 0 and np.allclose(total, 1, atol=1e-3)):  # a NaN compares as false
+            raise _damaged(file, "label weights must be at least 0 and sum to 1 over the candidates of an example")
+        return weights
 
     def confidence(self) -> npt.NDArray[np.float32]:
         """Return (epochs, 2, BINS) counts of right (or unknown) and wrong examples by confidence."""
@@ -241,7 +256,10 @@ class History:
     def changes(self) -> npt.NDArray[np.int64] | None:
         """Return (n,) how often each identified label changed; None until the run has ended."""
         file = self.folder / "changes.npy"
-        return np.load(file) if file.exists() else None
+        if not file.exists():
+            return None
+        changes: npt.NDArray[np.int64] = read_array(file, (len(self.candidates),))
+        return changes
 
     def _index(self) -> _Index:
         """Return the index of frames, cached while neither the frames nor the final frame change."""
@@ -259,11 +277,13 @@ class History:
         return _changed_at(self.folder / "frames"), _changed_at(self.folder / "final.json")
 
     def _read_index(self) -> _Index:
-        frames = _frame_epochs(self.folder)
+        frames, file = _frame_epochs(self.folder), self.folder / "final.json"
         try:
-            final = int(json.loads((self.folder / "final.json").read_text())["epoch"])
+            final = int(json.loads(_checked(file).read_text(encoding="utf-8"))["epoch"])
         except FileNotFoundError:
             return _Index(tuple(frames), None)
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            raise _damaged(file, str(error)) from error
         return _Index(tuple(sorted({*frames, final})), final)
 
     def _nearest(self, index: _Index, epoch: int) -> int:
@@ -275,11 +295,52 @@ class History:
     def _file(self, index: _Index, epoch: int) -> Path:
         return self.folder / "final.npy" if epoch == index.final else _frame(self.folder, epoch)
 
+    def _read(self, file: Path, *, in_memory: bool = True) -> Weights:
+        """Return the label weights of a frame, in memory or mapped.
+
+        Raises:
+            FileNotFoundError: there is no such frame.
+            UserError: it is damaged.
+        """
+        weights: Weights = read_array(file, (self.candidates.nnz,), in_memory=in_memory)
+        if weights.dtype != np.float32:
+            raise _damaged(file, f"it holds {weights.dtype}")
+        return weights
+
     def _table(self, name: str, width: int) -> npt.NDArray[np.float32]:
-        file = self.folder / name
+        file = _checked(self.folder / name)
         flat = np.fromfile(file, dtype="<f4") if file.exists() else np.empty(0, dtype="<f4")
         complete = len(flat) // width  # without a row that is being written
         return flat[: complete * width].reshape(complete, width)
+
+
+def rebuild_table(history: History, name: str, epochs: int, y: npt.NDArray[np.int64] | None) -> None:
+    """Write a table of a history again from its frames; the rows of epochs without a frame are NaN.
+
+    Args:
+        history: its other files are sound.
+        name: `tracked.f32`, `confidence.f32` or `entropy.f32`.
+        epochs: the last epoch.
+        y: (n,) true labels, −1 where unknown.
+    """
+    sets = history.candidates
+    at = sets.positions(history.tracked)
+    width = {"tracked.f32": len(at), "confidence.f32": 2 * BINS, "entropy.f32": BINS}[name]
+    table = np.full((epochs + 1, width), np.nan, dtype="<f4")
+    for epoch, weights in history.frames([epoch for epoch in history.epochs() if epoch <= epochs]):
+        table[epoch] = _table_rows(weights, sharpness(weights, sets), at, y)[name]
+    write_atomically(history.folder / name, lambda part: part.write_bytes(table.tobytes()))
+
+
+def _table_rows(
+    weights: Weights, sharp: Sharpness, tracked_at: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None
+) -> dict[str, npt.NDArray[np.float32]]:
+    """Return the rows that an epoch adds to the tables of a history."""
+    return {
+        "tracked.f32": weights[tracked_at],
+        "confidence.f32": confidence_counts(sharp, y).ravel(),
+        "entropy.f32": _histogram(sharp.entropy),
+    }
 
 
 def confidence_counts(sharp: Sharpness, y: npt.NDArray[np.int64] | None) -> npt.NDArray[np.float32]:
@@ -294,6 +355,56 @@ def _histogram(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Return counts over BINS equal bins of [0, 1]."""
     bins = np.minimum((values * BINS).astype(np.int64), BINS - 1)
     return np.bincount(bins, minlength=BINS).astype(np.float32)
+
+
+def read_array(file: Path, shape: tuple[int, ...] | None, *, in_memory: bool = True) -> npt.NDArray[Any]:
+    """Return an array of a history, once its file is found to be what was written.
+
+    Args:
+        file: in the folder of the history, or in its `frames`.
+        shape: what it must have; None for any of one dimension.
+        in_memory: read it; else it is mapped.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        UserError: it is damaged.
+    """
+    _checked(file)
+    try:
+        array: npt.NDArray[Any] = np.load(file, mmap_mode=None if in_memory else "r", allow_pickle=False)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError, EOFError) as error:
+        raise _damaged(file, str(error)) from error
+    if not isinstance(array, np.ndarray) or array.ndim != 1 or shape not in (None, array.shape):
+        raise _damaged(file, f"its shape is {array.shape}" + ("" if shape is None else f", not {shape}"))
+    return array
+
+
+def _read_tracked(folder: Path, n: int) -> npt.NDArray[np.int64]:
+    file = folder / "tracked.npy"
+    try:
+        tracked = read_array(file, None)
+    except FileNotFoundError as error:
+        raise _damaged(file, "it is missing") from error
+    if tracked.dtype != np.int64 or not ((tracked >= 0) & (tracked < n)).all():
+        raise _damaged(file, f"it should hold rows from 0 to {n - 1}")
+    return tracked
+
+
+def _checked(file: Path) -> Path:
+    """Return a file of a history, once it is found to be what was written; DamagedError else."""
+    run = _run_of(file)
+    return check(run, file.relative_to(run).as_posix())
+
+
+def _run_of(file: Path) -> Path:
+    return file.parents[2 if file.parent.name == "frames" else 1]
+
+
+def _damaged(file: Path, reason: str) -> UserError:
+    run = _run_of(file)
+    return UserError(f"{file} is damaged ({reason}). Run `candid check {run}`: it says what can be rebuilt.")
 
 
 def _cut(file: Path, rows: int, width: int) -> None:
@@ -325,7 +436,7 @@ def _stride(epochs: list[int]) -> int:
     return epochs[1] - epochs[0] if len(epochs) > 1 else 1
 
 
-def _choose_tracked(n: int, count: int) -> npt.NDArray[np.int64]:
+def choose_tracked(n: int, count: int = TRACKED) -> npt.NDArray[np.int64]:
     """Draw a fixed sample, the same for all runs with the same number of examples."""
     rng = np.random.default_rng(0)
     return np.sort(rng.choice(n, size=min(count, n), replace=False)).astype(np.int64)

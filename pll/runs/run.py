@@ -7,7 +7,8 @@ thread that is paused, stepped and stopped.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +16,7 @@ from typing import TypeVar
 
 from pll.analysis.health import Health
 from pll.analysis.protocol import Parts
+from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
 from pll.runs import runner
 from pll.runs.config import RunConfig
@@ -113,3 +115,13 @@ class Run(Worker):
 
     def _paths(self) -> Sequence[Path]:
         return [self.folder.path]
+
+
+def readable(runs: Iterable[Run]) -> list[Run]:
+    """Return the runs whose settings and metrics can be read, in the same order; damaged ones are left out."""
+    found = []
+    for run in runs:
+        with suppress(UserError):
+            run.snapshot()
+            found.append(run)
+    return found

@@ -31,11 +31,14 @@ from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter
 from pll.runs.labels_table import label_table, labels_frame, predicted_frame, write_labels
+from pll.runs.manifest import THINNED, DamagedError, Manifest, damages, matches
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
 from pll.weights import Weights, sharpness
 
 CHECKPOINT_EVERY = 10.0
 """Seconds between checkpoints."""
+RESULTS = ("labels.csv", "model.*", "features.*", "history/final.*", "history/changes.npy")
+"""What is written when a run ends, or is stopped."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +161,7 @@ def run_epochs(
         return (yield from _Fitting(folder, load, hook, on_ready, on_record).epochs())
     except Exception as error:  # KeyboardInterrupt leaves an interrupted run
         message = explain(error)
-        with suppress(OSError):  # a full disk must not hide the first error
+        with suppress(OSError, UserError):  # a full disk, or a damaged manifest, must not hide the first error
             folder.log(traceback.format_exc())
             folder.set_state("failed", error=message)
         if isinstance(error, UserError):
@@ -260,12 +263,9 @@ class _Fitting:
         final = Monitor(train.sets(), train.y, None if test is None else test.y).record(
             epoch, weights, predicted_test=predicted
         )
-        metrics = {"method": self.config.method, "epoch": epoch} | {
-            name: getattr(final, name)
-            for name in ("mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy")
-        }
-        metrics |= {"known_labels": _known(train), "known_test_labels": 0 if test is None else _known(test)}
-        write_labels(self._labels(weights), self.folder.path / "labels.csv")
+        metrics = final_metrics(self.config.method, final, train, test)
+        Manifest(self.folder.path).forget(*RESULTS)
+        write_labels(label_rows(self.parts, self.estimator, weights), self.folder.path / "labels.csv")
         save_model(
             self.estimator,
             self.folder.path,
@@ -281,14 +281,6 @@ class _Fitting:
         ended: State = "finished" if state == "finished" else "stopped"
         self.folder.set_state(ended, metrics=metrics, notes=notes, health=health)
         return Outcome(state, metrics, health)
-
-    def _labels(self, weights: Weights) -> pd.DataFrame:
-        train, held = self.parts.train, self.parts.held
-        learnt = labels_frame(train.sets(), weights, train.row_ids, y=train.y)
-        if held is None:
-            return learnt
-        predicted = predicted_frame(self.estimator, held, train.class_names)
-        return label_table(learnt, train.sets(), predicted, held.candidates, self.parts.order).frame
 
     def _health(self, weights: Weights, *, check: bool) -> Health:
         """Return the health of the run.
@@ -321,11 +313,16 @@ class _Fitting:
         remove_parts(self.folder.path)
         if checkpoint is None:
             shutil.rmtree(self.folder.history, ignore_errors=True)
+        else:
+            self._check_history()
         epoch = 0 if checkpoint is None else checkpoint["epoch"]
+        manifest = Manifest(self.folder.path)
+        manifest.forget("history/*", "metrics.csv")  # before they are rewritten
         self.folder.rewind_metrics(epoch)
         train = self.parts.train
         self.history = HistoryWriter(self.folder.history, train.sets(), train.y, first=first)
         self.history.rewind(epoch)
+        manifest.record()
         return checkpoint
 
     def _unused(self) -> list[str]:
@@ -333,6 +330,19 @@ class _Fitting:
         if self.parts.train.prior is None or self.estimator.takes_prior:
             return []
         return [f"{self.estimator.title} does not use the prior of the candidates; it takes them all alike."]
+
+    def _check_history(self) -> None:
+        """Refuse a damaged history, which the run would go on with; a damaged frame is deleted, as others are in time.
+
+        Raises:
+            DamagedError: a file that holds all epochs is damaged.
+        """
+        for damage in damages(self.folder.path):
+            if matches(damage.name, (THINNED,)):
+                (self.folder.path / damage.name).unlink(missing_ok=True)
+                self.folder.log(f"{damage.words}; deleted")
+            elif matches(damage.name, ("history/*", "metrics.csv")):
+                raise DamagedError(self.folder.path, damage)
 
     def _note_facts(self) -> None:
         train, test = self.parts.train, self.parts.test
@@ -354,6 +364,25 @@ class _Fitting:
             },
             epochs=self.estimator.total_epochs(),
         )
+
+
+def final_metrics(
+    method: str, final: EpochRecord, train: PartialLabelDataset, test: PartialLabelDataset | None
+) -> dict[str, Any]:
+    """Return the final metrics of a run, from the record of its final model."""
+    names = ("mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy")
+    metrics = {"method": method, "epoch": final.epoch} | {name: getattr(final, name) for name in names}
+    return metrics | {"known_labels": _known(train), "known_test_labels": 0 if test is None else _known(test)}
+
+
+def label_rows(parts: Parts, estimator: PartialLabelEstimator, weights: Weights) -> pd.DataFrame:
+    """Return the rows of labels.csv: identified labels of what was trained on, predicted ones of what was held out."""
+    train, held = parts.train, parts.held
+    learnt = labels_frame(train.sets(), weights, train.row_ids, y=train.y)
+    if held is None:
+        return learnt
+    predicted = predicted_frame(estimator, held, train.class_names)
+    return label_table(learnt, train.sets(), predicted, held.candidates, parts.order).frame
 
 
 def _known(data: PartialLabelDataset) -> int:

@@ -63,7 +63,9 @@ def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: floa
     """Estimate the remaining seconds from the mean of the last 20 epochs; `pace` is the minimum of an epoch."""
     if not rows or total is None:
         return None
-    recent: list[float] = [row["seconds"] for row in rows[-20:]]
+    recent: list[float] = [row["seconds"] for row in rows[-20:] if row["seconds"] is not None]
+    if not recent:
+        return None
     return (total - int(rows[-1]["epoch"])) * max(pace, sum(recent) / len(recent))
 
 

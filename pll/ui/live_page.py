@@ -11,6 +11,7 @@ from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 from pll.runs.worker import Worker
 from pll.ui import session
 from pll.ui.format import ICONS, STATES
+from pll.ui.review.error_messages import show_errors
 
 T = TypeVar("T", bound=Worker)
 IDLE = 3.0
@@ -59,6 +60,7 @@ def refreshed(draw: Callable[[T, str], None], what: T, state: str, every: float)
     """
     pause = {"running": every, "queued": every, "paused": IDLE}.get(state)
 
+    @show_errors
     def draw_settled() -> None:
         session.settle_address()
         if session.registry().role(what) is None:

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from pll.errors import UserError
 from pll.paths import app_root
 from pll.ui import login, session
+from pll.ui.format import plain
 from pll.ui.routes import PAGES
 from pll.ui.view_state import hides_navigation
 
@@ -17,7 +19,11 @@ st.logo(str(ASSETS / "logo.svg"), size="large")
 st.html(HERE / "frame.css")
 login.require()
 session.settle_address()
-st.navigation([st.Page(**page) for page in PAGES.values()], position="hidden" if hides_navigation() else "top").run()
+page = st.navigation([st.Page(**page) for page in PAGES.values()], position="hidden" if hides_navigation() else "top")
+try:
+    page.run()
+except UserError as error:  # a damaged run, a full disk: what is on the page already stays
+    st.error(plain(str(error)), icon=":material/error:")
 login.menu()
 login.go_back()
 session.address_is_sent()

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from pll.catalog.sources import Source
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
 from pll.runs.comparison import lane_configs
 from pll.runs.config import RunConfig
 from pll.runs.registry import default_registry
+from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.review import service
 from pll.ui.routes import PAGES
-from tests.page_helpers import begun, button
+from tests.faults.damage import Case, damaged
+from tests.page_helpers import begun, button, said
 from tests.review_helpers import answer, given
 
 
@@ -93,3 +97,19 @@ def test_deleting_a_run_under_review_asks_and_keeps_run_and_decisions(open_page:
     found = registry.get(kept.name)
     with service.store().read(review_id(found.folder)) as reader:
         assert reader.n_decisions() == (1, 1)
+
+
+@pytest.mark.parametrize("name", ["metrics.csv", "config.json", "state.json", "manifest.json"])
+def test_a_damaged_run_says_so_in_its_own_row(open_page: Any, finished: Run, name: str) -> None:
+    sound = finished.folder.path
+    bad = damaged(sound, Case(name, "flip"), sound.with_name("bad"))
+    page = open_page("home")
+    assert not page.exception
+    assert any(f"{name} is damaged" in element.value for element in page.text)
+    assert finished.config.name in said(page)
+    page = open_page("train", run="bad")
+    assert not page.exception and f"{name} is damaged" in page.error[0].value
+    page = open_page("home")
+    page.button("delete-bad").click().run()
+    assert not bad.exists()
+    assert finished.folder.exists()

@@ -135,7 +135,7 @@ def _changed(lanes: Sequence[LaneView]) -> npt.NDArray[np.float32]:
     most = max(len(lane.snapshot.rows) for lane in lanes)
     shares = np.zeros((len(lanes), most), dtype=np.float32)
     for line, lane in zip(shares, lanes, strict=True):
-        line[: len(lane.snapshot.rows)] = [row["changed_labels"] / len(lane.data) for row in lane.snapshot.rows]
+        line[: len(lane.snapshot.rows)] = [(row["changed_labels"] or 0) / len(lane.data) for row in lane.snapshot.rows]
     return np.asarray(shares.mean(axis=0))
 
 

@@ -11,12 +11,11 @@ import streamlit as st
 
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
 from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
 from pll.runs.comparison import MOST_LANES, USUAL, Comparison, lane_configs, why_not
 from pll.runs.config import RunConfig
-from pll.runs.run import Run
+from pll.runs.run import Run, readable
 from pll.runs.runner import new_estimator
 from pll.synthesis import FLIPS, Flip
 from pll.training.models import MODEL_INFO
@@ -215,7 +214,7 @@ def begin(configs: Sequence[RunConfig], seconds: float) -> Comparison:
 
 def choose_runs() -> list[str]:
     """Finished and stopped runs of the past."""
-    runs = {run.id: run for run in session.registry().all() if _can_be_shown(run)}
+    runs = {run.id: run for run in readable(session.registry().all()) if _can_be_shown(run)}
     if len(runs) < 2:
         st.info("Fewer than two runs have a result. Train more runs, or train methods together here.")
         return []
@@ -232,10 +231,8 @@ def choose_runs() -> list[str]:
 
 
 def _can_be_shown(run: Run) -> bool:
-    try:
-        return run.snapshot().state in ("finished", "stopped") and bool(run.folder.metrics())
-    except UserError:
-        return False
+    snapshot = run.snapshot()
+    return snapshot.state in ("finished", "stopped") and bool(snapshot.rows)
 
 
 def run_title(run: Run) -> str:

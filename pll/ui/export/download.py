@@ -13,7 +13,7 @@ from pll.export import ExportSource
 from pll.export.convert import Conversion, format_of, of_run, results_of
 from pll.formats import FORMATS
 from pll.runs.folder import RunFolder
-from pll.runs.run import Run
+from pll.runs.run import Run, readable
 from pll.ui import session
 from pll.ui.format import method_title
 
@@ -26,7 +26,7 @@ MIME = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "appli
 
 def runs_with_result() -> list[Run]:
     """The runs that have something to take away, the newest first."""
-    return [run for run in session.registry().all() if (run.folder.path / "model.json").exists()]
+    return [run for run in readable(session.registry().all()) if (run.folder.path / "model.json").exists()]
 
 
 def choose_run(in_view: Run | None, runs: Sequence[Run]) -> None:

@@ -28,7 +28,7 @@ def runs() -> None:
         try:
             lanes_row(one) if isinstance(one, Comparison) else row(one, one.snapshot())
         except UserError as error:
-            st.caption(plain(f"{one.id}: {error}"))
+            damaged_row(one, str(error))
     if len(past) > RECENT:
         st.caption(f"The last {RECENT} of {count(len(past), 'run')}; the export page offers every one with a result.")
 
@@ -55,8 +55,8 @@ def of_the_past(*, everybodys: bool = False) -> list[Run | Comparison]:
     made: list[tuple[str, Run | Comparison]] = [(one.lanes.created, one) for one in comparisons]
     for run in session.registry().all(everybodys=everybodys):
         if run.id not in lanes:
-            with suppress(UserError):  # damaged, or deleted meanwhile
-                made.append((str(run.folder.about().get("created", "")), run))
+            with suppress(OSError):  # deleted meanwhile
+                made.append((run.folder.created(), run))
     return [one for _, one in sorted(made, key=lambda pair: pair[0], reverse=True)]
 
 
@@ -76,6 +76,17 @@ def lanes_row(comparison: Comparison) -> None:
                 together = " and the runs of its lanes" if comparison.lanes.together else "; its runs stay"
                 st.write(f"Move this comparison{together} to the bin?")
                 _ask_to_delete(comparison)
+
+
+def damaged_row(one: Run | Comparison, problem: str) -> None:
+    """One run or comparison whose files cannot be read: what is wrong, and the way to remove it."""
+    name, said, actions = st.columns([3, 6, 3], vertical_alignment="center")
+    name.markdown(f":material/broken_image: **Damaged**  \n{one.id}")
+    with said:
+        st.text(problem)
+    with actions.container(horizontal=True), st.popover("", icon=":material/delete:", type="tertiary", help="Delete"):
+        st.write("Move its folder to the bin, with all that may still be readable in it?")
+        _ask_to_delete(one)
 
 
 def row(run: Run, snapshot: Snapshot) -> None:
@@ -149,7 +160,11 @@ def _under_review(one: Run | Comparison) -> str:
     runs = one.runs if isinstance(one, Comparison) and one.lanes.together else [one] if isinstance(one, Run) else []
     decisions, reviewers = 0, 0
     for run in runs:
-        with store().read(review_id(run.folder)) as reader:
+        try:
+            review = review_id(run.folder)
+        except UserError:  # damaged: which review it belongs to is not known
+            continue
+        with store().read(review) as reader:
             own, people = reader.n_decisions()
         decisions, reviewers = decisions + own, max(reviewers, people)
     if not decisions:

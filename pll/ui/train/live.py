@@ -84,7 +84,7 @@ def progress(now: Scene) -> None:
         follow=now.looking.follow,
         live=snapshot.is_active,
         asked=now.looking.asked,
-        changed=np.array([row["changed_labels"] / n for row in snapshot.rows], dtype=np.float32),
+        changed=np.array([(row["changed_labels"] or 0) / n for row in snapshot.rows], dtype=np.float32),
         on_look=now.looking.look,
     )
 
@@ -92,7 +92,8 @@ def progress(now: Scene) -> None:
 def figures(now: Scene) -> None:
     """The strip of five figures, at the epoch in view."""
     snapshot, row = now.snapshot, now.row
-    spent = sum(r["seconds"] for r in snapshot.rows)
+    spent = sum(r["seconds"] or 0.0 for r in snapshot.rows)
+    changed = row.get("changed_labels", 0)
     sure = float((now.frame.sharp.confidence >= SURE).mean()) if now.frame.epoch else None
     truth = None if now.data.y is None else identified(row, now.data, now.run.parts().test)
     strip = [
@@ -100,7 +101,7 @@ def figures(now: Scene) -> None:
         ("Identified", *truth, _I)
         if truth is not None
         else ("Sure", percent(sure), f"label weight {SURE * 100:.0f} % or more", _S),
-        ("Changed", f"{row.get('changed_labels', 0):,}", f"of {count(len(now.data), 'label')}", _C),
+        ("Changed", "–" if changed is None else f"{changed:,}", f"of {count(len(now.data), 'label')}", _C),
         (
             "Mean confidence",
             percent(row.get("mean_confidence")),

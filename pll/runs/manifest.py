@@ -1,0 +1,398 @@
+"""Checksums of the files of a run: `manifest.json`, by which damage is noticed wherever results are read.
+
+    {"version": 1, "complete": true, "files": {"labels.csv": {"bytes": 812, "sha256": "…"}, …},
+     "config": "…", "check": "…"}
+
+`complete` is true once a run has ended and everything is listed; the manifest is then the last file written. Before
+that, it lists what the run can be resumed from. `config` is the text of config.json, which nothing else could bring
+back; `check` is the checksum of the manifest itself.
+
+Whoever writes changes the manifest first and the file afterwards, so a process may die at any moment without a sound
+file looking damaged: a file that is replaced is listed with both checksums (`before`), one that is rewritten is taken
+off the list, and of files that only grow the list knows the beginning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, Literal
+
+from pll.errors import UserError
+from pll.io import PART, write_atomically
+
+MANIFEST_FILE, CONFIG_FILE, STATE_FILE = "manifest.json", "config.json", "state.json"
+VERSION = 1
+UNLISTED = (
+    *(MANIFEST_FILE, "run.lock", "control.json", "comparison.json", "access.json", "deleted.json"),
+    *("review/*", f"*{PART}*"),
+)
+"""Not results of the run; the files in review/ are named by their checksums."""
+GROWING = ("metrics.csv", "log.txt", "history/*.f32")
+"""Files that are appended to while the run trains."""
+THINNED = "history/frames/*"
+"""Files of which some are deleted while the run trains."""
+SETTLED = 2 * 10**9
+"""Nanoseconds after which another change of a file certainly gives another time stamp; FAT counts in 2 s."""
+REMEMBERED = 20_000
+"""Files whose checksums are kept in memory."""
+
+What = Literal["missing", "changed", "shorter", "unreadable"]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What a file must be.
+
+    Attributes:
+        bytes: its size; of a file that may have grown since, that of its beginning.
+        sha256: checksum of that many bytes.
+        before: checksum of the content that is being replaced; "" for none.
+    """
+
+    bytes: int
+    sha256: str
+    before: str = ""
+
+
+@dataclass(frozen=True)
+class Damage:
+    """A file that is not what was written.
+
+    Attributes:
+        name: path within the folder of the run.
+        what: how it differs.
+    """
+
+    name: str
+    what: What
+
+    @property
+    def words(self) -> str:
+        """A clause for messages: the file and its damage."""
+        said = {
+            "missing": "is missing",
+            "changed": "is damaged: its content is not what was written",
+            "shorter": "is damaged: its end is missing",
+            "unreadable": "cannot be read",
+        }
+        return f"{self.name} {said[self.what]}"
+
+
+class DamagedError(UserError):
+    """Raised where a file of a run is not what was written.
+
+    Args:
+        folder: of the run.
+        damage: the file, and how it differs.
+    """
+
+    def __init__(self, folder: Path, damage: Damage) -> None:
+        self.damage = damage
+        super().__init__(
+            f"In the run {folder}, {damage.words}. Run `candid check {folder}`: it says what can be rebuilt."
+        )
+
+
+class Manifest:
+    """The manifest of one run, for whoever writes the run's files; readers call `check`.
+
+    Args:
+        folder: of the run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        known = read_manifest(folder)
+        self.complete = known is not None and known.complete
+        self.files = {} if known is None else dict(known.files)
+        self.config = "" if known is None else known.config
+
+    def put(self, name: str, content: bytes, *, durable: bool = False, record: bool = False) -> None:
+        """Replace a file, atomically; at every moment it is one that the manifest knows.
+
+        Args:
+            name: path within the folder.
+            content: of the file.
+            durable: flush it to the disk, and first what the manifest says about it.
+            record: also list files that are new or have grown, as `record` does.
+        """
+        if record:
+            self._record(durable)
+        old = self.files.get(name)
+        self.files[name] = Entry(len(content), hashlib.sha256(content).hexdigest(), "" if old is None else old.sha256)
+        if name == CONFIG_FILE:
+            self.config = content.decode()
+        self._write(durable)
+        write_atomically(self.folder / name, lambda part: part.write_bytes(content), durable=durable)
+
+    def forget(self, *patterns: str) -> None:
+        """Take files off the list that are about to be rewritten; the run is then not complete."""
+        kept = {name: entry for name, entry in self.files.items() if not matches(name, patterns)}
+        if self.complete or len(kept) < len(self.files):
+            self.files, self.complete = kept, False
+            self._write()
+
+    def record(self) -> None:
+        """List files that are new or have grown, and drop those that are gone. Others are not read again."""
+        self._record()
+        self._write()
+
+    def relist(self, name: str) -> Entry | None:
+        """List a file as it is now, be it damaged before; returns what is listed, None where the file is gone."""
+        file = self.folder / name
+        self.files.pop(name, None)
+        if file.exists():
+            size = file.stat().st_size
+            self.files[name] = Entry(size, hash_of(file, size))
+        self._write()
+        return self.files.get(name)
+
+    def seal(self) -> None:
+        """List every file: the run has ended. Called after the last file is written."""
+        self.files = {name: Entry(entry.bytes, entry.sha256) for name, entry in self.files.items()}
+        self.files.pop(STATE_FILE, None)
+        self.complete = True
+        self._record()
+        self._write()
+
+    def _record(self, durable: bool = False) -> None:
+        there = [name for name in listed_files(self.folder) if self.complete or name != STATE_FILE]
+        known = {name: entry for name, entry in self.files.items() if name in set(there)}
+        for name in there:
+            file, entry = self.folder / name, known.get(name)
+            grows = matches(name, GROWING)
+            size = file.stat().st_size
+            if entry is not None and not (grows and size > entry.bytes):
+                continue
+            if entry is not None and hash_of(file, entry.bytes) != entry.sha256:
+                continue  # damaged since it was listed: it is not listed as sound
+            if durable and grows:
+                _flush(file)
+            known[name] = Entry(size, hash_of(file, size))
+        self.files = known
+
+    def _write(self, durable: bool = False) -> None:
+        files = {name: asdict(entry) for name, entry in sorted(self.files.items())}
+        body = {"version": VERSION, "complete": self.complete, "files": files, "config": self.config}
+        text = json.dumps(body | {"check": _own_check(body)}, indent=1, ensure_ascii=False)
+        write_atomically(
+            self.folder / MANIFEST_FILE, lambda part: part.write_text(text, encoding="utf-8"), durable=durable
+        )
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Content of manifest.json.
+
+    Attributes:
+        complete: whether the run has ended and every file is listed.
+        files: name → what it must be.
+        config: the text of config.json; "" where it is not known.
+    """
+
+    complete: bool
+    files: dict[str, Entry]
+    config: str = ""
+
+
+def read_manifest(folder: Path) -> Listing | None:
+    """Return what manifest.json says; None where there is none, as in a run of an earlier version.
+
+    Raises:
+        DamagedError: it is damaged.
+    """
+    file = folder / MANIFEST_FILE
+    try:
+        facts = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    key = (facts.st_ino, facts.st_size, facts.st_mtime_ns)
+    known = _LISTINGS.get(str(file))
+    if known is not None and known[0] == key:
+        return known[1]
+    listing = _parsed(folder, file)
+    if listing is not None and time.time_ns() - facts.st_mtime_ns > SETTLED:
+        _LISTINGS.put(str(file), (key, listing))
+    return listing
+
+
+def _parsed(folder: Path, file: Path) -> Listing | None:
+    try:
+        body = json.loads(file.read_bytes())
+        check = body.pop("check")
+        if check != _own_check(body):
+            raise ValueError("its checksum differs")
+        files = {str(name): Entry(**entry) for name, entry in body["files"].items()}
+        return Listing(bool(body["complete"]), files, str(body["config"]))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise DamagedError(folder, Damage(MANIFEST_FILE, "changed")) from error
+
+
+def check(folder: Path, name: str) -> Path:
+    """Return the path of a file of a run, once it is found to be what was written.
+
+    A file that no manifest lists passes: a run of an earlier version, or one that is being written. Checksums are kept
+    in memory as long as size and time of a file stay.
+
+    Raises:
+        DamagedError: it is not; or the manifest is damaged.
+    """
+    tried: Listing | None = None
+    for _ in range(10):
+        listing = read_manifest(folder)
+        damage = None if listing is None else _damage_of(folder, name, listing)
+        if damage is None:
+            return folder / name
+        if listing == tried:  # else a writer was at work: it changes the manifest before the file
+            break
+        tried = listing
+    assert damage is not None
+    raise DamagedError(folder, damage)
+
+
+def check_listed(folder: Path, *patterns: str) -> None:
+    """Check every listed file of a run whose name matches one of these patterns; see `check`.
+
+    Raises:
+        DamagedError: one is not what was written, or missing.
+    """
+    listing = read_manifest(folder)
+    for name in () if listing is None else listing.files:
+        if matches(name, patterns):
+            check(folder, name)
+
+
+def unverified(folder: Path) -> list[str]:
+    """Return a note on a run whose files cannot all be compared with what was written; [] where they can."""
+    if is_verifiable(folder):
+        return []
+    return [f"The run {folder.name} has no complete checksums, as runs of earlier versions; damage would go unnoticed."]
+
+
+def damages(folder: Path) -> list[Damage]:
+    """Return all files of a run that are not what was written, by name. Nobody may be at work on the run.
+
+    Raises:
+        DamagedError: the manifest itself is damaged.
+    """
+    listing = read_manifest(folder)
+    if listing is None:
+        return []
+    found = (_damage_of(folder, name, listing) for name in sorted(listing.files))
+    return [damage for damage in found if damage is not None]
+
+
+def is_verifiable(folder: Path) -> bool:
+    """Return whether all files of a run can be compared with what was written when it ended."""
+    listing = read_manifest(folder)
+    return listing is not None and listing.complete
+
+
+def unlisted(folder: Path) -> list[str]:
+    """Return the files of a run that its manifest does not list."""
+    listing = read_manifest(folder)
+    known: Collection[str] = () if listing is None else listing.files
+    return [name for name in listed_files(folder) if name not in known]
+
+
+def _damage_of(folder: Path, name: str, listing: Listing) -> Damage | None:
+    entry = listing.files.get(name)
+    if entry is None:
+        return None
+    file = folder / name
+    grows = matches(name, GROWING) and (not listing.complete or name == "log.txt")
+    try:
+        size = file.stat().st_size
+        if size < entry.bytes and not entry.before:
+            return Damage(name, "shorter")
+        found = hash_of(file, entry.bytes if grows else size)
+    except FileNotFoundError:
+        may_go = not listing.complete and matches(name, (THINNED,))
+        return None if may_go else Damage(name, "missing")
+    except OSError:
+        return Damage(name, "unreadable")
+    return None if found in (entry.sha256, entry.before) else Damage(name, "changed")
+
+
+def listed_files(folder: Path) -> Iterator[str]:
+    """Yield the files of a run that its manifest lists, as paths within the folder."""
+    for file in sorted(folder.rglob("*")):
+        name = file.relative_to(folder).as_posix()
+        if file.is_file() and not matches(name, UNLISTED):
+            yield name
+
+
+def matches(name: str, patterns: Collection[str]) -> bool:
+    """Return whether a name is of one of these patterns, of which `*` stands for any text.
+
+    >>> matches("history/frames/000001.npy", ["history/*"]), matches("metrics.csv", ["history/*"])
+    (True, False)
+    """
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
+
+
+def hash_of(file: Path, size: int) -> str:
+    """Return the SHA-256 of the first `size` bytes of a file; remembered as long as its size and time stay.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    facts = file.stat()
+    key = (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, size)
+    known = _HASHES.get(str(file))
+    if known is not None and known[0] == key:
+        return str(known[1])
+    digest, left = hashlib.sha256(), size
+    with file.open("rb") as stream:
+        while left and (block := stream.read(min(left, 1 << 20))):
+            digest.update(block)
+            left -= len(block)
+    if time.time_ns() - facts.st_mtime_ns > SETTLED:
+        _HASHES.put(str(file), (key, digest.hexdigest()))
+    return digest.hexdigest()
+
+
+def _flush(file: Path) -> None:
+    with file.open("rb") as stream:
+        os.fsync(stream.fileno())
+
+
+def _own_check(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+class _Recent:
+    """The values used last, by key; shared by all threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._known: OrderedDict[str, Any] = OrderedDict()
+        self._guard = threading.Lock()
+
+    def get(self, key: str) -> Any:
+        with self._guard:
+            if key in self._known:
+                self._known.move_to_end(key)
+            return self._known.get(key)
+
+    def put(self, key: str, value: Any) -> None:
+        with self._guard:
+            self._known[key] = value
+            self._known.move_to_end(key)
+            while len(self._known) > self._most:
+                self._known.popitem(last=False)
+
+
+_HASHES = _Recent(REMEMBERED)
+_LISTINGS = _Recent(500)

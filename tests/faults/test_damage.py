@@ -1,0 +1,231 @@
+"""Every file of a run damaged in every way, through the commands and the pages; `benchmarks.reliability` does more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pll.errors import UserError
+from pll.export.run_export import export_source
+from pll.runs.folder import RunFolder
+from pll.runs.history import History
+from pll.runs.manifest import (
+    MANIFEST_FILE,
+    DamagedError,
+    Manifest,
+    check,
+    damages,
+    is_verifiable,
+    listed_files,
+    read_manifest,
+)
+from pll.runs.repair import inspect, rebuild
+from pll.runs.runner import parts_of, run
+from pll.training.metrics import StopTraining
+from tests.faults.damage import COMMANDS, Answer, Case, answer, cases, damaged, verdict
+from tests.run_helpers import config, result_of, write_data
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data(tmp_path_factory.mktemp("data") / "small.npz")
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    folder = RunFolder(tmp_path_factory.mktemp("runs") / "finished")
+    folder.create(config(data, params={"epochs": 3}))
+    run(folder)
+    return folder.path
+
+
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
+    """A run with a checkpoint, from which it can be resumed."""
+    folder = RunFolder(tmp_path_factory.mktemp("runs") / "stopped")
+    folder.create(config(data))
+    calls = iter(range(1000))
+
+    def hook() -> None:
+        if next(calls) == 15:
+            raise StopTraining
+
+    run(folder, hook=hook)
+    return folder.path
+
+
+# ---- the manifest ----------------------------------------------------------------------------------------------------
+
+
+def test_a_run_that_has_ended_lists_every_file(finished: Path) -> None:
+    listing = read_manifest(finished)
+    assert listing is not None and listing.complete
+    assert set(listing.files) == set(listed_files(finished))
+    assert {"config.json", "labels.csv", "model.safetensors", "history/final.npy", "state.json"} <= set(listing.files)
+    assert damages(finished) == []
+
+
+def test_a_run_without_a_manifest_opens_and_is_called_unverified(
+    finished: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = damaged(finished, Case(MANIFEST_FILE, "delete"), tmp_path / "old")
+    assert not is_verifiable(old) and damages(old) == []
+    found = answer(["convert", str(old), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path / "out.csv")
+    assert found.status == 0 and found.message.count("no complete checksums") == 1
+    assert [one.name for one in rebuild(RunFolder(old))] == [MANIFEST_FILE]
+    assert is_verifiable(old)
+
+
+def test_a_sound_file_never_looks_damaged_wherever_its_writer_died(tmp_path: Path) -> None:
+    manifest = Manifest(tmp_path)
+    manifest.put("config.json", b"one")
+    manifest.put("config.json", b"two")
+    for content in (b"one", b"two"):  # before the rename, and after it
+        (tmp_path / "config.json").write_bytes(content)
+        assert check(tmp_path, "config.json").read_bytes() == content
+    (tmp_path / "config.json").write_bytes(b"owt")
+    with pytest.raises(DamagedError, match=r"config\.json is damaged"):
+        check(tmp_path, "config.json")
+
+
+def test_what_grows_may_be_longer_than_listed_but_not_other(tmp_path: Path) -> None:
+    file = tmp_path / "metrics.csv"
+    file.write_text("a\nb\n")
+    Manifest(tmp_path).record()
+    file.write_text("a\nb\nc\n")
+    assert damages(tmp_path) == []
+    file.write_text("a\nB\nc\n")
+    assert [damage.what for damage in damages(tmp_path)] == ["changed"]
+    Manifest(tmp_path).record()  # damage is not listed as sound
+    assert [damage.what for damage in damages(tmp_path)] == ["changed"]
+    file.write_text("a")
+    assert [damage.what for damage in damages(tmp_path)] == ["shorter"]
+
+
+def test_a_resumed_run_is_open_until_it_ends_again(stopped: Path, tmp_path: Path) -> None:
+    folder = RunFolder(damaged(stopped, Case("log.txt", "flip"), tmp_path / "run"))
+    (folder.path / "log.txt").write_bytes((stopped / "log.txt").read_bytes())
+    assert is_verifiable(folder.path)
+    folder.set_state("running")
+    assert not is_verifiable(folder.path) and damages(folder.path) == []
+    run(folder)
+    assert is_verifiable(folder.path) and damages(folder.path) == []
+
+
+# ---- what commands do ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", ["convert", "predict", "check"])
+def test_no_command_ends_with_a_traceback_or_a_wrong_label(
+    command: str, finished: Path, data: Path, tmp_path: Path
+) -> None:
+    def ask(folder: Path, number: int) -> Answer:
+        out = tmp_path / str(number)
+        out.mkdir()
+        return answer(COMMANDS[command](folder, data, out), out)
+
+    sound = ask(finished, 0)
+    assert sound.status == 0
+    found = {
+        case: verdict(sound, ask(damaged(finished, case, tmp_path / "run"), number))
+        for number, case in enumerate(cases(finished, most_frames=1), 1)
+        if case.way != "flip the beginning"
+    }
+    assert {case: what for case, what in found.items() if what not in ("same", "refused")} == {}
+    if command == "check":  # a run without a manifest is one of an earlier version
+        assert [case for case, what in found.items() if what == "same"] == [Case(MANIFEST_FILE, "delete")]
+
+
+def test_half_of_labels_csv_is_not_converted(finished: Path, tmp_path: Path) -> None:
+    folder = damaged(finished, Case("labels.csv", "truncate"), tmp_path / "run")
+    for expected in ("labels.csv is damaged", "rows, but the run has"):
+        found = answer(["convert", str(folder), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path)
+        assert found.status == 2 and expected in found.message
+        (folder / MANIFEST_FILE).unlink(missing_ok=True)  # a run of an earlier version too
+
+
+def test_label_weights_with_a_flipped_bit_are_not_exported(finished: Path, tmp_path: Path) -> None:
+    folder = RunFolder(damaged(finished, Case("history/final.npy", "flip"), tmp_path / "run"))
+    with pytest.raises(UserError, match=r"final\.npy is damaged"):
+        export_source(folder)
+    (folder.path / MANIFEST_FILE).unlink()  # without checksums the values are looked at
+    weights = np.load(finished / "history" / "final.npy")
+    for wrong in (1.08e33, np.nan, -0.5):
+        changed = weights.copy()
+        changed[5] = wrong
+        np.save(folder.history / "final.npy", changed)
+        with pytest.raises(UserError, match=r"final\.npy is damaged"):
+            export_source(folder)
+
+
+def test_a_damaged_run_is_not_resumed_to_another_result(stopped: Path, tmp_path: Path, data: Path) -> None:
+    whole = RunFolder(damaged(stopped, Case("log.txt", "delete"), tmp_path / "whole"))
+    run(whole)
+    expected = result_of(whole)
+    refused = 0
+    for number, case in enumerate(cases(stopped, most_frames=1)):
+        if case.way not in ("flip", "truncate", "empty"):
+            continue
+        folder = RunFolder(damaged(stopped, case, tmp_path / str(number)))
+        try:
+            folder.config()
+            run(folder)
+        except UserError:
+            refused += 1
+            continue
+        found = result_of(folder)
+        for name in ("state", "final", "labels.csv", "model"):
+            assert found[name] == expected[name], case
+    assert refused > 10
+
+
+# ---- rebuilt ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["labels.csv", "config.json", "history/final.npy", "history/tracked.npy"])
+def test_what_follows_from_other_files_is_rebuilt_to_the_last_bit(name: str, finished: Path, tmp_path: Path) -> None:
+    folder = RunFolder(damaged(finished, Case(name, "delete"), tmp_path / "run"))
+    assert [damage.name for damage in inspect(folder).damaged] == [name]
+    assert [(one.name, one.how) for one in rebuild(folder)] == [(name, "exactly")]
+    assert (folder.path / name).read_bytes() == (finished / name).read_bytes()
+    assert inspect(folder).damaged == ()
+
+
+def test_metrics_are_rebuilt_from_the_history(finished: Path, tmp_path: Path) -> None:
+    folder = RunFolder(damaged(finished, Case("metrics.csv", "flip"), tmp_path / "run"))
+    rebuild(folder)
+    known = ("epoch", "mean_confidence", "mean_entropy", "changed_labels", "transductive_accuracy")
+    for now, before in zip(folder.metrics(), RunFolder(finished).metrics(), strict=True):
+        assert {name: now[name] for name in known} == {name: before[name] for name in known}
+        assert now["loss"] is now["seconds"] is None
+    assert inspect(folder).damaged == ()
+
+
+def test_the_state_is_rebuilt_from_history_and_model(finished: Path, tmp_path: Path) -> None:
+    folder = RunFolder(damaged(finished, Case("state.json", "empty"), tmp_path / "run"))
+    rebuild(folder)
+    now, before = folder.state(), RunFolder(finished).state()
+    assert (now["state"], now["metrics"]) == (before["state"], before["metrics"])
+
+
+def test_what_cannot_be_rebuilt_stays_damaged(finished: Path, tmp_path: Path) -> None:
+    folder = RunFolder(damaged(finished, Case("model.safetensors", "flip"), tmp_path / "run"))
+    assert [one.how for one in rebuild(folder)] == ["no"]
+    assert [damage.name for damage in inspect(folder).damaged] == ["model.safetensors"]
+
+
+def test_labels_that_do_not_fit_are_not_listed_as_sound(finished: Path, tmp_path: Path) -> None:
+    folder = RunFolder(damaged(finished, Case("labels.csv", "truncate"), tmp_path / "run"))
+    (folder.path / MANIFEST_FILE).write_text("{}")
+    assert [one.how for one in rebuild(folder)] == ["no"]
+    assert (folder.path / MANIFEST_FILE).read_text() == "{}"
+
+
+def test_a_frame_that_is_damaged_is_named(finished: Path, tmp_path: Path) -> None:
+    folder = RunFolder(damaged(finished, Case("history/frames/000001.npy", "flip"), tmp_path / "run"))
+    history = History(folder.history, parts_of(folder).train.sets())
+    with pytest.raises(UserError, match=r"000001\.npy is damaged"):
+        history.weights(1)
+    assert len(history.weights(2))

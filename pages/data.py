@@ -9,8 +9,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS
 from pll.ui import session
-from pll.ui.data import annotators, candidates, check, loader, synthesis_form, upload, wizard
-from pll.ui.format import count
+from pll.ui.data import annotators, candidates, check, classes_form, loader, synthesis_form, upload, wizard
+from pll.ui.format import count, plain
 from pll.ui.routes import go
 
 
@@ -75,9 +75,10 @@ def show(source: Source) -> None:
     raw = loader.read(source)
     if raw is None:
         return
+    source, raw = classes_form.edited_classes(source, raw)
     if source.path is not None:
         classes = count(raw.n_classes, "class", "classes") if raw.n_classes else "no labels yet"
-        st.caption(f"{raw.name}: {count(len(raw), 'example')}, {classes}")
+        st.caption(f"{plain(raw.name)}: {count(len(raw), 'example')}, {classes}")
     offer = make_candidates(source, raw)
     if offer is None:
         return

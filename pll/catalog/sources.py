@@ -16,6 +16,7 @@ from pll import catalog, formats
 from pll.annotations import Rule, resolve
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.classes import with_classes
 from pll.images import SUFFIXES
 from pll.io import Progress
 
@@ -45,6 +46,7 @@ class Source:
         options: fields of `pll.formats.ReadOptions`, as plain values.
         rule: how annotators' labels become candidate sets (`pll.annotations.Rule.parse`); "" for the candidate sets of
             the data.
+        classes: what becomes of the file's classes (`pll.formats.classes.Edits`): merged, renamed, dropped.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Source:
     sha256: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
     rule: str = ""
+    classes: dict[str, str | None] = field(default_factory=dict)
 
     def load(self, progress: Progress | None = None) -> PartialLabelDataset:
         """Read the data; a missing dataset of the catalogue is downloaded.
@@ -64,7 +67,7 @@ class Source:
         Raises:
             UserError: unknown name, or a file that cannot be read or has changed.
         """
-        data = self._read(progress)
+        data = with_classes(self._read(progress), self.classes)
         return by_rule(data, Rule.parse(self.rule)) if self.rule else data
 
     def _read(self, progress: Progress | None) -> PartialLabelDataset:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -38,6 +39,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.convert import convert as convert_to
 from pll.features import featurised, load_features
+from pll.formats.classes import with_classes
 from pll.io import write_atomically
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.persistence import ModelCard, load_model, read_card
@@ -146,7 +148,7 @@ def evaluate(options: EvaluateOptions) -> None:
     splits = ev.Splits(
         folds=options.folds,
         holdout=options.holdout,
-        test=None if options.test is None else load(source_like(options.test, columns_told(options.column))),
+        test=None if options.test is None else _test_data(options, source),
         flip_with=flip_of(options, data),
         noisy=noisy_of(options, data),
         features=options.features,
@@ -155,6 +157,8 @@ def evaluate(options: EvaluateOptions) -> None:
     )
     files = {"data": source.path, "test_data": None if options.test is None else source_like(options.test, {}).path}
     about = {name: file_hash(Path(path))[:HASH] for name, path in files.items() if path is not None}
+    if source.classes:
+        about["classes"] = json.dumps(source.classes, sort_keys=True, ensure_ascii=False)
     kept = ev.read_results(Path(options.out)) if options.out and Path(options.out).exists() else []
     found, others = _of_this_evaluation(kept, data.name, estimators, splits, about)
     if found:
@@ -198,6 +202,13 @@ def _of_this_evaluation(
         else:
             others.append(result)
     return found, others
+
+
+def _test_data(options: EvaluateOptions, source: Source) -> PartialLabelDataset:
+    """Return the data of `--test`, with its classes put in order as those of DATA."""
+    assert options.test is not None
+    test = load(source_like(options.test, columns_told(options.column)))
+    return with_classes(test, source.classes, strict=False)
 
 
 def _factory(

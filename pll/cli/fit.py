@@ -160,6 +160,8 @@ def _as_options(config: RunConfig) -> dict[str, Any]:
         "--rule": config.source.rule or None,
         "--column": " ".join(f"{name}={role}" for name, role in config.source.options.get("columns", {}).items())
         or None,
+        "--merge, --rename, --drop": " ".join(f"{name}={new or ''}" for name, new in config.source.classes.items())
+        or None,
         "--features": None if config.features == "auto" else config.features,
         "--seed": config.seed,
         "--strict": config.strict or None,

@@ -16,6 +16,7 @@ from pll import formats
 from pll.catalog.sources import Source, source_of
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.classes import class_edits
 from pll.methods import METHODS, get_method
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis import SETTINGS as FLIP_SETTINGS
@@ -35,6 +36,9 @@ class SetOptions:
 
     data: str
     column: tuple[str, ...]
+    merge: tuple[str, ...]
+    rename: tuple[str, ...]
+    drop: tuple[str, ...]
     rule: str
     flip: str | None
     q: float | None
@@ -219,7 +223,8 @@ def source_told(options: SetOptions) -> Source:
     Raises:
         UserError: no such data, or columns told of a dataset of the catalogue.
     """
-    return _with_columns(source_of(options.data, options.rule), columns_told(options.column))
+    source = _with_columns(source_of(options.data, options.rule), columns_told(options.column))
+    return replace(source, classes=classes_told(options))
 
 
 def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:
@@ -248,6 +253,17 @@ def _with_columns(source: Source, columns: dict[str, str]) -> Source:
 def columns_told(column: Sequence[str]) -> dict[str, str]:
     """Return the roles that `--column` gives, by column."""
     return dict(pair(one, "--column", "NAME=ROLE") for one in column)
+
+
+def classes_told(options: SetOptions) -> dict[str, str | None]:
+    """Return what `--merge`, `--rename` and `--drop` make of the classes.
+
+    Raises:
+        UserError: not of the form, or two things are said of one class.
+    """
+    merge = [pair(one, "--merge", "FROM=TO") for one in options.merge]
+    rename = [pair(one, "--rename", "OLD=NEW") for one in options.rename]
+    return class_edits(merge, rename, options.drop)
 
 
 def pair(text: str, option: str, form: str) -> tuple[str, str]:

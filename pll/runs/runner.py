@@ -24,6 +24,7 @@ from pll.analysis.readiness import warnings_about
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.features import save_features
+from pll.formats.classes import with_classes
 from pll.io import Progress, remove_parts
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.persistence import save_model, warm_start
@@ -72,6 +73,8 @@ def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
         UserError: see `Source.load` and `prepare`.
     """
     test = None if config.test is None else config.test.load(progress)
+    if test is not None:
+        test = with_classes(test, config.source.classes, strict=False)
     parts = prepare(
         config.source.load(progress),
         flip_with=config.flip,

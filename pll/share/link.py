@@ -218,6 +218,7 @@ def _source_parts(source: Source) -> list[tuple[str, Any]]:
         ("format", source.format),
         ("options", json.dumps(source.options, sort_keys=True) if source.options else None),
         ("rule", source.rule or None),
+        ("classes", json.dumps(source.classes, sort_keys=True) if source.classes else None),
     ]
 
 
@@ -297,6 +298,7 @@ class LinkParts(BaseModel, extra="forbid"):
     format: str | None = None
     options: Json[ReadingParts] | None = Field(None, description="how to read the file, as Candid wrote it")
     rule: str = ""
+    classes: Json[dict[str, str | None]] | None = Field(None, description="what becomes of classes, as Candid wrote it")
     features: str = "auto"
     flip: str | None = None
     q: FiniteFloat | None = _number(0, 1)
@@ -424,11 +426,11 @@ def _source(parts: LinkParts) -> Source:
     if parts.rule:
         Rule.parse(parts.rule)
     if parts.data is not None:
-        return Source(catalog.find(parts.data).name, rule=parts.rule)
+        return Source(catalog.find(parts.data).name, rule=parts.rule, classes=parts.classes or {})
     if parts.sha256 is None:
         raise UserError("The link lacks its part 'sha256'; copy the whole of it.")
     options = {} if parts.options is None else parts.options.model_dump(exclude_unset=True)
-    return Source(parts.file or "", "", parts.format, parts.sha256, options, parts.rule)
+    return Source(parts.file or "", "", parts.format, parts.sha256, options, parts.rule, parts.classes or {})
 
 
 def _flip(parts: LinkParts) -> Flip | None:

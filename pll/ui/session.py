@@ -17,6 +17,7 @@ from pll.annotations import Rule
 from pll.catalog.sources import Source, by_rule
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.classes import with_classes
 from pll.io import Progress, write_atomically
 from pll.paths import candid_home
 from pll.runs.comparison import Comparison
@@ -167,9 +168,12 @@ def dataset(source: Source) -> PartialLabelDataset:
     Raises:
         UserError: it cannot be read.
     """
-    if not source.rule:
+    if not source.rule and not source.classes:
         return _dataset(data_key(source), source.load)
-    # Read once for all rules.
+    # Read once for all rules, and for whatever becomes of its classes.
+    if not source.rule:
+        plain = replace(source, classes={})
+        return _dataset(data_key(source), lambda: with_classes(dataset(plain), source.classes))
     return _dataset(data_key(source), lambda: by_rule(dataset(replace(source, rule="")), Rule.parse(source.rule)))
 
 

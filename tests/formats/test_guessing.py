@@ -9,7 +9,7 @@ import pytest
 
 from pll.analysis.readiness import check_features, warnings_about
 from pll.errors import UserError
-from pll.formats.tabular.schema import roles_of
+from pll.formats.tabular.schema import alike, guesses, roles_of
 
 from .strategies import answers, named_sets, named_truth
 from .test_csv import table
@@ -87,6 +87,37 @@ def test_what_the_user_says_counts() -> None:
 def test_what_cannot_be_said(told: dict[str, str], words: str) -> None:
     with pytest.raises(UserError, match=words):
         roles(told, a=LABELS, b=LABELS)
+
+
+ANNA = ["praise", "Late ", "late", "damaged", "N/A", "praise", "late", "damaged"]
+BERT = ["PRAISE", "late", "damaged", "damaged", "late", "", "late", "late"]
+CLEO = ["praise", "late", "late", "?", "praise", "praise", "Damaged", "damaged"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        ({"Anna": ANNA, "Bert": BERT, "Chloé": CLEO}, "annotator annotator annotator"),
+        ({"label_anna": ANNA, "label_bert": BERT}, "annotator annotator"),
+        ({"colour": ["red", "blue"] * 4, "Anna": ANNA, "Bert": BERT}, "category annotator annotator"),
+        ({"Anna": ANNA, "Bert": BERT, "gold": ["late", ""] * 4}, "annotator annotator true_label"),
+        ({"Anna": ANNA, "Bert": BERT, "label": ["x", "y"] * 4}, "category category true_label"),  # two questions
+        ({"left": ["a", "b"] * 4, "right": ["a", "a", "b", "b"] * 2}, "category category"),  # they agree by chance
+        ({"candidates": ["a|b"] * 8, "Anna": ANNA, "Bert": BERT}, "candidates category category"),
+    ],
+)  # fmt: skip
+def test_columns_that_share_a_vocabulary_and_agree_are_annotators(
+    columns: dict[str, list[str | None]], expected: str
+) -> None:
+    assert " ".join(roles(**columns).values()) == expected
+
+
+def test_what_only_a_person_can_say_of_such_columns_is_said(tmp_path: Path) -> None:
+    found = roles_of(["Anna", "Bert", "label"], [ANNA, BERT, ["x", "y"] * 4])
+    assert [column.name for column in alike(found)] == ["Anna", "Bert"]
+    assert "--column Anna=annotator" in " ".join(guesses(found))
+    told = roles_of(["Anna", "Bert", "label"], [ANNA, BERT, ["x", "y"] * 4], {"Anna": "category"})
+    assert alike(told) == []
 
 
 # ---- through a whole file --------------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -80,6 +82,7 @@ class Column:
         shown: what it is called as a feature, an annotator, a class.
         guessed: whether neither the user nor a reserved name says so.
         first: its first cells, for a person to see what it is; None where one is missing.
+        alike: whether it shares its words with other columns, and agrees with them, as annotators do.
     """
 
     at: int
@@ -88,6 +91,7 @@ class Column:
     shown: str
     guessed: bool = False
     first: tuple[str | None, ...] = ()
+    alike: bool = False
 
 
 def marked(role: str, name: str) -> str:
@@ -324,13 +328,17 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
     }
     cells = dict(zip(header, sample, strict=True))
     for guess in (
-        *(_reserved, _marked, _long_form, _label_numbers, _annotators, _classes),
+        *(_reserved, _marked, _long_form, _label_numbers, _annotators, _classes, _people),
         *(_truth, _identity, _payload, _the_rest),
     ):
         open_columns = {name: cells[name] for name in header if name not in roles}
         taken = {role for role, _, _ in roles.values()}
         roles |= guess(open_columns, taken, roles, cells)
-    columns = [Column(at, name, *roles[name], first=tuple(cells[name][:SHOWN])) for at, name in enumerate(header)]
+    alike = set(_alike({name: cells[name] for name in header if roles[name][2] and roles[name][0] in _PERHAPS}))
+    columns = [
+        Column(at, name, *roles[name], first=tuple(cells[name][:SHOWN]), alike=name in alike and not is_annotator(name))
+        for at, name in enumerate(header)
+    ]
     for role in SINGLE:
         twice = [column.name for column in columns if column.role == role]
         if len(twice) > 1:
@@ -410,6 +418,82 @@ def _annotators(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cel
     if len(values) >= 2 and set.intersection(*values.values()):
         return {name: ("annotator", name, True) for name in values}
     return {}
+
+
+def _people(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """`Anna, Bert, Chloé`: columns of words that share a vocabulary and agree beyond chance.
+
+    They are annotators where the file has no other labels, or where the true labels are words of the same vocabulary;
+    else they may be answers to several questions, to be learnt from.
+    """
+    if taken & {"candidates", "vote", "class", "annotator"}:
+        return {}
+    truth = _truth_beside(columns, {}, taken, roles, cells)
+    if truth is None:
+        return {}
+    named = _truth(columns, taken, roles, cells)
+    found = _alike({name: some for name, some in columns.items() if name not in named})
+    words = set().union(*(_words(columns[name]) for name in found))
+    known = {spelling(cell) for cell in truth}
+    if not found or (known and 2 * len(known & words) < len(known)):
+        return {}
+    return {name: ("annotator", name, True) for name in found}
+
+
+_PERHAPS = ("annotator", "category")
+MOST_WORDS = 200
+"""Different labels that annotators are supposed to use at most."""
+_YEAR = re.compile(r"(?:19|20)\d\d$")
+"""How columns end that repeat one question, year after year."""
+AGREEING = 0.1
+"""How far two annotators must agree beyond chance."""
+
+
+def spelling(label: str) -> str:
+    """A label without differences of case, width, spaces, and of punctuation around it.
+
+    >>> spelling(" PRAISE."), spelling("not_sure"), spelling("N/A")
+    ('praise', 'not sure', 'n/a')
+    """
+    plain = unicodedata.normalize("NFKC", label).casefold()
+    return " ".join(re.sub(r"[_\-\s]+", " ", plain).split()).strip(".,;:!\"' ")
+
+
+def _alike(columns: Mapping[str, Cells]) -> list[str]:
+    """The largest group of columns of words that share half of their words and agree beyond chance, two at least."""
+    some = {
+        name: cells
+        for name, cells in columns.items()
+        if default_role(cells) == "category" and _known(cells) and not _YEAR.search(name)
+    }
+    words = {name: _words(cells) for name, cells in some.items()}
+    some = {name: cells for name, cells in some.items() if 2 <= len(words[name]) <= MOST_WORDS}
+    groups: list[list[str]] = []
+    for name, cells in some.items():
+        group = next((g for g in groups if any(_agree(words[o], some[o], words[name], cells) for o in g)), None)
+        if group is None:
+            groups.append([name])
+        else:
+            group.append(name)
+    largest = max(groups, key=len, default=[])
+    return largest if len(largest) >= 2 else []
+
+
+def _agree(words: set[str], cells: Cells, others: set[str], other: Cells) -> bool:
+    if 2 * len(words & others) < len(words | others):
+        return False
+    pairs = [(_words([a]), _words([b])) for a, b in zip(cells, other, strict=True) if _known([a]) and _known([b])]
+    if len(pairs) < 2:
+        return False
+    observed = sum(bool(a & b) for a, b in pairs) / len(pairs)
+    left, right = (Counter(word for pair in pairs for word in pair[side]) for side in (0, 1))
+    chance = sum(left[word] * right[word] for word in left) / len(pairs) ** 2
+    return observed >= min(chance + AGREEING, 1.0)
+
+
+def _words(cells: Cells) -> set[str]:
+    """The labels in some cells, in their common spelling; without marks of missing cells."""
+    return {spelling(part) for cell in _known(cells) for part in re.split(r"[|;]", cell) if part.strip()} - {""}
 
 
 def _label_numbers(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
@@ -531,6 +615,11 @@ def unclear(columns: Sequence[Column]) -> list[Column]:
     ]
 
 
+def alike(columns: Sequence[Column]) -> list[Column]:
+    """Columns of words that look like several annotators: whether they are, only a person can say."""
+    return [column for column in columns if column.alike]
+
+
 def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     """`label` and its like: sets where a cell holds a separator, else the true label, since it must be no feature."""
     if "true_label" in taken or "vote" in taken:
@@ -614,6 +703,12 @@ def guesses(columns: Sequence[Column]) -> list[str]:
                 sentence = sentence.replace(" were ", " was ", 1) if one else sentence.replace(" was ", " were ", 1)
                 sentence = ("Column " if one else "Columns ") + sentence
             notes.append(sentence.format(listing(names)))
+    perhaps = [column.name for column in alike(columns) if column.role == "category"]
+    if perhaps:
+        notes.append(
+            f"{listing(perhaps)} share their words and agree often; if they are annotators, say it of each "
+            f"(in the shell: --column {perhaps[0]}=annotator)."
+        )
     asked = [column.name for column in unclear(columns)]
     if asked:
         notes.append(

@@ -12,8 +12,9 @@ import streamlit as st
 from pll import formats
 from pll.catalog.sources import Source
 from pll.formats.checks import listing
-from pll.formats.tabular.schema import ROLES, Column, unclear
+from pll.formats.tabular.schema import ROLES, Column, alike, unclear
 from pll.ui.data import loader
+from pll.ui.format import plain
 
 ROW, ROWS_SHOWN = 35, 14
 """Pixels of a row of a table, and how many columns show without scrolling."""
@@ -51,18 +52,44 @@ def edited_columns(source: Source) -> Source:
     found = formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
     if not found or len(found) > MOST_COLUMNS:
         return source
+    roles = _annotators_answered(found, _roles_shown(source, found), _key(source))
     unsure = any(column.guessed for column in found) or loader.size_of(source) >= loader.HUGE
     with st.expander("What each column is", icon=":material/view_column:", expanded=unsure):
         st.caption(
             "Guessed from names and first cells. Double-click what is wrong under *is*; everything below follows."
         )
-        roles = _roles_shown(source, found)
         said = _edited(found, _answered(found, roles, _key(source)), _key(source))
     edits = {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
     st.session_state[_edits_key(source)] = edits
     for sentence in describe_unused_columns(found, said):
         st.caption(f":material/info: {sentence}")
     return replace(source, options={**source.options, "columns": edits}) if edits else source
+
+
+def _annotators_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
+    """The roles, once a person was asked whether columns that share their words are annotators."""
+    asked = [column.name for column in alike(found)]
+    if not asked:
+        return list(roles)
+    first = next(role for column, role in zip(found, roles, strict=True) if column.name == asked[0])
+    answer = st.radio(
+        f"{plain(listing(asked))} use the same words. Are these {in_words(len(asked))} annotators?",
+        ["annotator", "category"],
+        index=int(first != "annotator"),
+        format_func={"annotator": "Yes, each column is one annotator", "category": "No, learn from these words"}.get,
+        horizontal=True,
+        key=f"annotators-{key}",
+    )
+    return [answer if column.name in asked else role for column, role in zip(found, roles, strict=True)]
+
+
+def in_words(number: int) -> str:
+    """A small number as a word.
+
+    >>> in_words(3), in_words(12)
+    ('three', '12')
+    """
+    return {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}.get(number, str(number))
 
 
 def _answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:

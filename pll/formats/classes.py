@@ -1,0 +1,223 @@
+"""Classes put in order after reading: merged, renamed, dropped; and which ones look as if they should be.
+
+Several people do not spell alike: `PRAISE`, `Praise ` and `praise` are three classes until somebody says that they are
+one. Nothing is changed by itself; what a person says is kept with the source (`Source.classes`), so that the file stays
+as it is and everything can be undone.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.annotations.data import Annotations
+from pll.candidates import CandidateSets, sort_names
+from pll.dataset import UNKNOWN, PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.checks import listing, shorten
+from pll.formats.tabular.builder import filled
+from pll.formats.tabular.schema import spelling
+from pll.weights import Weights
+
+Edits = Mapping[str, str | None]
+"""What becomes of classes: the old name → the new one, or None where it is no label at all and is dropped."""
+
+NO_ANSWER = (
+    *("", "?", "??", "-", "--", ".", "n/a", "na", "#n/a", "<na>", "nan", "none", "null", "nil"),
+    *("empty", "(empty)", "no answer", "no label", "not applicable", "skip", "skipped"),
+)
+"""How people write that they gave no answer, in the common spelling."""
+RARE = 0.1
+"""A class whose name differs by one letter from another is proposed as a misspelling if it is so much rarer."""
+LONG_ENOUGH = 5
+"""Letters of a name from which one letter may be a mistake."""
+
+
+def class_counts(data: PartialLabelDataset) -> dict[str, int]:
+    """Return how often each class was given: in annotators' answers, else candidate sets, else true labels."""
+    if data.annotations is not None:
+        labels = data.annotations.labels
+    elif data.candidates is not None:
+        labels = data.candidates.indices.astype(np.int64)
+    else:
+        labels = np.empty(0, dtype=np.int64) if data.y is None else data.y[data.y >= 0]
+    counts = np.bincount(labels, minlength=data.n_classes)
+    return dict(zip(data.class_names, counts.tolist(), strict=True))
+
+
+def no_answers(names: Sequence[str]) -> list[str]:
+    """Return the classes that look as if they said that there is no answer.
+
+    >>> no_answers(["late", "N/A", "?", "None"])
+    ['N/A', '?', 'None']
+    """
+    return [name for name in names if spelling(name) in NO_ANSWER or name.strip() in NO_ANSWER]
+
+
+def proposed_merges(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return which classes look like others, and which these are: each group's most frequent one.
+
+    Alike are names that differ in case, spaces, width or punctuation around them; and a rare one that differs in one
+    letter (no digit) from a name of five letters or more that is ten times as frequent.
+
+    Args:
+        counts: of each class, as `class_counts`.
+
+    >>> proposed_merges({"PRAISE": 2, "praise": 90, "late": 80, "Late.": 1, "priase": 3, "step 1": 9, "step 2": 9})
+    {'PRAISE': 'praise', 'Late.': 'late', 'priase': 'praise'}
+    """
+    ignored = set(no_answers(list(counts)))
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for name in counts:
+        if name not in ignored:
+            groups[spelling(name)].append(name)
+    totals = {key: sum(counts[name] for name in names) for key, names in groups.items()}
+    target = {key: max(names, key=lambda name: (counts[name], name == key)) for key, names in groups.items()}
+    nearby: defaultdict[str, list[str]] = defaultdict(list)
+    for key in groups:
+        for form in _with_one_letter_less(key):
+            nearby[form].append(key)
+    stands_for = {key: key for key in groups}
+    for key in sorted(groups, key=lambda key: totals[key]):
+        others = {other for form in _with_one_letter_less(key) for other in nearby[form]} - {key}
+        likely = [other for other in others if totals[key] <= RARE * totals[other] and _is_one_mistake(key, other)]
+        if likely:
+            stands_for[key] = max(likely, key=lambda other: (totals[other], other))
+    found = {}
+    for key, names in groups.items():
+        last = key
+        while stands_for[last] != last:  # each step leads to a class ten times as frequent
+            last = stands_for[last]
+        found |= {name: target[last] for name in names if name != target[last]}
+    return {name: found[name] for name in counts if name in found}
+
+
+def _with_one_letter_less(key: str) -> set[str]:
+    """The name, and what is left of it without one of its letters: two names of one mistake have one in common."""
+    return {key} | {key[:k] + key[k + 1 :] for k in range(len(key))}
+
+
+def _is_one_mistake(key: str, other: str) -> bool:
+    """Whether one letter is missing, too many, wrong, or changed places with its neighbour; digits are no mistakes."""
+    if min(len(key), len(other)) < LONG_ENOUGH or abs(len(key) - len(other)) > 1:
+        return False
+    if [letter for letter in key if letter.isdigit()] != [letter for letter in other if letter.isdigit()]:
+        return False
+    if len(key) == len(other):
+        apart = [k for k in range(len(key)) if key[k] != other[k]]
+        swapped = len(apart) == 2 and apart[1] == apart[0] + 1 and sorted(key) == sorted(other)
+        return len(apart) == 1 or swapped
+    short, long = sorted((key, other), key=len)
+    return any(long[:k] + long[k + 1 :] == short for k in range(len(long)))
+
+
+def class_edits(
+    merge: Sequence[tuple[str, str]] = (), rename: Sequence[tuple[str, str]] = (), drop: Sequence[str] = ()
+) -> dict[str, str | None]:
+    """Return what becomes of classes: merged first, then renamed.
+
+    Raises:
+        UserError: two things are said of one class.
+
+    >>> class_edits([("PRAISE", "praise")], [("praise", "thanks")], ["N/A"])
+    {'PRAISE': 'thanks', 'N/A': None, 'praise': 'thanks'}
+    """
+    found: dict[str, str | None] = {}
+    for name, becomes in (*merge, *((name, None) for name in drop)):
+        if name in found:
+            raise UserError(f"Two things are said of the class {shorten(name)}; merge, rename or drop it once.")
+        found[name] = becomes
+    renamed = dict(rename)
+    if len(renamed) < len(rename):
+        raise UserError("A class is renamed twice; rename it once.")
+    found = {name: becomes if becomes is None else renamed.get(becomes, becomes) for name, becomes in found.items()}
+    for name, becomes in rename:
+        if name in found:
+            raise UserError(f"Two things are said of the class {shorten(name)}; merge, rename or drop it once.")
+        found[name] = becomes
+    return found
+
+
+def with_classes(data: PartialLabelDataset, edits: Edits, *, strict: bool = True) -> PartialLabelDataset:
+    """Return the data with its classes merged, renamed and dropped.
+
+    A dropped label is no answer: it leaves the candidate sets, the annotators' answers and the true labels. A set of
+    which nothing is left holds every class, like that of an example nobody annotated.
+
+    Args:
+        edits: what becomes of each class; those that are not named stay.
+        strict: refuse classes that the data does not have; else they are passed over (a test part has not all).
+
+    Raises:
+        UserError: a class that does not exist, or none that is left.
+    """
+    unknown = [name for name in edits if name not in data.class_names]
+    if unknown and strict:
+        raise UserError(
+            f"There is no class {shorten(unknown[0])} to change; the classes are {listing(data.class_names)}."
+        )
+    becomes = {name: edits.get(name, name) for name in data.class_names}
+    if all(new == name for name, new in becomes.items()):
+        return data
+    new_names = list(dict.fromkeys(new for new in becomes.values() if new is not None))
+    if not new_names:
+        raise UserError("Every class is dropped; leave at least one.")
+    names = sort_names(new_names) if data.class_names == sort_names(data.class_names) else tuple(new_names)
+    place: dict[str | None, int] = {name: k for k, name in enumerate(names)}
+    new = np.array([place.get(becomes[name], UNKNOWN) for name in data.class_names] + [UNKNOWN], dtype=np.int64)
+    annotations = None if data.annotations is None else _annotations(data.annotations, new, names)
+    y = None if data.y is None else new[data.y]
+    candidates, prior, notes = None, None, list(data.notes)
+    if data.candidates is not None:
+        candidates, prior, more = _candidates(data.candidates, data.prior, new, names)
+        notes += more
+    merged = sum(new_name is not None and new_name != name for name, new_name in becomes.items())
+    dropped = sum(new_name is None for new_name in becomes.values())
+    notes.append(
+        f"{data.n_classes} classes in the file became {len(names)}: {merged} merged or renamed, {dropped} dropped."
+    )
+    return replace(
+        data,
+        candidates=candidates,
+        prior=prior,
+        y=None if y is None or not (y >= 0).any() else y,
+        class_names=names,
+        annotations=annotations,
+        notes=tuple(notes),
+    )
+
+
+def _annotations(said: Annotations, new: npt.NDArray[np.int64], names: tuple[str, ...]) -> Annotations | None:
+    labels = new[said.labels]
+    kept = labels >= 0
+    if not kept.any():
+        return None
+    return replace(
+        said,
+        rows=said.rows[kept],
+        annotators=said.annotators[kept],
+        labels=labels[kept],
+        class_names=names,
+        skipped=said.skipped + int((~kept).sum()),
+    )
+
+
+def _candidates(
+    sets: CandidateSets, prior: Weights | None, new: npt.NDArray[np.int64], names: tuple[str, ...]
+) -> tuple[CandidateSets, Weights | None, list[str]]:
+    c, n = len(names), len(sets)
+    labels = new[sets.indices]
+    kept = labels >= 0
+    cells, place = np.unique(sets.rows[kept] * c + labels[kept], return_inverse=True)
+    made, notes = filled(cells // c, cells % c, n, names)
+    if prior is None:
+        return made, None, notes
+    of_cell = np.bincount(place, weights=prior[kept], minlength=len(cells))
+    weights = made.uniform_weights().astype(np.float64)
+    sizes = np.bincount(cells // c, minlength=n)
+    weights[(sizes > 0)[made.rows]] = of_cell  # cells and entries are both in the order of rows and labels
+    return made, weights.astype(np.float32), notes

@@ -1,0 +1,116 @@
+"""Classes merged, renamed and dropped: what is proposed, what becomes of data, and that nothing else changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll import formats
+from pll.annotations.data import Annotations
+from pll.candidates import CandidateSets
+from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.classes import class_counts, class_edits, no_answers, proposed_merges, with_classes
+
+from .strategies import named_sets, named_truth
+
+MESSY = """text,Anna,Bert,true_label
+one two three four,PRAISE,praise,praise
+five six seven eight,Praise ,N/A,praise
+nine ten eleven twelve,late,late,late
+more words are here,N/A,?,
+again some words here,late,damaged,damaged
+"""
+TIDY = {"PRAISE": "praise", "Praise": "praise", "N/A": None, "?": None}
+
+
+@pytest.fixture
+def messy(tmp_path: Path) -> Path:
+    (tmp_path / "messy.csv").write_text(MESSY)
+    return tmp_path / "messy.csv"
+
+
+def test_messy_answers_of_people_become_tidy(messy: Path) -> None:
+    data = formats.read(messy)
+    assert data.n_classes == 7
+    proposed = dict(proposed_merges(class_counts(data))) | dict.fromkeys(no_answers(data.class_names))
+    assert proposed == TIDY
+    tidy = with_classes(data, TIDY)
+    assert tidy.class_names == ("damaged", "late", "praise")
+    every = {"damaged", "late", "praise"}
+    assert named_sets(tidy) == [{"praise"}, {"praise"}, {"late"}, every, {"damaged", "late"}]
+    assert named_truth(tidy) == named_truth(data)
+    assert tidy.annotations is not None and data.annotations is not None
+    assert tidy.annotations.class_names == tidy.class_names
+    assert tidy.annotations.answers_per_row.tolist() == [2, 1, 2, 0, 2]
+    assert "7 classes in the file became 3: 2 merged or renamed, 2 dropped." in tidy.notes
+    assert with_classes(data, {}) is data
+
+
+def test_the_source_keeps_it_and_the_file_stays(messy: Path) -> None:
+    source = Source(messy.name, str(messy), classes=dict(TIDY))
+    assert source.load().class_names == ("damaged", "late", "praise")
+    assert Source(**source.to_json()).load().class_names == ("damaged", "late", "praise")
+    assert Source(messy.name, str(messy)).load().n_classes == 7
+    assert messy.read_text() == MESSY
+
+
+def test_what_cannot_be_changed_is_named(messy: Path) -> None:
+    data = formats.read(messy)
+    with pytest.raises(UserError, match="no class 'Lost' to change"):
+        with_classes(data, {"Lost": "late"})
+    assert with_classes(data, {"Lost": "late"}, strict=False) is data
+    with pytest.raises(UserError, match="leave at least one"):
+        with_classes(data, dict.fromkeys(data.class_names))
+    with pytest.raises(UserError, match="Two things are said of the class 'a'"):
+        class_edits(merge=[("a", "b")], drop=["a"])
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        ({"cat": 5, "CAT": 9, "Cat ": 1}, {"cat": "CAT", "Cat ": "CAT"}),
+        ({"not sure": 9, "not_sure": 1, "Not-sure": 1}, {"not_sure": "not sure", "Not-sure": "not sure"}),
+        ({"damaged": 50, "damagd": 2, "Damgaed": 3}, {"damagd": "damaged", "Damgaed": "damaged"}),
+        ({"damaged": 50, "damage": 40}, {}),  # both are frequent
+        ({"class 1": 50, "class 2": 2, "N/A": 3, "na": 1}, {}),  # another number; no answers
+        ({"cat": 90, "cats": 1, "car": 2}, {}),  # short names: one letter is a lot
+    ],
+)
+def test_what_looks_alike(counts: dict[str, int], expected: dict[str, str]) -> None:
+    assert proposed_merges(counts) == expected
+
+
+NAMES = ("a", "b", "c", "d")
+
+
+@given(
+    st.lists(st.sets(st.integers(0, 3), min_size=1), min_size=1, max_size=12),
+    st.dictionaries(st.sampled_from(NAMES), st.sampled_from((*NAMES, "e", None)), max_size=4),
+)
+def test_every_set_is_what_becomes_of_its_labels(sets: list[set[int]], edits: dict[str, str | None]) -> None:
+    n = len(sets)
+    prior = np.concatenate([np.arange(1, len(s) + 1) / sum(range(1, len(s) + 1)) for s in sets]).astype(np.float32)
+    pairs = [(row, label) for row, s in enumerate(sets) for label in sorted(s)]
+    said = Annotations([r for r, _ in pairs], [0] * len(pairs), [j for _, j in pairs], n, NAMES, ("ann",))
+    data = PartialLabelDataset(
+        X=np.zeros((n, 1), dtype=np.float32),
+        candidates=CandidateSets.from_lists([sorted(s) for s in sets], 4, NAMES),
+        prior=prior,
+        annotations=said,
+    )
+    becomes = {name: edits.get(name, name) for name in NAMES}
+    left = {name for name in becomes.values() if name is not None}
+    if not left:
+        return
+    tidy = with_classes(data, edits)
+    wanted = [{becomes[NAMES[j]] for j in s} - {None} for s in sets]
+    assert named_sets(tidy) == [found or left for found in wanted]
+    assert tidy.prior is not None
+    totals = np.bincount(tidy.sets().rows, weights=tidy.prior)
+    np.testing.assert_allclose(totals, 1, rtol=1e-5)

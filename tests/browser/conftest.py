@@ -1,4 +1,8 @@
-"""What browser tests share: a server for any Streamlit script, a Chromium, and a page that must not complain."""
+"""What browser tests share: one server of the app, a Chromium, and a page whose console must show no error.
+
+Starting a server costs seconds of CPU time, so all tests of a worker share one. Each test opens pages of its own (a
+fresh browser context), and must not rely on there being no runs of other tests.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-Serve = Callable[[Path], str]
+Serve = Callable[..., str]
 NewPage = Callable[..., Any]
 PATIENCE = 120_000
 """Milliseconds after which a test gives up. No test passes or fails by how long something takes within it."""
@@ -36,7 +40,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     """`serve(script)` runs a Streamlit script with the project's own settings and returns its address.
 
@@ -44,7 +48,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
     """
     servers: list[subprocess.Popen[bytes]] = []
 
-    def start(script: Path) -> str:
+    def start(script: Path, **environment: str) -> str:
         home = tmp_path_factory.mktemp("home")
         port = _free_port()
         options = [f"--server.port={port}", "--server.headless=true", "--server.fileWatcherType=none"]
@@ -54,7 +58,7 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
                 subprocess.Popen(
                     [sys.executable, "-m", "streamlit", "run", str(script), *options],
                     cwd=ROOT,
-                    env=os.environ | {"HOME": str(home), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+                    env=os.environ | {"HOME": str(home), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"} | environment,
                     stdout=output,
                     stderr=subprocess.STDOUT,
                 )
@@ -73,15 +77,31 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve]:
             server.wait()
 
 
-@pytest.fixture(scope="module")
-def app(serve: Serve) -> str:
-    """The address of the app itself."""
-    return serve(ROOT / "app.py")
+@pytest.fixture(scope="session")
+def app_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The `PLL_HOME` of the app: its runs and decisions."""
+    return tmp_path_factory.mktemp("candid")
+
+
+@pytest.fixture(scope="session")
+def open_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the server that the app's Data page may read."""
+    return tmp_path_factory.mktemp("open")
+
+
+@pytest.fixture(scope="session")
+def app(serve: Serve, app_home: Path, open_folder: Path) -> str:
+    """The address of the app, with its decisions in SQLite."""
+    database = f"sqlite:///{app_home / 'reviews.sqlite3'}"
+    return serve(ROOT / "app.py", PLL_HOME=str(app_home), PLL_DATA_PATH=str(open_folder), PLL_DATABASE_URL=database)
 
 
 @pytest.fixture
 def new_page(chromium: Any) -> Iterator[NewPage]:
-    """`new_page(**settings of the browser context)` opens a fresh page; errors in its console fail the test."""
+    """`new_page(**settings of the browser context)` opens a fresh page; errors in its console fail the test.
+
+    Pictures do not glide unless `reduced_motion="no-preference"` is given: Chromium draws every frame on the CPU here.
+    """
     contexts: list[Any] = []
     complaints: list[str] = []
 
@@ -91,7 +111,8 @@ def new_page(chromium: Any) -> Iterator[NewPage]:
             complaints.append(message.text)
 
     def open_page(**settings: Any) -> Any:
-        contexts.append(chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | settings)))
+        usual = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"}
+        contexts.append(chromium.new_context(**(usual | settings)))
         page = contexts[-1].new_page()
         page.set_default_timeout(PATIENCE)
         page.on("console", listen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,20 @@ pytestmark = pytest.mark.browser
 LANES = ["PRODEN", "PRODEN-itera", "PRODEN-naive", "PRODEN-sudden", "PN-oracle"]
 
 
+LINK = "compare?link=1&lanes=proden,proden-itera,proden-naive,proden-sudden,pn-oracle&flip=binomial&start=paused"
+
+
 @pytest.fixture
-def started(app: str, new_page: Any) -> Any:
-    """Five lanes of the digits, q = 0.7, begun again: paused before their first epoch."""
-    page = new_page(viewport={"width": 1280, "height": 1400})
-    page.goto(f"{app}/compare")
-    page.get_by_role("button", name="Start", exact=True).click()
-    page.get_by_role("button", name="Restart").click()  # there whether the lanes train or have ended
-    page.get_by_text("Paused after epoch 0 of 100.").wait_for()
-    return page
+def begun(app: str, new_page: Any) -> Callable[..., Any]:
+    """`begun(data=…, q=…, epochs=…)`: five lanes, paused before their first epoch."""
+
+    def open_link(**settings: object) -> Any:
+        page = new_page(viewport={"width": 1280, "height": 1400})
+        page.goto(f"{app}/{LINK}&" + "&".join(f"{name}={value}" for name, value in settings.items()))
+        page.get_by_text(f"Paused after epoch 0 of {settings['epochs']}.").wait_for()
+        return page
+
+    return open_link
 
 
 def press(page: Any, name: str) -> None:
@@ -38,19 +44,19 @@ def in_every_star(page: Any, when: str) -> None:
     page.locator(".plot .when").filter(has_text=re.compile(f"^{when}$")).nth(len(LANES) - 1).wait_for()
 
 
-def test_five_lanes_from_start_to_verdict(started: Any, tmp_path: Path) -> None:
-    page = started
+def test_five_lanes_from_start_to_verdict(begun: Callable[..., Any], tmp_path: Path) -> None:
+    page = begun(data="digits", q=0.7, holdout=0.2, epochs=40)
     page.locator(".plot canvas").nth(4).wait_for()
     choose_speed(page, "1 epoch a second")
     press(page, "Resume")
     page.locator(".lines svg polyline").nth(3 * len(LANES) - 1).wait_for()  # drawn only while lanes move
     choose_speed(page, "Full speed")
     before = page.locator(".plot canvas").nth(0).evaluate("canvas => canvas.toDataURL()")
-    page.get_by_text("Finished: 100 epochs.").wait_for()
+    page.get_by_text("Finished: 40 epochs.").wait_for()
     page.get_by_text("What this shows", exact=True).wait_for()
     page.locator(".js-plotly-plot").nth(2).wait_for()
     assert page.locator(".plot canvas").nth(0).evaluate("canvas => canvas.toDataURL()") != before
-    in_every_star(page, "Epoch 100")
+    in_every_star(page, "Epoch 40")
     page.get_by_text(re.compile(r"^PRODEN identified 9\d\.\d %")).wait_for()
 
     page.locator(".st-key-compare-take").get_by_role("button").click()
@@ -69,8 +75,8 @@ def test_five_lanes_from_start_to_verdict(started: Any, tmp_path: Path) -> None:
     assert Path(download.value.path()).read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
 
 
-def test_lanes_are_moved_as_one_looked_back_at_and_found_again(started: Any, new_page: Any) -> None:
-    page = started
+def test_lanes_are_moved_as_one_looked_back_at_and_found_again(begun: Callable[..., Any], new_page: Any) -> None:
+    page = begun(data="iris", q=0.3, epochs=100)
     press(page, "Run 5")
     page.get_by_text("Paused after epoch 5 of 100.").wait_for()
     press(page, "Run 1 epoch")

@@ -86,7 +86,7 @@ def opened(url: str, new_page: Any) -> Any:
     """`opened(**settings)`: the app in a fresh browser, both pictures drawn and at rest."""
 
     def open_app(**settings: Any) -> Any:
-        page = new_page(**settings)
+        page = new_page(**({"reduced_motion": "no-preference"} | settings))
         page.add_init_script(COUNT_PAINTS)
         page.goto(url)
         page.get_by_text("Epoch 0").nth(1).wait_for()

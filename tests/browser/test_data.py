@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,8 +13,6 @@ from pll.ui.data.loader import LARGE
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
 pytestmark = pytest.mark.browser
-ROOT = Path(__file__).parents[2]
-Serve = Callable[[Path], str]
 NewPage = Callable[..., Any]
 ROW = 35
 """Pixels of a row of Streamlit's tables."""
@@ -23,23 +20,11 @@ MESSY = ",Name,width,who_a,gold\n0,x-1,1.5,apple,apple\n1,x-2,2.5,pear,pear\n2,x
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of the server that the page may read, with a file too large to be read at once."""
-    place = tmp_path_factory.mktemp("open")
+def folder(open_folder: Path) -> Path:
+    """The folder that the page may read, with a file too large to be read at once."""
     rows = b"0.25,0.5,0.75,cat|dog\n0.5,0.25,0.125,dog\n"
-    (place / "large.csv").write_bytes(b"a,b,c,candidates\n" + rows * (LARGE // len(rows) + 1))
-    return place
-
-
-@pytest.fixture(scope="module")
-def app(serve: Serve, folder: Path) -> Iterator[str]:
-    before = os.environ.get("PLL_DATA_PATH")
-    os.environ["PLL_DATA_PATH"] = str(folder)  # which the server inherits
-    yield serve(ROOT / "app.py")
-    if before is None:
-        del os.environ["PLL_DATA_PATH"]
-    else:
-        os.environ["PLL_DATA_PATH"] = before
+    (open_folder / "large.csv").write_bytes(b"a,b,c,candidates\n" + rows * (LARGE // len(rows) + 1))
+    return open_folder
 
 
 def _correct(page: Any, row: int, role: str) -> None:

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.browser
 ROOT = Path(__file__).parents[2]
 Serve = Callable[[Path], str]
 NewPage = Callable[..., Any]
+LINK = "train?link=1&data=iris&flip=binomial&q=0.3&method=proden&threads=1"
 
 
 def _star(page: Any) -> str:
@@ -29,16 +30,11 @@ def _start_demo(page: Any, app: str) -> None:
     page.locator("canvas").first.wait_for()
 
 
-def _begin_again(page: Any) -> None:
-    """The same run, paused before its first epoch, whatever has become of it."""
-    page.get_by_role("button", name="Restart").click()
-    page.get_by_text("Paused after epoch 0 of 100.").wait_for()
-
-
 def test_from_the_demo_to_the_labels_in_hand(app: str, new_page: NewPage, tmp_path: Path) -> None:
     page = new_page()
     _start_demo(page, app)
-    _begin_again(page)
+    page.get_by_role("button", name="Restart").click()  # there whether the demo trains or has ended
+    page.get_by_text("Paused after epoch 0 of 100.").wait_for()
     before = _star(page)
     page.get_by_role("button", name="Resume").click()
     page.get_by_text("Finished: 100 epochs.").wait_for()
@@ -61,8 +57,8 @@ def test_from_the_demo_to_the_labels_in_hand(app: str, new_page: NewPage, tmp_pa
 
 def test_a_run_is_paused_goes_on_and_is_found_again_by_its_link(app: str, new_page: NewPage) -> None:
     page = new_page()
-    _start_demo(page, app)
-    _begin_again(page)
+    page.goto(f"{app}/{LINK}&epochs=100&start=paused")
+    page.get_by_text("Paused after epoch 0 of 100.").wait_for()
     page.get_by_role("button", name="Run 5").click()
     said = "Paused after epoch 5 of 100."
     page.get_by_text(said).wait_for()
@@ -82,7 +78,8 @@ def test_a_run_is_paused_goes_on_and_is_found_again_by_its_link(app: str, new_pa
 
 def test_two_tabs_do_not_see_each_others_settings(app: str, new_page: NewPage) -> None:
     first, second = new_page(), new_page()
-    _start_demo(first, app)
+    first.goto(f"{app}/{LINK}&epochs=5")
+    first.get_by_text("Finished: 5 epochs.").wait_for()
     second.goto(f"{app}/train")
     second.get_by_text("Nothing to train on yet").wait_for()
     assert "run=" in first.url

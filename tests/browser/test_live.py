@@ -11,13 +11,14 @@ import pytest
 pytestmark = pytest.mark.browser
 
 
+LINK = "train?link=1&data=digits&flip=binomial&q=0.7&holdout=0.2&method=proden&epochs=100&threads=1&start=paused"
+
+
 @pytest.fixture
 def paused(app: str, new_page: Any) -> Any:
-    """A page with the demo, begun again and paused before its first epoch."""
+    """A page with a run of the digits, paused before its first epoch."""
     page = new_page(viewport={"width": 1280, "height": 1400})
-    page.goto(app)
-    page.get_by_role("button", name="Watch it work").click()
-    page.get_by_role("button", name="Restart").click()  # there whether the demo trains or has ended
+    page.goto(f"{app}/{LINK}")
     page.get_by_text("Paused after epoch 0 of 100.").wait_for()
     return page
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.app import Server
 from benchmarks.durability_browser import prepared_run
 from pll.store.tables import Event
 from tests.review_helpers import on_disk
@@ -22,8 +21,8 @@ LOOK = 150
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
+def home(app_home: Path) -> Path:
+    return app_home
 
 
 @pytest.fixture(scope="module")
@@ -32,12 +31,9 @@ def run_id(home: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def link(home: Path, run_id: str) -> Iterator[str]:
-    """To the review of a run, in a server of its own."""
-    server = Server(home)
-    server.start()
-    yield f"{server.url}/review?run={run_id}"
-    server.kill()
+def link(app: str, run_id: str) -> str:
+    """To the review of a run."""
+    return f"{app}/review?run={run_id}"
 
 
 def events_of(home: Path, run_id: str, reviewer: str) -> list[Event]:

@@ -150,8 +150,16 @@ def test_who_prefers_less_motion_sees_none(opened: Any) -> None:
     assert at_rest(page) - before <= 2 * 4  # a handful of paints a picture, whatever the distance
 
 
-def test_keys_reach_every_example_and_enter_selects(opened: Any) -> None:
+def test_the_pictures_are_told_in_words_and_keys_reach_every_example(opened: Any) -> None:
     page = opened()
+    for canvas, words in ((star(page), "Star plot, Epoch 0: 4 examples"), (heatmap(page), "Heatmap of label weights")):
+        assert canvas.get_attribute("aria-label").startswith(words)
+        assert canvas.get_attribute("tabindex") == "0"
+        described = canvas.evaluate(
+            "c => c.getRootNode().getElementById(c.getAttribute('aria-describedby')).textContent"
+        )
+        assert "Enter selects" in described
+
     star(page).focus()
     page.keyboard.press("ArrowUp")  # from the middle to the top
     assert tip(page).inner_text().splitlines() == ["example 0", "ant, 100 % sure"]
@@ -204,17 +212,6 @@ def test_a_narrow_screen_holds_both(opened: Any) -> None:
         assert canvas.evaluate("canvas => canvas.width") == pytest.approx(2 * box["width"], abs=2)  # crisp
     box = star(page).bounding_box()
     assert 0.8 * box["width"] <= box["height"] <= 1.1 * box["width"]
-
-
-def test_the_pictures_are_told_in_words(opened: Any) -> None:
-    page = opened()
-    for canvas, words in ((star(page), "Star plot, Epoch 0: 4 examples"), (heatmap(page), "Heatmap of label weights")):
-        assert canvas.get_attribute("aria-label").startswith(words)
-        assert canvas.get_attribute("tabindex") == "0"
-        described = canvas.evaluate(
-            "c => c.getRootNode().getElementById(c.getAttribute('aria-describedby')).textContent"
-        )
-        assert "Enter selects" in described
 
 
 def test_an_update_that_comes_late_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_page: Any) -> None:

@@ -49,7 +49,7 @@ def chosen(page: Any) -> str:
     return str(page.get_by_text("choose another one in the picture").inner_text())
 
 
-def test_train_step_and_go_back(lesson: Callable[..., Any]) -> None:
+def test_train_step_and_go_back_then_a_question_shows_both_methods(lesson: Callable[..., Any]) -> None:
     page = lesson()
     page.locator(".toy .step").first.click()
     page.get_by_text("epoch 1 of 60", exact=True).wait_for()
@@ -61,6 +61,12 @@ def test_train_step_and_go_back(lesson: Callable[..., Any]) -> None:
     page.get_by_role("slider", name="Epoch").first.focus()
     page.keyboard.press("Home")
     page.get_by_text("the step after epoch 0").wait_for()
+
+    assert page.locator(".toy canvas").count() == 1
+    page.get_by_text("Two thirds or fewer").click()
+    page.locator(".toy canvas").nth(1).wait_for()
+    page.get_by_text("After 60 epochs: PRODEN").wait_for()
+    assert "Min alone (sudden)" in str(page.locator(".toy canvas").nth(1).get_attribute("aria-label"))
 
 
 def test_a_point_is_dragged_and_others_are_added_and_removed(lesson: Callable[..., Any]) -> None:
@@ -104,15 +110,6 @@ def test_everything_goes_by_keyboard(lesson: Callable[..., Any]) -> None:
     page.keyboard.press("Enter")
     when_told(page, "61 points")
     page.get_by_text("Point 60 · truly A").wait_for()
-
-
-def test_a_question_is_answered_and_both_methods_are_shown(lesson: Callable[..., Any]) -> None:
-    page = lesson()
-    assert page.locator(".toy canvas").count() == 1
-    page.get_by_text("Two thirds or fewer").click()
-    page.locator(".toy canvas").nth(1).wait_for()
-    page.get_by_text("After 60 epochs: PRODEN").wait_for()
-    assert "Min alone (sudden)" in str(page.locator(".toy canvas").nth(1).get_attribute("aria-label"))
 
 
 def test_it_fits_a_telephone(lesson: Callable[..., Any]) -> None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.review.decided import OUTSIDE, ChoiceData, Decided
-from pll.review.logit import lessons, propose
+from pll.review.logit import choice_data, propose
 from pll.review.orders import rank
 from pll.review.queue import with_controls
 from pll.review.sampling_plan import draw_controls
@@ -83,7 +83,7 @@ def review(
     done = 0
     while done < n:
         if retrain is not None and done >= trained_at + round(RETRAIN_STEP * n):
-            earlier = lessons(now, _as_seen(now, taught, earlier))
+            earlier = choice_data(now, _as_seen(now, taught, earlier))
             toast_errors[list(taught)] = True
             now, trained_at, taught = retrain(_fixed(sets, y, toast_errors)), done, {}
         known = _as_seen(now, taught, earlier)
@@ -121,7 +121,7 @@ def found_within(curve: Curve, share: float) -> float:
 
 
 def _as_seen(signals: ReviewSignals, decisions: dict[int, int], earlier: ChoiceData | None) -> Decided:
-    """The decisions since the last training; what came before is in the candidate sets, and in the lessons."""
+    """The decisions since the last training; what came before is in the candidate sets, and in the choice_data."""
     sets = signals.sets
     rows = np.fromiter(decisions, dtype=np.int64, count=len(decisions))
     labels = np.fromiter(decisions.values(), dtype=np.int64, count=len(decisions))

@@ -220,9 +220,9 @@ def _cifar10h(paths: Mapping[str, Path]) -> PartialLabelDataset:
     else:
         images, labels = published(paths, train=False)
     data = image_dataset([images], [labels], [True])
-    said = Annotations.from_counts(counts, CLASS_NAMES)
+    votes = Annotations.from_counts(counts, CLASS_NAMES)
     # Here the test images are what is learnt from: no split is published.
-    return replace(data, candidates=sets_from_counts(counts), annotations=said, is_test=None)
+    return replace(data, candidates=sets_from_counts(counts), annotations=votes, is_test=None)
 
 
 def _cifar10n(paths: Mapping[str, Path]) -> PartialLabelDataset:
@@ -241,7 +241,7 @@ def _cifar10n_subset(paths: Mapping[str, Path]) -> PartialLabelDataset:
 def _with_annotators(data: PartialLabelDataset, votes: npt.NDArray[np.integer[Any]]) -> PartialLabelDataset:
     """Return the data with labels (n, annotators) as its annotations, and their union as its candidate sets."""
     n, people = votes.shape
-    said = Annotations(
+    annotations = Annotations(
         np.repeat(np.arange(n), people),
         np.tile(np.arange(people), n),
         votes.astype(np.int64).ravel(),
@@ -249,7 +249,7 @@ def _with_annotators(data: PartialLabelDataset, votes: npt.NDArray[np.integer[An
         CLASS_NAMES,
         tuple(f"annotator {person}" for person in range(1, people + 1)),
     )
-    return replace(data, candidates=sets_from_annotators(votes), annotations=said, is_test=None)
+    return replace(data, candidates=sets_from_annotators(votes), annotations=annotations, is_test=None)
 
 
 def _counts(paths: Mapping[str, Path]) -> npt.NDArray[Any]:

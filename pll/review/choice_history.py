@@ -13,7 +13,7 @@ import numpy as np
 
 from pll.candidates import CandidateSets
 from pll.review.decided import ChoiceData, Decided
-from pll.review.logit import lessons
+from pll.review.logit import choice_data
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals
 
@@ -22,10 +22,10 @@ Signals = Callable[[str], ReviewSignals]
 
 
 def earlier_choice_data(review: ReviewSession, decided: Decided, signals_of: Signals) -> ChoiceData | None:
-    """The lessons of all runs before the present one, the first run's first; None where it is the first.
+    """Return the choice data of all earlier runs, the first run's first; None where there are none.
 
-    A run's lessons are those decisions whose examples the next one has only one candidate for. Runs that were looked
-    at with other signals than the present one (its neighbours are not there yet, say) are passed over.
+    A run's choice data are those decisions whose examples the next one has only one candidate for. Runs
+    with other signals than the present one (whose neighbours are not computed yet, say) are skipped.
 
     Args:
         decided: what may teach, in the classes of the present run.
@@ -35,10 +35,10 @@ def earlier_choice_data(review: ReviewSession, decided: Decided, signals_of: Sig
         return None
     runs = runs[: runs.index(review.current.run) + 1]
     signals = [signals_of(run) for run in runs]
-    wanted = lessons(signals[-1], decided).features
+    wanted = choice_data(signals[-1], decided).features
     found: ChoiceData | None = None
     for own, after in pairwise(signals):
-        made = _mapped(lessons(own, _learnt(decided, own.sets, after.sets)), own.sets, decided.sets)
+        made = _mapped(choice_data(own, _learnt(decided, own.sets, after.sets)), own.sets, decided.sets)
         if made.features == wanted and len(made):
             found = made if found is None else made.after(found)
     return found
@@ -55,7 +55,7 @@ def _learnt(decided: Decided, own: CandidateSets, after: CandidateSets) -> Decid
 
 
 def _mapped(made: ChoiceData, own: CandidateSets, now: CandidateSets) -> ChoiceData:
-    """The same lessons in the classes of the present run, which has all of the earlier ones."""
+    """The same choice data in the classes of the present run, which has all of the earlier ones."""
     place = {name: j for j, name in enumerate(now.class_names)}
     index = np.array([place.get(name, 0) for name in own.class_names], dtype=np.int64)
     return replace(made, labels=index[made.labels])

@@ -44,13 +44,13 @@ class ChoiceData:
         return len(self.sizes)
 
     def after(self, earlier: ChoiceData) -> ChoiceData:
-        """The lessons of an earlier run of the same review first, then these.
+        """Choice data of an earlier run of the same review first, then these.
 
         Raises:
             UserError: the runs were looked at with other features.
         """
         if earlier.features != self.features:
-            raise UserError("These lessons are of other signals than those before; prepare the run's signals first.")
+            raise UserError("Earlier runs have other signals; prepare the signals of this run first.")
         return ChoiceData(
             self.features,
             np.concatenate([earlier.table, self.table]),
@@ -69,15 +69,15 @@ class Decided:
         rows: (m,) decided examples, in the order in which they were decided, each once.
         labels: (m,) class index decided for each; `OUTSIDE` (−1), or a label that is no candidate, for "none of these".
         eliminated: (nnz,) bool, True on candidates that somebody ruled out; None for none.
-        earlier: what was decided under earlier runs of the same review (`logit.lessons` of them): in the sets of a
+        earlier: what was decided under earlier runs of the same review (`logit.choice_data` of them): in the sets of a
             run that was retrained, those examples have one candidate left and teach nothing any more.
 
     Raises:
         UserError: a row that does not exist or stands twice, a label that is no class, arrays that do not fit.
 
     >>> sets = CandidateSets.from_lists([[0, 2], [1, 2], [0, 1]], n_classes=3)
-    >>> said = Decided.of(sets, {2: 1, 0: 2})
-    >>> said.is_decided.tolist(), said.turn[[2, 0]].tolist(), said.positions.tolist()
+    >>> decided = Decided.of(sets, {2: 1, 0: 2})
+    >>> decided.is_decided.tolist(), decided.turn[[2, 0]].tolist(), decided.positions.tolist()
     ([True, False, True], [0, 1], [5, 1])
     """
 

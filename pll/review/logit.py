@@ -82,10 +82,10 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
     return p.astype(np.float32)
 
 
-def lessons(signals: ReviewSignals, decided: Decided) -> ChoiceData:
-    """What decisions teach, those of earlier runs (`decided.earlier`) first.
+def choice_data(signals: ReviewSignals, decided: Decided) -> ChoiceData:
+    """Return the training data of the logit: the decisions, those of earlier runs (`decided.earlier`) first.
 
-    "None of these" teaches nothing here, nor does a set of one.
+    "None of these" and sets of one label are left out.
     """
     sets = signals.sets
     names = tuple(name for name in START if name in available(signals))
@@ -101,7 +101,7 @@ def lessons(signals: ReviewSignals, decided: Decided) -> ChoiceData:
 
 def fit(signals: ReviewSignals, decided: Decided, ridge: float = RIDGE) -> Logit:
     """θ and b from the decisions so far; θ₀ and 0 where there are none. The ridge is above 0."""
-    known = lessons(signals, decided)
+    known = choice_data(signals, decided)
     start = _start(known.features)
     if len(known) == 0:
         return Logit(known.features, start, np.zeros(signals.sets.n_classes))

@@ -94,23 +94,23 @@ def changed_by_teaching(review: ReviewSession) -> LabelChanges:
     return changes(before, review.current, decided)
 
 
-def taught_config(root: RunConfig, lessons: DecidedSets, epochs: int | None = None) -> RunConfig:
-    """The run that learns these lessons.
+def taught_config(root: RunConfig, taught: DecidedSets, epochs: int | None = None) -> RunConfig:
+    """Return the settings of the run that is trained on these decisions.
 
     Args:
         root: of the run that the review began with; its settings hold but for what is said here.
-        epochs: further ones, for a method that goes on from `lessons.parent`; by default a fifth of those of a whole
+        epochs: further ones, for a method that goes on from `taught.parent`; by default a fifth of those of a whole
             run. A method that cannot go on is fitted again, as `root` was.
     """
-    warm = lessons.warm and can_warm_start(root.method) and not lessons.new_classes
+    warm = taught.warm and can_warm_start(root.method) and not taught.new_classes
     params = dict(root.params)
     if warm:
         whole = METHODS[root.method]().get_params() | params
         params["epochs"] = epochs or max(FEWEST_EPOCHS, round(SHARE_OF_EPOCHS * whole["epochs"]))
         # The learning rate goes on from where the schedule of the whole run ended.
         params["lr"] = whole["lr"] * whole["lr_decay"] ** (whole["epochs"] // whole["lr_decay_every"])
-    name = f"{root.name or root.source.name} · taught by {lessons.decisions:,} decisions"
-    return replace(root, params=params, decided_sets=replace(lessons, warm=warm), name=name)
+    name = f"{root.name or root.source.name} · taught by {taught.decisions:,} decisions"
+    return replace(root, params=params, decided_sets=replace(taught, warm=warm), name=name)
 
 
 class Teacher:
@@ -139,12 +139,12 @@ class Teacher:
         """
         if self._run is not None and self._run.snapshot().is_active:
             raise UserError("A model is being retrained already; wait for it, or stop it first.")
-        lessons = decided_sets_of(self._review, warm=warm)
-        if not lessons.sets:
+        taught = decided_sets_of(self._review, warm=warm)
+        if not taught.sets:
             raise UserError("There is nothing to train on yet; decide some examples first (controls are not used).")
-        lessons = replace(lessons, taught_by=by, verified=verified)
+        taught = replace(taught, taught_by=by, verified=verified)
         root = self._runs.get(self._review.root.run).config
-        self._run = self._runs.start(taught_config(root, lessons, epochs), priority=AHEAD)
+        self._run = self._runs.start(taught_config(root, taught, epochs), priority=AHEAD)
         return self._run
 
     def snapshot(self) -> Snapshot | None:
@@ -159,8 +159,8 @@ class Teacher:
         run = self._run
         if run is None or run.is_alive() or run.folder.state()["state"] != "finished":
             return False
-        lessons = run.config.decided_sets
-        by, verified = (None, False) if lessons is None else (lessons.taught_by, lessons.verified)
+        taught = run.config.decided_sets
+        by, verified = (None, False) if taught is None else (taught.taught_by, taught.verified)
         adopted = certification.adopt(self._review, snapshot_of(run), Opened("taught", by, verified))
         self._run = None
         return adopted
@@ -172,15 +172,15 @@ class Teacher:
 
     def waiting(self) -> int:
         """How many decisions the current model has not learnt from."""
-        lessons = self._runs.get(self._review.current.run).config.decided_sets
-        known = {} if lessons is None else lessons.by_row
+        taught = self._runs.get(self._review.current.run).config.decided_sets
+        known = {} if taught is None else taught.by_row
         return len(decided_sets_of(self._review).by_row.items() - known.items())
 
     def _unfinished(self) -> Run | None:
         adopted = {record.run for record in self._review.rounds}
         for run in readable(self._runs.all()):
-            lessons = run.config.decided_sets
-            if lessons is not None and lessons.review == self._review.id and run.id not in adopted:
+            taught = run.config.decided_sets
+            if taught is not None and taught.review == self._review.id and run.id not in adopted:
                 state = run.folder.state()["state"]
                 if state == "interrupted":
                     run.start(priority=AHEAD)

@@ -1,4 +1,4 @@
-"""From the cells of a table to a dataset.
+"""Builder of a dataset from the cells of a table.
 
 A reader gives batches of columns; `arrow_table` makes one Arrow table of them (text of the labels, numbers of the
 features), and `build_dataset` reads labels, candidate sets and annotations of that. Candidates in one cell are joined
@@ -30,11 +30,11 @@ from pll.images import Pictures
 from pll.io import Column as ObjectColumn
 
 SEPARATORS = ("|", ";")
-"""What may stand between candidates where nothing was said, in this order."""
+"""Separators of candidates that are tried where none is given, in this order."""
 
 
 def join_names(names: Sequence[str]) -> str:
-    """The cell of a candidate set.
+    """Return the cell of a candidate set.
 
     >>> join_names(["cat", "dog"]), join_names(["a|b", "c"]), join_names([" "])
     ('cat|dog', '["a|b", "c"]', '[" "]')
@@ -45,7 +45,7 @@ def join_names(names: Sequence[str]) -> str:
 
 
 def join_column(sets: Iterable[Sequence[str]]) -> list[str]:
-    """The cells of a whole column: as `join_names`, and safe from a reader that has to guess the separator."""
+    """Return the cells of a whole column, as `join_names` does, such that the separator can be guessed on reading."""
     cells = [join_names(names) for names in sets]
     if guess_separator(cells) == "|":
         return cells
@@ -56,7 +56,7 @@ def join_column(sets: Iterable[Sequence[str]]) -> list[str]:
 
 
 def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
-    """The candidates in a cell, trimmed, each once; none for an empty cell.
+    """Return the candidates in a cell, trimmed and without repetitions; none for an empty cell.
 
     Raises:
         UserError: what looks like a list is not a JSON list of names.
@@ -82,7 +82,7 @@ def guess_separator(cells: Iterable[str]) -> str:
 
 
 def write_label(name: str | None) -> str:
-    """The cell of one true label; empty where it is not known."""
+    """Return the cell of one true label; empty where it is not known."""
     if name is None:
         return ""
     plain = name and name == name.strip() and not _like_a_list(name)
@@ -90,7 +90,7 @@ def write_label(name: str | None) -> str:
 
 
 def read_label(cell: str) -> str | None:
-    """One true label: the trimmed text, whole (`a|b` is one name), or a JSON list of one; None where it is empty.
+    """Return one true label: the trimmed text, whole (`a|b` is one name), or a JSON list of one; None if it is empty.
 
     >>> read_label(" NA "), read_label("a|b"), read_label('[" x"]'), read_label("")
     ('NA', 'a|b', ' x', None)
@@ -109,7 +109,7 @@ def _like_a_list(cell: str) -> bool:
 
 
 def _json_names(cell: str) -> list[str] | None:
-    """The names of a JSON list, numbers as they are written; None where the cell is plain text."""
+    """Return the names in a JSON list, numbers as they are written; None where the cell is plain text."""
     if not _like_a_list(cell):
         return None
     try:
@@ -134,7 +134,7 @@ def _not_json(word: str) -> NoReturn:
 
 
 MOST_FILLED = 50_000_000
-"""Entries that sets of all classes, for examples nobody annotated, may take together."""
+"""Maximum number of entries in the sets of all classes that examples without annotations get."""
 
 
 def sets_of(annotations: Annotations, combine: str = "union") -> tuple[CandidateSets, list[str]]:
@@ -166,7 +166,7 @@ def sets_of(annotations: Annotations, combine: str = "union") -> tuple[Candidate
 def filled(
     rows: npt.NDArray[np.int64], labels: npt.NDArray[np.int64], n: int, class_names: tuple[str, ...]
 ) -> tuple[CandidateSets, list[str]]:
-    """Sets from pairs that are sorted by row and label; a row without any gets every class, and that is said.
+    """Return sets from pairs sorted by row and label; a row without any gets every class, with a note.
 
     Raises:
         UserError: too many rows without any, for so many classes.
@@ -190,7 +190,7 @@ def filled(
 
 
 def _largest(annotations: Annotations) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """The triples of the largest answer of each row."""
+    """Return the triples of the largest answer of each row."""
     rows = annotations.rows[annotations.answer_starts]
     order = np.lexsort((np.arange(len(rows)), -annotations.answer_sizes, rows))  # by row, the largest first
     first = np.ones(len(order), dtype=np.bool_)
@@ -204,7 +204,7 @@ def _largest(annotations: Annotations) -> tuple[npt.NDArray[np.int64], npt.NDArr
 Chunks: TypeAlias = pa.ChunkedArray
 """A column of text."""
 RowNumber = Callable[[int], int]
-"""The number a message gives to the row at a position."""
+"""Function from a position to the row number used in messages."""
 
 
 @dataclass(frozen=True)
@@ -224,7 +224,7 @@ class LabelColumn:
     row_of: RowNumber
 
     def place(self, code: int) -> str:
-        """The first row with this value, for a message."""
+        """Return the first row with this value, for a message."""
         return f"Row {self.row_of(int(np.argmax(self.codes == code)))}, column {self.name}"
 
     def pairs(self, number: Mapping[str, int]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -238,7 +238,7 @@ class LabelColumn:
 
 
 def read_column(name: str, chunks: Chunks, row_of: RowNumber, read_cell: Callable[[str], Any]) -> LabelColumn:
-    """Read every different cell of a text column.
+    """Parse every distinct cell of a text column.
 
     Raises:
         UserError: what `read_cell` raised, with the row, the column and the cell.
@@ -266,7 +266,7 @@ def read_candidates(chunks: Chunks, row_of: RowNumber, separator: str | None = N
 
 
 def read_sets(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
-    """A column of cells that may hold several names each, or none; its values are tuples.
+    """Parse a column of cells that may hold several names each, or none; its values are tuples.
 
     Raises:
         UserError: a cell that cannot be read; the row is named.
@@ -276,12 +276,12 @@ def read_sets(name: str, chunks: Chunks, row_of: RowNumber, separator: str | Non
 
 
 def read_truth(chunks: Chunks, row_of: RowNumber) -> LabelColumn:
-    """The column `true_label`; its values are names, None where the truth is not known."""
+    """Parse the column `true_label`; its values are names, None where the truth is not known."""
     return read_column("true_label", without_nulls(chunks), row_of, read_label)
 
 
 def names_in(columns: Sequence[LabelColumn], given: tuple[str, ...] = ()) -> tuple[str, ...]:
-    """All classes: those given, else those that occur in columns of names or tuples of names, sorted.
+    """Return all classes: those given, else those that occur in columns of names or tuples of names, sorted.
 
     Raises:
         UserError: a label that is not among those given; the row is named.
@@ -311,21 +311,21 @@ def names_in(columns: Sequence[LabelColumn], given: tuple[str, ...] = ()) -> tup
 
 
 def candidate_sets(column: LabelColumn, names: tuple[str, ...]) -> CandidateSets:
-    """The sets of all rows, over all classes."""
+    """Return the candidate sets of all rows."""
     number = {name: k for k, name in enumerate(names)}
     lists = ([number[name] for name in cell] for cell in column.values)
     return CandidateSets.from_lists(lists, len(names), names).take(column.codes)
 
 
 def true_labels(column: LabelColumn, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
-    """(n,) class indices, `UNKNOWN` where the truth is not known."""
+    """Return (n,) class indices, `UNKNOWN` where the truth is not known."""
     number: dict[str | None, int] = {name: k for k, name in enumerate(names)}
     labels = [number.get(name, UNKNOWN) for name in column.values]
     return np.asarray(labels, dtype=np.int64)[column.codes]
 
 
 def split_marks(chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.bool_]:
-    """(n,) bool, True where the column `split` says test."""
+    """Return (n,) bool, True where the column `split` is "test"."""
     column = read_column("split", without_nulls(chunks), row_of, _split_cell)
     return np.asarray(column.values, dtype=np.bool_)[column.codes]
 
@@ -338,14 +338,14 @@ def _split_cell(cell: str) -> bool:
 
 
 def encode(chunks: Chunks) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """(n,) codes of a text column in the order of first appearance, and the different cells; a null is −1."""
+    """Return (n,) codes of a text column in the order of first appearance, and its distinct cells; null is −1."""
     coded = pc.dictionary_encode(chunks).unify_dictionaries()
     codes = np.concatenate([chunk.indices.fill_null(-1).to_numpy() for chunk in coded.chunks])
     return codes.astype(np.int64), coded.chunk(0).dictionary.to_pylist()
 
 
 def refuse_empty(empty: npt.NDArray[np.bool_], row_of: RowNumber, where: str) -> None:
-    """Raises UserError at the first row whose candidate set is empty."""
+    """Raise UserError at the first row whose candidate set is empty."""
     if empty.any():
         rows = np.flatnonzero(empty)
         raise UserError(
@@ -355,7 +355,7 @@ def refuse_empty(empty: npt.NDArray[np.bool_], row_of: RowNumber, where: str) ->
 
 
 def without_nulls(chunks: Chunks) -> Chunks:
-    """The same text with "" where a cell is null."""
+    """Return the column with "" in place of null."""
     return pc.fill_null(chunks, "")
 
 
@@ -391,7 +391,7 @@ def read_labels(
     annotators: Mapping[str, Chunks] | None = None,
     classes: Mapping[str, Chunks] | None = None,
 ) -> Found:
-    """The labels of a table with a row an example.
+    """Return the labels of a table with one row per example.
 
     Where there are candidates, they are the sets; else what the annotators said; else the 0/1 columns of the classes.
 
@@ -427,7 +427,7 @@ def read_labels(
 def read_lines(
     task: Chunks, worker: Chunks, vote: Chunks, truth: Chunks | None, options: ReadOptions, row_of: RowNumber
 ) -> Found:
-    """The labels of a table with a line for every label an annotator gave; an empty one is an answer that was skipped.
+    """Return the labels of a table with one row per annotator's label; an empty one is a skipped answer.
 
     Raises:
         UserError: a line without task or annotator, an unknown label, no label at all; the row is named.
@@ -456,7 +456,7 @@ def read_lines(
 
 
 def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
-    """Class numbers that are written as 1.0, since others of their column are missing, become 1."""
+    """Rename class numbers written as 1.0 (because others in their column are missing) to 1."""
     names = [name for column in columns for value in column.values for name in value]
     if names and all(_NUMBER.fullmatch(name) for name in names):
         for column in columns:
@@ -464,7 +464,7 @@ def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
 
 
 def _named(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
-    """A column of names of tasks or annotators, each as it stands, trimmed; codes in the order of first appearance."""
+    """Parse a column of names of tasks or annotators, trimmed; codes in the order of first appearance."""
     codes, cells = encode(without_nulls(chunks))
     place: dict[str, int] = {}
     merged = np.array([place.setdefault(cell.strip(), len(place)) for cell in cells], dtype=np.int64)
@@ -475,7 +475,7 @@ def _named(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
 
 
 def _annotations(answers: Mapping[str, LabelColumn], names: tuple[str, ...]) -> Annotations | None:
-    """None where nobody said anything."""
+    """Return the annotations; None where there is no answer at all."""
     if not names:
         return None
     number = {name: k for k, name in enumerate(names)}
@@ -487,7 +487,7 @@ def _annotations(answers: Mapping[str, LabelColumn], names: tuple[str, ...]) -> 
 
 
 def _read_marks(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.bool_]:
-    """(n, c) bool from a 0/1 column a class."""
+    """Return (n, c) bool from one 0/1 column per class."""
     columns = [read_column(name, without_nulls(chunks), row_of, _mark) for name, chunks in classes.items()]
     mask = np.stack([np.asarray(column.values, dtype=np.bool_)[column.codes] for column in columns], axis=1)
     refuse_empty(np.asarray(~mask.any(axis=1)), row_of, "the columns of the classes")
@@ -497,7 +497,7 @@ def _read_marks(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray
 def _known_classes(
     columns: tuple[str, ...], names: tuple[str, ...], mask: npt.NDArray[np.bool_], given: tuple[str, ...]
 ) -> tuple[tuple[str, ...], npt.NDArray[np.bool_]]:
-    """The classes of 0/1 columns, and of truths that have no column, with a mask over all of them."""
+    """Return the classes of 0/1 columns and of true labels without a column, and a mask over all of them."""
     every = given or (*columns, *(name for name in names if name not in columns))
     unknown = [name for name in columns if name not in every]
     if unknown:
@@ -515,11 +515,11 @@ def _mark(cell: str) -> bool:
 
 
 MAX_COLUMNS = 60_000
-"""Each costs the parser some 10 KB, however few rows there are."""
+"""Maximum number of columns; each takes the parser some 10 KB, however few rows there are."""
 
 
 def check_header(header: Sequence[str]) -> list[str]:
-    """The names of the columns, trimmed; one without a name is called by its place, `unnamed 1`.
+    """Return the column names, trimmed; a column without a name is called by its position, `unnamed 1`.
 
     Raises:
         UserError: no name at all, one that stands twice, or too many columns.
@@ -685,7 +685,7 @@ def build_dataset(
 
 
 def _matrix(table: pa.Table, d: int) -> npt.NDArray[np.float32]:
-    """(n, d) the features, without a copy."""
+    """Return (n, d) the features, without a copy."""
     if not d:
         return np.empty((len(table), 0), dtype=np.float32)
     buffer = table.column(FEATURES).chunk(0).values.buffers()[1]
@@ -727,7 +727,7 @@ def _check_range(
 
 
 def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:
-    """What a person should know of the columns."""
+    """Return notes about the columns for the user."""
     notes = []
     features = [column.name for column in columns if column.role == "feature"]
     ignored = [column.name for column in columns if column.role == "ignore"]
@@ -743,12 +743,12 @@ def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:
 
 
 def no_rows() -> UserError:
-    """For a table that ends with its header."""
+    """Return the error of a table that ends with its header."""
     return UserError("There is a header but not one row below it; add the examples.")
 
 
 def _objects(chunks: Chunks, rows: npt.NDArray[np.int64], missing: str | None = None) -> ObjectColumn:
-    """The cells of some rows; every different text is held once."""
+    """Return the cells of some rows; equal texts share one object."""
     codes, values = encode(chunks)
     different = np.empty(len(values) + 1, dtype=object)
     different[: len(values)] = values
@@ -757,7 +757,7 @@ def _objects(chunks: Chunks, rows: npt.NDArray[np.int64], missing: str | None = 
 
 
 def _first_that_is_no_number(column: pa.Array) -> int:
-    """Position of the first cell that does not convert, by halving."""
+    """Return the position of the first cell that cannot be converted, by bisection."""
     low, high = 0, len(column)
     while high - low > 1:
         middle = (low + high) // 2

@@ -41,7 +41,7 @@ _SAMPLE_CHARACTERS = 4_000_000
 
 
 def delimiter_of(head: bytes, marks: str) -> str | None:
-    """Which of some delimiters a table uses, judged by its first rows; None where it has a single column.
+    """Guess the delimiter of a table from its first rows; None where it has a single column.
 
     The one that gives every row as many fields as the header, and of those the one that gives most.
 
@@ -56,7 +56,7 @@ def delimiter_of(head: bytes, marks: str) -> str | None:
 
 
 def _fit(text: str, mark: str) -> tuple[bool, bool, int]:
-    """Whether there are several columns, whether rows agree on it, and how many."""
+    """Score a delimiter: whether there are several columns, whether rows agree on it, and how many there are."""
     try:
         reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
         first = list(itertools.islice((record for record in reader if record), 10)) or [[]]
@@ -69,12 +69,12 @@ def _fit(text: str, mark: str) -> tuple[bool, bool, int]:
 
 
 def read_header(path: Path, delimiter: str) -> list[str]:
-    """The fields of the first record that is not blank; none where there is no such record."""
+    """Return the fields of the first record that is not blank; none where there is no such record."""
     return next((record for _, record in read_records(path, delimiter) if record), [])
 
 
 def read_sample(path: Path, delimiter: str, width: int, rows: int) -> list[list[str]]:
-    """The first cells of each column below the first row, up to `rows` of them; odd rows are left out."""
+    """Return up to `rows` first cells of each column, without the header; rows of another length are left out."""
     found: list[list[str]] = [[] for _ in range(width)]
     room = _SAMPLE_CHARACTERS
     filled = (record for _, record in read_records(path, delimiter) if record)
@@ -90,7 +90,7 @@ def read_sample(path: Path, delimiter: str, width: int, rows: int) -> list[list[
 
 
 def read_records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """(number, fields) of every record as a spreadsheet numbers them, from 1; a blank line is a record without fields.
+    """Yield (number, fields) of every record, numbered from 1 as in a spreadsheet; a blank line has no fields.
 
     Raises:
         UserError: a record that is too long, or a quote that is never closed; the row is named.
@@ -114,7 +114,7 @@ def read_records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def row_number(path: Path, delimiter: str, top: int, position: int) -> int:
-    """The spreadsheet's number of a row of data (position 0 comes right after the header), blank lines counted.
+    """Return the spreadsheet's number of a data row (position 0 follows the header), blank lines counted.
 
     Args:
         top: rows above the data: 1 where there is a header, else 0.
@@ -127,7 +127,7 @@ def row_number(path: Path, delimiter: str, top: int, position: int) -> int:
 
 
 def check_shape(path: Path, delimiter: str, width: int, top: int = 1) -> int:
-    """How many records there are, blank lines apart, once all have as many fields as the first.
+    """Count the records without blank lines, and check that all have as many fields as the first.
 
     Args:
         top: 1 where the first is a header, else 0.
@@ -149,7 +149,7 @@ def check_shape(path: Path, delimiter: str, width: int, top: int = 1) -> int:
 
 
 def check_last_quote(path: Path, delimiter: str) -> None:
-    """Refuse a file whose last quoted cell is never closed, since everything after the quote would be one cell.
+    """Refuse a file whose last quoted cell is not closed: everything after the quote would be one cell.
 
     Raises:
         UserError: the row in which the quote is opened.
@@ -169,7 +169,7 @@ def check_last_quote(path: Path, delimiter: str) -> None:
 
 
 def too_long() -> UserError:
-    """For a row longer than `MAX_RECORD_BYTES`."""
+    """Return the error of a row longer than `MAX_RECORD_BYTES`."""
     return UserError(
         f"A row is longer than {readable(MAX_RECORD_BYTES)}; most often a double quote is never closed. Close it, or "
         "remove the long cell."
@@ -203,7 +203,7 @@ def is_spaced(head: bytes) -> bool:
 
 
 def _rows(head: bytes) -> list[list[str]]:
-    """The first lines taken apart, blank ones left out; without fields where a line cannot be."""
+    """Return the fields of the first lines that are not blank; none where a line cannot be split."""
     text = head.decode("utf-8-sig", errors="replace")
     if len(head) >= HEAD_BYTES:  # the last line may be cut off
         text = text[: text.rfind("\n") + 1]
@@ -217,12 +217,12 @@ def _rows(head: bytes) -> list[list[str]]:
 
 
 def _width(rows: Sequence[Sequence[str]]) -> int:
-    """How many fields most rows have."""
+    """Return the most frequent number of fields."""
     return Counter(map(len, rows)).most_common(1)[0][0] if rows else 0
 
 
 def split_fields(line: str) -> list[str]:
-    """The fields of a line; in quotes one may hold spaces.
+    """Split a line into fields; a quoted one may hold spaces.
 
     >>> split_fields('  a  "b c" 1 ')
     ['a', 'b c', '1']
@@ -240,7 +240,7 @@ def split_fields(line: str) -> list[str]:
 
 @contextmanager
 def with_tabs(path: Path, rows: int | None = None) -> Iterator[Path]:
-    """A copy of a table that has spaces between its columns, with tabs instead: the same lines, blank ones too.
+    """Copy a table with spaces between its columns to one with tabs: the same lines, blank ones too.
 
     Args:
         rows: of how many lines; by default of all.
@@ -291,7 +291,7 @@ _WRITE_ROWS = 4096
 
 @dataclass(frozen=True)
 class Layout:
-    """How a table of text is laid out.
+    """Layout of a table of text.
 
     Attributes:
         delimiter: between its columns.
@@ -307,7 +307,7 @@ class Layout:
 
 
 class Delimited(Format):
-    """A text table; subclasses say which delimiters are theirs, the first being the one that is written."""
+    """Base class of text tables; a subclass lists its delimiters, of which the first is written."""
 
     row_note = "Rows are counted as a spreadsheet does: the header is row 1."
     content = "text"
@@ -386,7 +386,7 @@ class Delimited(Format):
         return lost if layout.top else ["That the file has no header: it gets one, which names the labels.", *lost]
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
-        """What each column of a file is taken for.
+        """Return the role of each column of a file.
 
         Raises:
             UserError: see `read`.
@@ -400,7 +400,7 @@ class Delimited(Format):
                 raise
 
     def _opened(self, path: Path, rows: int | None = None) -> AbstractContextManager[Path]:
-        """The file, or a copy of it that has this format's delimiter.
+        """Return the file, or a copy of it that has this format's delimiter.
 
         Args:
             rows: of how many rows; by default of all.
@@ -433,7 +433,7 @@ class Csv(Delimited):
 
 
 class Tsv(Delimited):
-    """Tabs between the columns; spaces are read too, where the table holds numbers."""
+    """Tabs between the columns; a table of numbers with spaces is read as well."""
 
     name = "tsv"
     label = "TSV table (tab separated)"
@@ -493,7 +493,7 @@ def _no_header(width: int) -> str:
 
 
 def _batches(path: Path, layout: Layout, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
-    """Batches of text columns, named by their position."""
+    """Yield batches of text columns, named by their position."""
     width, top = len(layout.header), layout.top
     names = [str(at) for at in range(width)]
     try:

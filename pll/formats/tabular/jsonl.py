@@ -52,7 +52,7 @@ class JsonLines(Format):
         return _decoded(build_dataset(table, columns, options, lines.__getitem__, empty_is_missing=False))
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
-        """What each field is taken for.
+        """Return the role of each field.
 
         Raises:
             UserError: see `read`.
@@ -111,7 +111,7 @@ def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[
 
 
 def _survey(path: Path) -> tuple[list[int], list[str], list[list[Any]]]:
-    """The line of each record, every field in the order of appearance, and the first values of each."""
+    """Return the line of each record, all fields in the order of appearance, and the first values of each."""
     lines: list[int] = []
     fields: dict[str, list[Any]] = {}
     for number, (line, record) in enumerate(json_objects.records(path)):
@@ -134,7 +134,7 @@ def _survey(path: Path) -> tuple[list[int], list[str], list[list[Any]]]:
 def _arrays(
     path: Path, columns: Sequence[Column], fields: Sequence[str], lines: Sequence[int]
 ) -> Iterator[tuple[dict[int, pa.Array], int]]:
-    """The fields of some records as Arrow arrays, and how many records."""
+    """Yield the fields of some records as Arrow arrays, and the number of records."""
     size = max(1, min(_ROWS, 1_000_000 // len(fields)))
     used = [column for column in columns if column.role != "ignore"]
     records = (record for _, record in json_objects.records(path))
@@ -166,7 +166,7 @@ def _truth(value: Any, line: int, column: Column) -> str | None:
 
 
 def _cell(value: Any) -> str | None:
-    """A value as a cell of a table."""
+    """Return a value as a cell of a table."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -188,7 +188,7 @@ def _float(value: int | float) -> float:
 
 
 def _decoded(data: PartialLabelDataset) -> PartialLabelDataset:
-    """Words and what is carried along stood as JSON in their cells."""
+    """Decode categories and extra columns, whose cells hold JSON."""
     words = {name: as_column([_word(json.loads(cell)) for cell in cells]) for name, cells in data.categories.items()}
     return replace(data, categories=words, extras=_loaded(data.extras))
 

@@ -1,4 +1,4 @@
-"""Parquet: a table as CSV is one, with types and lists of labels.
+"""Parquet: a table like CSV, with types and lists of labels.
 
 A file of ours says in its metadata under `candid` what a table cannot (roles, order of the classes, shape of images)
 and comes back exactly. `ClassLabel` of Hugging Face datasets is read from the metadata under `huggingface`.
@@ -39,7 +39,7 @@ from pll.io import Column as ObjectColumn
 from pll.io import as_column
 
 ROWS = 4096
-"""Rows that are read and written at once."""
+"""Rows per batch."""
 
 
 @contextmanager
@@ -65,7 +65,7 @@ def open_parquet(path: Path, *, whole: bool = True) -> Iterator[pq.ParquetFile]:
 
 
 def batches(file: pq.ParquetFile, used: Sequence[int], max_bytes: int, packed: int) -> Iterator[dict[int, pa.Array]]:
-    """Some columns, by their position, `ROWS` rows at a time.
+    """Yield some columns, by their position, `ROWS` rows at a time.
 
     Args:
         used: positions of the columns; of the first where there are none.
@@ -88,7 +88,7 @@ def batches(file: pq.ParquetFile, used: Sequence[int], max_bytes: int, packed: i
 
 
 def _texts(path: Path) -> list[str]:
-    """Columns of text."""
+    """Return the names of the text columns."""
     schema = pq.read_schema(path)
     return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
 
@@ -104,7 +104,7 @@ _KEY = b"candid"
 
 
 def metadata_of(dataset: PartialLabelDataset, roles: Mapping[str, str], as_json: Sequence[str]) -> dict[bytes, str]:
-    """What a file of ours says of itself.
+    """Return the metadata that is written into a file.
 
     Args:
         roles: by column, its part.
@@ -123,7 +123,7 @@ def metadata_of(dataset: PartialLabelDataset, roles: Mapping[str, str], as_json:
 
 
 def read_metadata(schema: pa.Schema) -> dict[str, Any]:
-    """What `metadata_of` wrote; nothing in files of others.
+    """Return what `metadata_of` wrote; empty for files of other programs.
 
     Raises:
         UserError: metadata that is none.
@@ -139,7 +139,7 @@ def read_metadata(schema: pa.Schema) -> dict[str, Any]:
 
 
 def class_labels(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
-    """By column, the names of its `ClassLabel`, alone or in a list, as Hugging Face datasets writes them.
+    """Return by column the names of its `ClassLabel`, alone or in a list, as Hugging Face datasets writes them.
 
     Raises:
         UserError: metadata that is none.
@@ -164,7 +164,7 @@ def class_labels(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
 def with_metadata(
     options: ReadOptions, about: Mapping[str, Any], labels: Mapping[str, tuple[str, ...]], header: Sequence[str]
 ) -> ReadOptions:
-    """The options, with what the file itself says where the user does not.
+    """Return the options, completed from the file's metadata where the user gave none.
 
     Args:
         about: see `read_metadata`.
@@ -178,7 +178,7 @@ def with_metadata(
 
 
 def apply_metadata(data: PartialLabelDataset, about: Mapping[str, Any]) -> PartialLabelDataset:
-    """The data as it was written: what only the metadata knows.
+    """Return the data with what is only in the metadata.
 
     Args:
         about: see `read_metadata`.
@@ -204,7 +204,7 @@ def apply_metadata(data: PartialLabelDataset, about: Mapping[str, Any]) -> Parti
 
 
 def _decoded(columns: Mapping[str, ObjectColumn], coded: Collection[str]) -> dict[str, ObjectColumn]:
-    """Columns of plain values, those that were written as JSON read back from it."""
+    """Return columns of plain values; those written as JSON are decoded."""
     return {
         name: as_column([None if cell is None else json.loads(cell) for cell in cells.tolist()])
         if name in coded
@@ -214,13 +214,13 @@ def _decoded(columns: Mapping[str, ObjectColumn], coded: Collection[str]) -> dic
 
 
 AS_THEY_ARE: tuple[str, ...] = ()
-"""Numbers that stand for no names."""
+"""Types of numbers."""
 
 _LABELS = ("candidates", "true_label", "annotator", "vote", "id", "task")
 
 
 def to_text(column: pa.Array, names: Sequence[str] = AS_THEY_ARE, part: Column | None = None) -> pa.Array:
-    """A column as text; null stays null.
+    """Return a column as text; null stays null.
 
     Args:
         names: what the whole numbers of a column of labels stand for.
@@ -252,7 +252,7 @@ def to_text(column: pa.Array, names: Sequence[str] = AS_THEY_ARE, part: Column |
 
 
 def _named(column: pa.Array, names: Sequence[str]) -> pa.Array:
-    """Names in place of their numbers; −1 is how ClassLabel says that there is none."""
+    """Return names in place of their numbers; in a ClassLabel, −1 means a missing label."""
     codes = pc.if_else(pc.equal(column, -1), pa.scalar(None, column.type), column)
     outside = pc.fill_null(pc.or_(pc.less(codes, 0), pc.greater_equal(codes, len(names))), False)
     if pc.any(outside).as_py():
@@ -295,7 +295,7 @@ _NUMBERS = ("confidence", "margin", "entropy")
 _HELD = frozenset(
     ("image shape", "unused classes", "class order", "equal names", "anonymity", "types", "missing cells", "parts")
 )
-"""What our own tables say in their schema, and text cannot."""
+"""Metadata of our own tables, which text formats cannot hold."""
 
 
 class Parquet(Format):
@@ -341,7 +341,7 @@ class Parquet(Format):
         return apply_metadata(_with_pictures(data, self._contents(file, columns)), about)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
-        """What each column of a file is taken for.
+        """Return the role of each column of a file.
 
         Raises:
             UserError: see `read`.
@@ -364,7 +364,7 @@ class Parquet(Format):
 
     @staticmethod
     def _contents(file: pq.ParquetFile, columns: Sequence[Column]) -> ObjectColumn | None:
-        """The pictures that a column of pictures brings inside, as Hugging Face has them: {bytes, path}."""
+        """Return the pictures embedded in a column, as Hugging Face writes them: {bytes, path}."""
         image = next((column for column in columns if column.role == "image"), None)
         if image is None or not pa.types.is_struct(file.schema_arrow.field(image.at).type):
             return None
@@ -389,7 +389,7 @@ class Parquet(Format):
                 writer.write_batch(pa.record_batch(arrays, schema=schema))
 
     def _layout(self, dataset: PartialLabelDataset, results: Results | None) -> tuple[pa.Schema, list[pa.Array]]:
-        """The schema, and every column but the features."""
+        """Return the schema, and every column but the features."""
         fields: list[pa.Field] = []
         arrays: list[pa.Array] = []
         roles: dict[str, str] = {}
@@ -424,25 +424,25 @@ class Parquet(Format):
         return schema, arrays
 
     def called(self, name: str) -> str:
-        """What a column is called in this format."""
+        """Return the name of a column in this format."""
         return name
 
     def metadata(self, fields: Sequence[pa.Field], dataset: PartialLabelDataset) -> dict[bytes, str]:
-        """More metadata of the schema."""
+        """Return further metadata of the schema."""
         return {}
 
     def sets(self, dataset: PartialLabelDataset) -> pa.Array:
-        """The column of candidates."""
+        """Return the column of candidates."""
         sets = dataset.sets()
         flat = pa.array(sets.class_names, pa.string()).take(pa.array(sets.indices))
         return pa.ListArray.from_arrays(pa.array(sets.indptr, pa.int32()), flat)
 
     def lists(self, dataset: PartialLabelDataset, answers: Sequence[Sequence[str]]) -> pa.Array:
-        """The column of an annotator; null where they did not answer."""
+        """Return the column of an annotator; null where they did not answer."""
         return pa.array([list(names) or None for names in answers], pa.list_(pa.string()))
 
     def truth(self, dataset: PartialLabelDataset, cells: Sequence[str | None]) -> pa.Array:
-        """The column of true labels."""
+        """Return the column of true labels."""
         return pa.array([cell or None for cell in cells], pa.string())
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
@@ -479,7 +479,7 @@ def _with_pictures(data: PartialLabelDataset, contents: ObjectColumn | None) -> 
 
 
 def _feature_cells(column: pa.Array) -> pa.Array:
-    """A column of features: numbers as they are, anything else as text that the reader will judge."""
+    """Return a column of features: numbers as they are, anything else as text."""
     kind = column.type
     if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return column.cast(pa.float64())

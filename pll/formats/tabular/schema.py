@@ -40,19 +40,19 @@ ROLES = {
     "keep": "carried along, never learnt from",
     "ignore": "left out",
 }
-"""Every part a column can play."""
+"""Roles of columns."""
 
 SINGLE = ("id", "text", "image", "candidates", "true_label", "split", "task", "worker", "vote")
-"""Parts that only one column can play."""
+"""Roles that only one column can have."""
 
 LABEL_COLUMNS = ("id", "candidates", "true_label", "split")
-"""Names that always mean what they say; a feature cannot be called so."""
+"""Reserved names; a feature cannot be called so."""
 
 PAYLOAD_COLUMNS = ("text", "image")
-"""Names that always mean what there is to read or to see."""
+"""Names of columns that hold texts or pictures."""
 
 CONSENSUS_COLUMNS = ("num_annotations", "consensus_label", "annotator_agreement", "consensus_quality_score")
-"""What cleanlab finds out from several annotators: a result, not read back."""
+"""Results of cleanlab, which are not read back."""
 
 MARKS = {
     "annotator": "annotator:",
@@ -61,19 +61,19 @@ MARKS = {
     "category": "category:",
     "keep": "keep:",
 }
-"""How a column may be marked whose part its name would not tell: `annotator:ann`, `category:zip`."""
+"""Prefixes that mark the role of a column: `annotator:ann`, `category:zip`."""
 
 IDENTIFIED = "identified_label"
 RESULT_COLUMNS = ("identified_label", "confidence", "margin", "entropy", "source", "reviewer", "decided_at")
 """The columns of labels.csv that hold results: written beside the data, not read back where `IDENTIFIED` is there."""
 
 UNNAMED = "unnamed"
-"""How a column without a name is called, before its place."""
+"""Name of a column without one, followed by its position."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column and the part it plays.
+    """A column and its role.
 
     Attributes:
         at: its position in the table, from 0.
@@ -105,13 +105,13 @@ def marked(role: str, name: str) -> str:
 
 
 def shown_as(header: str) -> str:
-    """What a column is called, without its mark if it has one."""
+    """Return the name of a column without its mark, if it has one."""
     role = next((role for role, mark in MARKS.items() if header.startswith(mark)), "")
     return bare_name(header, role)
 
 
 def bare_name(name: str, role: str) -> str:
-    """What a column is called as a feature, an annotator, …: its name without the mark."""
+    """Return the name of a feature, an annotator, …: that of the column without the mark."""
     mark = MARKS.get(role)
     if mark is None or not name.startswith(mark) or name == mark:
         return name
@@ -124,7 +124,7 @@ def bare_name(name: str, role: str) -> str:
 
 
 def results_among(names: Sequence[str]) -> set[str]:
-    """Which columns hold the results of an earlier run: those of `RESULT_COLUMNS` from `IDENTIFIED` on.
+    """Return the columns with results of an earlier run: those of `RESULT_COLUMNS` from `IDENTIFIED` on.
 
     >>> sorted(results_among(["id", "source", "identified_label", "confidence"]))
     ['confidence', 'identified_label']
@@ -140,10 +140,10 @@ MISSING = (
     *("", "?", "NA", "N/A", "n/a", "na", "#N/A", "#N/A N/A", "#NA", "<NA>"),
     *("NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "none"),
 )
-"""What marks a missing cell in a column of numbers (in label columns these are names like any other)."""
+"""Missing values in a column of numbers (in label columns these are ordinary names)."""
 
 BINARY = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
-"""What stands in the column of a class."""
+"""Cells of the column of a class."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 
@@ -176,25 +176,25 @@ def are_pictures(cells: Cells) -> bool:
 
 
 def is_measured(cells: Cells) -> bool:
-    """Whether a column holds numbers: where every second cell is one, the others are mistakes, or missing."""
+    """Whether a column holds numbers: at least half of its cells; the others are errors or missing."""
     filled = _known(cells)
     return bool(filled) and 2 * sum(map(is_number, filled)) >= len(filled)
 
 
 def has_fractions(cells: Cells) -> bool:
-    """Whether there is a number that is not whole: labels never are."""
+    """Whether there is a number that is not whole; labels are whole."""
     return any(
         cell and is_number(cell) and not float(cell).is_integer() and math.isfinite(float(cell)) for cell in cells
     )
 
 
 def are_binary(cells: Cells) -> bool:
-    """Whether all cells say yes or no, as those of a class do."""
+    """Whether all cells are 0 or 1 (or the like), as in the column of a class."""
     return bool(cells) and all(cell is not None and cell.strip().casefold() in BINARY for cell in cells)
 
 
 def are_texts(cells: Cells, words: int) -> bool:
-    """Whether there is something to read: mostly different cells, of so many words on average."""
+    """Whether a column holds texts: mostly distinct cells, of so many words on average."""
     filled = _filled(cells)
     if not filled or _mostly(is_number, filled) or are_pictures(filled):
         return False
@@ -202,7 +202,7 @@ def are_texts(cells: Cells, words: int) -> bool:
 
 
 def default_role(cells: Cells) -> str:
-    """The role of a column of which nothing else is known: numbers, words to learn from, or words to carry along."""
+    """Return the role of a column from its cells alone: a feature, a category, or a text that is only kept."""
     filled = _known(cells)
     if not filled or is_measured(filled) or all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in filled):
         return "feature"  # what is no number in it, reading refuses with its row
@@ -258,7 +258,7 @@ def is_data(first: Sequence[str], sample: Sequence[Cells]) -> bool:
 
 
 def numbered(count: int) -> list[str]:
-    """Names for columns that have none.
+    """Return names for columns without a header.
 
     >>> numbered(2)
     ['column 1', 'column 2']
@@ -267,9 +267,9 @@ def numbered(count: int) -> list[str]:
 
 
 SAMPLE_ROWS = 200
-"""Rows that are looked at to guess."""
+"""Rows from which roles are guessed."""
 SHOWN = 3
-"""First cells of a column that are shown with the guess."""
+"""Number of cells shown with a guess."""
 
 _PEOPLE = "annotators?|worker|rater|labell?er|coder|judge|expert"
 _NUMBERED = (
@@ -308,7 +308,7 @@ Guess = dict[str, tuple[str, str, bool]]
 
 
 def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, str] | None = None) -> list[Column]:
-    """The part of each column.
+    """Guess the role of each column.
 
     Args:
         header: names of the columns, trimmed, none twice.
@@ -383,7 +383,7 @@ def _marked(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: 
 
 
 def _long_form(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
-    """`task, annotator, label`: a line a label. A task column called `id` must name one example twice."""
+    """`task, annotator, label`: one row per label. A task column called `id` must name some example twice."""
     if taken & {"candidates", "annotator", "class"} or taken & {"task", "worker", "vote"} == {"task", "worker", "vote"}:
         return {}
     named = {name.casefold(): name for name in columns}
@@ -522,7 +522,7 @@ def _label_numbers(columns: Mapping[str, Cells], taken: set[str], roles: Guess, 
 
 
 def _classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
-    """0/1 columns that share a stem, one a class: `candidate_cat`, `class_0`, `y0`, `is_cat`; or exactly as the truth.
+    """0/1 columns that share a stem, one per class: `candidate_cat`, `class_0`, `y0`, `is_cat`; or named as the truth.
 
     Names other than candidate, class, label and y are those of features (`colour_red`), unless the true labels are what
     follows the stem, or there are no true labels and an example has two 1s.
@@ -559,13 +559,13 @@ def _classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
 
 
 def _class_name(name: str) -> str:
-    """What follows the stem of a column of a class, or its mark."""
+    """Return what follows the stem of a column of a class, or its mark."""
     found = None if name.startswith(MARKS["class"]) else _CLASS.fullmatch(name)
     return bare_name(name, "class") if found is None else found["name"] or found["number"]
 
 
 def _stems(names: Sequence[str]) -> list[dict[str, str]]:
-    """Columns that share a stem, each with what follows it: the longest stem that all share, then the shortest."""
+    """Return columns that share a stem, each with its ending: the longest stem that all share, then the shortest."""
     groups: dict[str, list[str]] = {}
     for name in names:
         stem = _SHARED_STEM.match(name)
@@ -581,13 +581,13 @@ def _stems(names: Sequence[str]) -> list[dict[str, str]]:
 
 
 def _is_matrix(names: Mapping[str, str], binary: Mapping[str, Cells]) -> bool:
-    """Whether columns can be classes: two at least, of different names, and a 1 in every row."""
+    """Whether columns can be classes: at least two, with distinct names, and a 1 in every row."""
     different = len(set(names.values())) == len(names) >= 2 and all(names.values())
     return different and all(map(any, _marks({name: binary[name] for name in names})))
 
 
 def _marks(binary: Mapping[str, Cells]) -> Iterator[list[bool]]:
-    """The rows of 0/1 columns."""
+    """Yield the rows of 0/1 columns as booleans."""
     for row in zip(*binary.values(), strict=True):
         yield [cell is not None and BINARY[cell.strip().casefold()] for cell in row]
 
@@ -595,7 +595,7 @@ def _marks(binary: Mapping[str, Cells]) -> Iterator[list[bool]]:
 def _truth_beside(
     columns: Mapping[str, Cells], found: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]
 ) -> set[str] | None:
-    """The true labels beside columns of classes; empty where there are none, None where there are candidates."""
+    """Return the true labels beside columns of classes; empty if there are none, None if there are candidates."""
     known = dict(roles)
     known |= _truth({name: some for name, some in columns.items() if name not in found}, taken, roles, cells)
     if any(role == "candidates" for role, _, _ in known.values()):
@@ -605,7 +605,7 @@ def _truth_beside(
 
 
 def unclear(columns: Sequence[Column]) -> list[Column]:
-    """0/1 columns `label_0, label_1, …` without true labels: taken for classes, they could be annotators as well."""
+    """0/1 columns `label_0, label_1, …` without true labels: taken as classes, but they could be annotators."""
     if any(column.role == "true_label" for column in columns):
         return []
     return [
@@ -621,7 +621,7 @@ def alike(columns: Sequence[Column]) -> list[Column]:
 
 
 def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
-    """`label` and its like: sets where a cell holds a separator, else the true label, since it must be no feature."""
+    """`label` and the like: candidate sets where a cell holds a separator, else the true label; never a feature."""
     if "true_label" in taken or "vote" in taken:
         return {}
     named = {name.casefold(): name for name in columns}
@@ -635,7 +635,7 @@ def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: M
 
 
 def _identity(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
-    """A column called like an id whose cells differ, where there is no `id`."""
+    """A column with the name of an id and distinct cells, where there is no `id`."""
     if taken & {"id", "task"}:
         return {}
     for name, some in columns.items():
@@ -646,7 +646,7 @@ def _identity(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells
 
 
 def _payload(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
-    """A column of pictures, and one of texts."""
+    """Find a column of pictures and one of texts."""
     found: Guess = {}
     if "image" not in taken:
         pictures = [name for name, some in columns.items() if are_pictures(some)]
@@ -667,12 +667,12 @@ def _the_rest(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells
 
 
 def _is_void(name: str, some: Cells) -> bool:
-    """A column with neither name nor cells: what a delimiter at the end of every line makes."""
+    """Whether a column has neither name nor cells, as after a delimiter at the end of every line."""
     return name.startswith(UNNAMED) and not any(cell and cell.strip() for cell in some)
 
 
 def is_annotator(name: str) -> bool:
-    """Whether a column is called as annotators are where nobody knows their names.
+    """Whether a column has a generic name of an annotator.
 
     >>> is_annotator("annotator_1"), is_annotator("worker B"), is_annotator("ann")
     (True, True, False)
@@ -681,7 +681,7 @@ def is_annotator(name: str) -> bool:
 
 
 def guesses(columns: Sequence[Column]) -> list[str]:
-    """What was made of the columns whose part nobody said and no number tells, in words."""
+    """Return sentences on the columns whose role was guessed."""
     words = {
         "text": "{} was taken for what there is to read.",
         "image": "{} was taken for pictures.",

@@ -1,4 +1,4 @@
-"""From a dataset to the columns of a table."""
+"""Columns of a table from a dataset."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TextColumn:
 
 
 def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -> list[TextColumn]:
-    """Every column of a dataset but the numbers, in the order they are written: who, what, labels, the rest, results.
+    """Return every column but the features in the order written: ids, contents, labels, extra columns, results.
 
     Raises:
         UserError: a name or a cell that text cannot hold.
@@ -80,7 +80,7 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
 
 
 def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
-    """What each annotator said, a column each."""
+    """Return one column per annotator with their labels."""
     columns = []
     for name, answers in annotator_lists(dataset).items():
         filled = iter(join_column(labels for labels in answers if labels))
@@ -90,7 +90,7 @@ def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
 
 
 def annotator_lists(dataset: PartialLabelDataset) -> dict[str, list[list[str]]]:
-    """By annotator, the labels each example was given; none where they did not answer."""
+    """Return by annotator the labels of each example; none where they did not answer."""
     annotations = dataset.annotations
     if annotations is None:
         return {}
@@ -104,7 +104,7 @@ def annotator_lists(dataset: PartialLabelDataset) -> dict[str, list[list[str]]]:
 
 
 def feature_column_names(dataset: PartialLabelDataset) -> list[str]:
-    """A column name for every feature: its own where a reader will take it for a feature, else marked as one."""
+    """Return a column name for every feature: its own where it is read back as a feature, else marked as one."""
     if dataset.is_image:
         _, height, width = dataset.input_shape
         return [f"pixel_{k // (height * width)}_{k // width % height}_{k % width}" for k in range(dataset.X[0].size)]
@@ -120,13 +120,13 @@ def feature_column_names(dataset: PartialLabelDataset) -> list[str]:
 
 
 def number_blocks(dataset: PartialLabelDataset, rows: slice) -> list[pa.Array]:
-    """The features of some rows, a column each; a missing cell is null."""
+    """Return the features of some rows, one column each; a missing cell is null."""
     flat = dataset.X.reshape(len(dataset), -1)
     return [pa.array(column, pa.float32(), from_pandas=True) for column in flat[rows].T.copy()]
 
 
 def table_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
-    """What a table of text cannot hold, in words.
+    """Return sentences on what a table of text cannot hold.
 
     Args:
         held: what this kind of table holds all the same: `limitations.PARTS`, what `class_limitations` names,
@@ -150,7 +150,7 @@ def table_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) 
 
 
 def _misread(dataset: PartialLabelDataset) -> list[str]:
-    """Columns that a reader will take for something else, seeing them all."""
+    """Return the columns that would be read as something else when all are seen together."""
     few = dataset.take(slice(0, SAMPLE_ROWS))
     texts = text_columns(few)
     numbers = feature_column_names(few)
@@ -169,18 +169,18 @@ def _misread(dataset: PartialLabelDataset) -> list[str]:
 
 
 def as_text(value: Any) -> str | None:
-    """A plain value as a cell: text as it is, what is none as JSON, None where it is missing."""
+    """Return a plain value as a cell: text as it is, anything else as JSON, None where it is missing."""
     return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def check_text(cell: str) -> None:
-    """Raises UserError where text cannot be written as UTF-8."""
+    """Raise UserError where text cannot be written as UTF-8."""
     if "\0" in cell or (not cell.isascii() and not _encodable(cell)):
         raise UserError(f"{cell[:200]!r} cannot be written as text (a NUL byte or half a character); rename it.")
 
 
 def _is_read_as(column: TextColumn) -> bool:
-    """Whether a reader that sees this column alone takes it for what it is."""
+    """Whether this column alone is read back as what it is."""
     cells = column.cells[:SAMPLE_ROWS]
     found = roles_of([column.name], [list(cells)])[0]
     return column.name == column.name.strip() != "" and found.role == column.role and found.shown == column.name

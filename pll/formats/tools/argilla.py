@@ -31,7 +31,7 @@ from pll.formats.tools.records import (
 )
 
 QUESTION = "label"
-"""What the question is called in records that we write."""
+"""Name of the question in the records that are written."""
 
 _SHOWN = ("text", "image")
 
@@ -103,7 +103,7 @@ def _example(row: int, record: Record, question: str | None) -> Example:
 
 
 def _responses(record: Record, row: int) -> Iterator[tuple[str, str, Any, bool]]:
-    """(question, user, value, whether it counts) of every response, as Argilla 2 or 1 has them."""
+    """Yield (question, user, value, whether it counts) of every response, in the form of Argilla 2 or 1."""
     given = record.get("responses") or {}
     if isinstance(given, dict):
         for question, responses in given.items():
@@ -121,7 +121,7 @@ def _responses(record: Record, row: int) -> Iterator[tuple[str, str, Any, bool]]
 
 
 def _question(path: Path, options: ReadOptions, notes: list[str]) -> str | None:
-    """The question that is answered with labels: as the user says, else the one most often answered so."""
+    """Return the question that is answered with labels: the user's choice, else the one most often answered so."""
     counts: Counter[str] = Counter()
     suggested: Counter[str] = Counter()
     for row, record in json_objects.records(path):

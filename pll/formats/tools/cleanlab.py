@@ -33,7 +33,7 @@ from pll.formats.tabular.writer import TextColumn
 from pll.formats.tools.records import answers_of, has_own_sets
 
 MAX_CLASSES = 10_000
-"""A larger number is taken for a name and not for one of 0 … K−1."""
+"""A larger number is read as a name, not as one of 0 … K−1."""
 
 _LONG = ("task", "worker", "vote")
 _INDEX = ("", "id", "index", "example", "task", "item", "unnamed: 0")
@@ -113,7 +113,7 @@ class Cleanlab(Csv):
 
 
 def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
-    """Results under cleanlab's names; the label is written as the class's number where classes are but numbers."""
+    """Return results under cleanlab's names; the label is the class number where classes have no names."""
     listed: list[list[tuple[str, list[str]]]] = answers_of(dataset)
     columns: dict[str, list[str]] = {name: [] for name in CONSENSUS_COLUMNS}
     for example, answers in zip(dataset.row_ids.tolist(), listed, strict=True):
@@ -131,7 +131,7 @@ def consensus(dataset: PartialLabelDataset, results: Results) -> Results:
 
 
 def _with_roles(header: list[str], sample: list[list[str]], options: ReadOptions) -> ReadOptions:
-    """Every column but the index and cleanlab's own is an annotator, unless the user says otherwise."""
+    """Make every column but the index and cleanlab's own an annotator, unless the user says otherwise."""
     roles: dict[str, str] = {}
     for at, name in enumerate(header):
         if name in CONSENSUS_COLUMNS:
@@ -155,7 +155,7 @@ def _answers(dataset: PartialLabelDataset) -> list[tuple[str, list[str]]]:
 
 
 def _people(dataset: PartialLabelDataset) -> list[TextColumn]:
-    """A column an annotator, with one class number a cell; who named several gets several columns."""
+    """Return one column per annotator with one class number per cell; several labels need several columns."""
     number = {name: str(k) for k, name in enumerate(dataset.class_names)}
     cells: dict[tuple[str, int], list[str]] = {}
     n = len(dataset)

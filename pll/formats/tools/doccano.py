@@ -120,7 +120,7 @@ def _lines(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Re
 
 
 def _labelled(record: Record, dataset: PartialLabelDataset, i: int, results: Results) -> Record:
-    """What a line becomes: the identified label, how sure it is, and what it was chosen from."""
+    """Return a line with the identified label, its confidence and its candidates."""
     example = str(dataset.row_ids[i])
     label, score = results.label(example), results.confidence(example)
     new: Record = {} if label is None else {"label": [label]}

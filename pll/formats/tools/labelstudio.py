@@ -34,11 +34,11 @@ from pll.formats.tools.records import (
 )
 
 QUESTION = "label"
-"""What the question is called in tasks that we write."""
+"""Name of the question in the tasks that are written."""
 
 
 def labelling_config(dataset: PartialLabelDataset, results: Results | None = None) -> str:
-    """The labelling configuration that fits the tasks `write` makes of a dataset.
+    """Return the labelling configuration for the tasks that `write` makes of a dataset.
 
     Where the tasks state their candidates, each offers these alone (`value="$candidates"`); else all classes.
 
@@ -60,7 +60,7 @@ def labelling_config(dataset: PartialLabelDataset, results: Results | None = Non
 def config_of_tasks(
     source: Path, dataset: PartialLabelDataset, results: Results, question: str, to_name: str | None
 ) -> str:
-    """The labelling configuration that fits tasks as they came, under the names that their answers use.
+    """Return the labelling configuration for given tasks, with the names that their answers use.
 
     Args:
         dataset: what was read of them.
@@ -107,9 +107,9 @@ def _offers(task: json_objects.Record) -> bool:
 
 
 BY = ", decided by "
-"""Between the run and the person, where a label is a person's."""
+"""Separator of run and person in the model version of a person's label."""
 CONFIG = ".config.xml"
-"""How the name of a labelling configuration ends."""
+"""Ending of the file name of a labelling configuration."""
 
 _LARGEST_ID = 2**31 - 1
 
@@ -180,7 +180,7 @@ class LabelStudio(Format):
 
 
 def prediction(results: Results, example: str, question: str, to_name: str | None) -> Record | None:
-    """A task's prediction in the documented import format; None where there is no result for it."""
+    """Return a task's prediction in the documented import format; None where there is no result for it."""
     label = results.label(example)
     if label is None:
         return None
@@ -192,7 +192,7 @@ def prediction(results: Results, example: str, question: str, to_name: str | Non
 
 
 def _author(results: Results, example: str) -> str:
-    """Who settled it: Label Studio shows this beside a prediction, and can filter by it."""
+    """Return the model version: Label Studio shows it beside a prediction and can filter by it."""
     if results.cell(example, "source") != "human":
         return results.model
     return f"{results.model}{BY}{results.cell(example, 'reviewer')}"
@@ -222,7 +222,7 @@ def _example(row: int, task: Record, question: str | None, people: dict[str, str
 
 
 def _key(task: Record) -> str | None:
-    """The task's id, else the one its data has."""
+    """Return the id of the task, else the one in its data."""
     data = task.get("data")
     given = task.get("id")
     if given is None and isinstance(data, dict):
@@ -231,7 +231,7 @@ def _key(task: Record) -> str | None:
 
 
 def _annotations(task: Record, row: int) -> Iterator[Record]:
-    """The annotations that count."""
+    """Yield the annotations that are not cancelled."""
     given = task.get("annotations")
     for annotation in _listed(given if given is not None else task.get("completions")):
         if not isinstance(annotation, dict):
@@ -241,7 +241,7 @@ def _annotations(task: Record, row: int) -> Iterator[Record]:
 
 
 def _annotator(annotation: Record) -> tuple[str | None, str | None]:
-    """Number and name of who annotated, where they are known."""
+    """Return number and name of the annotator, where they are known."""
     who = annotation.get("completed_by")
     if not isinstance(who, dict):
         return None if who is None else str(who), None
@@ -250,7 +250,7 @@ def _annotator(annotation: Record) -> tuple[str | None, str | None]:
 
 
 def _choices(given: Any, row: int) -> list[str] | None:
-    """The task's own choices: objects with a value, or names."""
+    """Return the choices in the task itself: objects with a value, or names."""
     if given is None:
         return None
     values = [choice.get("value") if isinstance(choice, dict) else choice for choice in _listed(given)]
@@ -259,7 +259,7 @@ def _choices(given: Any, row: int) -> list[str] | None:
 
 @dataclass
 class _Survey:
-    """What all tasks tell together.
+    """What is found in all tasks together.
 
     Attributes:
         questions: how often each was answered with choices.
@@ -289,14 +289,14 @@ def _survey(path: Path) -> _Survey:
 
 
 def _asks(result: Any) -> str | None:
-    """The question that a result answers with choices."""
+    """Return the question that a result answers with choices."""
     if not isinstance(result, dict) or not isinstance(result.get("value"), dict):
         return None
     return str(result.get("from_name", QUESTION)) if "choices" in result["value"] else None
 
 
 def _shown(task: Record, question: str | None) -> Iterator[str]:
-    """What the answers to the question point at."""
+    """Yield the objects that the answers to the question refer to."""
     for kind in ("annotations", "completions", "predictions"):
         for annotation in _listed(task.get(kind)):
             for result in _listed(annotation.get("result") if isinstance(annotation, dict) else None):
@@ -305,12 +305,12 @@ def _shown(task: Record, question: str | None) -> Iterator[str]:
 
 
 def _target(path: Path, question: str | None) -> str | None:
-    """What the answers to the question point at in the file, mostly one thing."""
+    """Return the objects that the answers in the file refer to, usually one."""
     return next((where for _, task in json_objects.records(path) for where in _shown(task, question)), None)
 
 
 def _of_others(task: Record, model: str) -> list[Any]:
-    """The predictions a task has from other models than this one, and not from people who reviewed its labels."""
+    """Return the predictions of a task by other models, without those by reviewers of this model's labels."""
 
     def is_own(one: Any) -> bool:
         author = one.get("model_version") if isinstance(one, dict) else None
@@ -354,5 +354,5 @@ def _answer(name: str, question: str, to_name: str, labels: list[str]) -> Record
 
 
 def _person(who: str) -> int | Record:
-    """An annotator as Label Studio imports one: the number of a user, else an address."""
+    """Return an annotator in Label Studio's import format: the number of a user, else an address."""
     return int(who) if who.isdecimal() and str(int(who)) == who else {"email": who}

@@ -35,10 +35,10 @@ from pll.formats.tools.records import answers_of, has_own_sets, label_names
 
 MAX_BYTES = 40 * 2**20
 MAX_VALUES = 2_500_000
-"""The file is one object, which is read whole: what is published has 50,000 images and a million values."""
+"""Maximum size: the file is one object, which is read whole. The published one has 50,000 images, a million values."""
 
 _LOOKED_AT = 5
-"""Entries that `sniff` looks at."""
+"""Number of entries that `sniff` reads."""
 
 
 class PlCifar(Format):
@@ -140,7 +140,7 @@ def _begins_so(text: str) -> bool:
 
 
 def _after(text: str, at: int, mark: str) -> tuple[int, bool]:
-    """The place after spaces, a mark and spaces, and whether the mark was there."""
+    """Return the position after spaces, a mark and spaces, and whether the mark was there."""
     rest = text[at : at + 10_000].lstrip()
     at += len(text[at : at + 10_000]) - len(rest)
     if not rest.startswith(mark):
@@ -154,7 +154,7 @@ def _is_answer(names: object) -> bool:
 
 
 def _load(path: Path) -> dict[str, list[list[str]]]:
-    """By index, what each person said."""
+    """Return by index the answers of each person."""
     size = path.stat().st_size
     if size > MAX_BYTES:
         raise UserError(f"The file takes {readable(size)}; at most {readable(MAX_BYTES)} are read. Split it.")

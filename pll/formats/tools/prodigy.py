@@ -130,7 +130,7 @@ def _lines(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Re
 
 
 def _suggestion(dataset: PartialLabelDataset, i: int, results: Results, meta: Any) -> Record:
-    """What a line becomes: the identified label is accepted beforehand, its score is shown."""
+    """Return the fields that accept the identified label beforehand and show its score."""
     example = str(dataset.row_ids[i])
     sets = {} if dataset.candidates is None else {"candidates": dataset.candidates.names(i)}
     label = results.label(example)
@@ -146,7 +146,7 @@ def _choices(names: list[str]) -> list[Record]:
 
 
 def _with_choice(options: list[Any], label: str | None) -> list[Any]:
-    """The options of a line, with its label among them: a person may have added one."""
+    """Return the options of a line including its label, which a person may have added."""
     return options if label is None or label in map(_option, options) else [*options, *_choices([label])]
 
 

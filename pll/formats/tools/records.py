@@ -1,4 +1,4 @@
-"""Records of annotation tools: one example at a time to a dataset, and back.
+"""Records of annotation tools: conversion of one example at a time to a dataset, and back.
 
 Every tool keeps fields in a container of its own (`data`, `fields`, the line itself). What tools have no place for
 (features, categories, truth, split) stands there under the names of `OWN`, so that a file of ours comes back whole.
@@ -31,7 +31,7 @@ from pll.io import Column as ObjectColumn
 from pll.io import as_column
 
 OWN = ("id", "text", "image", "candidates", "features", "categories", "true_label", "split")
-"""Names in a tool's container that have a meaning of their own."""
+"""Reserved names in a tool's container."""
 
 
 _LARGEST = float(np.finfo(np.float32).max)
@@ -39,7 +39,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 @dataclass
 class Payload:
-    """What the fields of all examples hold, but the labels; as `PartialLabelDataset` has it.
+    """The fields of all examples without the labels, in the form of `PartialLabelDataset`.
 
     Attributes:
         truths: (n,) the values of the field `true_label`, or none.
@@ -58,7 +58,7 @@ class Payload:
 
 
 def read_fields(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], options: ReadOptions) -> Payload:
-    """What there is to read, to see, to learn from and to carry along.
+    """Return the texts, pictures, features and extra columns in the fields of all examples.
 
     Args:
         fields: by name, (n,) values as JSON has them.
@@ -120,7 +120,7 @@ def _roles(
 
 
 def _read_features(payload: Payload, given: Sequence[Any], rows: Sequence[int]) -> None:
-    """`{name: number}` or a list of numbers for every example, null where one is missing."""
+    """Read features from `{name: number}` or a list of numbers per example, null where one is missing."""
     first = given[0]
     names = list(first) if isinstance(first, dict) else []
     width = len(first) if isinstance(first, dict | list) else -1
@@ -164,7 +164,7 @@ def _split(marks: Sequence[Any], rows: Sequence[int]) -> npt.NDArray[np.bool_]:
 
 
 def fields_of(dataset: PartialLabelDataset) -> Iterator[dict[str, Any]]:
-    """The container of each example: what `Examples` reads back."""
+    """Yield the container of each example, which `Examples` reads back."""
     names = class_names(dataset)
     flat = dataset.X.reshape(len(dataset), -1)
     extras = {_safe(name): values for name, values in dataset.extras.items()}
@@ -188,7 +188,7 @@ def fields_of(dataset: PartialLabelDataset) -> Iterator[dict[str, Any]]:
 
 
 def has_own_sets(dataset: PartialLabelDataset) -> bool:
-    """Whether the candidate sets have to be written, since they are not just what the annotators named."""
+    """Whether the candidate sets have to be written: they are not the union of the annotators' labels."""
     if dataset.candidates is None or dataset.annotations is None:
         return dataset.candidates is not None
     named = set(dataset.annotations.labels.tolist())  # who is annotated by nobody may have any label that is known
@@ -196,7 +196,7 @@ def has_own_sets(dataset: PartialLabelDataset) -> bool:
 
 
 def record_limitations(dataset: PartialLabelDataset) -> list[str]:
-    """What a tool's file loses, whatever the tool."""
+    """Return sentences on what the file of any tool loses."""
     lost = part_limitations(dataset, ALL_BUT_PIXELS)
     twice = sorted({name for name in dataset.feature_names if dataset.feature_names.count(name) > 1})
     if twice:
@@ -213,7 +213,7 @@ def record_limitations(dataset: PartialLabelDataset) -> list[str]:
 
 
 def answers_of(dataset: PartialLabelDataset) -> list[list[tuple[str, list[str]]]]:
-    """(annotator, labels) of everyone who answered, by example."""
+    """Return by example (annotator, labels) of everyone who answered."""
     annotations = dataset.annotations
     found: list[list[tuple[str, list[str]]]] = [[] for _ in range(len(dataset))]
     if annotations is None:
@@ -227,7 +227,7 @@ def answers_of(dataset: PartialLabelDataset) -> list[list[tuple[str, list[str]]]
 
 
 def _misread(dataset: PartialLabelDataset) -> list[str]:
-    """What is carried along and would be taken for texts or pictures."""
+    """Return the extra columns that would be read back as texts or pictures."""
     few = dataset.take(slice(0, SAMPLE_ROWS))
     names = [_safe(name) for name in few.extras]
     sample = [[_text(value) for value in values] for values in few.extras.values()]
@@ -240,7 +240,7 @@ def _misread(dataset: PartialLabelDataset) -> list[str]:
 
 
 def _safe(name: str) -> str:
-    """A field that cannot be taken for one of our own."""
+    """Return a field name that differs from the reserved ones."""
     reserved = (
         name in (*OWN, *RESULT_COLUMNS) or name.casefold() in ("text", "image") or name != name.strip() or not name
     )
@@ -248,7 +248,7 @@ def _safe(name: str) -> str:
 
 
 def _is_measured(values: Sequence[Any]) -> bool:
-    """Whether all are numbers, but for those that are missing."""
+    """Whether all values that are not missing are numbers."""
     return all(value is None or _is_number(value) for value in values) and any(value is not None for value in values)
 
 
@@ -265,7 +265,7 @@ Fields = Mapping[str, Any]
 
 @dataclass
 class Example:
-    """One example, as a tool has it.
+    """One example of a tool's file.
 
     Args:
         row: the number a message gives to it.
@@ -287,7 +287,7 @@ class Example:
 
 
 class Examples:
-    """Takes examples, gives a dataset.
+    """Collects examples and builds a dataset of them.
 
     Args:
         options: classes, what fields are, how answers are combined.
@@ -310,7 +310,7 @@ class Examples:
         return len(self.rows)
 
     def add(self, example: Example) -> None:
-        """One more example, or what another annotator said of one that is there.
+        """Add an example, or another annotator's answer to one that is there.
 
         Raises:
             UserError: a name that is none.
@@ -353,13 +353,13 @@ class Examples:
             )
 
     def row_of(self, at: int) -> int:
-        """The number a message gives to the example at a position."""
+        """Return the row number used in messages of the example at a position."""
         return self.rows[at]
 
     # ---- the dataset ---------------------------------------------------------------------------------------------
 
     def dataset(self, classes: Sequence[str] = ()) -> PartialLabelDataset:
-        """Everything that was added.
+        """Return the dataset of all examples added.
 
         Args:
             classes: all classes in order, where the file states them and the user does not.
@@ -425,7 +425,7 @@ class Examples:
         return tuple(known) or sort_names(used)
 
     def _use_rejected(self, names: tuple[str, ...]) -> None:
-        """Where nobody named a label, those that nobody ruled out are the candidates."""
+        """Where nobody named a label, make those that nobody rejected the candidates."""
         answered = {at for at, _, _ in self._answers}
         for at, ruled_out in self._rejected.items():
             if self._sets[at] is None and at not in answered:
@@ -463,7 +463,7 @@ class Examples:
 
 
 def label_name(value: Any, row: int, where: str) -> str:
-    """A label as a name: text as it is, numbers and truth values as they are written.
+    """Return a label as a name: text as it is, numbers and booleans as they are written.
 
     Raises:
         UserError: anything else; the row is named.
@@ -479,7 +479,7 @@ def label_name(value: Any, row: int, where: str) -> str:
 
 
 def label_names(values: Any, row: int, where: str) -> list[str]:
-    """Labels as names, each once: a list of them, or one alone; nothing is none.
+    """Return labels as names without repetitions: of a list or a single one; none for null.
 
     Raises:
         UserError: something that is no name; the row is named.
@@ -489,7 +489,7 @@ def label_names(values: Any, row: int, where: str) -> list[str]:
 
 
 def first_records(path: Path, example_of: Callable[[int, Record], Example]) -> Iterator[tuple[str, Record]]:
-    """(id, object) of each example, in the order of `Examples`: the first of its lines, where several people had it."""
+    """Yield (id, object) of each example in the order of `Examples`: its first line where it has several."""
     seen: set[str] = set()
     for at, (row, record) in enumerate(json_objects.records(path)):
         example = example_of(row, record).key or str(at)
@@ -499,7 +499,7 @@ def first_records(path: Path, example_of: Callable[[int, Record], Example]) -> I
 
 
 def merged_lines(path: Path, examples: int) -> list[str]:
-    """What a person should know where each example is written on one line, however many annotators had one."""
+    """Return a sentence if examples with several lines, one per annotator, are written on one line."""
     further = sum(1 for _ in json_objects.records(path)) - examples
     if not further:
         return []
@@ -507,7 +507,7 @@ def merged_lines(path: Path, examples: int) -> list[str]:
 
 
 def choose_question(counts: Counter[str], options: ReadOptions, notes: list[str]) -> str | None:
-    """The question whose answers are the labels: as the user says, else the one most often answered, the others said.
+    """Return the question whose answers are the labels: the user's choice, else the one most often answered.
 
     Args:
         counts: by question, how often it was answered.

@@ -88,9 +88,9 @@ def format_counts(counts: Mapping[str, int], most: int = 12) -> str:
     '3 dog, 1 cat'
     """
     present = sorted(((n, name) for name, n in counts.items() if n), key=lambda pair: -pair[0])
-    said = ", ".join(f"{n:,} {name}" for n, name in present[:most])
+    listed = ", ".join(f"{n:,} {name}" for n, name in present[:most])
     rest = present[most:]
     if not rest:
-        return said
+        return listed
     others = "1 other class" if len(rest) == 1 else f"{len(rest):,} other classes"
-    return f"{said} and {sum(n for n, _ in rest):,} more in {others}"
+    return f"{listed} and {sum(n for n, _ in rest):,} more in {others}"

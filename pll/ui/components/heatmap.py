@@ -22,7 +22,7 @@ from pll.weights import Weights, sharpness
 
 MOST_ROWS = 300
 MOST_COLUMNS = 60
-"""Beyond these a cell is too small to be seen; how many are shown of how many is always said."""
+"""Beyond these a cell is too small to be seen; the page always says how many of how many are shown."""
 
 _heatmap = canvas_component("heatmap")
 By = Literal["confidence", "label"]

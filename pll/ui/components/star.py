@@ -212,12 +212,12 @@ def _spokes(weights: Weights, candidates: CandidateSets, row: npt.NDArray[np.int
 def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSets) -> str:
     """Return the text alternative of the picture."""
     counts = np.bincount(sharp.identified, minlength=candidates.n_classes)
-    said = format_counts({name: int(n) for name, n in zip(candidates.class_names, counts, strict=True)})
+    counted = format_counts({name: int(n) for name, n in zip(candidates.class_names, counts, strict=True)})
     sure = int((sharp.confidence >= SURE).sum())
     return (
         f"Star plot{', ' + when if when else ''}: {note}, {candidates.n_classes:,} classes around a circle; an example "
         f"stands the nearer to a class the larger its label weight. {sure:,} are at least {SURE * 100:.0f} % "
-        f"sure. Identified labels: {said}."
+        f"sure. Identified labels: {counted}."
     )
 
 

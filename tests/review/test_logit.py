@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.review.decided import OUTSIDE, Decided
-from pll.review.logit import START, fit, choice_data, propose, top_probability
+from pll.review.logit import START, choice_data, fit, propose, top_probability
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import Weights, normalise

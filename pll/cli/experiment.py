@@ -16,6 +16,7 @@ from tqdm import tqdm
 from pll.cli import INTERRUPTED
 from pll.cli.options import listed, note, print_result, whole_number
 from pll.errors import UserError
+from pll.experiments.background import experiments_home
 from pll.experiments.execution import ExperimentFolder, Progress, run
 from pll.experiments.experiment import Experiment, changed, read_experiment, selected
 from pll.experiments.presets import PRESETS, preset
@@ -23,7 +24,6 @@ from pll.experiments.report import tables_of, write_report
 from pll.experiments.tables import markdown
 from pll.methods import METHODS
 from pll.methods.deep import DeepEstimator
-from pll.paths import candid_home
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,14 +56,13 @@ def experiment(options: ExperimentOptions) -> int:
         return 0
     if (options.backend == "dask") != (options.scheduler is not None):
         raise UserError("Give --backend dask and --scheduler ADDRESS together.")
-    found, base = _definition(options)
-    plan = found.plan(folder=base, download=options.download)
+    found = _definition(options)
+    plan = found.plan(download=options.download)
     note([f"{one.dataset}: {one.cells} cells cannot run. {one.reason}" for one in plan.missing])
     if not plan.cells:
         raise UserError("None of the data sets of this experiment is on this machine; nothing can be fitted.")
     among = selected(plan.cells, [part for text in options.only for part in listed(text, "--only", "dataset=lost")])
-    name = options.name if options.name in PRESETS else Path(options.name).stem
-    folder = ExperimentFolder(Path(options.out) if options.out else candid_home() / "experiments" / name)
+    folder = _folder(options)
     folder.create(found)
     with _stop_on_signals() as stop, _bar() as tell:
         outcomes = run(
@@ -100,15 +99,27 @@ def experiment(options: ExperimentOptions) -> int:
     return 0
 
 
-def _definition(options: ExperimentOptions) -> tuple[Experiment, Path | None]:
-    """Return the experiment with what the options change, and the folder that its paths begin at."""
-    file = Path(options.name)
-    if file.is_file():
-        found, base = read_experiment(file), file.resolve().parent
-    elif file.suffix == ".toml":
-        raise UserError(f"There is no file {file}; check the path.")
+def _folder(options: ExperimentOptions) -> ExperimentFolder:
+    """Return the folder of the experiment: --out, the one named instead of a preset, or one in ~/.candid."""
+    named = Path(options.name)
+    if options.out:
+        return ExperimentFolder(Path(options.out))
+    if named.is_dir():
+        return ExperimentFolder(named)
+    return ExperimentFolder(experiments_home() / (options.name if options.name in PRESETS else named.stem))
+
+
+def _definition(options: ExperimentOptions) -> Experiment:
+    """Return the experiment with what the options change."""
+    given = Path(options.name)
+    if given.is_file():
+        found = read_experiment(given)
+    elif given.is_dir() and options.name not in PRESETS:
+        found = ExperimentFolder(given).experiment()
+    elif given.suffix == ".toml":
+        raise UserError(f"There is no file {given}; check the path.")
     else:
-        found, base = preset(options.name), None
+        found = preset(options.name)
     values: dict[str, Any] = {}
     if options.folds is not None:
         values |= {"folds": options.folds, "holdout": None}
@@ -119,7 +130,7 @@ def _definition(options: ExperimentOptions) -> tuple[Experiment, Path | None]:
     if options.epochs is not None:
         deep = [name for name in found.methods if issubclass(METHODS[name], DeepEstimator)]
         values["settings"] = [*found.settings, {"method": deep, "epochs": options.epochs}]
-    return (changed(found, **values) if values else found), base
+    return changed(found, **values) if values else found
 
 
 @contextmanager

@@ -381,7 +381,7 @@ def evaluate(**values: Any) -> None:
 
 
 @cli.command()
-@click.argument("name", metavar="PRESET|FILE.toml")
+@click.argument("name", metavar="PRESET|FILE.toml|DIR")
 @click.option(
     "--out", metavar="DIR", help="folder of the experiment; if not given, one of its name in ~/.candid/experiments"
 )
@@ -405,7 +405,8 @@ def evaluate(**values: Any) -> None:
 def experiment(**values: Any) -> int:
     """Fit a grid of data sets and methods; write tables and figures.
 
-    PRESET is uci-binomial, real-world, uci-pair, image-binomial, image-pair or ambiguity. Every cell is on disk when it
+    PRESET is uci-binomial, real-world, uci-pair, image-binomial, image-pair or ambiguity; DIR is the folder of an
+    experiment begun before. Every cell is on disk when it
     ends: the same command after a stop, by whatever, fits what is missing.
     """
     _check_exclusive(values, "folds", "holdout")

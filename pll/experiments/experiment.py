@@ -219,11 +219,31 @@ class Experiment(_Model):
         """Every way to make candidates; None for those of the data."""
         return [flip for grid in self.flips for flip in grid.flips()] or [None]
 
-    def plan(self, *, folder: Path | None = None, download: bool = False) -> Plan:
-        """Return the cells that can run here, and the data sets that are missing.
+    def resolved(self, folder: Path | None = None) -> Experiment:
+        """Return the experiment with absolute paths.
 
         Args:
             folder: where relative paths begin; None for the working directory.
+        """
+        if isinstance(self.datasets, list):
+            return self
+        base = (folder or Path()).resolve()
+        found: dict[str, Any] = {}
+        for name, told in self.datasets.items():
+            file = DataFile(path=told) if isinstance(told, str) else told
+            path = str(base / Path(file.path).expanduser()) if file.path else ""
+            found[name] = path if isinstance(told, str) else file.model_dump() | {"path": path}
+        return changed(self, datasets=found)
+
+    def paths(self) -> list[str]:
+        """Return the paths of all files of data."""
+        told = self.datasets.values() if isinstance(self.datasets, dict) else ()
+        return [path for one in told if (path := one if isinstance(one, str) else one.path)]
+
+    def plan(self, *, download: bool = False) -> Plan:
+        """Return the cells that can run here, and the data sets that are missing.
+
+        Args:
             download: whether missing data sets of the catalogue are downloaded.
         """
         cells: list[Cell] = []
@@ -231,7 +251,7 @@ class Experiment(_Model):
         named = self.datasets if isinstance(self.datasets, dict) else dict.fromkeys(self.datasets, "")
         for name, told in named.items():
             try:
-                source = _source(name, told, folder)
+                source = _source(name, told)
                 data = "" if source.path is None else file_hash(Path(source.path))[:HASH]
                 if source.path is None:
                     _check_here(source.name, download=download)
@@ -291,11 +311,11 @@ def _several(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _source(name: str, told: str | DataFile, folder: Path | None) -> Source:
+def _source(name: str, told: str | DataFile) -> Source:
     file = DataFile(path=told) if isinstance(told, str) else told
     if not file.path:
         return replace(Source(catalog.find(name).name), rule=file.rule)
-    path = (folder or Path()) / Path(file.path).expanduser()
+    path = Path(file.path).expanduser()
     if not path.is_file() and not (path.is_dir() and holds_pictures(path)):
         raise UserError(f"There is no file {path}; check the path of {name}.")
     options = {"columns": file.columns} if file.columns else {}
@@ -342,7 +362,7 @@ def parse_experiment(text: str, name: str) -> Experiment:
 
 
 def read_experiment(path: Path) -> Experiment:
-    """Return the experiment of a TOML file.
+    """Return the experiment of a TOML file; relative paths in it begin at its folder.
 
     Raises:
         UserError: there is no such file, or as `parse_experiment`.
@@ -351,7 +371,7 @@ def read_experiment(path: Path) -> Experiment:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path} cannot be read: {error}.") from error
-    return parse_experiment(text, str(path))
+    return parse_experiment(text, str(path)).resolved(path.parent)
 
 
 def changed(experiment: Experiment, **values: Any) -> Experiment:

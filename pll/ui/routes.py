@@ -22,6 +22,12 @@ PAGES: dict[str, dict[str, Any]] = {
         "url_path": "compare",
     },
     "export": {"page": _PAGES / "export.py", "title": "Export", "icon": ":material/download:", "url_path": "export"},
+    "experiments": {
+        "page": _PAGES / "experiments.py",
+        "title": "Experiments",
+        "icon": ":material/science:",
+        "url_path": "experiments",
+    },
     "learn": {"page": _PAGES / "learn.py", "title": "Learn", "icon": ":material/school:", "url_path": "learn"},
 }
 

@@ -95,7 +95,7 @@ def test_published_settings_are_settings_of_the_method() -> None:
 def test_what_is_not_here_is_named_and_the_rest_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PLL_DATA", str(tmp_path))
     monkeypatch.delenv("PLL_DATA_PATH", raising=False)
-    plan = one(datasets={"iris": "", "lost": "", "mine": "nothing.csv"}).plan(folder=tmp_path)
+    plan = one(datasets={"iris": "", "lost": "", "mine": "nothing.csv"}).resolved(tmp_path).plan()
     assert {cell.dataset for cell in plan.cells} == {"iris"}
     assert [(missing.dataset, missing.cells) for missing in plan.missing] == [("lost", 2), ("mine", 2)]
     assert "lost.mat" in plan.missing[0].reason and str(tmp_path) in plan.missing[0].reason
@@ -106,7 +106,7 @@ def test_a_file_of_ones_own_is_part_of_the_key(tmp_path: Path) -> None:
     def keys(content: str) -> set[str]:
         (tmp_path / "a.csv").write_text(content)
         (tmp_path / "e.toml").write_text('datasets = { mine = "a.csv" }\nmethods = ["proden"]\nholdout = 0.5\n')
-        return {cell.key for cell in read_experiment(tmp_path / "e.toml").plan(folder=tmp_path).cells}
+        return {cell.key for cell in read_experiment(tmp_path / "e.toml").plan().cells}
 
     first = keys("x,candidates\n1,a|b\n2,b\n")
     assert first == keys("x,candidates\n1,a|b\n2,b\n")

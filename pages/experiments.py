@@ -1,0 +1,68 @@
+"""Experiments page: a grid of data sets and methods, fitted in the background, with the paper's tables."""
+
+import streamlit as st
+
+from pll.errors import UserError
+from pll.experiments import background
+from pll.experiments.execution import ExperimentFolder
+from pll.ui.experiments import live, setup
+from pll.ui.format import plain
+
+
+def choose() -> None:
+    """Choose or edit an experiment; list those of the past."""
+    st.title("Experiments")
+    st.markdown(
+        "Fit many methods on many data sets, with the same splits and candidate sets for all, and read the tables as "
+        "the paper prints them. An experiment that was stopped goes on where it was."
+    )
+    try:
+        wanted = setup.experiment()
+        setup.size(wanted)
+    except UserError as error:
+        st.error(plain(error), icon=":material/error:")
+        wanted = None
+    if st.button(
+        "Start", type="primary", icon=":material/play_arrow:", disabled=wanted is None, key="experiment-start"
+    ):
+        assert wanted is not None  # the button is disabled without one
+        try:
+            open_(background.begin(setup.name(wanted), wanted))
+        except UserError as error:
+            st.error(plain(error), icon=":material/error:")
+    earlier()
+
+
+def earlier() -> None:
+    """Experiments of the past, the latest first."""
+    past = background.experiments()
+    if past:
+        st.subheader("Earlier experiments")
+    for folder in past:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(live.in_short(folder), width="stretch")
+            if st.button("Open", key=f"open-{folder.path.name}"):
+                open_(folder)
+
+
+def open_(folder: ExperimentFolder) -> None:
+    """Look at an experiment."""
+    st.query_params["experiment"] = folder.path.name
+    st.rerun()
+
+
+def follow(name: str) -> None:
+    """An experiment at work, or ended."""
+    try:
+        folder = background.find(name)
+        live.heading(folder)
+        live.watch(folder)
+    except UserError as error:
+        st.error(plain(error), icon=":material/error:")
+        if st.button("All experiments", icon=":material/arrow_back:"):
+            del st.query_params["experiment"]
+            st.rerun()
+
+
+in_view = st.query_params.get("experiment")
+choose() if in_view is None else follow(in_view)

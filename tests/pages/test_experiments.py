@@ -1,0 +1,156 @@
+"""The experiments page: from a definition to tables, and back to one that was stopped."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pll.experiments import background
+from pll.experiments.background import experiments, experiments_home
+from pll.experiments.execution import ExperimentFolder, Progress, run_cell
+from pll.experiments.experiment import Experiment, parse_experiment
+from pll.experiments.report import write_report
+from pll.ui.experiments import live
+from tests.page_helpers import button, labels, said
+
+TEXT = """
+title = "Small *one*"
+datasets = ["iris"]
+methods = ["proden", "plknn"]
+flips = [{ how = "binomial", q = 0.3 }]
+folds = 3
+[[settings]]
+epochs = 3
+"""
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[ExperimentFolder]:
+    """What would have been started; the process itself is the command line's, and tested there."""
+    found: list[ExperimentFolder] = []
+    monkeypatch.setattr(background, "_start", found.append)
+    return found
+
+
+def made(number: int = 6, state: Any = "finished") -> ExperimentFolder:
+    """An experiment with so many fits done."""
+    experiment = parse_experiment(TEXT, "x")
+    folder = ExperimentFolder(experiments_home() / "small")
+    folder.create(experiment)
+    cells = experiment.plan().cells
+    outcomes = {cell.key: run_cell(cell) for cell in cells[:number]}
+    for cell in cells[:number]:
+        folder.write(cell, outcomes[cell.key])
+    folder.write_results(cells, outcomes)
+    folder.write_progress(state, Progress(6, number, 0, 6 - number, 1.0))
+    write_report(experiment, cells, outcomes, folder)
+    return folder
+
+
+def test_from_a_text_to_an_experiment(open_page: Any, started: list[ExperimentFolder]) -> None:
+    page = open_page("experiments")
+    assert not page.exception
+    assert page.selectbox(key="experiment-preset").value == "uci-binomial"
+    page.toggle(key="experiment-as-text").set_value(True).run()
+    page.text_area[0].set_value(TEXT).run()
+    assert "6 fits" in said(page)
+    button(page, "Start").click().run()
+    assert not page.exception
+    (folder,) = started
+    assert folder.path.name == "small-one" and folder.experiment().methods == ["proden", "plknn"]
+    assert page.query_params["experiment"] in ("small-one", ["small-one"])
+
+
+def test_a_preset_says_what_is_missing(open_page: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PLL_DATA", str(tmp_path))
+    monkeypatch.delenv("PLL_DATA_PATH", raising=False)
+    page = open_page("experiments")
+    page.selectbox(key="experiment-preset").set_value("real-world").run()
+    assert "Choose at least one data set" in said(page) and button(page, "Start").disabled
+    page.button_group(key="experiment-datasets-real-world").set_value(["lost"]).run()
+    assert "lost.mat" in said(page)
+    button(page, "Start").click().run()
+    assert "None of its data sets" in said(page)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("datasets = [", "not a TOML"),
+        (TEXT.replace("plknn", "plkn"), "plkn"),
+        (TEXT.replace('["iris"]', '{ mine = "/etc/passwd" }'), "/etc/passwd"),
+    ],
+)
+def test_a_text_that_is_no_experiment_is_refused_in_words(
+    open_page: Any, started: list[ExperimentFolder], text: str, words: str
+) -> None:
+    page = open_page("experiments")
+    page.toggle(key="experiment-as-text").set_value(True).run()
+    page.text_area[0].set_value(text).run()
+    if not button(page, "Start").disabled:
+        button(page, "Start").click().run()
+    assert words in said(page) and not page.exception and not started
+
+
+def test_tables_and_the_fits_behind_an_entry(open_page: Any) -> None:
+    open_page("home")
+    made()
+    page = open_page("experiments")
+    assert "6 of 6 fits" in said(page)
+    button(page, "Open").click().run()
+    assert not page.exception
+    assert page.title[0].value == r"Small \*one\*"
+    frame = page.dataframe[0].value
+    assert frame.columns.tolist() == ["method", "q", "iris"] and frame.method.tolist() == ["PRODEN", "PL-kNN"]
+    assert "±" in frame.iris[0]
+    assert "Resume" not in labels(page)
+
+
+def test_one_that_was_stopped_goes_on(open_page: Any, started: list[ExperimentFolder]) -> None:
+    open_page("home")
+    made(3, "running")  # nobody holds its lock
+    page = open_page("experiments", experiment="small")
+    assert "Interrupted: 3 of 6 fits" in "\n".join(bar.text for bar in page.get("progress")) or not page.exception
+    assert "· 2 of 3" in page.dataframe[0].value.iris[0]
+    button(page, "Resume").click().run()
+    assert [folder.path.name for folder in started] == ["small"]
+
+
+def test_deleted_and_unknown_ones(open_page: Any) -> None:
+    open_page("home")
+    folder = made(0, "stopped")
+    background.delete(folder)
+    page = open_page("experiments", experiment="small")
+    assert "no such experiment" in said(page)
+    button(page, "All experiments").click().run()
+    assert page.title[0].value == "Experiments"
+
+
+def test_the_archive_holds_tables_and_figures(open_page: Any, tmp_path: Path) -> None:
+    open_page("home")
+    file = tmp_path / "x.zip"
+    file.write_bytes(live.archive(made()))
+    names = zipfile.ZipFile(file).namelist()
+    assert {"tables.md", "tables.tex", "results.csv", "experiment.json"} <= set(names)
+    assert any(name.endswith(".svg") for name in names) and not any("cells/" in name for name in names)
+
+
+@pytest.mark.slow
+def test_a_process_is_started_and_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path))
+    experiment = Experiment.model_validate(
+        parse_experiment(TEXT, "x").model_dump() | {"settings": [{"epochs": 100_000}]}
+    )
+    folder = background.begin("A long one", experiment)
+    child = background._started()[folder.path]
+    assert background.is_starting(folder)
+    with pytest.raises(Exception, match="One experiment runs at a time"):
+        background.begin("Another", experiment)
+    while child.poll() is None and folder.progress()[1] is None:
+        pass
+    background.stop(folder, patience=120)
+    assert child.poll() == 130, (folder.path / "output.txt").read_text()
+    assert folder.progress()[0] == "stopped" and [one.path.name for one in experiments()] == ["a-long-one"]

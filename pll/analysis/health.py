@@ -21,9 +21,9 @@ from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
-from pll.methods.advice import forward_flops
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
+from pll.training.models import forward_flops
 from pll.weights import Sharpness
 
 RECENT = 5
@@ -293,7 +293,11 @@ def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | Non
     hits, chances, checked = 0, 0.0, 0
     try:
         for learnt, held in _parts(n):
-            again = clone(estimator).set_params(**_cheaper(estimator, task, len(learnt)))
+            again = (
+                clone(estimator)
+                .set_params(**estimator.fitted_params())
+                .set_params(**_cheaper(estimator, task, len(learnt)))
+            )
             used = task.prior if type(estimator).takes_prior else None
             prior = None if used is None else used[task.candidates.positions(learnt)]
             again.fit(task.X[learnt], task.candidates.take(learnt), prior=prior)

@@ -139,7 +139,7 @@ def _example(source: ExportSource, model: nn.Module) -> Tensor:
     """A few examples such as the model knows: noise around the means it has learnt, in their own units."""
     noise = torch.randn((_EXAMPLES, *source.input_shape), generator=torch.Generator().manual_seed(0))
     scaling = next((part for part in model.modules() if isinstance(part, Scaling)), None)
-    return noise if scaling is None else scaling.shift + scaling.spread * noise
+    return noise if scaling is None else scaling.typical(noise)
 
 
 def _run_onnx(packed: bytes, example: Tensor) -> npt.NDArray[np.float32]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from math import prod
-
-import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from pll.dataset import PartialLabelDataset
 from pll.methods import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
 from pll.training.devices import choose_device
-from pll.training.models import MODEL_INFO, build_model, count_parameters
+from pll.training.models import MODEL_INFO, count_parameters, forward_flops
 
 LONG = 600.0
 """Seconds above which a run is called long."""
@@ -71,17 +67,6 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
         where = "this machine has no GPU" if device == "cpu" else "even on the GPU"
         notes.append(f"This will take about {_hours(seconds)} ({where}); fewer epochs or a smaller model take less.")
     return Advice(seconds, memory, notes=tuple(notes))
-
-
-@lru_cache(maxsize=64)
-def forward_flops(model: str, input_shape: tuple[int, ...], n_classes: int) -> float:
-    """Return the floating-point operations of one example's forward pass, counted on the meta device."""
-    with torch.device("meta"):
-        network = build_model(model, input_shape, n_classes).eval()
-        counter = FlopCounterMode(display=False)
-        with counter, torch.no_grad():
-            network(torch.empty((2, *input_shape)))
-    return counter.get_total_flops() / 2
 
 
 def _hours(seconds: float) -> str:

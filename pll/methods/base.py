@@ -157,6 +157,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     ) -> Self:
         """Set the fitted state from the `fitted_arrays` of another estimator; return the estimator itself."""
 
+    def fitted_params(self) -> dict[str, Any]:
+        """Return the parameters with which `restore` rebuilds the fitted model."""
+        return dict(self.get_params(deep=False))
+
     def module(self) -> nn.Module | None:
         """Return the fitted model as a torch module, raw features (B, …) → logits (B, c); None where it is not one."""
         return None

@@ -106,8 +106,8 @@ class ClassicalEstimator(PartialLabelEstimator):
     def restore(
         self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
     ) -> Self:
-        parts = (torch.from_numpy(np.array(arrays[f"scaling.{part}"])) for part in ("fill", "shift", "spread"))
-        self._scaling = Scaling(*parts)
+        tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
+        self._scaling = Scaling.from_state(tensors, "scaling.")
         for name in self._fitted:
             setattr(self, name, arrays[name])
         self.class_names_ = class_names

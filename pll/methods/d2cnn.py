@@ -86,7 +86,7 @@ class D2CNN(DeepEstimator):
 
     def _objective(self, task: Task) -> Objective:
         return _Ensembled(
-            get_loss(self.loss), self.entropy, self.consistency, self.ensemble, self.ramp_up * self.epochs
+            get_loss(self.loss), self.entropy, self.consistency, self.ensemble, self.ramp_up * self.total_epochs()
         )
 
 

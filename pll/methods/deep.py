@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any, ClassVar, Self
@@ -9,14 +10,18 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import torch
+from sklearn.base import clone
 from torch import Tensor, nn
 
+from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, check_number, validated
+from pll.methods.published import published
+from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search
 from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
 from pll.training.losses import Loss, get_loss
-from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
+from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress, no_hook
 from pll.training.models import ModelSpec, build_model, has_batch_norm
 from pll.training.rng import seeded
 from pll.training.scaling import Scaling, fit_scaling
@@ -48,14 +53,25 @@ class DeepEstimator(PartialLabelEstimator):
         optimiser: `"sgd"`, as in the paper, or `"adam"`.
         lr_decay, lr_decay_every: every so many epochs the learning rate is multiplied by `lr_decay`, in (0, 1].
         augment: for images: `"none"`, `"crop"` (random shifts of up to 4 pixels) or `"crop-flip"` (and mirrored).
-        scale: `"auto"` (z-score; images a channel), `"zscore"`, `"none"`. Learnt on what `fit` gets.
+        scale: as in `pll.training.scaling.fit_scaling`: `"auto"` (z-score; images a channel), `"zscore"`,
+            `"quantile"`, `"minmax"`, `"unit"`, `"none"`, `"zscore+rbf"`, … Learnt on what `fit` gets, and part of
+            the model.
         missing: `"error"` refuses NaN in X, `"mean"` fills it with the mean of its column.
         device: `"auto"` (a GPU if there is one), `"cpu"`, `"cuda"`, …
         threads: CPU threads to compute with; None leaves the setting as it is.
+        recipe: how settings are chosen: `"default"` takes those above; `"auto"` searches scale, model, optimiser,
+            learning rate, weight decay and epochs on held-out parts of the training data without any truth
+            (`pll.methods.recipe`); `"paper"` takes the paper's protocol. A setting that differs from its default
+            counts as given by hand and stays.
         seed: fixes initial parameters, order of examples, dropout.
+
+    Attributes:
+        recipe_: the `Recipe` that was used, with all that was tried; missing for the recipe `"default"`.
     """
 
     takes_prior: ClassVar[bool] = True
+    recipe_: Recipe
+    _raw_shape: tuple[int, ...]
     model_: nn.Module
     """Takes raw features, gives logits: scaling and network in one."""
 
@@ -77,6 +93,7 @@ class DeepEstimator(PartialLabelEstimator):
         missing: str = "error",
         device: str = "auto",
         threads: int | None = None,
+        recipe: str = "default",
         seed: int = 0,
     ) -> None:
         self.model = model
@@ -94,6 +111,7 @@ class DeepEstimator(PartialLabelEstimator):
         self.missing = missing
         self.device = device
         self.threads = threads
+        self.recipe = recipe
         self.seed = seed
 
     @abstractmethod
@@ -106,6 +124,8 @@ class DeepEstimator(PartialLabelEstimator):
         self._check_settings()
         task = validated(task, allow_missing=self.missing == "mean")
         device = choose_device(self.device)
+        self._settle_recipe(task, hook)
+        epochs = self.total_epochs()
         with computing_threads(self.threads):
             trainer = self._trainer = self._new_trainer(task, device)
             monitor = self._monitor = Monitor(task.candidates, task.y, task.y_test)
@@ -113,18 +133,84 @@ class DeepEstimator(PartialLabelEstimator):
                 trainer.load_state(checkpoint["trainer"])
                 monitor.load_state(_from_tensors(checkpoint["monitor"]))
             X_test = None if task.X_test is None else scaled(self._scaling, task.X_test, device)
-            if trainer.epoch >= self.epochs:  # the checkpoint was the last one: what is left is to take the result
+            if trainer.epoch >= epochs:  # the checkpoint was the last one: what is left is to take the result
                 self.finish()
-        records = train(trainer, self.epochs, monitor, X_test=X_test, hook=hook)
-        while trainer.epoch < self.epochs:
+        records = train(trainer, epochs, monitor, X_test=X_test, hook=hook)
+        while trainer.epoch < epochs:
             with computing_threads(self.threads):  # and not while the caller has the record
                 record = next(records)
-                if record.epoch == self.epochs:
+                if record.epoch == epochs:
                     self._take_result(record.label_weights)
             yield record
 
     def total_epochs(self) -> int:
-        return self.epochs
+        return int(self.setting("epochs"))
+
+    def setting(self, name: str) -> Any:
+        """Return a setting as it is used: what the recipe has chosen, else the parameter."""
+        chosen = self.recipe_.settings if "recipe_" in self.__dict__ else {}
+        return chosen.get(name, getattr(self, name))
+
+    def fitted_params(self) -> dict[str, Any]:
+        """Return the parameters that give this model without a search."""
+        params = self.get_params(deep=False)
+        return {name: self.setting(name) for name in params} | {"recipe": "default"}
+
+    def use_recipe(self, recipe: Recipe) -> None:
+        """Let the next `iter_fit` take these settings instead of searching."""
+        self.recipe_ = self._next_recipe = recipe
+
+    def choose_settings(self, task: Task, *, hook: Hook | None = None, progress: Progress | None = None) -> Recipe:
+        """Return the settings that the recipe chooses for this data; the estimator stays as it is.
+
+        Args:
+            task: the training data; true labels and test examples are not looked at.
+            hook: called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
+            progress: told the share of the search that is done, and what is at work.
+
+        Raises:
+            UserError: invalid data or settings.
+        """
+        self._check_settings()
+        task = validated(task, allow_missing=self.missing == "mean")
+        defaults = type(self)().get_params(deep=False)
+        given = {name: value for name, value in self.get_params(deep=False).items() if _differs(value, defaults[name])}
+        given = {name: value for name, value in given.items() if name in SEARCHED}
+        if self.recipe == "paper":
+            return published(task.X.shape[1:], given)
+        sets = task.candidates
+        if self.needs_truth and task.y is not None:
+            sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
+        problem = Problem(
+            task.X, sets, given, defaults, self._contestant, choose_device(self.device), self.seed, task.prior
+        )
+        started = time.perf_counter()
+
+        def show(share: float, work: str) -> None:
+            spent = time.perf_counter() - started
+            left = f", about {spent * (1 - share) / share:.0f} s left" if share > 0.02 else ""
+            self.stage_ = f"Choosing settings ({share:.0%}{left}): {work}"
+            if progress is not None:
+                progress(share, work)
+
+        with computing_threads(self.threads):
+            found = search(problem, hook=hook or no_hook, progress=show)
+        self.stage_ = ""
+        return found
+
+    def _settle_recipe(self, task: Task, hook: Hook | None) -> None:
+        """Make `recipe_` what this fit uses."""
+        ready = self.__dict__.pop("_next_recipe", None)
+        self.__dict__.pop("recipe_", None)
+        if self.recipe != "default":
+            self.recipe_ = ready or self.choose_settings(task, hook=hook)
+
+    def _contestant(
+        self, settings: dict[str, Any], X: npt.NDArray[np.float32], candidates: CandidateSets, prior: Weights | None
+    ) -> tuple[Trainer, nn.Module]:
+        """Return a trainer for one configuration of a search, and the scaling of its features."""
+        one = clone(self).set_params(**settings, recipe="default")
+        return one._new_trainer(Task(X, candidates, prior=prior), choose_device(self.device)), one._scaling
 
     def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
         """Parameters and label weights go on from that model; the optimiser begins anew."""
@@ -167,9 +253,9 @@ class DeepEstimator(PartialLabelEstimator):
         self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
     ) -> Self:
         tensors = {name: torch.from_numpy(np.array(array)) for name, array in arrays.items()}
-        scaling = Scaling(*(tensors[f"0.{part}"] for part in ("fill", "shift", "spread")))
+        scaling = Scaling.from_state(tensors, "0.")
         with seeded(self.seed):  # what it draws is overwritten; the caller's stream should not notice
-            network = build_model(self.model, input_shape, len(class_names))
+            network = build_model(self.setting("model"), scaling.output_shape(tuple(input_shape)), len(class_names))
         self.model_ = nn.Sequential(scaling, network)
         self.model_.load_state_dict(tensors)
         self.model_.eval()
@@ -195,16 +281,20 @@ class DeepEstimator(PartialLabelEstimator):
     def _take_result(self, weights: Weights) -> None:
         self.label_weights_ = weights
         self.class_names_ = self.candidates_.class_names
-        self.input_shape_ = tuple(self._trainer.X.shape[1:])
+        self.input_shape_ = self._raw_shape
         self.model_.eval()
 
     def _new_trainer(self, task: Task, device: torch.device) -> Trainer:
         augment = get_augmentation(self.augment, task.X.shape[1:])
-        scaling = self._scaling = fit_scaling(task.X, self.scale)
+        scaling = self._scaling = fit_scaling(task.X, self.setting("scale"))
+        self._raw_shape = task.X.shape[1:]
+        shape = scaling.output_shape(self._raw_shape)
         with seeded(self.seed):
-            network = build_model(self.model, task.X.shape[1:], task.candidates.n_classes)
-            _check_output(network, get_loss(self.loss), task)  # lazy layers take their shape, and are drawn, here
-        if has_batch_norm(network) and self.batch_size < 2:
+            network = build_model(self.setting("model"), shape, task.candidates.n_classes)
+            _check_output(
+                network, get_loss(self.loss), shape, task.candidates.n_classes
+            )  # lazy layers take their shape, and are drawn, here
+        if has_batch_norm(network) and self.setting("batch_size") < 2:
             raise UserError("This model normalises over the batch; use a batch size of at least 2.")
         self.model_ = nn.Sequential(scaling, network).to(device)
         self.candidates_ = task.candidates
@@ -226,15 +316,8 @@ class DeepEstimator(PartialLabelEstimator):
         return trainer
 
     def _optimisation(self) -> Optimisation:
-        return Optimisation(
-            self.batch_size,
-            self.lr,
-            self.momentum,
-            self.weight_decay,
-            self.optimiser,
-            self.lr_decay,
-            self.lr_decay_every,
-        )
+        names = ("batch_size", "lr", "momentum", "weight_decay", "optimiser", "lr_decay", "lr_decay_every")
+        return Optimisation(**{name: self.setting(name) for name in names})
 
     def _check_settings(self) -> None:
         for name in ("epochs", "batch_size", "lr_decay_every"):
@@ -243,13 +326,19 @@ class DeepEstimator(PartialLabelEstimator):
             check_number(name, getattr(self, name), least=0)
         check_number("lr_decay", self.lr_decay, above=0, most=1)
         check_common_settings(self.seed, self.missing)
+        if self.recipe not in RECIPES:
+            raise UserError(f"There is no recipe called {self.recipe!r}; use one of {', '.join(RECIPES)}.")
         get_loss(self.loss)
+
+
+def _differs(value: Any, default: Any) -> bool:
+    return value is not default and (type(value) is not type(default) or bool(value != default))
 
 
 def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Tensor:
     """Scaled features on the device, made piece by piece so that only one copy of the whole exists."""
     scaling = scaling.to(device)
-    out = torch.empty(X.shape, device=device)
+    out = torch.empty((len(X), *scaling.output_shape(X.shape[1:])), device=device)
     for piece, part in zip(torch.split(out, evaluation_batch(X.shape)), _pieces(X), strict=True):
         piece.copy_(scaling(part.to(device)))
     return out
@@ -260,16 +349,14 @@ def _pieces(X: npt.NDArray[np.float32]) -> tuple[Tensor, ...]:
     return torch.split(torch.from_numpy(writable), evaluation_batch(X.shape))
 
 
-def _check_output(network: nn.Module, loss: Loss, task: Task) -> None:
+def _check_output(network: nn.Module, loss: Loss, shape: tuple[int, ...], c: int) -> None:
     """One evaluation of one example: does the network fit the data, and the loss the network?"""
-    c = task.candidates.n_classes
     if not isinstance(network, nn.Module):
         raise UserError(f"A model must be a torch.nn.Module; this one is {type(network).__name__}.")
     with evaluating(network):
         try:
-            logits = network(torch.zeros((1, *task.X.shape[1:])))
+            logits = network(torch.zeros((1, *shape)))
         except SHAPE_ERRORS as error:
-            shape = task.X.shape[1:]
             raise UserError(f"The model does not accept examples of shape {shape}: {_first_line(error)}") from error
         if getattr(logits, "shape", None) != (1, c):
             found = f"of shape {tuple(logits.shape[1:])}" if isinstance(logits, Tensor) else type(logits).__name__

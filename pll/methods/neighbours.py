@@ -40,7 +40,7 @@ class NeighbourEstimator(ClassicalEstimator):
         k: neighbours, at least 1; fewer where there are fewer examples. An example is never its own neighbour.
         clip: z-scores are cut off at ±clip, above 0; None leaves them. A feature that hardly ever varies (a pixel at
             the border) has z-scores of 10 and more where it does, and would decide alone who is near whom; ±3 is
-            what is usual against outliers. With scale="none" nothing is cut.
+            what is usual against outliers. Only z-scores are cut.
         scale, missing, seed: as for every classical method.
 
     Attributes:
@@ -67,7 +67,7 @@ class NeighbourEstimator(ClassicalEstimator):
 
     def _scaled(self, X: npt.NDArray[np.float32]) -> Matrix:
         scaled = super()._scaled(X)
-        if self.clip is None or self.scale == "none":
+        if self.clip is None or self.scale not in ("auto", "zscore"):
             return scaled
         return np.clip(scaled, -self.clip, self.clip)
 

@@ -180,7 +180,7 @@ def model_card(
         remedy = f"it is {names[0]!r}" if names else "only methods in pll.methods.METHODS can be loaded again"
         raise UserError(f"A {type(estimator).__name__} cannot be saved as method {method!r}; {remedy}.")
     custom = custom_parameters(estimator)
-    params = estimator.get_params(deep=False)
+    params = estimator.fitted_params()
     return ModelCard(
         method=method,
         params={name: _plain(value) for name, value in params.items() if name not in custom},
@@ -196,7 +196,7 @@ def model_card(
 
 def custom_parameters(estimator: PartialLabelEstimator) -> dict[str, str]:
     """Parameters that no file can hold (a torch module, a function), each with a description of its value."""
-    params = estimator.get_params(deep=False)
+    params = estimator.fitted_params()
     return {name: _described(value) for name, value in params.items() if not _is_plain(value)}
 
 

@@ -87,7 +87,7 @@ class PRODENItera(DeepEstimator):
     update_every: int | None
 
     def _objective(self, task: Task) -> Objective:
-        every = update_interval(self.epochs, self.update_every)
+        every = update_interval(self.total_epochs(), self.update_every)
         check_number("update_every", every, whole=True, least=1)
         return _Iterative(get_loss(self.loss), every)
 

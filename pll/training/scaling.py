@@ -1,54 +1,123 @@
-"""Scaling of features: fitted on the training part and part of the model, which therefore takes raw features."""
+"""Representation of features: fitted on the training part and part of the model, which therefore takes raw features."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy.stats import norm
 from torch import Tensor, nn
 
 from pll.errors import UserError
 
-SCALES = ("auto", "zscore", "none")
+SCALES = ("auto", "zscore", "quantile", "minmax", "unit", "none", "zscore+rbf", "quantile+rbf", "minmax+rbf")
+"""`+rbf`: radial basis features are added to the scaled ones. The other parts are explained in `fit_scaling`."""
 
 ROWS_AT_ONCE = 1024
 """Rows that are converted to float64 at once for the statistics."""
+CENTRES = 300
+"""Maximum number of radial basis features."""
+KNOTS = 33
+"""Points between which the quantile transform of a column is linear."""
+QUANTILE_ROWS = 20_000
+"""Maximum number of examples, evenly spaced, that quantiles are computed from."""
 
 
 class Scaling(nn.Module):
-    """(x − shift) / spread, with missing values (NaN) filled first.
+    """(x − shift) / spread, with missing values (NaN) filled first; the optional parts follow in this order.
 
     Args:
         fill, shift, spread: tensors that broadcast against one example: (d,) or (C, 1, 1) or (C, H, W).
+        knots, targets: (K, …) a piecewise linear map of each column takes the place of shift and spread.
+        length: () every example is given this Euclidean length.
+        centres, width, basis_shift, basis_spread: (m, d), (), (m,), (m,): the features
+            (exp(−‖x − centre‖² / width) − basis_shift) / basis_spread are appended.
     """
 
     fill: Tensor
     shift: Tensor
     spread: Tensor
 
-    def __init__(self, fill: Tensor, shift: Tensor, spread: Tensor) -> None:
+    def __init__(self, fill: Tensor, shift: Tensor, spread: Tensor, **parts: Tensor) -> None:
         super().__init__()
-        self.register_buffer("fill", fill)
-        self.register_buffer("shift", shift)
-        self.register_buffer("spread", spread)
+        for name, value in {"fill": fill, "shift": shift, "spread": spread, **parts}.items():
+            self.register_buffer(name, value)
+        self._parts = frozenset(parts)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Tensor], prefix: str = "") -> Scaling:
+        """Return the scaling whose `state_dict` this is, or is part of under the prefix.
+
+        Raises:
+            KeyError: a tensor is missing.
+        """
+        own = {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+        own = {name: value for name, value in own.items() if name in (*_BASE, *_PARTS)}
+        return cls(**{name: own.pop(name) for name in _BASE}, **own)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Scale (B, …) raw features."""
-        return (torch.where(torch.isnan(x), self.fill, x) - self.shift) / self.spread
+        """Return the representation of (B, …) raw features."""
+        x = torch.where(torch.isnan(x), self.fill, x)
+        x = self._interpolated(x) if "knots" in self._parts else (x - self.shift) / self.spread
+        if "length" in self._parts:
+            size = x.flatten(1).norm(dim=1).clamp_min(1e-12)
+            x = x * (self.get_buffer("length") / size).reshape(-1, *[1] * (x.dim() - 1))
+        return torch.cat((x, self._basis(x)), dim=1) if "centres" in self._parts else x
+
+    def output_shape(self, input_shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape of the representation of one example of this shape."""
+        if "centres" not in self._parts:
+            return input_shape
+        return (input_shape[0] + len(self.get_buffer("centres")),)
+
+    def typical(self, noise: Tensor) -> Tensor:
+        """Return examples such as it was fitted on, of standard normal noise (B, …)."""
+        if "knots" not in self._parts:
+            return self.shift + self.spread * noise
+        knots = self.get_buffer("knots")
+        return knots[len(knots) // 2] + (knots[-1] - knots[0]) / 6 * noise
+
+    def _interpolated(self, x: Tensor) -> Tensor:
+        knots, targets = self.get_buffer("knots"), self.get_buffer("targets")
+        out = targets[0].expand_as(x)
+        for k in range(len(knots) - 1):  # ramps: knots that coincide add nothing
+            gap = knots[k + 1] - knots[k]
+            share = ((x - knots[k]) / torch.where(gap > 0, gap, torch.ones_like(gap))).clamp(0.0, 1.0)
+            out = out + share * torch.where(gap > 0, targets[k + 1] - targets[k], torch.zeros_like(gap))
+        return out
+
+    def _basis(self, x: Tensor) -> Tensor:
+        centres = self.get_buffer("centres")
+        squared = (x * x).sum(dim=1, keepdim=True) + (centres * centres).sum(dim=1) - 2.0 * (x @ centres.T)
+        near = torch.exp(-squared.clamp_min(0.0) / self.get_buffer("width"))
+        return (near - self.get_buffer("basis_shift")) / self.get_buffer("basis_spread")
+
+
+_BASE = ("fill", "shift", "spread")
+_PARTS = ("knots", "targets", "length", "centres", "width", "basis_shift", "basis_spread")
 
 
 def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
-    """Fit the scaling of training features.
+    """Fit the representation of training features.
 
     Args:
         X: (n, d) or (n, C, H, W) float32; NaN marks a missing value and is filled with the mean.
-        scale: `"auto"` (z-score of each column; for images of each channel), `"zscore"` (of each column or pixel)
-            or `"none"`.
+        scale: one of `SCALES`:
+
+            - `"auto"`: z-score of each column; for images of each channel;
+            - `"zscore"`: of each column or pixel;
+            - `"quantile"`: each column is mapped to a normal distribution by its quantiles;
+            - `"minmax"`: each column (for images each channel) to [0, 1];
+            - `"unit"`: each example to Euclidean length √d;
+            - `"none"`: raw features;
+            - `"…+rbf"`: up to 300 Gaussian radial basis features around training examples are appended, for tables.
 
     Raises:
-        UserError: an unknown `scale`.
+        UserError: an unknown `scale`, or one that images cannot have.
 
     >>> scaled = fit_scaling(np.array([[0.0], [2.0]], dtype=np.float32))(torch.tensor([[1.0], [3.0]]))
     >>> scaled.flatten().tolist()
@@ -56,14 +125,63 @@ def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
     """
     if scale not in SCALES:
         raise UserError(f"There is no scaling called {scale!r}; use one of {', '.join(SCALES)}.")
-    by_channel = X.ndim == 4 and scale != "zscore"
+    base, _, basis = scale.partition("+")
+    if X.ndim == 4 and (basis or base == "quantile"):
+        raise UserError(f"The scaling {scale!r} is for tables; images take auto, zscore, minmax, unit or none.")
+    by_channel = X.ndim == 4 and base != "zscore"
     axes = (0, 2, 3) if by_channel else (0,)
     mean, std = _mean_and_std(X, axes)
-    if scale == "none":
-        shift, spread = np.zeros_like(mean), np.ones_like(std)
-    else:
+    parts: dict[str, Tensor] = {}
+    shift, spread = np.zeros_like(mean), np.ones_like(std)
+    if base in ("auto", "zscore"):
         shift, spread = mean, std
-    return Scaling(*(torch.from_numpy(part.astype(np.float32)) for part in (mean, shift, spread)))
+    elif base == "minmax":
+        low, high = np.nanmin(X, axis=axes, keepdims=True)[0], np.nanmax(X, axis=axes, keepdims=True)[0]
+        shift, spread = np.where(np.isnan(low), 0.0, low), np.where(high > low, high - low, 1.0)
+    elif base == "quantile":
+        parts |= _quantile_map(X, mean)
+    elif base == "unit":
+        parts["length"] = torch.tensor(math.sqrt(math.prod(X.shape[1:])))
+    fitted = Scaling(*(torch.from_numpy(part.astype(np.float32)) for part in (mean, shift, spread)), **parts)
+    return _with_basis(fitted, X) if basis else fitted
+
+
+def _quantile_map(X: npt.NDArray[np.float32], mean: npt.NDArray[Any]) -> dict[str, Tensor]:
+    """Return knots and targets (K, d): quantiles of each column, and those of a normal distribution."""
+    rows = X[:: -(-len(X) // QUANTILE_ROWS)]
+    filled = np.where(np.isnan(rows), mean, rows)
+    # The outermost targets are those of the extremes of so many examples, at most ±3.
+    shares = np.linspace(0.0, 1.0, KNOTS)
+    normal = norm.ppf(np.clip(shares, max(0.5 / len(X), 1.35e-3), 1 - max(0.5 / len(X), 1.35e-3)))
+    knots = np.quantile(filled.astype(np.float64), shares, axis=0).astype(np.float32)  # (K, d)
+    targets = np.empty_like(knots)
+    for j in range(knots.shape[1]):
+        values, at, counts = np.unique(knots[:, j], return_inverse=True, return_counts=True)
+        middle = np.bincount(at, normal) / counts  # a value that fills several quantiles gets the mean of its targets
+        knots[:, j] = np.concatenate((values, np.repeat(values[-1:], KNOTS - len(values))))
+        targets[:, j] = np.concatenate((middle, np.repeat(middle[-1:], KNOTS - len(values))))
+    return {"knots": torch.from_numpy(knots), "targets": torch.from_numpy(targets)}
+
+
+def _with_basis(base: Scaling, X: npt.NDArray[np.float32]) -> Scaling:
+    """Return the scaling with radial basis features around training examples, drawn with a fixed seed."""
+    rng = np.random.default_rng(0)
+    with torch.no_grad():
+        centres = base(torch.from_numpy(X[np.sort(rng.permutation(len(X))[:CENTRES])]))
+        squared = torch.cdist(centres, centres) ** 2
+        width = squared.sum() / max(1, len(centres) * (len(centres) - 1))  # mean over different pairs
+        state = {name: value for name, value in base.state_dict().items() if name not in _BASE}
+        state |= {"centres": centres, "width": torch.where(width > 0, width, torch.ones_like(width))}
+        ones = torch.ones(len(centres))
+        plain = Scaling(base.fill, base.shift, base.spread, **state, basis_shift=0 * ones, basis_spread=ones)
+        d = centres.shape[1]
+        near = [
+            plain(torch.from_numpy(np.ascontiguousarray(X[start : start + ROWS_AT_ONCE])))[:, d:].numpy()
+            for start in range(0, min(len(X), QUANTILE_ROWS), ROWS_AT_ONCE)
+        ]
+    mean, std = _mean_and_std(np.concatenate(near), (0,))
+    shift, spread = (torch.from_numpy(part.astype(np.float32)) for part in (mean, std))
+    return Scaling(base.fill, base.shift, base.spread, **state, basis_shift=shift, basis_spread=spread)
 
 
 def _mean_and_std(X: npt.NDArray[Any], axes: tuple[int, ...]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

@@ -257,7 +257,7 @@ class Trainer:
         one before it.
         """
         n, size = self.n_units, self.optimisation.batch_size
-        order = _epoch_order(n, self.seed, self.epoch).to(self.X.device)
+        order = epoch_order(n, self.seed, self.epoch).to(self.X.device)
         while self.cursor < n:
             end = min(self.cursor + size, n)
             if self._merge_last and n - end == 1:
@@ -443,7 +443,7 @@ def _first_of_equals(rows: Tensor) -> Tensor:
     return first[group]
 
 
-def _epoch_order(n: int, seed: int, epoch: int) -> Tensor:
+def epoch_order(n: int, seed: int, epoch: int) -> Tensor:
     """Return the permutation of an epoch, drawn on the CPU so that it is the same on every device."""
     mixed = int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
     return torch.randperm(n, generator=torch.Generator().manual_seed(mixed))

@@ -39,7 +39,7 @@ def copied_by_hand(start: nn.Module, loss: str, epochs: int, batch_size: int, se
     W, b = (part.detach().numpy().astype(np.float64) for part in start.parameters())
     velocity_W, velocity_b = np.zeros_like(W), np.zeros_like(b)
     for epoch in range(epochs):
-        order = trainer_module._epoch_order(len(COPIES), seed, epoch).numpy()
+        order = trainer_module.epoch_order(len(COPIES), seed, epoch).numpy()
         for first in range(0, len(COPIES), batch_size):
             batch = order[first : first + batch_size]
             p = softmax(examples[batch] @ W.T + b)

@@ -119,7 +119,7 @@ def test_fit_is_the_same_steps_in_the_order_of_the_seed(method: str) -> None:
     W, b = (part.detach().numpy() for part in start.parameters())
     reference = Reference(method, "ce", X, SETS.mask(), W, b, y=Y, **own, **SETTINGS)
     for epoch in range(4):
-        order = trainer_module._epoch_order(6, 3, epoch).numpy()
+        order = trainer_module.epoch_order(6, 3, epoch).numpy()
         for rows in (order[:4], order[4:]):  # the last, smaller batch is used too
             reference.step(rows)
         reference.end_epoch()

@@ -1,0 +1,83 @@
+"""The settings that the paper published (its supplement and code): recipe `paper`.
+
+All have SGD with momentum 0.9, 500 epochs, cross-entropy, and z-scored tables. The learning rate of the ConvNet is
+multiplied by 0.9 every ten epochs.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pll.methods.recipe import Recipe
+
+_PROTOCOL: dict[str, Any] = {"optimiser": "sgd", "momentum": 0.9, "epochs": 500, "loss": "ce"}
+
+
+def _linear(lr: float, weight_decay: float, batch_size: int = 100) -> dict[str, Any]:
+    return {"lr": lr, "weight_decay": weight_decay, "batch_size": batch_size, "scale": "zscore"}
+
+
+def _images(lr: float, weight_decay: float, **more: Any) -> dict[str, Any]:
+    return {"lr": lr, "weight_decay": weight_decay, "batch_size": 256, **more}
+
+
+PUBLISHED: dict[tuple[str, str], dict[str, Any]] = {
+    ("mnist", "linear"): _images(1e-3, 1e-5),
+    ("fashion-mnist", "linear"): _images(1e-3, 1e-5),
+    ("kmnist", "linear"): _images(1e-3, 1e-6),
+    ("mnist", "mlp"): _images(1e-2, 1e-3),
+    ("kmnist", "mlp"): _images(1e-2, 1e-4),
+    ("fashion-mnist", "mlp"): _images(1e-2, 1e-5),
+    ("cifar10", "resnet"): _images(5e-2, 1e-3),
+    ("cifar10", "convnet"): _images(1e-2, 1e-3, lr_decay=0.9, lr_decay_every=10),
+    ("yeast", "linear"): _linear(1e-1, 1e-3),
+    ("texture", "linear"): _linear(1e-1, 1e-5),
+    ("dermatology", "linear"): _linear(1e-2, 1e-3),
+    ("synthetic-control", "linear"): _linear(1e-1, 1e-3),
+    ("20newsgroups", "linear"): _linear(1e-3, 1e-3),
+    ("lost", "linear"): _linear(1e-2, 1e-2),
+    ("birdsong", "linear"): _linear(1e-2, 1e-4),
+    ("msrcv2", "linear"): _linear(1e-1, 1e-3),
+    ("soccer-player", "linear"): _linear(1e-1, 1e-4),
+    ("yahoo-news", "linear"): _linear(1e-2, 1e-4),
+}
+"""(data set, model) → settings, as published."""
+
+
+def published(input_shape: tuple[int, ...], given: dict[str, Any], dataset: str = "") -> Recipe:
+    """Return the paper's settings for a data set; its protocol alone, with a note, where none are published.
+
+    Args:
+        input_shape: of one example.
+        given: settings given by hand, which stay.
+        dataset: name of the data set; "" where it is not known.
+    """
+    model = given.get("model", "linear")
+    found = PUBLISHED.get((plain_name(dataset), model)) if isinstance(model, str) else None
+    notes: tuple[str, ...] = ()
+    if found is None:
+        name = dataset or "this data"
+        notes = (
+            f"The paper publishes no settings for {name} with the model {model}. Its protocol is used (SGD, momentum "
+            "0.9, 500 epochs, batch 256), with the default learning rate and weight decay.",
+        )
+        found = {"batch_size": 256} | ({} if len(input_shape) > 1 else {"scale": "zscore"})
+    settings = {name: value for name, value in (_PROTOCOL | found).items() if name not in given}
+    return Recipe("paper", settings, given, notes=notes)
+
+
+def plain_name(dataset: str) -> str:
+    """Return the name of a data set as the table has it.
+
+    >>> plain_name("Synthetic Control"), plain_name("lost.mat"), plain_name("Fashion-MNIST")
+    ('synthetic-control', 'lost', 'fashion-mnist')
+    """
+    name = dataset.lower().removesuffix(".mat").removesuffix(".npz").removesuffix(".csv")
+    name = "-".join(name.replace("_", " ").replace("-", " ").replace("!", "").split())
+    aliases = {
+        "cifar-10": "cifar10",
+        "20-newsgroups": "20newsgroups",
+        "bird-song": "birdsong",
+        "kuzushiji-mnist": "kmnist",
+    }
+    return aliases.get(name, name)

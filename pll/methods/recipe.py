@@ -1,0 +1,602 @@
+"""Recipe search: settings of a deep method chosen from candidate sets alone.
+
+A *recipe* is how settings are chosen: `default` takes the method's defaults, `paper` the published settings of the
+data set (`pll.methods.published`), `auto` searches. A setting that is given by hand stays in every recipe.
+
+The search (`search`) compares configurations, a representation of the features (`scale`), a model, an optimiser,
+learning rate and weight decay, by what they predict for inner held-out examples:
+
+- covering rate: share of held-out examples whose argmax over all classes is among their candidates;
+- log-likelihood of the set: mean of log Σ_{j ∈ S_i} g_j(x_i) over held-out examples.
+
+Both are computed after a few numbers of epochs, so that the number of epochs is chosen as well. The configuration
+with the best sum of the two ranks is chosen (PLENCH, ICLR 2025, names the covering rate for this; REFERENCES: neither
+alone is best everywhere). No true label is used. All configurations are trained with PRODEN's objective: methods that
+differ from it in their update alone get the same settings, so that a comparison of them is fair.
+
+Configurations of one representation and model are trained as one batched model (`pll.training.batched`). After each
+stage the weaker ones are dropped (successive halving). How much is trained is planned from the sizes alone, with the
+cost of an operation on a reference core (`BUDGET` seconds of it, or three trainings with the default settings where
+that is more), never from a clock: the same data and seed give the same choice on the same machine.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy.stats import binomtest, rankdata
+from torch import Tensor
+
+from pll.candidates import CandidateSets
+from pll.training.batched import BatchedModels, Steps
+from pll.training.metrics import Hook, StopTraining, no_hook
+from pll.training.models import SHALLOW_WIDTH, forward_flops
+from pll.training.scaling import fit_scaling
+from pll.training.trainer import Trainer, evaluating
+from pll.weights import Weights, dense
+
+RECIPES = ("auto", "default", "paper")
+
+SEARCHED = (
+    "model", "scale", "optimiser", "lr", "weight_decay", "momentum", "batch_size", "epochs",
+    "loss", "lr_decay", "lr_decay_every", "augment",
+)  # fmt: skip
+"""Settings that a recipe may choose, or has to know."""
+BUDGET = 40.0
+"""Seconds of a reference core that a search may take."""
+ROWS = 5000
+"""Maximum number of examples in a search, drawn at random."""
+Settings = dict[str, Any]
+Progress = Callable[[float, str], None]
+"""Called with the share of the search that is done and a description of the current work."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One configuration after so many epochs, as measured on held-out examples.
+
+    Attributes:
+        settings: of the method.
+        stage: 1, 2, …; later stages have fewer configurations.
+        covering_rate: share in [0, 1].
+        log_likelihood: of the candidate set, at most 0.
+    """
+
+    settings: Settings
+    stage: int
+    covering_rate: float
+    log_likelihood: float
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Settings that were chosen, and why; `as_json` is the content of recipe.json.
+
+    Attributes:
+        recipe: one of `RECIPES`.
+        settings: chosen settings; those not named keep the method's defaults.
+        given: settings given by hand, which were not searched.
+        covering_rate, interval: of the chosen configuration on held-out examples, with its 95 % interval (Wilson). The
+            choice was made on the same examples, so the figure is slightly optimistic.
+        default_covering_rate: that of the default settings.
+        constant_covering_rate: that of the best constant label.
+        certain: share of bootstrap samples of the held-out examples in which the chosen configuration covers at least
+            as many as the best of other representations or models; 1 where there is no other.
+        examples, held_out, folds: how many examples were used, held out in all, and in how many parts.
+        seed: of the search.
+        complete: False where it was stopped.
+        notes: what a user should know, as sentences.
+        trials: all that was tried, in order.
+    """
+
+    recipe: str
+    settings: Settings
+    given: Settings
+    covering_rate: float | None = None
+    interval: tuple[float, float] | None = None
+    default_covering_rate: float | None = None
+    constant_covering_rate: float | None = None
+    certain: float | None = None
+    examples: int = 0
+    held_out: int = 0
+    folds: int = 0
+    seed: int = 0
+    complete: bool = True
+    notes: tuple[str, ...] = ()
+    trials: tuple[Trial, ...] = ()
+
+    def told(self) -> tuple[str, ...]:
+        """Return what was chosen and how sure the choice is, as sentences for a page or a shell."""
+        if not self.settings:
+            return self.notes
+        chosen = ", ".join(
+            f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
+            for name, value in self.settings.items()
+        )
+        sentences = [f"Settings of the recipe {self.recipe}: {chosen}."]
+        if self.covering_rate is not None and self.interval is not None:
+            low, high = self.interval
+            default = self.default_covering_rate
+            sentences.append(
+                f"On {self.held_out:,} held-out examples {self.covering_rate:.1%} of the predictions are among the "
+                f"candidates (95 % interval {low:.1%} to {high:.1%}"
+                + ("" if default is None else f"; default settings {default:.1%}")
+                + (
+                    ""
+                    if self.constant_covering_rate is None
+                    else f"; best constant label {self.constant_covering_rate:.1%}"
+                )
+                + ")."
+            )
+        return (*sentences, *self.notes)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Recipe:
+        """Return the recipe of plain values, the inverse of `as_json`.
+
+        Raises:
+            TypeError, KeyError: not values of `as_json`.
+        """
+        interval = values["interval"]
+        return cls(
+            **{
+                **values,
+                "interval": None if interval is None else tuple(interval),
+                "notes": tuple(values["notes"]),
+                "trials": tuple(Trial(**trial) for trial in values["trials"]),
+            }
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Configurations that differ in learning rate and weight decay alone, and are trained together.
+
+    Attributes:
+        shared: scale, model, optimiser, momentum and batch size.
+        arms: learning rate and weight decay of each.
+        longest: epochs at most.
+    """
+
+    shared: Settings
+    arms: tuple[tuple[float, float], ...]
+    longest: int
+
+    def settings(self, arm: int, epochs: int) -> Settings:
+        """Return all settings of a configuration."""
+        lr, decay = self.arms[arm]
+        return {**self.shared, "lr": lr, "weight_decay": decay, "epochs": epochs}
+
+
+NewTrainer = Callable[
+    [Settings, npt.NDArray[np.float32], CandidateSets, Weights | None], tuple[Trainer, torch.nn.Module]
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """What a search is about.
+
+    Attributes:
+        X: (n, …) raw features.
+        candidates: n candidate sets.
+        given: settings given by hand.
+        defaults: every setting of the method with its default.
+        new_trainer: (settings, X, candidates, prior) → a trainer and the scaling; for models that cannot be batched.
+        device: where to compute.
+        seed: of the search.
+        prior: (nnz,) prior label weights, as `fit` takes them.
+    """
+
+    X: npt.NDArray[np.float32]
+    candidates: CandidateSets
+    given: Settings
+    defaults: Settings
+    new_trainer: NewTrainer
+    device: torch.device
+    seed: int = 0
+    prior: Weights | None = None
+
+
+LINEAR_STEPS = tuple(product((0.003, 0.01, 0.03, 0.1), (1e-4, 1e-3, 1e-2)))
+PERCEPTRON_STEPS = tuple(product((1e-3, 3e-3), (1e-5, 1e-3)))
+DEEP_STEPS = tuple(product((0.003, 0.01, 0.05), (1e-4, 1e-3)))
+"""Learning rates and weight decays: of linear models, of shallow perceptrons (Adam), of the other models (SGD)."""
+SHALLOW = "shallow-mlp"
+BATCHED = ("linear", SHALLOW)
+EPOCHS = (10, 30, 100, 300)
+"""Numbers of epochs after which configurations are compared."""
+KEPT = (1.0, 0.35, 0.12, 0.06)
+"""Share of the configurations that reach each of them."""
+
+
+def search(
+    problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambda share, work: None, budget: float = BUDGET
+) -> Recipe:
+    """Choose settings by held-out covering rate and log-likelihood; see the docstring of the module.
+
+    Args:
+        problem: the data, and what is fixed.
+        hook: called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
+        progress: told how far the search is.
+        budget: seconds of a reference core.
+
+    Raises:
+        UserError: a setting given by hand that does not fit the data.
+    """
+    plan = _plan(problem, budget)
+    if plan is None:
+        note = "The search would take too long for this model here; the default settings are used."
+        return Recipe("auto", {}, problem.given, seed=problem.seed, notes=(note,))
+    contest = _Contest(problem, plan, progress)
+    try:
+        complete = contest.run(hook)
+    except StopTraining:
+        complete = False
+    return contest.result(complete)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """How much is trained: sizes alone decide it."""
+
+    groups: tuple[Group, ...]
+    rows: npt.NDArray[np.int64]
+    folds: int
+    seconds: float
+
+
+def _plan(problem: Problem, budget: float) -> _Plan | None:
+    """Return the most thorough plan within the budget; None where not even the smallest fits."""
+    n = len(problem.candidates)
+    groups = _groups(problem)
+    budget = max(budget, 3 * _cost(problem, _default_group(problem), n, (1.0,), (int(problem.defaults["epochs"]),)))
+    order = np.random.default_rng([problem.seed, 3]).permutation(n)
+    for size, folds, thrift in product((ROWS, 3000, 1500, 800), (4, 2, 1), (1, 3)):
+        if (folds == 4 and min(n, size) > 1500) or (size > n and size / 2 >= n):
+            continue
+        slim = tuple(replace(group, arms=group.arms[::thrift]) for group in groups)
+        rows = np.sort(order[:size])
+        trained = len(rows) * (folds - 1) / folds if folds > 1 else len(rows) * 0.75
+        seconds = folds * sum(_cost(problem, group, int(trained), KEPT, EPOCHS) for group in slim)
+        if seconds <= budget and len(rows) >= 2:
+            return _Plan(slim, rows, folds, seconds)
+    return None
+
+
+def _groups(problem: Problem) -> tuple[Group, ...]:
+    """Return what is searched, the default settings first."""
+    given, defaults, shape = problem.given, problem.defaults, problem.X.shape[1:]
+    batch = given.get("batch_size", _batch_size(len(problem.X)))
+    is_image = len(shape) > 1
+    model = given.get("model")
+    scales = (given["scale"],) if "scale" in given else _scales(problem.X)
+    groups = [_default_group(problem)]
+    for name in BATCHED if model is None else (model,):
+        adam = given.get("optimiser", "adam" if name == SHALLOW else "sgd") == "adam"
+        steps = PERCEPTRON_STEPS if adam else LINEAR_STEPS if name == "linear" else DEEP_STEPS
+        if "lr" in given or "weight_decay" in given:
+            rates = [given["lr"]] if "lr" in given else [rate for rate, _ in steps]
+            decays = [given["weight_decay"]] if "weight_decay" in given else [decay for _, decay in steps]
+            steps = tuple(product(dict.fromkeys(rates), dict.fromkeys(decays)))
+        mine = scales if name == "linear" else [scale for scale in scales if "+" not in scale][: 1 if is_image else 2]
+        if _is_batched(problem, name):
+            longest = given.get("epochs", EPOCHS[-1] if name == "linear" else EPOCHS[-2])
+        else:
+            mine, longest = mine[:1], given.get("epochs", EPOCHS[1])
+        for scale in mine or scales[:1]:
+            shared = {
+                "model": name,
+                "scale": scale,
+                "optimiser": "adam" if adam else "sgd",
+                "batch_size": batch,
+                "momentum": given.get("momentum", defaults["momentum"]),
+            }
+            groups.append(Group(shared, steps, longest))
+    return tuple(groups)
+
+
+def _default_group(problem: Problem) -> Group:
+    every = problem.defaults | problem.given
+    shared = {name: every[name] for name in ("model", "scale", "optimiser", "batch_size", "momentum")}
+    return Group(shared, ((every["lr"], every["weight_decay"]),), every["epochs"])
+
+
+def _scales(X: npt.NDArray[np.float32]) -> tuple[str, ...]:
+    if X.ndim == 4:
+        return ("auto", "minmax")
+    return ("zscore", "quantile", "zscore+rbf", "quantile+rbf", "unit")
+
+
+def _batch_size(n: int) -> int:
+    """Return a power of two that gives a dozen steps an epoch, from 32 to 256.
+
+    >>> [_batch_size(n) for n in (100, 800, 60_000)]
+    [32, 64, 256]
+    """
+    return min(256, max(32, 2 ** round(math.log2(max(n, 1) / 12))))
+
+
+def _is_batched(problem: Problem, model: Any) -> bool:
+    plain = {"loss": "ce", "lr_decay": 1.0, "augment": "none"}
+    same = all(problem.given.get(name, value) == value for name, value in plain.items())
+    return isinstance(model, str) and model in BATCHED and same
+
+
+def _cost(problem: Problem, group: Group, n: int, kept: Sequence[float], epochs: Sequence[int]) -> float:
+    """Estimate the seconds of a reference core that the stages of a group take."""
+    shape, c = problem.X.shape[1:], problem.candidates.n_classes
+    model, batch = group.shared["model"], group.shared["batch_size"]
+    d = math.prod(shape) + (300 if "+" in group.shared["scale"] else 0)
+    steps = -(-n // batch)
+    if _is_batched(problem, model):
+        hidden = SHALLOW_WIDTH if model == SHALLOW else 0
+        parameters = d * hidden + hidden * c if hidden else d * c
+        one = n * (6 * parameters / 3e10 + 3e-8 * (c + hidden)) + steps * parameters * (1.5e-8 if hidden else 8e-9)
+        fixed = steps * 4e-4
+    else:
+        one, fixed = 3 * n * forward_flops(model, shape, c) / 3e10 + steps * 2e-3, 0.0
+    seconds, before = 0.0, 0
+    for share, until in zip(kept, epochs, strict=True):
+        until = min(until, group.longest)
+        alive = max(1.0, share * len(group.arms))
+        seconds += (until - before) * (alive * one + fixed)
+        before = until
+    return seconds
+
+
+class _Batched:
+    """A group as one batched model, on scaled features."""
+
+    def __init__(self, problem: Problem, group: Group, train: npt.NDArray[np.int64]) -> None:
+        shared = group.shared
+        self._scaling = fit_scaling(problem.X[train], shared["scale"]).to(problem.device)
+        sets, prior = problem.candidates.take(train), _prior_of(problem, train)
+        self._models = BatchedModels(
+            self._scaled(problem, train),
+            torch.from_numpy(sets.mask()).to(problem.device),
+            [Steps(lr, decay, shared["momentum"]) for lr, decay in group.arms],
+            hidden=SHALLOW_WIDTH if shared["model"] == SHALLOW else 0,
+            optimiser=shared["optimiser"],
+            batch_size=shared["batch_size"],
+            seed=problem.seed,
+            prior=None if prior is None else torch.from_numpy(dense(prior, sets)).to(problem.device),
+        )
+        self.keep = self._models.keep
+
+    def train_until(self, epoch: int, hook: Hook) -> None:
+        while self._models.epoch < epoch:
+            self._models.train_epoch(hook)
+
+    def logits(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
+        return self._models.logits(self._scaled(problem, rows))
+
+    def _scaled(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
+        with torch.no_grad():
+            return self._scaling(torch.from_numpy(problem.X[rows]).to(problem.device)).flatten(1)
+
+
+class _OneByOne:
+    """A group as one trainer a configuration, for models that cannot be batched."""
+
+    def __init__(self, problem: Problem, group: Group, train: npt.NDArray[np.int64]) -> None:
+        sets, prior = problem.candidates.take(train), _prior_of(problem, train)
+        self._pairs = [
+            problem.new_trainer(group.settings(arm, group.longest), problem.X[train], sets, prior)
+            for arm in range(len(group.arms))
+        ]
+
+    def train_until(self, epoch: int, hook: Hook) -> None:
+        for trainer, _ in self._pairs:
+            trainer.network.train()
+            while trainer.epoch < epoch:
+                for units in trainer.batches_left():
+                    hook()
+                    with trainer.stream.drawing():
+                        trainer.step(units)
+                trainer.end_epoch()
+
+    def keep(self, models: Sequence[int]) -> None:
+        self._pairs = [self._pairs[k] for k in models]
+
+    def logits(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
+        outputs = []
+        for trainer, scaling in self._pairs:
+            with evaluating(trainer.network):
+                parts = torch.split(torch.from_numpy(problem.X[rows]), 256)
+                outputs.append(torch.cat([trainer.network(scaling(part.to(problem.device))).float() for part in parts]))
+        return torch.stack(outputs, dim=1)
+
+
+@dataclass(eq=False)
+class _Entry:
+    """One configuration in the contest, with what it scored after each stage.
+
+    Attributes:
+        covered: number of epochs → (h,) bool, held-out examples whose prediction is a candidate.
+        log_likelihood: number of epochs → mean over the held-out examples.
+    """
+
+    group: int
+    arm: int
+    covered: dict[int, npt.NDArray[np.bool_]]
+    log_likelihood: dict[int, float]
+
+
+class _Contest:
+    """The search at work."""
+
+    def __init__(self, problem: Problem, plan: _Plan, progress: Progress) -> None:
+        self.problem, self.plan, self.progress = problem, plan, progress
+        rng = np.random.default_rng([problem.seed, 4])
+        part = rng.permutation(len(plan.rows)) % (plan.folds if plan.folds > 1 else 4)
+        held = range(plan.folds)
+        self.parts = [(plan.rows[part != k], plan.rows[part == k]) for k in held]
+        self.entries = [_Entry(g, arm, {}, {}) for g, group in enumerate(plan.groups) for arm in range(len(group.arms))]
+        self.alive = list(range(len(self.entries)))
+        self.trials: list[tuple[int, int, int]] = []  # entry, epochs, stage
+        self._done = 0.0
+
+    def run(self, hook: Hook) -> bool:
+        """Train all stages; return whether it came to the end."""
+        groups = self.plan.groups
+        runs = [[self._start(group, train) for train, _ in self.parts] for group in groups]
+        for stage, epochs in enumerate(EPOCHS, start=1):
+            if stage > 1:
+                self._drop(KEPT[stage - 1], runs)
+            for g, group in enumerate(groups):
+                mine = [e for e in self.alive if self.entries[e].group == g]
+                until = min(epochs, group.longest)
+                if mine and until not in self.entries[mine[0]].covered:
+                    self._advance(g, mine, runs[g], until, stage, hook)
+        return True
+
+    def _start(self, group: Group, train: npt.NDArray[np.int64]) -> _Batched | _OneByOne:
+        batched = _is_batched(self.problem, group.shared["model"])
+        return (_Batched if batched else _OneByOne)(self.problem, group, train)
+
+    def _advance(
+        self, g: int, mine: list[int], models: list[_Batched | _OneByOne], until: int, stage: int, hook: Hook
+    ) -> None:
+        """Train one group to this epoch in all folds, and measure it."""
+        group = self.plan.groups[g]
+        share = group.shared
+        self.progress(
+            min(self._done / max(self.plan.seconds, 1e-9), 0.99),
+            f"{len(self.alive)} of {len(self.entries)} configurations left; {share['model']} on {share['scale']}, "
+            f"{until} epochs",
+        )
+        covered, likelihood = [], []
+        for (_, held), model in zip(self.parts, models, strict=True):
+            model.train_until(until, hook)
+            inside, log_likelihood = _measured(model.logits(self.problem, held), self.problem.candidates.take(held))
+            covered.append(inside)
+            likelihood.append(log_likelihood)
+        inside, log_likelihood = np.concatenate(covered), np.concatenate(likelihood)
+        before = max(self.entries[mine[0]].covered, default=0)
+        n = len(self.parts[0][0])
+        for place, e in enumerate(mine):
+            self.entries[e].covered[until] = inside[:, place]
+            self.entries[e].log_likelihood[until] = float(log_likelihood[:, place].mean())
+            self.trials.append((e, until, stage))
+        ran = replace(group, arms=tuple(group.arms[self.entries[e].arm] for e in mine))
+        self._done += len(self.parts) * (
+            _cost(self.problem, ran, n, (1.0,), (until,))
+            - (_cost(self.problem, ran, n, (1.0,), (before,)) if before else 0.0)
+        )
+
+    def _drop(self, share: float, runs: list[list[_Batched | _OneByOne]]) -> None:
+        """Keep the best configurations, and the default."""
+        scores = self._rank_sums([(e, max(self.entries[e].covered)) for e in self.alive])
+        count = max(math.ceil(share * len(self.entries)), min(4, len(self.alive)))
+        best = np.argsort(-scores, kind="stable")[:count]
+        kept = sorted({0, *(self.alive[k] for k in best)})
+        for g, models in enumerate(runs):
+            mine = [e for e in self.alive if self.entries[e].group == g]
+            places = [place for place, e in enumerate(mine) if e in kept]
+            if not places:
+                models.clear()  # frees its features
+            elif len(places) < len(mine):
+                for model in models:
+                    model.keep(places)
+        self.alive = kept
+
+    def _rank_sums(self, trials: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
+        covering = [self.entries[e].covered[epochs].mean() for e, epochs in trials]
+        likelihood = [self.entries[e].log_likelihood[epochs] for e, epochs in trials]
+        return np.asarray(rankdata(covering) + rankdata(likelihood))
+
+    def result(self, complete: bool) -> Recipe:
+        """Return the best so far."""
+        given, problem = self.problem.given, self.problem
+        common = {"given": given, "seed": problem.seed, "complete": complete, "folds": len(self.parts)}
+        if not self.trials:
+            note = "The search was stopped before anything was compared; the default settings are used."
+            return Recipe("auto", {}, notes=(note,), **common)
+        latest = max(stage for *_, stage in self.trials)
+        finalists = {e for e, _, stage in self.trials if stage == latest} | {0}
+        trials = [(e, epochs) for e, epochs, _ in self.trials if e in finalists]
+        scores = self._rank_sums(trials)
+        e, epochs = trials[int(np.argmax(scores))]
+        chosen = self.entries[e]
+        rate, h = float(chosen.covered[epochs].mean()), len(chosen.covered[epochs])
+        default = self.entries[0].covered
+        held = problem.candidates.take(np.concatenate([held for _, held in self.parts]))
+        constant = float(np.bincount(held.indices, minlength=held.n_classes).max() / h)
+        settings = self.plan.groups[chosen.group].settings(chosen.arm, epochs)
+        settings = {name: value for name, value in settings.items() if name not in given}
+        found = binomtest(int(chosen.covered[epochs].sum()), h).proportion_ci(method="wilson")
+        interval = (float(found.low), float(found.high))
+        notes = []
+        if interval[0] <= constant:
+            notes.append(
+                "No settings do better than chance on held-out examples: predictions are among the candidates of "
+                f"{rate:.1%} (95 % interval {interval[0]:.1%} to {interval[1]:.1%}), a constant label of "
+                f"{constant:.1%}. The features may say nothing about the labels."
+            )
+        if not complete:
+            notes.append("The search was stopped; these are the best settings so far.")
+        return Recipe(
+            "auto",
+            settings,
+            covering_rate=rate,
+            interval=interval,
+            default_covering_rate=None if not default else float(default[max(default)].mean()),
+            constant_covering_rate=constant,
+            certain=self._certainty(chosen, epochs, trials),
+            examples=len(self.plan.rows),
+            held_out=h,
+            notes=tuple(notes),
+            trials=tuple(
+                Trial(
+                    self.plan.groups[self.entries[k].group].settings(self.entries[k].arm, after),
+                    stage,
+                    float(self.entries[k].covered[after].mean()),
+                    self.entries[k].log_likelihood[after],
+                )
+                for k, after, stage in self.trials
+            ),
+            **common,
+        )
+
+    def _certainty(self, chosen: _Entry, epochs: int, trials: Sequence[tuple[int, int]]) -> float:
+        """Return the share of bootstrap samples in which it covers at least as much as every other group's best."""
+        others: dict[int, npt.NDArray[np.bool_]] = {}
+        for e, after in trials:
+            entry = self.entries[e]
+            best = others.get(entry.group)
+            if entry.group != chosen.group and (best is None or entry.covered[after].sum() > best.sum()):
+                others[entry.group] = entry.covered[after]
+        if not others:
+            return 1.0
+        ahead = chosen.covered[epochs].astype(np.int64) - np.stack(list(others.values())).astype(np.int64)  # (G, h)
+        draws = np.random.default_rng([self.problem.seed, 5]).multinomial(
+            ahead.shape[1], np.full(ahead.shape[1], 1 / ahead.shape[1]), 200
+        )
+        return float((draws @ ahead.T >= 0).all(axis=1).mean())
+
+
+def _prior_of(problem: Problem, rows: npt.NDArray[np.int64]) -> Weights | None:
+    return None if problem.prior is None else problem.prior[problem.candidates.positions(rows)]
+
+
+def _measured(logits: Tensor, sets: CandidateSets) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
+    """Return (h, M) whether the prediction is a candidate, and log Σ_{j ∈ S} g_j, for logits (h, M, c)."""
+    mask = torch.from_numpy(sets.mask()).to(logits.device)[:, None, :]
+    finite = torch.nan_to_num(logits, nan=0.0, posinf=1e30, neginf=-1e30)
+    inside = torch.gather(mask.expand_as(finite), 2, finite.argmax(dim=2, keepdim=True))[:, :, 0]
+    broken = ~torch.isfinite(logits).all(dim=2)
+    log_p = torch.log_softmax(finite.double(), dim=2).masked_fill(~mask, -torch.inf)
+    likelihood = torch.logsumexp(log_p, dim=2).clamp_min(-50.0).masked_fill(broken, -50.0)
+    return (inside & ~broken).cpu().numpy(), likelihood.cpu().numpy()

@@ -1,0 +1,134 @@
+"""PRODEN on many small models at once: models of one shape that see the same mini-batches are one larger model.
+
+The linear models are columns of one matrix product, (B, d) × (d, M·c); the second layer of shallow perceptrons is a
+batched product over the M models. The gradient of the cross-entropy under fixed weights, softmax(z) − w, is written
+out. A step is Algorithm 1's (paper): the forward pass gives the loss's gradient under the old weights and the new
+weights. Only the settings of the optimiser differ between the models.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from pll.training.trainer import epoch_order
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The settings that may differ between the models: of the optimiser."""
+
+    lr: float
+    weight_decay: float
+    momentum: float = 0.9
+
+
+class BatchedModels:
+    """M models of one shape in training; all tensors are float32 on one device.
+
+    Args:
+        X: (n, d) scaled features.
+        sets: (n, c) bool, the candidate sets.
+        steps: settings of the M models.
+        hidden: units of the hidden layer of a shallow perceptron; 0 for linear models.
+        optimiser: `"sgd"` or `"adam"`, of all.
+        batch_size: examples a step.
+        prior: (n, c) prior label weights, 0 off the sets: weights start from it and are w ∝ prior · softmax.
+        seed: of the initial parameters, the same for every model, and the order of examples.
+    """
+
+    def __init__(
+        self,
+        X: Tensor,
+        sets: Tensor,
+        steps: Sequence[Steps],
+        *,
+        hidden: int = 0,
+        optimiser: str = "sgd",
+        batch_size: int = 256,
+        seed: int = 0,
+        prior: Tensor | None = None,
+    ) -> None:
+        self.X = X
+        self.hidden, self.optimiser, self.batch_size, self.seed = hidden, optimiser, batch_size, seed
+        self.epoch = 0
+        self._count = 0
+        n, c, d, size = len(X), sets.shape[1], X.shape[1], len(steps)
+        draw = torch.Generator().manual_seed(seed)
+        self._parameters: list[Tensor] = []  # (d, M, h or c), (1, M, h or c); of a hidden layer (M, h, c), (M, 1, c)
+        for layer, (fan_in, fan_out) in enumerate(((d, hidden), (hidden, c)) if hidden else ((d, c),)):
+            for rows in (fan_in, 1):  # as torch.nn.Linear draws them
+                drawn = (torch.rand((rows, fan_out), generator=draw) * 2 - 1) / math.sqrt(fan_in)
+                copies = [drawn.to(X.device)] * size
+                self._parameters.append(torch.stack(copies, dim=1 - layer))
+        self._moments = [torch.zeros_like(p) for p in self._parameters]
+        self._squares = [torch.zeros_like(p) for p in self._parameters] if optimiser == "adam" else []
+        self._settings = torch.tensor([[s.lr, s.weight_decay, s.momentum] for s in steps], device=X.device)
+        start = sets / sets.sum(dim=1, keepdim=True) if prior is None else prior.float()
+        self._log_prior = torch.where(sets, 0.0, -torch.inf) if prior is None else start.log()
+        self._weights = start.expand(size, n, c).transpose(0, 1).contiguous()  # (n, M, c)
+
+    def train_epoch(self, hook: Callable[[], None] | None = None) -> None:
+        """One pass over the examples; `hook` is called before every mini-batch."""
+        for rows in torch.split(epoch_order(len(self.X), self.seed, self.epoch).to(self.X.device), self.batch_size):
+            if hook is not None:
+                hook()
+            self._step(rows)
+        self.epoch += 1
+
+    def keep(self, models: Sequence[int]) -> None:
+        """Go on with these models alone."""
+        at = torch.tensor(list(models), dtype=torch.int64, device=self.X.device)
+        for tensors in (self._parameters, self._moments, self._squares):
+            tensors[:] = [tensor.index_select(_model_axis(k), at) for k, tensor in enumerate(tensors)]
+        self._settings, self._weights = self._settings[at], self._weights[:, at].contiguous()
+
+    def logits(self, X: Tensor) -> Tensor:
+        """Return (B, M, c) for scaled features (B, d)."""
+        return self._forward(X)[0]
+
+    def _forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
+        first, bias = self._parameters[:2]
+        z = (x @ first.flatten(1)).unflatten(1, first.shape[1:]) + bias  # (B, M, h or c)
+        if not self.hidden:
+            return z, None
+        h = z.relu_()
+        return torch.baddbmm(self._parameters[3], h.transpose(0, 1), self._parameters[2]).transpose(0, 1), h
+
+    def _step(self, rows: Tensor) -> None:
+        x = self.X[rows]
+        z, h = self._forward(x)
+        slope = (torch.softmax(z, dim=2) - self._weights[rows]) / len(rows)  # ∂loss/∂z, (B, M, c)
+        self._weights[rows] = torch.softmax(z + self._log_prior[rows][:, None, :], dim=2)
+        gradients: list[Tensor] = []
+        if h is not None:
+            across = slope.transpose(0, 1)  # (M, B, c)
+            gradients = [h.permute(1, 2, 0) @ across, across.sum(dim=1, keepdim=True)]
+            slope = (across @ self._parameters[2].transpose(1, 2)).transpose(0, 1) * (h > 0)
+        first = (x.T @ slope.flatten(1)).unflatten(1, slope.shape[1:])
+        self._update([first, slope.sum(dim=0, keepdim=True), *gradients])
+
+    def _update(self, gradients: list[Tensor]) -> None:
+        self._count += 1
+        for k, gradient in enumerate(gradients):
+            lr, decay, momentum = self._settings.T.reshape(3, *((-1, 1, 1) if _model_axis(k) == 0 else (1, -1, 1)))
+            p, m = self._parameters[k], self._moments[k]
+            gradient = gradient + decay * p
+            if self.optimiser == "sgd":
+                m.copy_(gradient if self._count == 1 else momentum * m + gradient)
+                p.sub_(lr * m)
+                continue
+            s = self._squares[k]
+            m.mul_(momentum).add_((1 - momentum) * gradient)
+            s.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
+            scale = (s / (1 - 0.999**self._count)).sqrt_().add_(1e-8)
+            p.sub_(lr / (1 - momentum**self._count) * m / scale)
+
+
+def _model_axis(parameter: int) -> int:
+    """Return the dimension of a parameter that runs over the models."""
+    return 1 if parameter < 2 else 0

@@ -237,7 +237,7 @@ def result_of(
     )
 
 
-_OF_THE_MACHINE = ("seed", "device", "threads")
+_OF_THE_MACHINE = ("seed", "device", "threads", "recipe")
 """Settings that are in other columns, or of the machine."""
 
 

@@ -328,11 +328,12 @@ def _cheaper(estimator: PartialLabelEstimator, task: Task, learnt: int) -> dict[
     """Settings that keep the check quick: fewer epochs."""
     if not isinstance(estimator, DeepEstimator):
         return {}
-    epochs = min(estimator.epochs, MOST_EPOCHS)
-    if isinstance(estimator.model, str):
+    model, planned = estimator.setting("model"), estimator.total_epochs()
+    epochs = min(planned, MOST_EPOCHS)
+    if isinstance(model, str):
         n, c = len(task.candidates), task.candidates.n_classes
-        cost = 3 * forward_flops(estimator.model, task.X.shape[1:], c)  # forward and backward, of one example
-        passes = max(OPERATIONS / max(cost, 1), n * estimator.epochs / 4) / (FOLDS if n <= FOLDED else 1)
+        cost = 3 * forward_flops(model, task.X.shape[1:], c)  # forward and backward, of one example
+        passes = max(OPERATIONS / max(cost, 1), n * planned / 4) / (FOLDS if n <= FOLDED else 1)
         epochs = max(1, min(epochs, int(passes / learnt)))
     return {"epochs": epochs}
 

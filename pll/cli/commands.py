@@ -159,14 +159,15 @@ def evaluate(options: EvaluateOptions) -> None:
     about = {name: file_hash(Path(path))[:HASH] for name, path in files.items() if path is not None}
     if source.classes:
         about["classes"] = json.dumps(source.classes, sort_keys=True, ensure_ascii=False)
+    recipe = options.recipe or "default"
     kept = ev.read_results(Path(options.out)) if options.out and Path(options.out).exists() else []
-    found, others = _of_this_evaluation(kept, data.name, estimators, splits, about)
+    found, others = _of_this_evaluation(kept, data.name, estimators, splits, about, recipe)
     if found:
         note([f"{options.out} holds {len(found)} of these results already; only what is missing is fitted."])
     if others:
         note([f"{options.out} holds {len(others)} results of other evaluations too; they are kept."])
     with tqdm(total=len(names) * splits.count(), initial=len(found), unit="fit") as bar:
-        made = ev.evaluate(data, estimators, splits, partial(_show_round, bar), about=about, done=found)
+        made = ev.evaluate(data, estimators, splits, partial(_show_round, bar), recipe=recipe, about=about, done=found)
         for result in made:
             found[ev.key_of(result)] = result
             bar.update()
@@ -185,6 +186,7 @@ def _of_this_evaluation(
     estimators: Mapping[str, ev.Made],
     splits: ev.Splits,
     about: Mapping[str, Any],
+    recipe: str,
 ) -> tuple[dict[ev.Key, ev.Result], list[ev.Result]]:
     """Divide the results of a file into those of this evaluation and others."""
     facts = {**splits.described(), **about}
@@ -196,7 +198,7 @@ def _of_this_evaluation(
     made = ("", None) if flip is None else (flip.how, flip.q)
     found, others = {}, []
     for result in kept:
-        is_of_this = (result.dataset, result.recipe, result.flip, result.q) == (dataset, "default", *made)
+        is_of_this = (result.dataset, result.recipe, result.flip, result.q) == (dataset, recipe, *made)
         if is_of_this and ev.key_of(result) in wanted:
             found[ev.key_of(result)] = result
         else:

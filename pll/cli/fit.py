@@ -34,6 +34,7 @@ from pll.cli.options import (
 from pll.cli.progress import bar, load
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
+from pll.methods.deep import DeepEstimator
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
@@ -74,9 +75,14 @@ def fit(options: FitOptions) -> int:
                 return 0
         else:
             folder.create(config)
-        with _progress() as (on_ready, on_record), _stop_on_interrupt() as hook:
+        with _progress() as (on_ready, on_record, on_search), _stop_on_interrupt() as hook:
             outcome = runner.run(
-                folder, load=partial(_load, folder, hook), hook=hook, on_ready=on_ready, on_record=on_record
+                folder,
+                load=partial(_load, folder, hook),
+                hook=hook,
+                on_ready=on_ready,
+                on_record=on_record,
+                on_search=on_search,
             )
     finally:
         folder.unlock()
@@ -176,11 +182,21 @@ def _said(option: str, options: dict[str, Any]) -> str:
 
 
 @contextmanager
-def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer]]:
+def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer, runner.Searching]]:
     """Show a progress bar of epochs with rate and time left, once their number is known."""
     bars: list[Any] = []
+    searches: list[Any] = []
+
+    def on_search(estimator: PartialLabelEstimator, share: float) -> None:
+        if not searches:
+            searches.append(tqdm(total=100, unit="%", desc="choosing settings"))
+        searches[0].update(round(100 * share) - searches[0].n)
 
     def on_ready(parts: Parts, estimator: PartialLabelEstimator) -> None:
+        for search in searches:
+            search.close()
+        if isinstance(estimator, DeepEstimator) and estimator.recipe != "default":
+            note(estimator.recipe_.told())
         note([*warnings_about(parts.train), *type(estimator).doubts(parts.train.sets())])
         bars.append(tqdm(total=estimator.total_epochs(), unit="epoch"))
 
@@ -192,9 +208,9 @@ def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer]]:
         bar.update(record.epoch - bar.n)
 
     try:
-        yield on_ready, on_record
+        yield on_ready, on_record, on_search
     finally:
-        for bar in bars:
+        for bar in (*searches, *bars):
             bar.close()
 
 

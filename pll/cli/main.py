@@ -287,7 +287,13 @@ training_options = _together(
         "--scale",
         cls=NameOption,
         type=Name("pll.training.scaling:SCALES"),
-        help="of features; auto is z-scores, for images by channel",
+        help="of features; auto is z-scores, for images by channel; +rbf adds radial basis features",
+    ),
+    click.option(
+        "--recipe",
+        cls=NameOption,
+        type=Name("pll.methods.recipe:RECIPES"),
+        help="how settings that are not given are chosen: by a search without true labels, or as published; one of",
     ),
     click.option(
         "--features",

@@ -25,7 +25,7 @@ from pll.synthesis.transitions import read_matrix, transitions_from_confusion, t
 
 SETTINGS = (
     "model", "loss", "epochs", "batch_size", "lr", "weight_decay", "momentum", "device", "threads", "scale",
-    "optimiser", "lr_decay", "lr_decay_every", "augment",
+    "optimiser", "lr_decay", "lr_decay_every", "augment", "recipe",
 )  # fmt: skip
 """Options of the command line that are settings of a method."""
 
@@ -66,6 +66,7 @@ class TrainingOptions(SetOptions):
     lr_decay: float | None
     lr_decay_every: int | None
     augment: str | None
+    recipe: str | None
     scale: str | None
     features: str
     test: str | None

@@ -160,10 +160,13 @@ class DeepEstimator(PartialLabelEstimator):
         """Let the next `iter_fit` take these settings instead of searching."""
         self.recipe_ = self._next_recipe = recipe
 
-    def choose_settings(self, task: Task, *, hook: Hook | None = None, progress: Progress | None = None) -> Recipe:
+    def choose_settings(
+        self, task: Task, *, dataset: str = "", hook: Hook | None = None, progress: Progress | None = None
+    ) -> Recipe:
         """Return the settings that the recipe chooses for this data; the estimator stays as it is.
 
         Args:
+            dataset: name of the data, by which the paper's settings are found.
             task: the training data; true labels and test examples are not looked at.
             hook: called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
             progress: told the share of the search that is done, and what is at work.
@@ -177,13 +180,12 @@ class DeepEstimator(PartialLabelEstimator):
         given = {name: value for name, value in self.get_params(deep=False).items() if _differs(value, defaults[name])}
         given = {name: value for name, value in given.items() if name in SEARCHED}
         if self.recipe == "paper":
-            return published(task.X.shape[1:], given)
-        sets = task.candidates
-        if self.needs_truth and task.y is not None:
+            return published(task.X.shape[1:], given, dataset)
+        sets, prior = task.candidates, task.prior
+        if self.needs_truth and task.y is not None and (task.y >= 0).all():
+            prior = None
             sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
-        problem = Problem(
-            task.X, sets, given, defaults, self._contestant, choose_device(self.device), self.seed, task.prior
-        )
+        problem = Problem(task.X, sets, given, defaults, self._contestant, choose_device(self.device), self.seed, prior)
         started = time.perf_counter()
 
         def show(share: float, work: str) -> None:

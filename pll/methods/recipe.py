@@ -22,10 +22,12 @@ that is more), never from a clock: the same data and seed give the same choice o
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -35,6 +37,7 @@ from scipy.stats import binomtest, rankdata
 from torch import Tensor
 
 from pll.candidates import CandidateSets
+from pll.errors import UserError
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
@@ -179,6 +182,18 @@ class Group:
         return {**self.shared, "lr": lr, "weight_decay": decay, "epochs": epochs}
 
 
+def read_recipe(path: Path) -> Recipe:
+    """Return the recipe of a recipe.json.
+
+    Raises:
+        UserError: the file cannot be read, or is none.
+    """
+    try:
+        return Recipe.from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UserError(f"{path} is not a recipe.json of a run ({error}).") from error
+
+
 NewTrainer = Callable[
     [Settings, npt.NDArray[np.float32], CandidateSets, Weights | None], tuple[Trainer, torch.nn.Module]
 ]
@@ -263,8 +278,9 @@ def _plan(problem: Problem, budget: float) -> _Plan | None:
     groups = _groups(problem)
     budget = max(budget, 3 * _cost(problem, _default_group(problem), n, (1.0,), (int(problem.defaults["epochs"]),)))
     order = np.random.default_rng([problem.seed, 3]).permutation(n)
-    for size, folds, thrift in product((ROWS, 3000, 1500, 800), (4, 2, 1), (1, 3)):
-        if (folds == 4 and min(n, size) > 1500) or (size > n and size / 2 >= n):
+    sizes = (min(n, ROWS), *(size for size in (3000, 1500, 800) if size < n))
+    for size, folds, thrift in product(sizes, (4, 2, 1), (1, 3)):
+        if folds == 4 and size > 1500:
             continue
         slim = tuple(replace(group, arms=group.arms[::thrift]) for group in groups)
         rows = np.sort(order[:size])

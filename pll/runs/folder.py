@@ -5,6 +5,7 @@ state.json       queued, running, paused, stopped, failed or finished; final met
 metrics.csv      a row an epoch
 history/         label weights over epochs (pll.runs.history)
 checkpoint/      state from which training continues to the same result
+recipe.json      settings chosen by a recipe, and what was tried
 labels.csv  model.safetensors  model.json        the result
 source/          a copy of the data file (up to 100 MB); source-test/ of the test file
 log.txt          events with their time, and the full trace of an error
@@ -32,6 +33,7 @@ from filelock import FileLock, Timeout
 import pll
 from pll.errors import UserError
 from pll.io import json_text, write_json, write_text
+from pll.methods.recipe import Recipe, read_recipe
 from pll.runs.config import RunConfig
 from pll.runs.manifest import CONFIG_FILE, MANIFEST_FILE, STATE_FILE, Manifest, check, check_listed
 from pll.training.metrics import METRICS
@@ -201,6 +203,19 @@ class RunFolder:
     def has_begun(self) -> bool:
         """Return whether there is an epoch or a checkpoint to continue from."""
         return bool(self.metrics()) or self._checkpoint_file.exists()
+
+    def recipe(self) -> Recipe | None:
+        """Return the recipe that was chosen for the run; None before that.
+
+        Raises:
+            UserError: recipe.json cannot be read.
+        """
+        file = self.path / "recipe.json"
+        return read_recipe(file) if file.exists() else None
+
+    def save_recipe(self, recipe: Recipe) -> None:
+        """Write recipe.json: settings that were chosen, and everything that was tried."""
+        write_json(self.path / "recipe.json", recipe.as_json())
 
     # ---- one process at a time -----------------------------------------------------------------------------------
 

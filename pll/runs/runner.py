@@ -27,6 +27,7 @@ from pll.features import save_features
 from pll.formats.classes import with_classes
 from pll.io import Progress, remove_parts
 from pll.methods import PartialLabelEstimator, get_method
+from pll.methods.deep import DeepEstimator
 from pll.methods.persistence import save_model, warm_start
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, State
@@ -60,6 +61,8 @@ class Outcome:
 Load = Callable[[], Parts]
 Prepared = Callable[[Parts, PartialLabelEstimator], None]
 Observer = Callable[[EpochRecord], None]
+Searching = Callable[[PartialLabelEstimator, float], None]
+"""Called while a recipe is searched, with the method, whose `stage_` describes the work, and the share that is done."""
 
 
 def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
@@ -131,6 +134,7 @@ def run(
     hook: Hook | None = None,
     on_ready: Prepared | None = None,
     on_record: Observer | None = None,
+    on_search: Searching | None = None,
 ) -> Outcome:
     """Train the run of a folder, from its checkpoint where it has one. The caller holds its lock.
 
@@ -140,11 +144,14 @@ def run(
         hook: called between mini-batches; may wait, may raise `StopTraining`.
         on_ready: called with the data and the method before training starts.
         on_record: called with every record once it is on disk.
+        on_search: called while settings are searched, before `on_ready`.
 
     Raises:
         UserError: any error. The folder's state is then `failed` and its log has the traceback.
     """
-    return _outcome_of(run_epochs(folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record))
+    return _outcome_of(
+        run_epochs(folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record, on_search=on_search)
+    )
 
 
 def run_epochs(
@@ -154,6 +161,7 @@ def run_epochs(
     hook: Hook | None = None,
     on_ready: Prepared | None = None,
     on_record: Observer | None = None,
+    on_search: Searching | None = None,
 ) -> Generator[EpochRecord, None, Outcome]:
     """Train like `run`, one epoch at a time: yield every record once it is on disk, return the outcome.
 
@@ -161,7 +169,7 @@ def run_epochs(
     ends the run as it does when a hook raises it. Arguments and errors as for `run`.
     """
     try:
-        return (yield from _Fitting(folder, load, hook, on_ready, on_record).epochs())
+        return (yield from _Fitting(folder, load, hook, on_ready, on_record, on_search).epochs())
     except Exception as error:  # KeyboardInterrupt leaves an interrupted run
         message = explain(error)
         with suppress(OSError, UserError):  # a full disk, or a damaged manifest, must not hide the first error
@@ -188,6 +196,7 @@ class _Fitting:
         hook: Hook | None,
         on_ready: Prepared | None,
         on_record: Observer | None,
+        on_search: Searching | None,
     ) -> None:
         self.folder = folder
         self.config = folder.config()
@@ -195,12 +204,14 @@ class _Fitting:
         self.outer_hook = hook
         self.on_ready = on_ready
         self.on_record = on_record
+        self.on_search = on_search
         self.saved_at = time.monotonic()
 
     def epochs(self) -> Generator[EpochRecord, None, Outcome]:
         self.parts = self.load()
         train = self.parts.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
+        self._settle_recipe()
         self._note_facts()
         first = self._warm_start()
         if first is None and self.estimator.takes_prior:
@@ -215,6 +226,27 @@ class _Fitting:
             self.estimator.release()
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
+
+    def _settle_recipe(self) -> None:
+        """Take the settings of recipe.json, or choose them now."""
+        estimator = self.estimator
+        if not isinstance(estimator, DeepEstimator) or estimator.recipe == "default":
+            return
+        recipe = self.folder.recipe()
+        if recipe is None:
+            self.folder.set_state("running")
+            self._searching(0.0, "")
+            recipe = estimator.choose_settings(
+                self.parts.task(), dataset=self.parts.train.name, hook=self.outer_hook, progress=self._searching
+            )
+            self.folder.save_recipe(recipe)
+        estimator.use_recipe(recipe)
+        for sentence in recipe.told():
+            self.folder.log(sentence)
+
+    def _searching(self, share: float, work: str) -> None:
+        if self.on_search is not None:
+            self.on_search(self.estimator, share)
 
     def _learn(self, checkpoint: dict[str, Any] | None) -> Generator[EpochRecord, None, Outcome]:
         record: EpochRecord | None = None
@@ -280,7 +312,9 @@ class _Fitting:
             save_features(self.parts.featuriser, self.folder.path)
         self.history.finish(epoch, weights, self.estimator.label_changes())  # last: marks the result as complete
         self.folder.log(f"{state} after epoch {epoch}: {metrics}")
-        notes = [*self.estimator.notes_, *([why] if why else [])]
+        recipe = self.folder.recipe()
+        told = () if recipe is None else recipe.told()
+        notes = [*told, *self.estimator.notes_, *([why] if why else [])]
         ended: State = "finished" if state == "finished" else "stopped"
         self.folder.set_state(ended, metrics=metrics, notes=notes, health=health)
         return Outcome(state, metrics, health)
@@ -349,7 +383,7 @@ class _Fitting:
 
     def _note_facts(self) -> None:
         train, test = self.parts.train, self.parts.test
-        params = self.estimator.get_params()
+        params = self.estimator.fitted_params() | {"recipe": self.config.params.get("recipe", "default")}
         known = self.folder.about().get("fingerprint")
         if known is not None and known != train.fingerprint:
             raise UserError(f"{train.name} is no longer the data this run was started with; start a new run.")

@@ -67,7 +67,7 @@ class Lane:
         self.error: str | None = None
         self._on_ready = on_ready
         self._epochs: Generator[EpochRecord, None, runner.Outcome] = runner.run_epochs(
-            folder, load=load, hook=hook, on_ready=self._note_ready
+            folder, load=load, hook=hook, on_ready=self._note_ready, on_search=self._note_search
         )
 
     @cached_property
@@ -136,6 +136,9 @@ class Lane:
             seconds_left=seconds_left(rows, self.total),
             stage="" if self.estimator is None else self.estimator.stage_,
         )
+
+    def _note_search(self, estimator: PartialLabelEstimator, share: float) -> None:
+        self.estimator = estimator
 
     def _note_ready(self, parts: Parts, estimator: PartialLabelEstimator) -> None:
         self.estimator = estimator

@@ -23,6 +23,7 @@ CENTRES = 300
 """Maximum number of radial basis features."""
 KNOTS = 33
 """Points between which the quantile transform of a column is linear."""
+KNOTS_AT_ONCE = 8
 QUANTILE_ROWS = 20_000
 """Maximum number of examples, evenly spaced, that quantiles are computed from."""
 
@@ -83,11 +84,13 @@ class Scaling(nn.Module):
 
     def _interpolated(self, x: Tensor) -> Tensor:
         knots, targets = self.get_buffer("knots"), self.get_buffer("targets")
-        out = targets[0].expand_as(x)
-        for k in range(len(knots) - 1):  # ramps: knots that coincide add nothing
-            gap = knots[k + 1] - knots[k]
-            share = ((x - knots[k]) / torch.where(gap > 0, gap, torch.ones_like(gap))).clamp(0.0, 1.0)
-            out = out + share * torch.where(gap > 0, targets[k + 1] - targets[k], torch.zeros_like(gap))
+        gaps = knots.diff(dim=0)
+        slopes = torch.where(gaps > 0, targets.diff(dim=0) / gaps, torch.zeros_like(gaps))  # knots that coincide: 0
+        out = targets[0]
+        for k in range(0, len(knots) - 1, KNOTS_AT_ONCE):  # a few ramps at once: memory, and nodes of an ONNX graph
+            part = slice(k, min(k + KNOTS_AT_ONCE, len(knots) - 1))
+            ramps = torch.minimum((x[:, None] - knots[part]).clamp_min(0.0), gaps[part])  # (B, k, …)
+            out = out + (ramps * slopes[part]).sum(dim=1)
         return out
 
     def _basis(self, x: Tensor) -> Tensor:

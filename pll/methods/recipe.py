@@ -10,8 +10,8 @@ learning rate and weight decay, by what they predict for inner held-out examples
 - log-likelihood of the set: mean of log Σ_{j ∈ S_i} g_j(x_i) over held-out examples.
 
 Both are computed after a few numbers of epochs, so that the number of epochs is chosen as well. The configuration
-with the best sum of the two ranks is chosen (PLENCH, ICLR 2025, names the covering rate for this; REFERENCES: neither
-alone is best everywhere). No true label is used. All configurations are trained with PRODEN's objective: methods that
+with the highest covering rate is chosen (PLENCH, ICLR 2025, names it for this), of equals the one with the higher
+log-likelihood; a larger model than the default's only where it covers significantly more. No true label is used. All configurations are trained with PRODEN's objective: methods that
 differ from it in their update alone get the same settings, so that a comparison of them is fair.
 
 Configurations of one representation and model are trained as one batched model (`pll.training.batched`). After each
@@ -514,7 +514,7 @@ class _Contest:
 
     def _drop(self, share: float, runs: list[list[_Batched | _OneByOne]]) -> None:
         """Keep the best configurations, and the default."""
-        scores = self._rank_sums([(e, max(self.entries[e].covered)) for e in self.alive])
+        scores = self._scores([(e, max(self.entries[e].covered)) for e in self.alive])
         count = max(math.ceil(share * len(self.entries)), min(4, len(self.alive)))
         best = np.argsort(-scores, kind="stable")[:count]
         kept = sorted({0, *(self.alive[k] for k in best)})
@@ -528,10 +528,28 @@ class _Contest:
                     model.keep(places)
         self.alive = kept
 
-    def _rank_sums(self, trials: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
+    def _scores(self, trials: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
+        """Return the covering rate of trials (entry, epochs); of equals the likelier one is ahead."""
         covering = [self.entries[e].covered[epochs].mean() for e, epochs in trials]
         likelihood = [self.entries[e].log_likelihood[epochs] for e, epochs in trials]
-        return np.asarray(rankdata(covering) + rankdata(likelihood))
+        return np.asarray(covering + 1e-9 * rankdata(likelihood))
+
+    def _best(self, trials: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        """Return the best trial; a larger model only where it covers significantly more (paired, 5 %)."""
+        scores = self._scores(trials)
+        models = [self.plan.groups[self.entries[e].group].shared["model"] for e, _ in trials]
+        names = list(dict.fromkeys(models))  # the default's first, then from small to large
+        best: int | None = None
+        for name in names:
+            own = max((k for k, model in enumerate(models) if model == name), key=lambda k: scores[k])
+            if best is None or self._is_ahead(trials[own], trials[best]):
+                best = own
+        assert best is not None
+        return trials[best]
+
+    def _is_ahead(self, a: tuple[int, int], b: tuple[int, int]) -> bool:
+        gain = self.entries[a[0]].covered[a[1]].astype(float) - self.entries[b[0]].covered[b[1]]
+        return bool(gain.mean() > 1.96 * gain.std() / math.sqrt(len(gain)))
 
     def result(self, complete: bool) -> Recipe:
         """Return the best so far."""
@@ -543,8 +561,7 @@ class _Contest:
         latest = max(stage for *_, stage in self.trials)
         finalists = {e for e, _, stage in self.trials if stage == latest} | {0}
         trials = [(e, epochs) for e, epochs, _ in self.trials if e in finalists]
-        scores = self._rank_sums(trials)
-        e, epochs = trials[int(np.argmax(scores))]
+        e, epochs = self._best(trials)
         chosen = self.entries[e]
         rate, h = float(chosen.covered[epochs].mean()), len(chosen.covered[epochs])
         default = self.entries[0].covered

@@ -87,6 +87,10 @@ class BatchedModels:
             tensors[:] = [tensor.index_select(_model_axis(k), at) for k, tensor in enumerate(tensors)]
         self._settings, self._weights = self._settings[at], self._weights[:, at].contiguous()
 
+    def parameters(self, model: int) -> list[Tensor]:
+        """Return one model's parameters: (d, h or c), (1, h or c) and, with a hidden layer, (h, c), (1, c)."""
+        return [tensor.select(_model_axis(k), model) for k, tensor in enumerate(self._parameters)]
+
     def logits(self, X: Tensor) -> Tensor:
         """Return (B, M, c) for scaled features (B, d)."""
         return self._forward(X)[0]

@@ -71,12 +71,42 @@ class TestImages:
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_the_pieces_do_not_show(scale: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    X = np.random.default_rng(1).normal(size=(50, 1, 2, 2)).astype(np.float32)
+    shape = (50, 4) if "rbf" in scale or scale == "quantile" else (50, 1, 2, 2)
+    X = np.random.default_rng(1).normal(size=shape).astype(np.float32)
     X[X > 1] = np.nan
     whole = fit_scaling(X, scale)
     monkeypatch.setattr(scaling, "ROWS_AT_ONCE", 7)
     for name, part in fit_scaling(X, scale).state_dict().items():
         torch.testing.assert_close(part, whole.state_dict()[name], rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+def test_its_state_is_all_of_it_and_says_its_shape(scale: str) -> None:
+    X = np.random.default_rng(2).lognormal(size=(60, 3)).astype(np.float32)
+    X[:, 1] = np.round(X[:, 1])
+    X[3, 2] = np.nan
+    fitted = fit_scaling(X, scale)
+    again = Scaling.from_state({f"0.{name}": value for name, value in fitted.state_dict().items()}, "0.")
+    np.testing.assert_array_equal(apply(again, X), apply(fitted, X))
+    assert apply(fitted, X).shape[1:] == fitted.output_shape((3,))
+    assert np.isfinite(apply(fitted, X * 100)).all()
+
+
+def test_quantiles_become_those_of_a_normal_distribution() -> None:
+    X = np.random.default_rng(3).lognormal(sigma=3, size=(4000, 1)).astype(np.float32)
+    mapped = apply(fit_scaling(X, "quantile"), X)
+    assert (np.diff(mapped[np.argsort(X[:, 0]), 0]) >= 0).all()
+    np.testing.assert_allclose(np.quantile(mapped, [0.16, 0.5, 0.84]), [-0.994, 0, 0.994], atol=0.05)
+
+
+def test_a_unit_row_has_the_length_of_a_z_scored_one() -> None:
+    rows = apply(fit_scaling(np.ones((2, 4), dtype=np.float32), "unit"), np.array([[3.0, 4, 0, 0], [0, 0, 0, 0]]))
+    np.testing.assert_allclose(rows, [[1.2, 1.6, 0, 0], [0, 0, 0, 0]], rtol=1e-6)
+
+
+def test_images_have_no_radial_basis() -> None:
+    with pytest.raises(UserError, match="for tables"):
+        fit_scaling(np.zeros((2, 1, 4, 4), dtype=np.float32), "zscore+rbf")
 
 
 def test_no_examples_give_the_identity() -> None:
@@ -85,5 +115,5 @@ def test_no_examples_give_the_identity() -> None:
 
 
 def test_an_unknown_scale_is_refused() -> None:
-    with pytest.raises(UserError, match="'minmax'; use one of auto, zscore, none"):
-        fit_scaling(np.zeros((2, 2), dtype=np.float32), "minmax")
+    with pytest.raises(UserError, match="'log'; use one of auto, zscore, quantile"):
+        fit_scaling(np.zeros((2, 2), dtype=np.float32), "log")

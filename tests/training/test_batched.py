@@ -1,0 +1,70 @@
+"""Many models trained as one give what the trainer gives for each of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from pll.candidates import CandidateSets
+from pll.methods.proden import PRODEN
+from pll.training.batched import BatchedModels, Steps
+from pll.training.models import shallow_mlp
+from pll.weights import dense
+
+RNG = np.random.default_rng(4)
+X = RNG.normal(size=(40, 5)).astype(np.float32)
+SETS = CandidateSets.from_mask(np.maximum(RNG.random((40, 3)) < 0.5, np.eye(3)[RNG.integers(0, 3, 40)] > 0))
+STEPS = (Steps(0.1, 1e-2), Steps(0.02, 0.0, 0.5))
+PRIOR = RNG.random(SETS.nnz).astype(np.float32) + 0.1
+
+
+@pytest.mark.parametrize("model", ["linear", "shallow-mlp"])
+@pytest.mark.parametrize("optimiser", ["sgd", "adam"])
+@pytest.mark.parametrize("with_prior", [False, True])
+def test_they_are_the_models_of_the_trainer(model: str, optimiser: str, with_prior: bool) -> None:
+    prior = PRIOR / np.add.reduceat(PRIOR, SETS.indptr[:-1])[SETS.rows] if with_prior else None
+    hidden = 500 if model == "shallow-mlp" else 0
+    batched = BatchedModels(
+        torch.from_numpy(X),
+        torch.from_numpy(SETS.mask()),
+        STEPS,
+        hidden=hidden,
+        optimiser=optimiser,
+        batch_size=16,
+        seed=3,
+        prior=None if prior is None else torch.from_numpy(dense(prior, SETS)),
+    )
+    first = [tensor.clone() for tensor in batched.parameters(0)]
+    for _ in range(3):
+        batched.train_epoch()
+    for k, steps in enumerate(STEPS):
+
+        def network(shape: tuple[int, ...], c: int) -> torch.nn.Module:
+            made = shallow_mlp(shape, c) if hidden else torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(5, c))
+            with torch.no_grad():
+                for own, start in zip(made.parameters(), first, strict=True):
+                    own.copy_(start.T if start.shape[0] > 1 else start[0])
+            return made
+
+        alone = PRODEN(
+            model=network, epochs=3, batch_size=16, seed=3, scale="none", optimiser=optimiser,
+            lr=steps.lr, weight_decay=steps.weight_decay, momentum=steps.momentum,
+        ).fit(X, SETS, prior=prior)  # fmt: skip
+        together: Tensor = batched.logits(torch.from_numpy(X))[:, k]
+        np.testing.assert_allclose(together.numpy(), alone.predict_scores(X), rtol=2e-3, atol=2e-4)
+
+
+def test_the_others_do_not_notice_who_leaves() -> None:
+    def models() -> BatchedModels:
+        made = BatchedModels(torch.from_numpy(X), torch.from_numpy(SETS.mask()), [*STEPS, STEPS[0]], batch_size=16)
+        made.train_epoch()
+        return made
+
+    whole, part = models(), models()
+    part.keep([1])
+    whole.train_epoch()
+    part.train_epoch()
+    own = part.logits(torch.from_numpy(X))[:, 0]
+    torch.testing.assert_close(own, whole.logits(torch.from_numpy(X))[:, 1], rtol=1e-4, atol=1e-5)

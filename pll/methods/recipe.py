@@ -11,8 +11,9 @@ learning rate and weight decay, by what they predict for inner held-out examples
 
 Both are computed after a few numbers of epochs, so that the number of epochs is chosen as well. The configuration
 with the highest covering rate is chosen (PLENCH, ICLR 2025, names it for this), of equals the one with the higher
-log-likelihood; a larger model than the default's only where it covers significantly more. No true label is used. All configurations are trained with PRODEN's objective: methods that
-differ from it in their update alone get the same settings, so that a comparison of them is fair.
+log-likelihood; a larger model than the default's only where it covers significantly more. No true label is used. All
+configurations are trained with PRODEN's objective: methods that differ from it in their update alone get the same
+settings, so that a comparison of them is fair.
 
 Configurations of one representation and model are trained as one batched model (`pll.training.batched`). After each
 stage the weaker ones are dropped (successive halving). How much is trained is planned from the sizes alone, with the
@@ -236,21 +237,18 @@ KEPT = (1.0, 0.35, 0.12, 0.06)
 """Share of the configurations that reach each of them."""
 
 
-def search(
-    problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambda share, work: None, budget: float = BUDGET
-) -> Recipe:
+def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambda share, work: None) -> Recipe:
     """Choose settings by held-out covering rate and log-likelihood; see the docstring of the module.
 
     Args:
         problem: the data, and what is fixed.
         hook: called between mini-batches; may wait. `StopTraining` ends the search with the best so far.
         progress: told how far the search is.
-        budget: seconds of a reference core.
 
     Raises:
         UserError: a setting given by hand that does not fit the data.
     """
-    plan = _plan(problem, budget)
+    plan = _plan(problem)
     if plan is None:
         note = "The search would take too long for this model here; the default settings are used."
         return Recipe("auto", {}, problem.given, seed=problem.seed, notes=(note,))
@@ -270,13 +268,14 @@ class _Plan:
     rows: npt.NDArray[np.int64]
     folds: int
     seconds: float
+    budget: float
 
 
-def _plan(problem: Problem, budget: float) -> _Plan | None:
+def _plan(problem: Problem) -> _Plan | None:
     """Return the most thorough plan within the budget; None where not even the smallest fits."""
     n = len(problem.candidates)
     groups = _groups(problem)
-    budget = max(budget, 3 * _cost(problem, _default_group(problem), n, (1.0,), (int(problem.defaults["epochs"]),)))
+    budget = max(BUDGET, 3 * _cost(problem, _default_group(problem), n, (1.0,), (int(problem.defaults["epochs"]),)))
     order = np.random.default_rng([problem.seed, 3]).permutation(n)
     sizes = (min(n, ROWS), *(size for size in (3000, 1500, 800) if size < n))
     for size, folds, thrift in product(sizes, (4, 2, 1), (1, 3)):
@@ -287,7 +286,7 @@ def _plan(problem: Problem, budget: float) -> _Plan | None:
         trained = len(rows) * (folds - 1) / folds if folds > 1 else len(rows) * 0.75
         seconds = folds * sum(_cost(problem, group, int(trained), KEPT, EPOCHS) for group in slim)
         if seconds <= budget and len(rows) >= 2:
-            return _Plan(slim, rows, folds, seconds)
+            return _Plan(slim, rows, folds, seconds, budget)
     return None
 
 

@@ -215,7 +215,7 @@ class RunFolder:
 
     def save_recipe(self, recipe: Recipe) -> None:
         """Write recipe.json: settings that were chosen, and everything that was tried."""
-        write_json(self.path / "recipe.json", recipe.as_json())
+        Manifest(self.path).put("recipe.json", json_text(recipe.as_json()).encode())
 
     # ---- one process at a time -----------------------------------------------------------------------------------
 

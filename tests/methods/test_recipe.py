@@ -1,0 +1,132 @@
+"""Settings chosen without truth, and the paper's."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.methods import recipe as recipe_module
+from pll.methods.base import Task
+from pll.methods.persistence import load_model, save_model
+from pll.methods.proden import PRODEN, PNOracle, PRODENNaive
+from pll.methods.published import PUBLISHED, published
+from pll.methods.recipe import Recipe, read_recipe
+from pll.synthesis import flip_binomial
+from pll.training.metrics import StopTraining
+
+X, Y = make_blobs(120, n_features=4, centers=4, cluster_std=2.0, random_state=0)
+X = (np.exp(X / 4) * [1, 100, 0.01, 5]).astype(np.float32)
+SETS = flip_binomial(Y, 4, 0.4, seed=0)
+
+
+@pytest.fixture(autouse=True)
+def _short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe_module, "EPOCHS", (3, 6))
+    monkeypatch.setattr(recipe_module, "KEPT", (1.0, 0.2))
+
+
+def test_the_representation_is_part_of_the_model(tmp_path: Path) -> None:
+    wanted = PRODEN(recipe="auto", seed=1)
+    before = clone(wanted).get_params()
+    fitted = wanted.fit(X, SETS)
+    assert fitted.get_params() == before
+    assert {"scale", "model", "lr", "epochs"} <= set(fitted.recipe_.settings)
+    assert fitted.input_shape_ == (4,)
+    save_model(fitted, tmp_path, method="proden", input_shape=(4,))
+    for again in (load_model(tmp_path), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    by_hand = PRODEN(**fitted.fitted_params()).fit(X, SETS)
+    np.testing.assert_array_equal(by_hand.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_every_scale_is_saved_with_its_model(tmp_path: Path) -> None:
+    for scale in ("quantile", "unit", "zscore+rbf"):
+        fitted = PRODEN(scale=scale, epochs=2).fit(X, SETS)
+        save_model(fitted, tmp_path / scale, method="proden", input_shape=(4,))
+        np.testing.assert_array_equal(load_model(tmp_path / scale).predict_proba(X), fitted.predict_proba(X))
+
+
+def test_the_same_seed_gives_the_same_choice() -> None:
+    first, second = (PRODEN(recipe="auto", seed=4).choose_settings(Task(X, SETS)) for _ in range(2))
+    assert first == second
+    assert Recipe.from_json(first.as_json()) == first
+
+
+def test_what_is_given_by_hand_stays() -> None:
+    found = PRODEN(recipe="auto", lr=0.02, scale="minmax", epochs=5).choose_settings(Task(X, SETS))
+    assert not {"lr", "scale", "epochs"} & set(found.settings)
+    tried = [(trial.settings["lr"], trial.settings["scale"]) for trial in found.trials]
+    assert set(tried) == {(0.02, "minmax")}
+    assert max(trial.settings["epochs"] for trial in found.trials) == 5
+
+
+def test_a_model_that_cannot_be_batched_is_searched_one_by_one() -> None:
+    found = PRODEN(recipe="auto", model="mlp", loss="mse").choose_settings(Task(X, SETS))
+    assert len({trial.settings["lr"] for trial in found.trials}) > 2
+    assert "model" not in found.settings
+
+
+@pytest.mark.parametrize("batches", [0, 200])
+def test_it_can_be_stopped_with_the_best_so_far(batches: int) -> None:
+    calls = iter(range(batches))
+
+    def hook() -> None:
+        if next(calls, None) is None:
+            raise StopTraining
+
+    found = PRODEN(recipe="auto").choose_settings(Task(X, SETS), hook=hook)
+    assert not found.complete
+    assert bool(found.settings) == bool(batches)
+    assert "stopped" in found.told()[-1]
+
+
+def test_a_choice_no_better_than_chance_is_told() -> None:
+    noise = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
+    found = PRODEN(recipe="auto").choose_settings(Task(noise, SETS))
+    assert any("chance" in note for note in found.notes)
+    assert not any("chance" in note for note in PRODEN(recipe="auto").choose_settings(Task(X, SETS)).notes)
+
+
+def test_other_methods_and_a_prior() -> None:
+    prior = np.ones(SETS.nnz, dtype=np.float32)
+    same = PRODENNaive(recipe="auto").fit(X, SETS, prior=prior)
+    assert same.recipe_.covering_rate == PRODEN(recipe="auto").choose_settings(Task(X, SETS)).covering_rate
+    assert PNOracle(recipe="auto").fit(X, SETS, truth=Y).score(X, Y) > 0.7
+
+
+def test_the_search_fits_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    for n, d, c in ((100, 4, 3), (5000, 300, 10), (60_000, 784, 10), (17_472, 279, 171)):
+        sets = CandidateSets.from_labels(np.arange(n) % c, c)
+        features = np.broadcast_to(np.float32(0), (n, d))
+        estimator = PRODEN()
+        problem = recipe_module.Problem(
+            features, sets, {}, estimator.get_params(), estimator._contestant, recipe_module.torch.device("cpu")
+        )
+        plan = recipe_module._plan(problem)
+        assert plan is not None
+        assert plan.seconds <= plan.budget
+        assert len(plan.rows) >= min(n, 800)
+
+
+def test_the_paper_s_settings() -> None:
+    found = published((108,), {"epochs": 20}, "lost.mat")
+    assert (found.settings["lr"], found.settings["weight_decay"]) == (1e-2, 1e-2)
+    assert "epochs" not in found.settings and not found.notes
+    assert "publishes no settings" in published((5,), {}, "mine.csv").notes[0]
+    assert all(PRODEN(**settings) for settings in PUBLISHED.values())
+
+
+def test_errors(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="recipe called 'best'"):
+        PRODEN(recipe="best").fit(X, SETS)
+    (tmp_path / "recipe.json").write_text("{}")
+    with pytest.raises(UserError, match=r"recipe\.json"):
+        read_recipe(tmp_path / "recipe.json")

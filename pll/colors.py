@@ -1,14 +1,20 @@
-"""The colours of the app: one per class, a scale for label weights, right and wrong, the accent.
+"""How things look: a colour and a short name per class, a scale for label weights, right and wrong, the accent.
 
 A class has the same colour on every page, in the light and the dark theme. Contrast of 3:1 against white and against
 the dark background at once leaves a narrow band of lightness, so the colours were found by a search: as far apart as
 possible inside the band, for normal sight and for simulated protan, deutan and tritan sight together, the first ten
 above all. Colour is never the only cue: classes also differ by position and name.
+
+Where there is little room for names, what all share is left out and long ones are shortened in the middle; the full
+name stays in tooltips, tables and texts for screen readers.
 """
 
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 LIGHT_BACKGROUND = "#ffffff"
@@ -110,3 +116,60 @@ def _to_linear(channel: float) -> float:
 
 def _from_linear(channel: float) -> float:
     return float(12.92 * channel if channel <= 0.0031308 else 1.055 * channel ** (1 / 2.4) - 0.055)
+
+
+# ---- names -----------------------------------------------------------------------------------------------------------
+
+MOST_SHORT = 28
+"""Characters of a name where nothing else is said."""
+FEWEST_SHARED = 4
+"""Characters that must be shared to be left out."""
+
+
+def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
+    """Return a short form of each name; different names stay different.
+
+    Args:
+        names: different from each other.
+        most: characters of a short form, at least 3; where two would become alike they are longer.
+
+    >>> short_names(["Musculoskeletal: shoulder", "Musculoskeletal: hip"])
+    ['shoulder', 'hip']
+    >>> short_names(["cat", "a very long name of a dog"], most=11)
+    ['cat', 'a ver…a dog']
+    """
+    ends = _without_shared(names) if max(map(len, names), default=0) > most // 2 else list(names)
+    short = [_in_the_middle(name, most) for name in ends]
+    while len(set(short)) < len(short):
+        most += 4
+        twice = {name for name in short if short.count(name) > 1}
+        short = [_in_the_middle(end, most) if name in twice else name for end, name in zip(ends, short, strict=True)]
+    return short
+
+
+def _without_shared(names: Sequence[str]) -> list[str]:
+    """The names without the words that all of them begin or end with."""
+    if len(names) < 2:
+        return list(names)
+    start = re.sub(r"[^\W]*$", "", _common_start(names))  # whole words only
+    end = _common_start([name[::-1] for name in names])[::-1]
+    end = re.sub(r"^[^\W]*", "", end)
+    ends = [name[len(start) :] for name in names] if len(start) >= FEWEST_SHARED else list(names)
+    if len(end) >= FEWEST_SHARED and all(len(name) > len(end) for name in ends):
+        ends = [name[: -len(end)] for name in ends]
+    ends = [name.strip() for name in ends]
+    return ends if all(ends) and len(set(ends)) == len(names) else list(names)
+
+
+def _in_the_middle(name: str, most: int) -> str:
+    if len(name) <= most:
+        return name
+    head = most // 2
+    return f"{name[:head].rstrip()}…{name[len(name) - (most - 1 - head) :].lstrip()}"
+
+
+def _common_start(names: Sequence[str]) -> str:
+    """The letters that all names begin with."""
+    first, last = min(names), max(names)  # what these two share, all share
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
+    return "".join(letter for letter, _ in same)

@@ -6,9 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from streamlit import config
 
 from pll import colors
+from pll.colors import short_names
 
 ROOT = Path(__file__).parents[1]
 BACKGROUNDS = (colors.LIGHT_BACKGROUND, colors.DARK_BACKGROUND)
@@ -92,6 +95,26 @@ def test_classes_are_told_apart_by_every_kind_of_sight(first, normal, impaired):
         assert closest(colours, sight) >= impaired, sight
 
 
+LUMINANCE_OF = np.array(
+    [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+)
+
+
+def cielab(colour: str, sight: str) -> np.ndarray:
+    light = np.clip(SIGHT[sight] @ colors.linear(colour), 0, 1)
+    share = LUMINANCE_OF @ light / LUMINANCE_OF.sum(axis=1)
+    root = np.where(share > 216 / 24389, np.cbrt(share), (24389 / 27 * share + 16) / 116)
+    return np.array([116 * root[1] - 16, 500 * (root[0] - root[1]), 200 * (root[1] - root[2])])
+
+
+@pytest.mark.parametrize("c", range(2, 11))
+def test_neighbours_around_the_star_are_ten_apart_for_every_kind_of_sight(c):
+    """CIE76; the smallest difference by CIEDE2000, which weighs saturated colours less, is 12.4 for ten classes."""
+    colours = colors.class_colours(c)
+    for sight, (a, b) in itertools.product(SIGHT, zip(colours, colours[1:] + colours[:1], strict=True)):
+        assert np.linalg.norm(cielab(a, sight) - cielab(b, sight)) >= 10, (a, b, sight)
+
+
 def test_right_and_wrong_are_told_apart_by_every_kind_of_sight():
     for sight in SIGHT:
         assert closest([colors.RIGHT, colors.WRONG], sight) >= 0.12, sight
@@ -164,3 +187,20 @@ def test_streamlit_knows_every_option():
     assert len(names) > 15
     for name in names:
         config.get_option(name)  # raises on a name that does not exist
+
+
+def test_what_all_names_share_is_left_out() -> None:
+    parts = ["shoulder left", "shoulder right", "hip left", "hip right"]
+    assert short_names([f"Musculoskeletal disorder of the {part} (adult)" for part in parts]) == parts
+    assert short_names(["cat", "car"]) == ["cat", "car"]  # short names stay whole
+
+
+def test_long_names_keep_both_ends() -> None:
+    first, second = short_names(["x" * 30 + " acute", "x" * 30 + " chronic"], most=16)
+    assert first.endswith("acute") and second.endswith("chronic")
+
+
+@given(st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=8, unique=True), st.integers(6, 30))
+def test_different_names_stay_different_and_none_is_empty(names: list[str], most: int) -> None:
+    short = short_names(names, most)
+    assert len(set(short)) == len(names) and all(short)

@@ -29,6 +29,7 @@ class Film {
     for (let i = 0; i < this.count; i += 1) this.starts[i + 1] = this.starts[i] + this.sizes[i];
     this.called = told.ids.map((id) => (/^\d+$/.test(id) ? `example ${id}` : id));
     this.looks = new Map();
+    this.short = told.short ?? told.names;
     const c = told.names.length;
     this.anchors = Array.from({ length: c }, (_, j) => {
       const angle = (2 * Math.PI * j) / c - Math.PI / 2;
@@ -140,6 +141,7 @@ class Film {
       height,
       count: this.count,
       names: this.names,
+      short: this.short,
       colours: this.colours,
       outline: "circle",
       places: base64(places),
@@ -195,6 +197,7 @@ class Film {
       last: held ? "" : "unsure",
       height,
       names: this.columns.map((j) => this.names[j]),
+      short: this.columns.map((j) => this.short[j]),
       colours: this.columns.map((j) => this.colours[j]),
       mask: base64(mask),
       values: base64(Uint8Array.from(values)),

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours
+from pll.colors import class_colours, short_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.replay.pictures import looks
@@ -62,6 +62,7 @@ def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
         "settings": format_settings(config),
         "n": len(data),
         "names": list(sets.class_names),
+        "short": short_names(sets.class_names),
         "colours": class_colours(sets.n_classes),
         "ids": [str(name) for name in data.row_ids[rows]],
         "sizes": encoded(kept.sizes.astype(np.uint32)),

@@ -11,7 +11,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.colors import ACCENT
+from pll.colors import ACCENT, short_names
 from pll.ui.components.saving import picture_buttons
 
 HEIGHT = 320
@@ -102,7 +102,7 @@ def matrix_chart(
     seen = shares[np.isfinite(shares)]
     # Where all cells are alike there is no range to spread the colours over: 70 % is then 70 % of the darkest.
     top = float(seen.max()) if len(seen) and seen.min() < 0.9 * seen.max() else 100.0
-    labels = [name if len(name) <= 14 else name[:13] + "…" for name in names]
+    labels = short_names(names, 14)
     figure = go.Figure(
         go.Heatmap(
             z=shares,

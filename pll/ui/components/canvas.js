@@ -37,12 +37,13 @@ function ink(colour, text) {
   return `rgb(${a.map((value, k) => Math.round(0.6 * value + 0.4 * b[k]))})`;
 }
 
-/** A text cut with an ellipsis so that it is at most `width` pixels wide. */
+/** A text shortened in the middle so that it is at most `width` pixels wide: names often differ at the end. */
 function shortened(context, text, width) {
   if (context.measureText(text).width <= width) return text;
+  const cut = (kept) => text.slice(0, Math.ceil(kept / 2)).trimEnd() + "…" + text.slice(text.length - Math.floor(kept / 2)).trimStart();
   let kept = text.length - 1;
-  while (kept > 1 && context.measureText(text.slice(0, kept) + "…").width > width) kept -= 1;
-  return text.slice(0, kept).trimEnd() + "…";
+  while (kept > 2 && context.measureText(cut(kept)).width > width) kept -= 1;
+  return cut(kept);
 }
 
 const percent = (share) => `${Math.round(100 * share)} %`;

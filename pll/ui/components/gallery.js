@@ -39,7 +39,7 @@ class Gallery {
     const present = new Set(card.bars.map(([label]) => label));
     for (const [label, row] of rows) row.classList.toggle("gone", !present.has(label));
     card.bars.forEach(([label, weight], rank) => {
-      if (!rows.has(label)) rows.set(label, this.newRow(bars, names[label], colours[label], label === card.truth));
+      if (!rows.has(label)) rows.set(label, this.newRow(bars, names[label], this.data.short[label], colours[label], label === card.truth));
       const row = rows.get(label);
       row.style.translate = `0 ${LINE * rank}px`;
       if (!weighed) return;
@@ -47,7 +47,7 @@ class Gallery {
       row.querySelector(".n").textContent = `${Math.round(weight / 10)} %`;
     });
     const said = card.bars.map(([label, weight]) => (weighed ? `${names[label]} ${Math.round(weight / 10)} %` : names[label]));
-    root.setAttribute("aria-label", `${card.id}: ${said.join(", ")}${card.more ? ` and ${card.more} more` : ""}`);
+    root.setAttribute("aria-label", `${card.id}${card.text ? `, ${card.text}` : ""}: ${said.join(", ")}${card.more ? ` and ${card.more} more` : ""}`);
     return root;
   }
 
@@ -74,20 +74,25 @@ class Gallery {
     const head = element("div", "id", text);
     element("span", "", head).textContent = card.id;
     if (card.more) element("span", "more", head).textContent = `+ ${card.more}`;
+    if (card.text) {
+      const excerpt = element("div", "excerpt", text);
+      excerpt.textContent = card.text;
+      excerpt.title = card.text;
+    }
     head.title = card.more ? `${card.id}, and ${card.more} more candidates` : card.id;
     return { root, bars: element("div", "bars", text), rows: new Map() };
   }
 
-  newRow(bars, name, colour, isTrue) {
+  newRow(bars, name, short, colour, isTrue) {
     const row = element("div", isTrue ? "row true" : "row", bars);
-    if (isTrue) row.title = "true label";
+    row.title = isTrue ? `${name}: true label` : name;
     if (!this.data.weighed) {
       row.classList.add("plain");
       element("span", "dot", row).style.background = colour;
-      element("span", "name", row).textContent = name;
+      element("span", "name", row).textContent = short;
       return row;
     }
-    element("span", "name", row).textContent = name;
+    element("span", "name", row).textContent = short;
     element("i", "", element("span", "bar", row)).style.background = colour;
     element("span", "n", row);
     return row;

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import streamlit as st
 from PIL import Image
 
-from pll.colors import class_colours
+from pll.colors import class_colours, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.canvas import HERE
 from pll.ui.components.component import Payload, register
@@ -25,6 +25,8 @@ from pll.weights import Sharpness, Weights
 
 MOST_BARS = 6
 """Candidates drawn for an example; the rest are counted."""
+EXCERPT = 160
+"""Characters of a text on a card."""
 THUMBNAIL = 96
 """Pixels of a picture's longer side, at most: a dozen of them go with every update."""
 SMALL = 64
@@ -86,6 +88,7 @@ def gallery_payload(
     return {
         "cards": cards,
         "names": {str(label): sets.class_names[label] for label in used},
+        "short": dict(zip(map(str, used), short_names([sets.class_names[label] for label in used]), strict=True)),
         "colours": {str(label): colours[label] for label in used},
         "bars": min(MOST_BARS, int(sets.sizes.max(initial=1))),
         "weighed": weights is not None,
@@ -120,10 +123,21 @@ def _card(data: PartialLabelDataset, row: int, weights: Weights | None) -> dict[
         "example": row,
         "id": str(data.row_ids[row]),
         "picture": picture_uri(data, row),
+        "text": None if data.texts is None else excerpt(data.texts[row]),
         "bars": [(int(labels[k]), round(float(shares[k]) * 1000)) for k in top],
         "more": len(labels) - len(top),
         "truth": None if data.y is None or data.y[row] < 0 else int(data.y[row]),
     }
+
+
+def excerpt(text: object, most: int = EXCERPT) -> str:
+    """The beginning of a text, on one line.
+
+    >>> excerpt("a long   text of many words", most=15)
+    'a long text of…'
+    """
+    line = " ".join(str(text).split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def picture_uri(data: PartialLabelDataset, row: int, largest: int = THUMBNAIL) -> str | None:

@@ -66,7 +66,7 @@ class Heatmap extends Plot {
     context.font = this.font = `600 ${size}px ${this.theme.font}`;
     this.small = `12px ${this.theme.font}`;
     this.cell = (width - AXIS - 2) / columns;
-    const names = this.data.names;
+    const names = this.data.short ?? this.data.names;
     this.upright = names.some((name) => context.measureText(name).width > this.cell - 4);
     const room = this.upright ? Math.min(110, 0.25 * height) : this.cell;
     this.texts = names.map((name) => shortened(context, name, room));

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours
+from pll.colors import class_colours, short_names
 from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, mount
 from pll.ui.components.component import Payload
@@ -182,6 +182,7 @@ def heatmap_payload(
         "last": ends[1],
         "height": height,
         "names": [candidates.class_names[j] for j in columns],
+        "short": short_names([candidates.class_names[j] for j in columns]),
         "colours": [colours[j] for j in columns],
         "mask": encoded(np.packbits(mask)),
         "values": encoded(values),

@@ -91,7 +91,8 @@ class Star extends Plot {
   /** The height of the largest circle whose names still fit: long names on a narrow screen make it smaller. */
   heightFor(width) {
     const { context } = this;
-    const { names, count, height } = this.data;
+    const { count, height } = this.data;
+    const names = this.data.short ?? this.data.names;
     const room = Math.min(width, height) / 2;
     const size = width < 480 ? 12 : 14;
     this.dot = Math.min(4.5, Math.max(1.8, (room / 260) * (count > 1200 ? 2.7 : count > 300 ? 3.4 : 4.5)));

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours
+from pll.colors import class_colours, short_names
 from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, format_counts, mount
 from pll.ui.components.component import Payload
@@ -138,6 +138,7 @@ def star_payload(
         "height": height,
         "count": len(rows),
         "names": list(candidates.class_names),
+        "short": short_names(candidates.class_names),
         "colours": list(colours or class_colours(c)),
         "outline": outline,
         "places": encoded(packed(star_positions(weights, candidates))),

@@ -44,7 +44,7 @@ def figures(data: PartialLabelDataset) -> None:
 def examples(data: PartialLabelDataset) -> None:
     """A few examples with their candidates: pictures, or the first rows."""
     st.markdown("**A few examples**")
-    if data.picture(0) is not None:
+    if data.picture(0) is not None or data.texts is not None:
         rows = np.random.default_rng(0).choice(len(data), min(PREVIEWED, len(data)), replace=False)
         gallery(data, np.sort(rows))
         return
@@ -52,12 +52,16 @@ def examples(data: PartialLabelDataset) -> None:
 
 
 def first_rows(data: PartialLabelDataset, rows: int = PREVIEWED, columns: int = 12) -> pd.DataFrame:
-    """The first rows as a table: id, candidates, truth, and the first features."""
+    """The first rows as a table: id, candidates, truth, and the first columns a person reads: words, else features."""
     few = data.take(slice(0, rows))
     sets = few.sets()
     table = pd.DataFrame({"id": few.row_ids, "candidates": [", ".join(sets.names(i)) for i in range(len(few))]})
     if few.y is not None:
         table["true label"] = [few.class_names[j] if j >= 0 else "" for j in few.y]
+    for name, cells in list(few.categories.items())[:columns]:
+        table[name if name not in table else f"{name} (words)"] = [cell or "" for cell in cells]
+    if few.categories:  # the features are made of them
+        return table
     flat = few.X.reshape(len(few), -1)[:, :columns]
     names = few.feature_names or tuple(f"feature {k}" for k in range(flat.shape[1]))
     for name, values in zip(names, flat.T, strict=False):

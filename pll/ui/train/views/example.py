@@ -10,14 +10,16 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.colors import class_colours
+from pll.colors import class_colours, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui import charts
-from pll.ui.components.gallery import show_picture
+from pll.ui.components.gallery import excerpt, show_picture
 from pll.ui.format import count, percent
 from pll.ui.view_state import Scene
 
 MOST_FEATURES = 200
+MOST_TEXT = 4000
+"""Characters of a text."""
 PICTURE = 96
 """Pixels of the picture's width."""
 
@@ -64,7 +66,10 @@ def choose(scene: Scene) -> None:
 def choices(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> pd.DataFrame:
     """What is known of some examples before training; it stays as it is, so that a selection does, too."""
     sets = data.sets()
-    table = pd.DataFrame({"id": data.row_ids[rows], "candidates": [", ".join(sets.names(int(row))) for row in rows]})
+    table = pd.DataFrame({"id": data.row_ids[rows]})
+    if data.texts is not None:
+        table["text"] = [excerpt(data.texts[row]) for row in rows]
+    table["candidates"] = [", ".join(sets.names(int(row))) for row in rows]
     if data.y is not None:
         table["true label"] = [data.class_names[y] if y >= 0 else "" for y in data.y[rows]]
     return table
@@ -88,7 +93,7 @@ def draw_story(scene: Scene, row: int) -> None:
     )
     charts.show(figure, table, "story", f"Label weights of example {scene.data.row_ids[row]} over the epochs")
     if not has_picture:
-        features(scene.data, row)
+        show_contents(scene.data, row)
 
 
 def pin_button(scene: Scene, row: int) -> None:
@@ -157,6 +162,7 @@ def story_chart(
         viewed: the epoch to mark.
     """
     colours = class_colours(int(labels.max()) + 1)
+    short = short_names(names)
     figure = go.Figure()
     at = np.asarray(epochs, dtype=np.int32)
     drawn = charts.thinned(len(at))
@@ -164,12 +170,13 @@ def story_chart(
         figure.add_scatter(
             x=at[drawn],
             y=weights[drawn, k] * 100,
-            name=names[k],
+            name=short[k],
             mode="lines",
             stackgroup="weights",
             line={"color": colours[labels[k]], "width": 0.5},
             fillcolor=colours[labels[k]],
-            hovertemplate="%{y:.1f} %",
+            hovertemplate="%{customdata}: %{y:.1f} %<extra></extra>",
+            customdata=np.full(len(drawn), names[k], dtype=object),
         )
     charts.dress(figure, "Its label weights", "epoch", "label weight, %")
     figure.update_yaxes(range=[0, 100])
@@ -179,8 +186,21 @@ def story_chart(
     return figure, table
 
 
+def show_contents(data: PartialLabelDataset, row: int) -> None:
+    """What there is to read of an example that has no picture: its text, its words, else its features."""
+    if data.texts is not None:
+        st.text(str(data.texts[row])[:MOST_TEXT])
+        return
+    if data.categories:
+        words = {name: cells[row] or "" for name, cells in data.categories.items()}
+        table = pd.DataFrame({"column": list(words), "value": list(words.values())})
+        st.dataframe(table, hide_index=True, key="words", alt="Its words")
+        return
+    features(data, row)
+
+
 def features(data: PartialLabelDataset, row: int) -> None:
-    """The row of an example that has no picture."""
+    """The features of an example."""
     values = data.X[row].ravel()
     names = data.feature_names or tuple(f"feature {k}" for k in range(len(values)))
     table = pd.DataFrame({"feature": names[:MOST_FEATURES], "value": values[:MOST_FEATURES]})

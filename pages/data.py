@@ -72,7 +72,7 @@ def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
 def show(source: Source) -> None:
     """Show the remaining steps for the chosen data, as far as it has been read."""
     source = wizard.edited_columns(source)
-    raw = loader.read(source)
+    raw = wizard.read_or_number(source)
     if raw is None:
         return
     source, raw = classes_form.edited_classes(source, raw)

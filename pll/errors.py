@@ -27,6 +27,19 @@ def require_extra(extra: str, *modules: str) -> None:
         )
 
 
+class DuplicateIds(UserError):
+    """Two rows have the same id: the message names them."""
+
+
+def has_duplicate_ids(error: BaseException | None) -> bool:
+    """Return whether an error, or the one behind it, is that two rows have the same id."""
+    while error is not None:
+        if isinstance(error, DuplicateIds):
+            return True
+        error = error.__cause__
+    return False
+
+
 def explain(error: BaseException) -> str:
     """Return an error's message for users, with its cause and what to do."""
     if isinstance(error, UserError):

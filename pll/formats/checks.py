@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import MOST_CLASSES
-from pll.errors import UserError
+from pll.errors import DuplicateIds, UserError
 from pll.io import Progress
 
 
@@ -134,7 +134,7 @@ def check_ids(ids: Sequence[str], row_of: Callable[[int], int]) -> npt.NDArray[n
             raise UserError(f"Row {row_of(at)} has an empty id; give every row an id, or remove the ids.")
         first = seen.setdefault(name, at)
         if first != at:
-            raise UserError(
+            raise DuplicateIds(
                 f"Rows {row_of(first)} and {row_of(at)} have the same id {shorten(name)}; ids must be unique."
             )
         if len(name) > len(ids[longest]):

@@ -38,7 +38,12 @@ class Advice:
 
 
 def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
-    """Estimate the cost of fitting an estimator to data with candidate sets, and list obstacles."""
+    """Estimate the cost of fitting an estimator to data with candidate sets, and list obstacles.
+
+    Raises:
+        UserError: a setting that is out of range.
+    """
+    estimator.check_settings()
     cost = _advise_deep(estimator, data) if isinstance(estimator, DeepEstimator) else _advise_classical(estimator, data)
     return replace(cost, notes=(*type(estimator).doubts(data.sets()), *cost.notes))
 
@@ -55,6 +60,12 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
     if not isinstance(name, str) or not prod(shape):
         return Advice(0.0, 0)  # a network of one's own, or no features yet: nothing is known
     obstacle = MODEL_INFO[name].obstacle(shape) if name in MODEL_INFO else None
+    pull = _number(estimator.lr) * _number(estimator.weight_decay)
+    if pull >= 2:  # each step then leads past zero and farther away: |1 − lr · weight decay| ≥ 1
+        obstacle = (
+            f"Learning rate × weight decay is {pull:g}: every step would push the parameters past zero, farther each "
+            "time. Keep the product below 2, best far below 1."
+        )
     if obstacle is not None:
         return Advice(0.0, 0, (obstacle,))
     device = choose_device(estimator.device).type
@@ -67,6 +78,11 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
         where = "this machine has no GPU" if device == "cpu" else "even on the GPU"
         notes.append(f"This will take about {_hours(seconds)} ({where}); fewer epochs or a smaller model take less.")
     return Advice(seconds, memory, notes=tuple(notes))
+
+
+def _number(value: object) -> float:
+    """A setting that is a number; 0 where it is chosen otherwise."""
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _hours(seconds: float) -> str:

@@ -306,6 +306,13 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         """Return (n,) how often each identified label has changed; None before the first epoch and after `release`."""
         return None if self._monitor is None else self._monitor.changes
 
+    def check_settings(self) -> None:
+        """Raise UserError for a setting out of range, as `fit` would."""
+        self._check_settings()
+
+    def _check_settings(self) -> None:
+        """Raise UserError for a setting out of range; a method with settings of its own extends it."""
+
     def check_fitted(self) -> None:
         """Raise NotFittedError before `fit` or `restore`."""
         if not hasattr(self, "class_names_"):

@@ -141,6 +141,13 @@ def _by_annotators(signals: ReviewSignals, decided: Decided) -> Scores:
     return 1.0 - _of_identified(signals, signals.votes)
 
 
+def _against_all(signals: ReviewSignals, decided: Decided) -> Scores:
+    """How many more named another label than this one: 1 where all agreed, and on another."""
+    assert signals.votes is not None
+    most = np.maximum.reduceat(signals.votes, signals.sets.indptr[:-1])
+    return most - _of_identified(signals, signals.votes)
+
+
 def _by_neighbours(signals: ReviewSignals, decided: Decided) -> Scores:
     shares = signals.neighbour_shares
     assert shares is not None
@@ -214,6 +221,13 @@ _ALL = (
         "Model against annotators",
         "Examples whose best label was named by the fewest of their annotators.",
         _by_annotators,
+        needs=("votes",),
+    ),
+    Order(
+        "against-all",
+        "Against all annotators",
+        "Examples whose annotators agreed, on another label than the best one.",
+        _against_all,
         needs=("votes",),
     ),
     Order(

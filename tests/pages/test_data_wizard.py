@@ -94,6 +94,17 @@ def test_messy_classes_are_put_in_order_by_two_clicks_and_undone_by_one(open_pag
     assert page.session_state[f"classes-{source.sha256}"] == {}
 
 
+def test_ids_that_stand_twice_can_be_replaced_by_numbers(open_page: Any) -> None:
+    table = "id,width,candidates\na,1.5,x|y\na,2.5,x\nb,3.5,y\n"
+    page = bring(open_page("data"), "twice.csv", table.encode())
+    assert "the same id" in page.error[0].value
+    next(button for button in page.button if button.label == "Number the examples instead").click().run()
+    assert not page.error and figures(page)["Examples"] == "3"
+    next(button for button in page.button if button.label == "Train on this").click().run()
+    data = session.dataset(page.session_state["choice"].source)
+    assert data.row_ids.tolist() == ["0", "1", "2"] and data.extras["id"].tolist() == ["a", "a", "b"]
+
+
 def test_numbered_labels_are_asked_about(open_page: Any) -> None:
     table = "width,label_1,label_2\n1.5,1,0\n2.5,1,1\n3.5,0,1\n"
     page = bring(open_page("data"), "numbered.csv", table.encode())

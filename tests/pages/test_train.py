@@ -44,6 +44,19 @@ def test_from_settings_to_a_run(open_page: Any) -> None:
     assert "7 epochs" in said(page)  # the settings in one line
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "word"), [("epochs", 0, "epochs"), ("weight_decay", 1000.0, "weight decay")]
+)
+def test_start_says_what_is_wrong(open_page: Any, field: str, value: float, word: str) -> None:
+    page = open_page("home")
+    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    page.switch_page("../../pages/train.py").run()
+    page.number_input(key=f"setup_{field}_proden").set_value(value).run()
+    assert not page.exception
+    assert button(page, "Start training").disabled
+    assert word in page.error[0].value
+
+
 def test_a_finished_run_shows_its_final_figures(open_page: Any, finished: Run) -> None:
     page = open_page("train", run=finished.id)
     assert not page.exception

@@ -55,6 +55,7 @@ SMALL = ReviewSignals(
         ("entropy", [1, 3, 2, 4, 0]),
         ("changes", [0, 3, 2, 4, 1]),
         ("annotators", [2, 3, 1, 4, 0]),
+        ("against-all", [2, 3, 4, 1, 0]),
         ("out-of-fold", [0, 1, 2, 3, 4]),
         ("neighbours", [4, 0, 2, 1, 3]),
         ("surprise", [0, 2, 4, 3, 1]),

@@ -11,6 +11,8 @@ import streamlit as st
 
 from pll import formats
 from pll.catalog.sources import Source
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import listing
 from pll.formats.tabular.schema import ROLES, Column, alike, unclear
 from pll.ui.data import loader
@@ -64,6 +66,40 @@ def edited_columns(source: Source) -> Source:
     for sentence in describe_unused_columns(found, said):
         st.caption(f":material/info: {sentence}")
     return replace(source, options={**source.options, "columns": edits}) if edits else source
+
+
+def read_or_number(source: Source) -> PartialLabelDataset | None:
+    """The data, as `loader.read`; where two rows have the same id, offer to number the examples instead.
+
+    Raises:
+        UserError: a small file cannot be read for another reason.
+    """
+    try:
+        return loader.read(source)
+    except UserError as error:
+        if not has_duplicate_ids(error) or source.path is None:
+            raise
+        st.error(plain(str(error)), icon=":material/error:")
+        found = formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
+        names = [column.name for column in found if column.role == "id"]
+        if names:
+            st.button(
+                "Number the examples instead",
+                icon=":material/format_list_numbered:",
+                type="primary",
+                help=f"The column {plain(names[0])} is kept and exported, and every row gets a number.",
+                on_click=_keep_as,
+                args=(source, names[0], "keep"),
+            )
+        return None
+
+
+def _keep_as(source: Source, name: str, role: str) -> None:
+    """Say what a column is; the table of columns begins anew with it."""
+    key = _key(source)
+    st.session_state[_edits_key(source)] = st.session_state.get(_edits_key(source), {}) | {name: role}
+    st.session_state.pop(f"start-{key}", None)
+    st.session_state.pop(key, None)
 
 
 def _annotators_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:

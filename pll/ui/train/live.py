@@ -167,6 +167,7 @@ def views(now: Scene) -> None:
         return
     if looking.view not in names:  # put away, or of no use without the truth
         looking.view = names[0]
+    st.session_state[looking.view_key] = looking.view  # and no default beside it, of which Streamlit would warn
 
     def choose() -> None:
         looking.view = st.session_state[looking.view_key] or looking.view
@@ -174,7 +175,6 @@ def views(now: Scene) -> None:
     st.segmented_control(
         "View",
         names,
-        default=looking.view,
         required=True,
         key=looking.view_key,
         on_change=choose,

@@ -33,8 +33,8 @@ class Server:
         self.url = f"http://localhost:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, patience: float = 60.0) -> None:
-        """Until it answers."""
+    def start(self, patience: float = 240.0) -> None:
+        """Start it, and wait until it answers, at most `patience` seconds (a machine that runs tests may be busy)."""
         options = [f"--server.port={self.port}", "--server.headless=true", "--server.fileWatcherType=none"]
         options += self._options
         with (self.home / "server.log").open("ab") as log:

@@ -238,19 +238,3 @@ def accuracy(predicted: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None) 
     if not known.any():
         return None
     return float((predicted[known] == y[known]).mean())
-
-
-def covering_rate(predicted: npt.NDArray[np.int64], candidates: CandidateSets) -> float:
-    """Share of examples whose predicted label is among their candidates.
-
-    A right prediction always is, a wrong one only by chance: the rate rises with the accuracy wherever the wrong
-    candidates do not follow the features, and needs no true label (it is what PLENCH, ICLR 2025, chooses settings by).
-
-    Args:
-        predicted: (n,) class indices.
-        candidates: n candidate sets, n at least 1.
-
-    >>> covering_rate(np.array([0, 2]), CandidateSets.from_lists([[0, 1], [1]], n_classes=3))
-    0.5
-    """
-    return float(candidates.contains(predicted).mean())

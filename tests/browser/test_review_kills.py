@@ -23,6 +23,6 @@ def sqlite(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.timeout(240)
 def test_what_was_acknowledged_is_there_after_the_server_was_killed(chromium: Any, tmp_path: Path) -> None:
-    found = try_out(chromium, tmp_path, decisions=20, kills=1)
+    found = try_out(chromium, tmp_path, decisions=10, kills=1)
     assert (found.lost, found.doubled, found.shared) == (0, 0, 0)
-    assert (found.decisions, found.acknowledged, found.kills) == (20, 20, 1)
+    assert (found.decisions, found.acknowledged, found.kills) == (10, 10, 1)

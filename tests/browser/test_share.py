@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 pytestmark = pytest.mark.browser
-LINK = "train?link=1&data=digits&flip=binomial&q=0.7&holdout=0.2&seed=3&method=proden&model=linear&epochs=12&lr=0.05"
+LINK = "train?link=1&data=iris&flip=binomial&q=0.3&holdout=0.2&seed=3&method=proden&model=linear&epochs=12&lr=0.05"
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> N
     page.get_by_role("button", name="Navigation between pages").click()
     code.filter(has_text="navigation").wait_for()
     link = code.inner_text().replace("\n", "")
-    assert link.startswith(f"{app}/train?link=1&data=digits") and "run=" not in link
+    assert link.startswith(f"{app}/train?link=1&data=iris") and "run=" not in link
 
     pupil = fresh(link)
     pupil.get_by_text("Finished: 12 epochs.").wait_for()
@@ -107,7 +107,7 @@ def test_a_bad_link_and_a_file_that_has_to_be_given(app: str, fresh: Callable[[s
 
 
 LANES = (
-    "compare?link=1&lanes=proden,proden-naive,pn-oracle&data=digits&flip=binomial&q=0.7&holdout=0.2&seed=3&epochs=12"
+    "compare?link=1&lanes=proden,proden-naive,pn-oracle&data=iris&flip=binomial&q=0.3&holdout=0.2&seed=3&epochs=12"
     "&lr=0.05&lr.2=0.1&threads=1"
 )
 

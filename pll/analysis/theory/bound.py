@@ -229,12 +229,3 @@ def feature_radius(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
             squares = (scaling(rows).flatten(1).double() ** 2).sum(dim=1)
         largest = max(largest, float(squares.max()))
     return math.sqrt(largest + 1)
-
-
-def largest_row_norm(weight: npt.NDArray[np.floating], bias: npt.NDArray[np.floating]) -> float:
-    """max_y ‖(w_y, b_y)‖₂ of a trained linear model: the least Λ whose class holds it.
-
-    >>> largest_row_norm(np.array([[3.0, 0.0], [0.0, 1.0]]), np.array([4.0, 0.0]))
-    5.0
-    """
-    return float(np.sqrt((np.asarray(weight, dtype=np.float64) ** 2).sum(axis=1) + np.asarray(bias) ** 2).max())

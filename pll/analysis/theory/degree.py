@@ -81,11 +81,6 @@ class Degree:
         high = 1.0 if k == m else float(beta.ppf(1 - tail, k + 1, m - k))
         return low, high
 
-    @property
-    def is_small(self) -> bool:
-        """The small ambiguity degree condition, γ < 1, as far as these examples tell."""
-        return self.gamma < 1
-
 
 def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimated: bool) -> Degree:
     """Count which wrong label accompanies which true one.
@@ -99,8 +94,8 @@ def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimate
 
     >>> sets = CandidateSets.from_lists([[0, 1], [0], [1, 2]], 3)
     >>> found = degree(sets, np.array([0, 0, 1]), estimated=False)
-    >>> found.gamma, found.pair, found.together, found.is_small
-    (1.0, (1, 2), (1, 1), False)
+    >>> found.gamma, found.pair, found.together
+    (1.0, (1, 2), (1, 1))
     """
     if candidates.n_classes < 2:
         raise UserError("The ambiguity degree compares two classes; this data has one.")

@@ -46,6 +46,32 @@ function shortened(context, text, width) {
   return cut(kept);
 }
 
+/** The point nearest to (x, y) within `reach` pixels, else null. `placeOf(i)` is where point i of `count` is. */
+function nearestPoint(count, placeOf, x, y, reach) {
+  let best = null;
+  let nearest = reach * reach;
+  for (let i = 0; i < count; i += 1) {
+    const [px, py] = placeOf(i);
+    const distance = (px - x) ** 2 + (py - y) ** 2;
+    if (distance < nearest) [best, nearest] = [i, distance];
+  }
+  return best;
+}
+
+/** The point nearest to (x, y) in the direction of an arrow key, at least `least` pixels ahead; else the cursor. */
+function nextPoint(count, placeOf, cursor, [x, y], [sx, sy], { least, slant }) {
+  let best = cursor;
+  let nearest = Infinity;
+  for (let i = 0; i < count; i += 1) {
+    const [px, py] = placeOf(i);
+    const ahead = (px - x) * sx + (py - y) * sy;
+    const aside = Math.abs((px - x) * sy) + Math.abs((py - y) * sx);
+    if (i === cursor || ahead < least || aside > slant * ahead) continue;
+    if (ahead + 2 * aside < nearest) [best, nearest] = [i, ahead + 2 * aside];
+  }
+  return best;
+}
+
 const percent = (share) => `${Math.round(100 * share)} %`;
 
 class Plot {

@@ -291,29 +291,13 @@ class Star extends Plot {
   }
 
   at(x, y) {
-    let best = null;
-    let nearest = REACH * REACH;
-    for (let i = 0; i < this.x.length; i += 1) {
-      const [px, py] = this.placeOf(i);
-      const distance = (px - x) ** 2 + (py - y) ** 2;
-      if (distance < nearest) [best, nearest] = [i, distance];
-    }
-    return best;
+    return nearestPoint(this.x.length, (i) => this.placeOf(i), x, y, REACH);
   }
 
   /** The nearest example in the direction of an arrow key; from the middle where there is no cursor yet. */
-  next(cursor, [sx, sy]) {
-    const [x, y] = cursor === null ? [this.width / 2, this.middle] : this.placeOf(cursor);
-    let best = cursor;
-    let nearest = Infinity;
-    for (let i = 0; i < this.x.length; i += 1) {
-      const [px, py] = this.placeOf(i);
-      const ahead = (px - x) * sx + (py - y) * sy;
-      const aside = Math.abs((px - x) * sy) + Math.abs((py - y) * sx);
-      if (i === cursor || ahead < 2 || aside > ahead) continue;
-      if (ahead + 2 * aside < nearest) [best, nearest] = [i, ahead + 2 * aside];
-    }
-    return best;
+  next(cursor, direction) {
+    const from = cursor === null ? [this.width / 2, this.middle] : this.placeOf(cursor);
+    return nextPoint(this.x.length, (i) => this.placeOf(i), cursor, from, direction, { least: 2, slant: 1 });
   }
 
   turn(cursor, step) {

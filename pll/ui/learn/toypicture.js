@@ -217,28 +217,12 @@ class ToyPicture extends Plot {
     const ground = this.ground(px, py);
     if (!ground) return null;
     this.panel = ground.k;
-    let best = null;
-    let nearest = REACH * REACH;
-    for (let i = 0; i < this.x.length; i += 1) {
-      const [x, y] = this.placeOf(i);
-      const distance = (x - px) ** 2 + (y - py) ** 2;
-      if (distance < nearest) [best, nearest] = [i, distance];
-    }
-    return best;
+    return nearestPoint(this.x.length, (i) => this.placeOf(i), px, py, REACH);
   }
 
-  next(cursor, [sx, sy]) {
-    const [x, y] = cursor === null ? this.place(this.panel, 0, 0) : this.placeOf(cursor);
-    let best = cursor;
-    let nearest = Infinity;
-    for (let i = 0; i < this.x.length; i += 1) {
-      const [px, py] = this.placeOf(i);
-      const ahead = (px - x) * sx + (py - y) * sy;
-      const aside = Math.abs((px - x) * sy) + Math.abs((py - y) * sx);
-      if (i === cursor || ahead < 1 || aside > 1.5 * ahead) continue;
-      if (ahead + 2 * aside < nearest) [best, nearest] = [i, ahead + 2 * aside];
-    }
-    return best;
+  next(cursor, direction) {
+    const from = cursor === null ? this.place(this.panel, 0, 0) : this.placeOf(cursor);
+    return nextPoint(this.x.length, (i) => this.placeOf(i), cursor, from, direction, { least: 1, slant: 1.5 });
   }
 
   turn(cursor, step) {

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pll.analysis.theory.bound import (
     NotComputable,
     feature_radius,
-    largest_row_norm,
     linear_bound,
     loss_constants,
 )
@@ -82,7 +81,6 @@ def test_the_radius_is_of_scaled_features_and_counts_the_bias() -> None:
     pictures = np.zeros((5000, 1, 2, 2), dtype=np.float32)
     pictures[4999] = 2.0
     assert feature_radius(pictures, fit_scaling(pictures, "none")) == pytest.approx(math.sqrt(17))
-    assert largest_row_norm(np.array([[1.0, 2.0], [0.0, 0.0]]), np.array([2.0, 1.0])) == pytest.approx(3.0)
 
 
 def test_it_scales_as_the_page_says() -> None:

@@ -22,10 +22,10 @@ def test_gamma_names_its_pair_and_its_examples() -> None:
     y = np.array([0, 0, 0, 1, 2])
     found = degree(sets, y, estimated=False)
     assert found.gamma == ambiguity_degree(sets, y) == 1.0
-    assert found.pair == (2, 0) and found.together == (1, 1) and not found.is_small
+    assert found.pair == (2, 0) and found.together == (1, 1)
     without = degree(sets, np.array([0, 0, 0, 1, -1]), estimated=True)
     assert without.gamma == pytest.approx(2 / 3) and without.pair == (0, 1) and without.together == (2, 3)
-    assert without.unlabelled == 1 and without.is_estimated and without.is_small
+    assert without.unlabelled == 1 and without.is_estimated
 
 
 def test_the_worst_pairs_come_in_order() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib.util
 
 
@@ -40,6 +41,11 @@ def has_duplicate_ids(error: BaseException | None) -> bool:
     return False
 
 
+def is_disk_full(error: BaseException) -> bool:
+    """Return whether an error says that a disk, or somebody's share of it, is full."""
+    return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
 def explain(error: BaseException) -> str:
     """Return an error's message for users, with its cause and what to do."""
     if isinstance(error, UserError):
@@ -48,6 +54,12 @@ def explain(error: BaseException) -> str:
         return "The GPU ran out of memory. Use a smaller batch size or model, or train on the CPU."
     if isinstance(error, MemoryError) or "can't allocate memory" in str(error):  # the latter is torch's, on the CPU
         return "The machine ran out of memory. Use a smaller batch size, model or data set."
+    if is_disk_full(error):
+        where = f" while {error.filename} was written" if isinstance(error, OSError) and error.filename else ""
+        return (
+            f"The disk is full{where}. What was saved before is kept, the last checkpoint of a run included. Free some "
+            "space, then go on."
+        )
     if isinstance(error, OSError):
         return f"Reading or writing a file failed: {error}. Check the disk's free space and permissions, then resume."
     return f"Something went wrong that should not have: {type(error).__name__}: {error}. log.txt has the details."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -117,7 +118,8 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
         durable: flush the content to the disk before renaming, so that the file is whole after a power cut too.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f"{PART}{os.getpid()}-{threading.get_ident()}-{path.name}")
+    end = path.name.encode()[-100:].decode(errors="ignore")  # with its suffix; a file system takes 255 bytes
+    temporary = path.with_name(f"{PART}{os.getpid()}-{threading.get_ident()}-{end}")
     try:
         write(temporary)
         if durable:
@@ -126,6 +128,35 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def stored_name(name: str) -> str:
+    """Return the name under which a file of that name can be stored in any file system, with the same suffix.
+
+    >>> stored_name("../a b.csv"), len(stored_name("x" * 300 + ".csv")), stored_name("a\\x00b/")
+    ('a b.csv', 150, 'a_b')
+    """
+    plain = "".join(letter if letter.isprintable() else "_" for letter in Path(name).name) or "file"
+    suffix = Path(plain).suffix if len(Path(plain).suffix.encode()) <= 20 else ""
+    stem = plain.removesuffix(suffix) if suffix else plain
+    return stem.encode()[: 150 - len(suffix.encode())].decode(errors="ignore") + suffix
+
+
+def check_free_space(folder: Path, needed: int, what: str) -> None:
+    """Raise UserError where a disk has less free space than work will need.
+
+    Args:
+        folder: where it will be written; need not exist.
+        needed: bytes.
+        what: clause for the message, as in "The label weights of all epochs".
+    """
+    there = next((parent for parent in (folder, *folder.absolute().parents) if parent.exists()), None)
+    free = needed if there is None else shutil.disk_usage(there).free
+    if free < needed:
+        raise UserError(
+            f"The disk of {folder} has {free / 1e6:,.0f} MB left, but {what} may take {needed / 1e6:,.0f} MB. Free "
+            "some space first, or choose a folder on another disk."
+        )
 
 
 def remove_parts(folder: Path) -> None:

@@ -56,7 +56,7 @@ def fit(options: FitOptions) -> int:
     """Train one method into a run folder; ends by printing one JSON line of the final metrics.
 
     Returns:
-        0, or 130 where Ctrl-C stopped it before its end.
+        0, or 128 + the number of the signal that stopped it before its end: 130 after Ctrl-C, 143 after SIGTERM.
     """
     folder = RunFolder(Path(options.out))
     config = _run_config(options)
@@ -75,7 +75,7 @@ def fit(options: FitOptions) -> int:
                 return 0
         else:
             folder.create(config)
-        with _progress() as (on_ready, on_record, on_search), _stop_on_interrupt() as hook:
+        with _progress() as (on_ready, on_record, on_search), _stop_on_signal() as hook:
             outcome = runner.run(
                 folder,
                 load=partial(_load, folder, hook),
@@ -89,7 +89,7 @@ def fit(options: FitOptions) -> int:
     print_result(**outcome.metrics, health=outcome.health)
     if outcome.state == "stopped":
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
-        return INTERRUPTED
+        return INTERRUPTED if hook.signal is None else 128 + hook.signal
     return 0
 
 
@@ -181,6 +181,21 @@ def _said(option: str, options: dict[str, Any]) -> str:
     return f"with {option}" if options[option] is True else f"with {option} {options[option]}"
 
 
+class _Stop:
+    """Whether a signal has asked the training to stop.
+
+    Attributes:
+        signal: its number; None as long as there was none.
+    """
+
+    signal: int | None = None
+
+    def __call__(self) -> None:
+        """Raise `StopTraining` once there was a signal: the hook of a run."""
+        if self.signal is not None:
+            raise StopTraining
+
+
 @contextmanager
 def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer, runner.Searching]]:
     """Show a progress bar of epochs with rate and time left, once their number is known."""
@@ -215,22 +230,26 @@ def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer, runner.Searc
 
 
 @contextmanager
-def _stop_on_interrupt() -> Iterator[Callable[[], None]]:
-    """Make Ctrl-C stop before the next batch and keep what was learnt; a second one interrupts at once."""
-    pressed = threading.Event()
+def _stop_on_signal() -> Iterator[_Stop]:
+    """Make Ctrl-C, SIGTERM and SIGHUP stop before the next batch and keep what was learnt.
 
-    def on_signal(*_: object) -> None:
-        pressed.set()
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    Docker and Slurm end a process by SIGTERM, a connection that is lost by SIGHUP. The second signal ends it at once.
+    """
+    stop = _Stop()
+    before: dict[int, Any] = {}
 
-    def hook() -> None:
-        if pressed.is_set():
-            raise StopTraining
+    def on_signal(number: int, _: object) -> None:
+        stop.signal = number
+        for name, earlier in before.items():
+            signal.signal(name, earlier)
 
-    in_main = threading.current_thread() is threading.main_thread()
-    before = signal.signal(signal.SIGINT, on_signal) if in_main else None
+    names = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is threading.main_thread():
+        for name in names:
+            if signal.getsignal(name) is not signal.SIG_IGN or name == signal.SIGINT:  # `nohup` ignores SIGHUP
+                before[name] = signal.signal(name, on_signal)
     try:
-        yield hook
+        yield stop
     finally:
-        if in_main:
-            signal.signal(signal.SIGINT, before)
+        for name, earlier in before.items():
+            signal.signal(name, earlier)

@@ -22,7 +22,7 @@ import click
 
 from pll import __version__
 from pll.cli import INTERRUPTED
-from pll.errors import UserError
+from pll.errors import UserError, explain, is_disk_full
 from pll.paths import app_root
 
 DATA = "a file of any format, a folder of pictures, or a name that the command datasets lists"
@@ -95,7 +95,7 @@ class Commands(click.Group):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left is not for anybody
             ctx.exit(0)
         except OSError as error:
-            raise Refusal(f"reading or writing failed: {error}") from error
+            raise Refusal(explain(error) if is_disk_full(error) else f"reading or writing failed: {error}") from error
         ctx.exit(status or 0)
 
 

@@ -25,6 +25,7 @@ from pll.store.tables import Claim, Event
 BATCH = "batch"
 """Name of the queue under which the examples of a batch are claimed."""
 MOST_SHOWN = 50
+LONGEST_LABEL = 200
 """Candidates whose weights are stored with a decision."""
 
 Rows = npt.NDArray[np.int64]
@@ -352,6 +353,10 @@ class Desk:
             at=review.clock(),
         )
         event = replace(event, after=review.label_with(event))
+        if label is not None and len(label) > LONGEST_LABEL and label not in review.root.candidates.class_names:
+            raise UserError(
+                f"The new label has {len(label):,} characters; a class name has at most {LONGEST_LABEL}. Shorten it."
+            )
         check_event(event)
         return event
 

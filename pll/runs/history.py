@@ -72,7 +72,7 @@ class HistoryWriter:
     ) -> None:
         self.folder = folder
         self._y = y
-        self._most_frames = min(MAX_FRAMES, max(MIN_FRAMES, budget // (4 * candidates.nnz)))
+        self._most_frames = most_frames(candidates.nnz, budget)
         (folder / "frames").mkdir(parents=True, exist_ok=True)
         if not (folder / "tracked.npy").exists():
             save_array(folder / "tracked.npy", choose_tracked(len(candidates), tracked))
@@ -312,6 +312,16 @@ class History:
         flat = np.fromfile(file, dtype="<f4") if file.exists() else np.empty(0, dtype="<f4")
         complete = len(flat) // width  # without a row that is being written
         return flat[: complete * width].reshape(complete, width)
+
+
+def most_frames(nnz: int, budget: int = FRAME_BUDGET) -> int:
+    """Return the number of frames that are kept at most."""
+    return min(MAX_FRAMES, max(MIN_FRAMES, budget // (4 * nnz)))
+
+
+def history_bytes(nnz: int, epochs: int) -> int:
+    """Return about how many bytes the history of a run takes."""
+    return 4 * nnz * min(epochs + 2, most_frames(nnz) + 2)
 
 
 def rebuild_table(history: History, name: str, epochs: int, y: npt.NDArray[np.int64] | None) -> None:

@@ -25,13 +25,13 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.formats.classes import with_classes
-from pll.io import Progress, remove_parts
+from pll.io import Progress, check_free_space, remove_parts
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.deep import DeepEstimator
 from pll.methods.persistence import save_model, warm_start
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, State
-from pll.runs.history import HistoryWriter
+from pll.runs.history import HistoryWriter, history_bytes
 from pll.runs.labels_table import label_table, labels_frame, predicted_frame, write_labels
 from pll.runs.manifest import THINNED, DamagedError, Manifest, damages, matches
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
@@ -216,6 +216,7 @@ class _Fitting:
         first = self._warm_start()
         if first is None and self.estimator.takes_prior:
             first = train.prior
+        self._check_space()
         checkpoint = self._rewind_to_checkpoint(first)
         if self.on_ready is not None:
             self.on_ready(self.parts, self.estimator)
@@ -344,6 +345,10 @@ class _Fitting:
         found = warm_start(self.estimator, parent, self.parts.train)
         self.folder.log(f"{'continues' if found is not None else 'cannot continue'} the model of {parent.name}")
         return found
+
+    def _check_space(self) -> None:
+        needed = history_bytes(self.parts.train.sets().nnz, self.estimator.total_epochs())
+        check_free_space(self.folder.path, needed, "the label weights of all epochs")
 
     def _rewind_to_checkpoint(self, first: Weights | None = None) -> dict[str, Any] | None:
         checkpoint = self.folder.checkpoint()

@@ -25,7 +25,7 @@ from pll.errors import UserError, require_extra
 from pll.io import write_atomically
 from pll.paths import candid_home
 
-BUSY_SECONDS = 30
+BUSY_SECONDS = 10
 """How long a writer of SQLite waits for another."""
 
 FILE = "reviews.sqlite3"

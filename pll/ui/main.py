@@ -4,7 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pll.errors import UserError
+from pll.errors import UserError, explain
 from pll.paths import app_root
 from pll.ui import login, session
 from pll.ui.format import plain
@@ -22,8 +22,8 @@ session.settle_address()
 page = st.navigation([st.Page(**page) for page in PAGES.values()], position="hidden" if hides_navigation() else "top")
 try:
     page.run()
-except UserError as error:  # a damaged run, a full disk: what is on the page already stays
-    st.error(plain(str(error)), icon=":material/error:")
+except (UserError, OSError) as error:  # a damaged run, a full disk: what is on the page already stays
+    st.error(plain(explain(error)), icon=":material/error:")
 login.menu()
 login.go_back()
 session.address_is_sent()

@@ -16,9 +16,9 @@ from pll.analysis.protocol import prepare
 from pll.annotations import Rule
 from pll.catalog.sources import Source, by_rule
 from pll.dataset import PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import UserError, explain
 from pll.formats.classes import with_classes
-from pll.io import Progress, write_atomically
+from pll.io import Progress, stored_name, write_atomically
 from pll.paths import candid_home
 from pll.runs.comparison import Comparison
 from pll.runs.personal import PersonalRegistry
@@ -273,9 +273,12 @@ def uploads_folder() -> Path:
 def remember_upload(name: str, content: bytes) -> Source:
     """Keep an uploaded file, under its hash, and say where it is."""
     digest = hashlib.sha256(content).hexdigest()
-    file = uploads_folder() / digest[:16] / Path(name).name
+    file = uploads_folder() / digest[:16] / stored_name(name)
     if not file.exists():
-        write_atomically(file, lambda temporary: temporary.write_bytes(content))
+        try:
+            write_atomically(file, lambda temporary: temporary.write_bytes(content))
+        except OSError as error:
+            raise UserError(f"{Path(name).name} cannot be kept: {explain(error)}") from error
     source = Source(name=Path(name).name, path=str(file), sha256=digest)
     st.session_state["upload"] = source
     return source

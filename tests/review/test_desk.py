@@ -140,6 +140,7 @@ def test_what_makes_no_sense_is_refused_and_nothing_is_stored(review: ReviewSess
         ("unsure", "cat", "takes no label"),
         ("guess", None, "no decision called 'guess'"),
         ("other", "a\x00b", "NUL"),
+        ("other", "x" * 1_000_000, "at most 200"),
         ("accept", "cat", "Desk.accept"),
     ):
         with pytest.raises(UserError, match=says):

@@ -28,7 +28,9 @@ def pressed(key: str, act: Callable[[Any], None]) -> Callable[[], None]:
     """What the component calls: passes the message on."""
 
     def callback() -> None:
-        act(st.session_state[key].get("act"))
+        sent = st.session_state.get(key)
+        if sent is not None:  # after an error of the page the component is mounted anew, and sends again
+            act(sent.get("act"))
 
     return callback
 

@@ -10,7 +10,7 @@ import pytest
 from pll.errors import UserError
 from pll.review.orders import DEFAULT
 from pll.ui.review.payload import ordered
-from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab
+from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab, pressed
 
 _nonces = (f"n{k}" for k in itertools.count())
 
@@ -198,3 +198,11 @@ def test_what_went_wrong_is_said_until_the_next_message(what: str, problem: str)
     assert (heard.problem, heard.ack) == (problem, "a")
     heard.act({"nonce": "b", "what": what})
     assert heard.problem == ""
+
+
+def test_a_message_of_a_component_that_is_gone_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+    monkeypatch.setattr("streamlit.session_state", {"there": {"act": 1}})
+    pressed("gone", seen.append)()  # after an error of the page, its state is no longer there
+    pressed("there", seen.append)()
+    assert seen == [1]

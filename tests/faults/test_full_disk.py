@@ -1,0 +1,73 @@
+"""A disk that is full at some write: it is said in words, what was saved stays, and the run goes on to the same result.
+
+The limit on the size of a file (RLIMIT_FSIZE) lets a write fail in its middle, as a full disk does.
+"""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from pll.errors import UserError
+from pll.io import PART, check_free_space, stored_name, write_atomically
+from pll.runs import runner
+from pll.runs.folder import RunFolder
+from tests.run_helpers import config, result_of, write_data
+
+
+@contextmanager
+def files_at_most(size: int) -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_data(tmp_path_factory.mktemp("data") / "small.npz")
+
+
+@pytest.mark.parametrize("size", [200, 600, 900, 1200, 2500, 5000, 8000])
+def test_a_run_on_a_full_disk_says_so_and_goes_on_to_the_same_bits(
+    size: int, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runner, "CHECKPOINT_EVERY", 0.0)  # a checkpoint at every mini-batch
+    whole, folder = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "run")
+    for one in (whole, folder):
+        one.create(config(data, params={"epochs": 3}))
+    runner.run(whole)
+    with files_at_most(size), pytest.raises(UserError, match=r"[Ff]ull"):
+        runner.run(folder)
+    assert not list(folder.path.rglob(f"{PART}*"))
+    runner.run(folder)
+    assert result_of(folder) == result_of(whole)
+
+
+def test_a_file_that_cannot_be_written_whole_stays_as_it_was(tmp_path: Path) -> None:
+    file = tmp_path / "results.csv"
+    file.write_text("old")
+    with files_at_most(100), pytest.raises(OSError):
+        write_atomically(file, lambda part: part.write_text("x" * 1000))
+    assert file.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_too_little_space_is_said_before_the_work(tmp_path: Path) -> None:
+    check_free_space(tmp_path / "not" / "yet", 1, "a little")
+    with pytest.raises(UserError, match=r"MB left, but all epochs may take 1,000,000,000 MB"):
+        check_free_space(tmp_path, 10**15, "all epochs")
+
+
+@pytest.mark.parametrize("name", ["x" * 300 + ".csv", "ä" * 200 + ".parquet", "a" * 250])
+def test_a_name_that_no_file_system_takes_is_shortened(name: str, tmp_path: Path) -> None:
+    kept = stored_name(name)
+    assert Path(kept).suffix == Path(name).suffix
+    write_atomically(tmp_path / kept, lambda part: part.write_text("content"))
+    assert (tmp_path / kept).read_text() == "content"

@@ -444,8 +444,6 @@ def forecast_decisions(
     Args:
         order, controls, answers: as for `cut_of`; the answered controls are the first ones of the draw.
     """
-    from scipy.stats import hypergeom
-
     n, k_all, k = len(order), len(controls), int((answers != UNANSWERED).sum())
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
@@ -458,14 +456,23 @@ def forecast_decisions(
     if k == k_all:
         found = decisions(wrong[min(tolerated, len(wrong) - 1)])
         return DecisionsForecast(found, found, found, 1.0)
-    rest = (1 - coverage) / 2
-    fewest, most = (int(hypergeom.ppf(q, k_all, min(tolerated + 1, k_all), k)) for q in (rest, 1 - rest))
+    fewest, most = _band_ranks(k_all, min(tolerated + 1, k_all), k, coverage)
     early = 0 if fewest == 0 else wrong[min(fewest, len(wrong)) - 1]
     late = wrong[min(most, len(wrong) - 1)]
     rank = (tolerated + 1) * k / k_all  # expected rank of the cut among the answered
     known = np.concatenate([[0], wrong]).astype(np.float64)
     middle = np.interp(rank, np.arange(len(known)), known)
     return DecisionsForecast(decisions(late), decisions(min(max(middle, early), late)), decisions(early), coverage)
+
+
+@lru_cache(maxsize=4096)
+def _band_ranks(controls: int, marked: int, answered: int, coverage: float) -> tuple[int, int]:
+    """How many of `marked` controls are among the answered ones: lower and upper limit."""
+    from scipy.stats import hypergeom
+
+    rest = (1 - coverage) / 2
+    fewest, most = (int(hypergeom.ppf(q, controls, marked, answered)) for q in (rest, 1 - rest))
+    return fewest, most
 
 
 # ---- reviewers who err -----------------------------------------------------------------------------------------------

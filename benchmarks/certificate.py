@@ -1,0 +1,322 @@
+"""Measure the promise about all labels (pll.review.promise) for docs/certificate.md: `python -m benchmarks.certificate`.
+
+Simulated reviews of real labels: every review shuffles the ties anew and draws its controls, a reviewer who knows the
+truth answers. Counted are broken promises, labels that nobody needs to look at, whether the forecast's band held, and
+the same with re-ranking. `--cache` keeps the labels of trained models; `--sims` is the number of reviews in each cell.
+Data is looked for in the folders of PLL_DATA_PATH; sets that are not there are left out, and the table says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from benchmarks.review_settings import SETTINGS, load, train
+from pll.catalog.files import search_roots
+from pll.errors import UserError
+from pll.io import save_array, write_text
+from pll.review import promise as pr
+from pll.review.evidence import Ints
+from pll.review.reranking import leaving_order, pool_features
+from pll.weights import sharpness
+
+ERRORS = (0.03, 0.05, 0.1)
+START, END = "<!-- figures: python -m benchmarks.certificate -->\n", "<!-- end of figures -->\n"
+ASKED = 1 / 3
+"""Share of the controls answered when the forecast is made."""
+TIES = 5
+"""Orders of ties that re-ranking is repeated with."""
+
+Flags = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Labels of one dataset and whether they are wrong."""
+
+    name: str
+    wrong: Flags
+    confidence: npt.NDArray[np.float64]
+    labels: npt.NDArray[np.str_]
+    features: npt.NDArray[np.float32] | None = None
+    texts: tuple[str, ...] | None = None
+    worst: bool = False
+
+
+def datasets(cache: Path) -> Iterator[Labels]:
+    """Those that are there; then orders that are as bad as they can be."""
+    stance = _stance()
+    if stance is not None:
+        yield stance
+    imagenet = _imagenet()
+    if imagenet is not None:
+        yield imagenet
+    for name, setting in (
+        ("digits", "digits 0.7"),
+        ("Lost", "lost"),
+        ("MNIST", "mnist 0.7"),
+        ("CIFAR-10H", "cifar10h"),
+    ):
+        try:
+            yield _trained(name, setting, cache)
+        except (UserError, FileNotFoundError) as error:
+            print(f"{name} is left out: {error}")
+    if stance is not None:
+        up = np.linspace(1, 0, len(stance.wrong))
+        upside_down = np.where(stance.wrong, 1 + up, up)
+        yield replace(stance, name="stance, wrong ones first", confidence=upside_down, worst=True)
+        yield replace(stance, name="stance, all tied", confidence=np.ones(len(stance.wrong)), worst=True)
+    plan = pr.plan_dataset(2000, 0.05)
+    wrong = np.zeros(2000, dtype=np.bool_)
+    wrong[: plan.allowed + 1 + plan.tolerated] = True
+    even = np.random.default_rng(0).permutation(np.linspace(0, 1, 2000))
+    yield Labels("2,000, one wrong too many", wrong, even, np.full(2000, "a"), worst=True)
+
+
+def _file(name: str) -> Path | None:
+    found = [root / "votes" / name for root in search_roots()]
+    return next((path for path in found if path.exists()), None)
+
+
+def _stance() -> Labels | None:
+    path = _file("gpt_stance.csv")
+    if path is None:
+        return None
+    frame = pd.read_csv(path)
+    given = frame["Yhat (GPT4o)"]
+    return Labels(
+        "stance",
+        (given != frame["Y"]).to_numpy(),
+        frame["confidence"].to_numpy(float),
+        given.to_numpy(dtype=np.str_),
+        texts=tuple(frame["text"].astype(str)),
+    )
+
+
+def _imagenet() -> Labels | None:
+    path = _file("gpt_imagenet.csv")
+    if path is None:
+        return None
+    frame = pd.read_csv(path).sample(10_000, random_state=0)
+    wrong, given = (frame["Yhat"] != frame["Y"]).to_numpy(), frame["Yhat"].to_numpy(dtype=np.str_)
+    return Labels("ImageNet 10,000", wrong, frame["confidence"].to_numpy(float), given)
+
+
+def _trained(name: str, setting_name: str, cache: Path) -> Labels:
+    setting = SETTINGS[setting_name]
+    setting = replace(setting, params=setting.params | {"epochs": 100})
+    data = load(setting, 0)
+    file = cache / f"certificate-{setting_name.replace(' ', '-')}.npy"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        save_array(file, train(setting, data, data.sets(), 0)[0])
+    sharp = sharpness(np.load(file, allow_pickle=False), data.sets())
+    assert data.y is not None
+    given = np.array(data.class_names)[sharp.identified]
+    return Labels(name, sharp.identified != data.y, sharp.confidence.astype(float), given, features=data.X)
+
+
+# ---- the rule --------------------------------------------------------------------------------------------------------
+
+
+def simulate(labels: Labels, sims: int, errors: tuple[float, ...], seed: int = 0) -> pd.DataFrame:
+    """A row an error: broken promises, labels unseen, coverage of the forecast, the oracle."""
+    rng = np.random.default_rng(seed)
+    n, wrong = len(labels.wrong), labels.wrong
+    plans = [pr.plan_dataset(n, error) for error in errors]
+    joint = [pr.joint_tolerated(n, plan.controls, level=plan.level) for plan in plans]
+    sums = np.zeros((len(plans), 5))
+    for _ in range(sims):
+        order = np.lexsort((rng.random(n), -labels.confidence))
+        until = np.cumsum(wrong[order])
+        drawn = rng.permutation(n)
+        for k, plan in enumerate(plans):
+            controls = drawn[: plan.controls]
+            answers = np.where(wrong[controls], pr.WRONG, pr.RIGHT).astype(np.int8)
+            cut = pr.cut_of(order, controls, answers, plan.tolerated)
+            stays = (until[cut.accepted - 1] if cut.accepted else 0) - cut.wrong_inside
+            partly = answers.copy()
+            partly[int(ASKED * len(controls)) :] = pr.UNANSWERED
+            band = pr.forecast_decisions(order, controls, partly, plan.tolerated)
+            oracle = np.searchsorted(until, plan.allowed, side="right")
+            sums[k] += (
+                stays > plan.allowed,
+                cut.unseen,
+                band.low <= n - cut.unseen <= band.high,
+                oracle,
+                _any_broken(until, order, controls, answers, joint[k]),
+            )
+    found = pd.DataFrame(sums / sims, columns=["broken", "unseen", "covered", "oracle", "curve"])
+    found[["unseen", "oracle"]] /= n
+    found.insert(0, "plan", [f"{plan.tolerated}, {plan.controls:,}" for plan in plans])
+    found.insert(0, "error", errors)
+    found.insert(0, "labels", labels.name)
+    return found.assign(n=n, rate=wrong.mean(), attained=[plan.attained for plan in plans], worst=labels.worst)
+
+
+def _any_broken(until: Ints, order: Ints, controls: Ints, answers: pr.Answers, joint: dict[float, int]) -> bool:
+    n = len(order)
+    place = np.empty(n, dtype=np.int64)
+    place[order] = np.arange(n)
+    hits = np.sort(place[controls[answers == pr.WRONG]])
+    for error, c in joint.items():
+        cut = n if len(hits) <= c else int(hits[c])
+        stays = (until[cut - 1] if cut else 0) - min(len(hits), c)
+        if stays > pr.allowed_wrong(n, error):
+            return True
+    return False
+
+
+# ---- re-ranking ------------------------------------------------------------------------------------------------------
+
+
+def reranked(labels: Labels, sims: int, errors: tuple[float, ...]) -> pd.DataFrame:
+    """A row an error: labels unseen and broken promises, static and re-ranked, either draw.
+
+    The order is a function of answers and not of the draw, so that one order serves many draws.
+    """
+    n, ids = len(labels.wrong), [str(i) for i in range(len(labels.wrong))]
+    static, changed = [], []
+    for seed in range(TIES):
+        order = pr.dataset_order(labels.confidence, seed, ids)
+        rows = pool_features(order, labels.confidence, labels.labels, labels.features, labels.texts)
+        static.append(order)
+        changed.append(leaving_order(rows, lambda left: labels.wrong[left])[::-1])
+    found = []
+    for error in errors:
+        fixed, independent = pr.plan_dataset(n, error), pr.plan_dataset(n, error, draw="independent")
+        kinds = {
+            "static": draws(labels.wrong, static, fixed, sims),
+            "reranked": draws(labels.wrong, changed, fixed, sims),
+            "independent": draws(labels.wrong, changed, independent, sims),
+        }
+        row = {f"{name} {what}": value for name, pair in kinds.items() for what, value in zip(WHAT, pair, strict=True)}
+        found.append({"labels": labels.name, "error": error} | row)
+    return pd.DataFrame(found)
+
+
+WHAT = ("unseen", "broken")
+
+
+def draws(
+    wrong: Flags, orders: list[Ints], plan: pr.DatasetPlan, sims: int, peek: Literal["no", "yes"] = "no"
+) -> tuple[float, float]:
+    """(labels unseen, promises broken), shares over many draws on these orders.
+
+    Args:
+        peek: let wrong controls leave the pool first, which nothing may do.
+    """
+    rng, n = np.random.default_rng(1), len(wrong)
+    unseen = broken = 0
+    for sim in range(sims):
+        order = orders[sim % len(orders)]
+        inside = np.zeros(n, dtype=np.bool_)
+        if plan.draw == "fixed":
+            inside[rng.choice(n, plan.controls, replace=False)] = True
+        else:
+            inside = rng.random(n) < plan.controls / n
+        if peek == "yes":
+            order = order[np.argsort((wrong & inside)[order], kind="stable")]
+        hits = np.flatnonzero((wrong & inside)[order])
+        cut = n if len(hits) <= plan.tolerated else int(hits[plan.tolerated])
+        unseen += cut - int(inside[order[:cut]].sum())
+        broken += int(wrong[order[:cut]].sum()) - min(len(hits), plan.tolerated) > plan.allowed
+    return unseen / sims / n, broken / sims
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def table(header: list[str], rows: list[list[str]]) -> str:
+    """A table of Markdown."""
+    return "\n".join(["| " + " | ".join(cells) + " |" for cells in [header, ["---"] * len(header), *rows]]) + "\n"
+
+
+def report(static: pd.DataFrame, changed: pd.DataFrame, peeking: float, sims: int) -> str:
+    """What stands between the two marks of docs/certificate.md."""
+    rows = [
+        [
+            str(row.labels),
+            f"{row.n:,}",
+            f"{row.rate:.1%}",
+            f"{row.error:g}",
+            str(row.plan),
+            f"{row.attained:.2%}",
+            f"{row.broken:.2%}",
+            f"{row.unseen:.1%}",
+            f"{row.oracle:.1%}",
+            f"{row.covered:.1%}",
+            f"{row.curve:.2%}",
+        ]
+        for row in static.itertuples()
+    ]
+    header = [
+        *("labels", "n", "wrong", "ε", "c, K", "attained α", "broken"),
+        *("nobody looks at", "knowing the truth", "forecast held", "curve broken"),
+    ]
+    pooled, most = static["broken"].mean(), static["broken"].max()
+    covered, curve = static["covered"], static["curve"]
+    again = [
+        [
+            str(row["labels"]),
+            f"{row['error']:g}",
+            *(f"{row[f'{name} unseen']:.1%}" for name in ("static", "reranked", "independent")),
+            *(f"{row[f'{name} broken']:.2%}" for name in ("reranked", "independent")),
+        ]
+        for row in changed.to_dict("records")
+    ]
+    worst = (changed["reranked unseen"] - changed["static unseen"]).min()
+    return "\n".join(
+        [
+            f"**{len(static)} cells of {sims:,} simulated reviews each**: {pooled:.2%} of the promises were broken in "
+            f"all, {most:.2%} in the cell with the most (5 % promised). The forecast, made when a third of the controls "
+            f"was answered, held the final number of decisions in {covered.mean():.1%} of the reviews, "
+            f"{covered.min():.1%} in the cell with the fewest. A point of the joint curve was broken in "
+            f"{curve.mean():.2%} of the reviews, {curve.max():.2%} at most.\n",
+            table(header, rows),
+            "**Re-ranking**, share of labels that nobody looks at (and promises broken):\n",
+            table(
+                ["labels", "ε", "static", "re-ranked", "independent draws", "broken", "broken, independent"],
+                again,
+            ),
+            f"The largest loss against the static order is {max(0.0, -worst):.1%} of the labels (difference of means). "
+            f"A ranking that peeks (wrong controls inside leave first; stance, ε = 5 %) breaks {peeking:.1%} of its "
+            "promises.\n",
+        ]
+    )
+
+
+def main() -> None:
+    """Measure, print, and write into the document."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sims", type=int, default=4000)
+    parser.add_argument("--cache", type=Path, default=Path(".cache/benchmarks"))
+    parser.add_argument("--out", type=Path, default=Path("docs/certificate.md"))
+    options = parser.parse_args()
+    static, changed, peeking = [], [], float("nan")
+    for labels in datasets(options.cache):
+        errors = (0.05,) if labels.worst else ERRORS
+        static.append(simulate(labels, options.sims, errors))
+        print(static[-1].to_string(), flush=True)
+        if not labels.worst:
+            changed.append(reranked(labels, options.sims, errors))
+            print(changed[-1].to_string(), flush=True)
+        if labels.name == "stance":
+            plan = pr.plan_dataset(len(labels.wrong), 0.05, draw="independent")
+            order = pr.dataset_order(labels.confidence, 0, [str(i) for i in range(len(labels.wrong))])
+            peeking = draws(labels.wrong, [order], plan, options.sims, "yes")[1]
+    figures = report(pd.concat(static), pd.concat(changed), peeking, options.sims)
+    text = options.out.read_text(encoding="utf-8")
+    before, rest = text.split(START)
+    write_text(options.out, before + START + "\n" + figures + "\n" + END + rest.split(END)[1])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,4 +1,4 @@
-"""Measure the promise about all labels (pll.review.promise) for docs/certificate.md: `python -m benchmarks.certificate`.
+"""Measure the promise about all labels, for docs/certificate.md: `python -m benchmarks.certificate`.
 
 Simulated reviews of real labels: every review shuffles the ties anew and draws its controls, a reviewer who knows the
 truth answers. Counted are broken promises, labels that nobody needs to look at, whether the forecast's band held, and
@@ -279,7 +279,7 @@ def report(static: pd.DataFrame, changed: pd.DataFrame, peeking: float, sims: in
             f"all, {most:.2%} in the cell with the most (5 % promised). The forecast, made when a third of the controls "
             f"was answered, held the final number of decisions in {covered.mean():.1%} of the reviews, "
             f"{covered.min():.1%} in the cell with the fewest. A point of the joint curve was broken in "
-            f"{curve.mean():.2%} of the reviews, {curve.max():.2%} at most.\n",
+            f"{curve.mean():.2%} of the reviews ({curve.max():.2%} at most).\n",
             table(header, rows),
             "**Re-ranking**, share of labels that nobody looks at (and promises broken):\n",
             table(

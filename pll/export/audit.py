@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.io import write_atomically
+from pll.store.chain import broken_links
 from pll.store.tables import Event, RoundRecord
 
 ROUND = "round"
@@ -17,9 +18,10 @@ ROUND = "round"
 
 AUDIT = (
     *("event", "at", "reviewer", "verified", "kind", "id", "label", "before", "after", "seconds", "undone"),
-    *("undoes", "batch", "control", "blind", "queue", "position", "shown", "note", "run", "round"),
+    *("undoes", "batch", "control", "blind", "queue", "position", "shown", "note", "run", "round", "hash"),
 )
-"""The columns. `event` numbers them; `id` is the example's; times are UTC; `shown` are candidates and their weights."""
+"""The columns. `event` numbers them; `id` is the example's; times are UTC; `shown` are candidates and their weights; `hash`
+binds all columns but `event` and `undone`, and the events before (`pll.store.chain`)."""
 
 
 def audit_rows(events: Sequence[Event], rounds: Sequence[RoundRecord] = ()) -> list[dict[str, Any]]:
@@ -60,16 +62,15 @@ def write_audit_jsonl(events: Sequence[Event], path: Path, rounds: Sequence[Roun
     write_atomically(path, write)
 
 
+def altered_events(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Rows of audit.jsonl that do not fit their hash: they were altered, or a row before them was removed."""
+    events = [row for row in rows if row.get("kind") != ROUND]
+    kept = [{name: value for name, value in row.items() if name not in ("event", "undone")} for row in events]
+    return [events[position] for position in broken_links(kept, some_without=True)]
+
+
 def _row(event: Event, *, undone: bool) -> dict[str, Any]:
-    plain = {name: getattr(event, name) for name in AUDIT if hasattr(event, name)}
-    made = {
-        "event": event.id,
-        "at": event.at.isoformat(),
-        "id": event.example,
-        "undone": undone,
-        "shown": [list(pair) for pair in event.shown],
-    }
-    found = plain | made
+    found = event.content() | {"event": event.id, "undone": undone, "hash": event.hash}
     return {name: found[name] for name in AUDIT}
 
 

@@ -18,8 +18,9 @@ from sqlalchemy import Connection
 
 from pll.errors import UserError
 from pll.store import tables
+from pll.store.chain import START, entry_hash
 from pll.store.database import Database
-from pll.store.tables import Claim, Event, Opened, ReviewRecord, RoundRecord
+from pll.store.tables import Claim, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
 
 _EVENT_COLUMNS = tuple(field.name for field in fields(Event))
 _CLAIM_COLUMNS = tuple(field.name for field in fields(Claim))
@@ -70,14 +71,37 @@ class Reader:
         found = self._db.execute(query.order_by(table.number)).mappings().all()
         return [_round(row, self.controls(row["number"])) for row in found]
 
+    def promises(self) -> list[PromiseRecord]:
+        """Promises about all labels, in the order in which they were made."""
+        table = tables.promise.c
+        query = sa.select(tables.promise).where(table.review == self.review_id).order_by(table.number)
+        return [_promise(row) for row in self._db.execute(query).mappings()]
+
+    def last_hash(self) -> str:
+        """Hash of the last event; where that was stored without one, the chain is gone through."""
+        table = tables.event.c
+        query = sa.select(table.hash).where(table.review == self.review_id).order_by(table.id.desc()).limit(1)
+        found = self._db.execute(query).first()
+        if found is None:
+            return START
+        last = found[0]
+        if last is not None:
+            return str(last)
+        before = START
+        for event in self.events():
+            before = event.hash or entry_hash(before, event.content())
+        return before
+
     def marks(self) -> tuple[object, ...]:
-        """Changes with the settings of the review, its rounds and their controls: whoever knows these is up to date."""
+        """Changes with the settings, rounds, controls and promises of the review: whoever knows these is up to date."""
         rounds, controls, own = tables.round_.c, tables.control.c, tables.review.c
+        promises = tables.promise.c
         query = sa.select(
             own.overlap,
             own.overlap_share,
             own.mix,
             sa.select(sa.func.max(rounds.number)).where(rounds.review == self.review_id).scalar_subquery(),
+            sa.select(sa.func.max(promises.number)).where(promises.review == self.review_id).scalar_subquery(),
             sa.select(sa.func.max(controls.position))
             .where(
                 controls.review == self.review_id,
@@ -120,6 +144,7 @@ class Transaction(Reader):
         """Store an event; returns its id."""
         values = {name: getattr(event, name) for name in _EVENT_COLUMNS if name != "id"}
         values["shown"] = [list(pair) for pair in event.shown]
+        values["hash"] = entry_hash(self.last_hash(), event.content())
         query = sa.insert(tables.event).values(**values).returning(tables.event.c.id)
         return int(self._db.execute(query).scalar_one())
 
@@ -139,6 +164,11 @@ class Transaction(Reader):
         ]
         if made:
             self._db.execute(sa.insert(tables.control), made)
+
+    def open_promise(self, record: PromiseRecord) -> None:
+        """Store a new promise about all labels."""
+        values = asdict(record) | {"plans": [list(plan) for plan in record.plans]}
+        self._db.execute(sa.insert(tables.promise).values(review=self.review_id, **values))
 
     # ---- who has what --------------------------------------------------------------------------------------------
 
@@ -260,6 +290,11 @@ def _round(row: Any, controls: tuple[int, ...]) -> RoundRecord:
     values["thresholds"] = tuple(values["thresholds"])
     opened = Opened(values.pop("how"), values.pop("opened_by"), values.pop("verified"))
     return RoundRecord(**values, controls=controls, opened=opened)
+
+
+def _promise(row: Any) -> PromiseRecord:
+    values = {name: value for name, value in dict(row).items() if name != "review"}
+    return PromiseRecord(**values | {"plans": tuple(tuple(plan) for plan in values["plans"])})
 
 
 def check_event(event: Event) -> None:

@@ -6,6 +6,7 @@ claim     who has which example now, and who has answered it; follows from the e
           an example has as many slots as reviewers are asked, and a slot holds one reviewer
 round     the labels of one model as the certificate judges them; frozen when it is opened
 control   the random controls of a round, in the order in which they are to be answered
+promise   promises about all labels of a model; frozen when they are made
 """
 
 from __future__ import annotations
@@ -103,6 +104,7 @@ event = Table(
     Column("undoes", WholeNumber, ForeignKey("event.id")),
     Column("note", Text, nullable=False),
     Column("at", UtcDateTime, nullable=False),
+    Column("hash", String(64)),  # NULL: stored before tables version 0003
     UniqueConstraint("review", "token"),
     UniqueConstraint("undoes"),  # what was undone cannot be undone again
     Index(None, "review", "id"),
@@ -154,6 +156,25 @@ control = Table(
     UniqueConstraint("review", "round", "row"),
 )
 
+promise = Table(
+    "promise",
+    metadata,
+    Column("review", String(200), ForeignKey("review.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("run", String(200), nullable=False),
+    Column("fingerprint", String(64), nullable=False),
+    Column("labels", String(64), nullable=False),
+    Column("error", Float, nullable=False),
+    Column("level", Float, nullable=False),
+    Column("seed", WholeNumber, nullable=False),
+    Column("plans", JSON, nullable=False),
+    Column("reranked", Boolean, nullable=False),
+    Column("draw_hash", String(64), nullable=False),
+    Column("made_at", UtcDateTime, nullable=False),
+    Column("made_by", Text),
+    Column("verified", Boolean, nullable=False),
+)
+
 
 # ---- the rows as values ----------------------------------------------------------------------------------------------
 
@@ -179,6 +200,7 @@ class Event:
         batch: common to events of one stroke.
         undoes: the event that this one undoes.
         at: when, UTC.
+        hash: of this event and all before (`pll.store.chain`); None where it is not stored, or was before that.
     """
 
     review: str
@@ -204,6 +226,31 @@ class Event:
     undoes: int | None = None
     note: str = ""
     id: int = 0
+    hash: str | None = field(default=None, compare=False)
+
+    def content(self) -> dict[str, Any]:
+        """What the audit trail says of it and its hash binds, as plain JSON values."""
+        return {
+            "at": self.at.astimezone(UTC).isoformat(),
+            "reviewer": self.reviewer,
+            "verified": self.verified,
+            "kind": self.kind,
+            "id": self.example,
+            "label": self.label,
+            "before": self.before,
+            "after": self.after,
+            "seconds": self.seconds,
+            "undoes": self.undoes,
+            "batch": self.batch,
+            "control": self.control,
+            "blind": self.blind,
+            "queue": self.queue,
+            "position": self.position,
+            "shown": [list(pair) for pair in self.shown],
+            "note": self.note,
+            "run": self.run,
+            "round": self.round,
+        }
 
 
 @dataclass(frozen=True)
@@ -297,4 +344,38 @@ class RoundRecord:
     @property
     def key(self) -> tuple[str, str]:
         """Which labels are judged: the run, and their fingerprint."""
+        return self.run, self.fingerprint
+
+
+@dataclass(frozen=True)
+class PromiseRecord:
+    """A promise about all labels of a model.
+
+    Attributes:
+        number: 1, 2, … within the review.
+        run, fingerprint: which labels (`RoundRecord.key`). labels: fingerprint of their table, as the draw used it.
+        error, level: ε and 1 − α. seed: of draw and ties.
+        plans: (group, n, K, c, how controls are drawn) of each part.
+        reranked: the order changes while people review.
+        draw_hash: commitment to all of it.
+        made_at, made_by, verified: when and by whom.
+    """
+
+    number: int
+    run: str
+    fingerprint: str
+    labels: str
+    error: float
+    level: float
+    seed: int
+    plans: tuple[tuple[str, int, int, int, str], ...]
+    reranked: bool
+    draw_hash: str
+    made_at: datetime
+    made_by: str | None = None
+    verified: bool = False
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Which labels are meant: the run, and their fingerprint."""
         return self.run, self.fingerprint

@@ -276,8 +276,8 @@ def report(static: pd.DataFrame, changed: pd.DataFrame, peeking: float, sims: in
     return "\n".join(
         [
             f"**{len(static)} cells of {sims:,} simulated reviews each**: {pooled:.2%} of the promises were broken in "
-            f"all, {most:.2%} in the cell with the most (5 % promised). The forecast, made when a third of the controls "
-            f"was answered, held the final number of decisions in {covered.mean():.1%} of the reviews, "
+            f"all, {most:.2%} in the cell with the most (5 % promised). The forecast, made when a third of the "
+            f"controls was answered, held the final number of decisions in {covered.mean():.1%} of the reviews, "
             f"{covered.min():.1%} in the cell with the fewest. A point of the joint curve was broken in "
             f"{curve.mean():.2%} of the reviews ({curve.max():.2%} at most).\n",
             table(header, rows),

@@ -20,8 +20,8 @@ AUDIT = (
     *("event", "at", "reviewer", "verified", "kind", "id", "label", "before", "after", "seconds", "undone"),
     *("undoes", "batch", "control", "blind", "queue", "position", "shown", "note", "run", "round", "hash"),
 )
-"""The columns. `event` numbers them; `id` is the example's; times are UTC; `shown` are candidates and their weights; `hash`
-binds all columns but `event` and `undone`, and the events before (`pll.store.chain`)."""
+"""The columns. `event` numbers them; `id` is the example's; times are UTC; `shown` are candidates and their weights;
+`hash` binds all columns but `event` and `undone`, and the events before (`pll.store.chain`)."""
 
 
 def audit_rows(events: Sequence[Event], rounds: Sequence[RoundRecord] = ()) -> list[dict[str, Any]]:

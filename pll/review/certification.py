@@ -6,7 +6,10 @@ from pll.errors import UserError
 from pll.review.active_labels import unjudged
 from pll.review.calibration import Calibration, Method
 from pll.review.certificate import Certificate
+from pll.review.dataset_certificate import make_promise
+from pll.review.evidence import LEVEL
 from pll.review.label_snapshot import LabelSnapshot
+from pll.review.promise_state import record_of_promise, table_of
 from pll.review.rounds import (
     Guarantee,
     calibration_of,
@@ -16,7 +19,7 @@ from pll.review.rounds import (
     new_round,
 )
 from pll.review.session import ReviewSession
-from pll.store.tables import Opened, RoundRecord
+from pll.store.tables import Opened, PromiseRecord, RoundRecord
 
 
 def certificate(review: ReviewSession) -> Certificate:
@@ -57,6 +60,44 @@ def change_guarantee(
         t.open_round(new_round(last.number + 1, review.current, guarantee, review.clock(), opened=opened))
     review.refresh()
     return review.round
+
+
+def promise_all_labels(
+    review: ReviewSession,
+    error: float,
+    *,
+    level: float = LEVEL,
+    share: float | None = None,
+    reranked: bool = False,
+    by: str | None = None,
+    verified: bool = False,
+    instead_of: int = 0,
+) -> PromiseRecord:
+    """Promise something about all labels under review, with a draw of its own; its seed is fixed here.
+
+    From now on the desk hands out its controls and what it says must be looked at. Examples that were decided already
+    count from the record.
+
+    Args:
+        error: ε, the share of all labels that may be wrong.
+        share: of the examples that are controls; by default what the plan finds best.
+        instead_of: number of the newest promise that the caller knows, 0 for none.
+
+    Raises:
+        UserError: another promise, or other labels, came meanwhile; or an impossible promise.
+    """
+    table = table_of(review.current)
+    with review.writing() as t:
+        known = t.promises()
+        newest = known[-1].number if known else 0
+        if newest != instead_of or t.rounds()[-1].key != review.current.key:
+            raise UserError("The review has changed in the meantime. Check labels and promise, then save again.")
+        before = sum(record.key == review.current.key for record in known)
+        made = make_promise(table, error, level, share=share, reranked=reranked, draw_number=before + 1)
+        record = record_of_promise(made, review.current, newest + 1, by, verified=verified)
+        t.open_promise(record)
+    review.refresh()
+    return record
 
 
 def draw_more(review: ReviewSession, share: float) -> int:

@@ -482,6 +482,11 @@ class Desk:
         """(name, rows, whether controls), in the order in which they are to be tried."""
         review = self.review
         mix, shown = review.record.mix, review.state.n_events_by.get(self.reviewer, 0)
+        if review.promise is not None:
+            if self._focus is not None:
+                yield (*self._focus, False)
+            yield from review.promise.queues(review.state, review.asked, shown, review.record.seed)
+            return
         if mix >= 1 or (mix > 0 and len(control_places(mix, shown, 1, review.record.seed))):
             yield "control", np.asarray(review.round.controls, dtype=np.int64), True
         if self._focus is not None:

@@ -442,9 +442,12 @@ def forecast_decisions(
     the answered wrong controls of these ranks holds the cut with at least this probability, whatever the labels are.
 
     Args:
-        order, controls, answers: as for `cut_of`; the answered controls are the first ones of the draw.
+        order, controls, answers: as for `cut_of`, the controls in the order drawn. Those behind the first open one do
+            not count: they may have been answered because they looked wrong.
     """
-    n, k_all, k = len(order), len(controls), int((answers != UNANSWERED).sum())
+    n, k_all = len(order), len(controls)
+    k = int(np.append(answers != UNANSWERED, False).argmin())
+    answers = np.where(np.arange(k_all) < k, answers, UNANSWERED)
     place = np.empty(n, dtype=np.int64)
     place[order] = np.arange(n)
     at = np.sort(place[controls])

@@ -27,6 +27,7 @@ from pll.errors import UserError
 from pll.review.active_labels import ActiveLabels, Load, ReadRelabelled, unjudged
 from pll.review.decided import OUTSIDE, Decided
 from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
+from pll.review.promise_state import PromiseInForce, newest_promise
 from pll.review.record import decisions_of
 from pll.review.relabel_store import read_relabelled
 from pll.review.rounds import Guarantee, asked_of, new_round
@@ -34,7 +35,7 @@ from pll.review.state import Outcome, ReviewState
 from pll.runs.labels_table import Decision
 from pll.runs.run import Run
 from pll.store.store import Reader, Store, Transaction, now
-from pll.store.tables import Event, Opened, ReviewRecord, RoundRecord
+from pll.store.tables import Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
 
 Ints = npt.NDArray[np.int64]
 GetRun = Callable[[str], Run]
@@ -128,6 +129,8 @@ class ReviewSession:
                 rounds.append(new_round(len(rounds) + 1, snapshot, settings.guarantee, clock(), opened=opened))
                 t.open_round(rounds[-1])
             self._marks = t.marks()
+            self.promises: tuple[PromiseRecord, ...] = tuple(t.promises())
+        self._promise: PromiseInForce | None = None
         self._is_behind = False
         self.rounds: tuple[RoundRecord, ...] = tuple(rounds)
         self.asked = self._asked()
@@ -146,6 +149,17 @@ class ReviewSession:
         """The latest round and the labels that it judges, which belong together."""
         with self._lock:
             return self.round, self.current
+
+    @property
+    def promise(self) -> PromiseInForce | None:
+        """The promise about all labels under review; None where none was made of these."""
+        with self._lock:
+            record = newest_promise(self.promises, self.current)
+            if record is None:
+                self._promise = None
+            elif self._promise is None or self._promise.record != record:
+                self._promise = PromiseInForce(record, self.current)
+            return self._promise
 
     # ---- the queue --------------------------------------------------------------------------------------------------
 
@@ -189,6 +203,7 @@ class ReviewSession:
                 self.asked = self._asked()
                 self.update_controls(reader)
                 further = reader.rounds(self.round.number)
+                self.promises = tuple(reader.promises())
                 marks = reader.marks()
             if further:
                 self._show((*self.rounds, *further))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,9 +12,10 @@ import pytest
 import sqlalchemy as sa
 from alembic.runtime.migration import MigrationContext
 
+from pll.export.audit import altered_events, audit_rows
 from pll.store import Database, Store, migrate, tables
 from pll.store.database import _checked_url, _engine
-from pll.store.tables import Opened, ReviewRecord
+from pll.store.tables import Event, Opened, ReviewRecord
 
 AT = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 ROUNDS = (
@@ -79,3 +81,21 @@ def test_no_private_function_of_alembic_is_called() -> None:
         node.attr for node in ast.walk(ast.parse(Path(migrate.__file__).read_text())) if isinstance(node, ast.Attribute)
     }
     assert not {name for name in names if name.startswith("_")}
+
+
+def test_events_of_before_are_bound_by_the_first_one_with_a_hash(database_url: str) -> None:
+    store = Store(Database(database_url))
+    event = Event("review", "t0", "run", 1, 3, "example 3", "Ann", "pick", AT, label="ant")
+    with store.write("review") as t:
+        t.open_review(ReviewRecord("review", 9, 1, 1, 1.0, 0.1, AT))
+        old = {name: value for name, value in event.__dict__.items() if name not in ("id", "hash")} | {"shown": []}
+        t._db.execute(sa.insert(tables.event).values(**old))  # as version 0002 stored it
+        t.append(replace(event, token="t1", row=4, example="example 4"))
+    with store.read("review") as reader:
+        rows = audit_rows(reader.events())
+        assert reader.promises() == []
+    assert [row["hash"] is None for row in rows] == [True, False]
+    assert altered_events(rows) == []
+    rows[0]["label"] = "bee"
+    assert altered_events(rows) == [rows[1]]
+    store.database.close()

@@ -9,7 +9,7 @@ from pll.runs.comparison import MOST_LANES, Comparison
 from pll.ui import links, session
 from pll.ui.compare import controls, live, setup, sharing
 from pll.ui.compare.view_state import comparison_view
-from pll.ui.format import ICONS, count, method_title
+from pll.ui.format import ICONS, count, method_title, plain
 from pll.ui.routes import link
 
 RECENT = 5
@@ -43,7 +43,7 @@ def train_together() -> None:
         configs = setup.settings(choice, data, methods)
         seconds = setup.cost(configs, data)
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         link("data", "Choose other data")
         return
     cannot = seconds is None
@@ -63,7 +63,7 @@ def begin(make: setup.Make) -> None:
     try:
         session.view_comparison(make())
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         return
     st.rerun()
 
@@ -81,7 +81,7 @@ def list_earlier() -> None:
             continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             lanes = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
-            what = f"{ICONS[snapshot.state]} **{snapshot.name}** — {lanes}"
+            what = f"{ICONS[snapshot.state]} **{plain(snapshot.name)}** — {lanes}"
             st.markdown(f"{what}  \n:gray[:small[{live.format_shared(comparison)}]]", width="stretch")
             st.button("Open", key=f"open-{comparison.id}", on_click=session.view_comparison, args=(comparison,))
 

@@ -37,9 +37,9 @@ def make_candidates(source: Source, data: PartialLabelDataset) -> candidates.Off
     ways = candidates.ways(data)
     if not ways:
         for note in data.notes:  # a header that was none, say
-            st.caption(f":material/info: {note}")
+            st.caption(f":material/info: {plain(note)}")
         st.error(
-            f"{data.name} has neither candidates nor true labels. Say above, under *What each column is*, which "
+            f"{plain(data.name)} has neither candidates nor true labels. Say above, under *What each column is*, which "
             "columns hold them; or add a column `candidates` (labels joined by `|`), columns of annotators or "
             "`true_label`.",
             icon=":material/error:",
@@ -57,9 +57,9 @@ def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
     """Step 3: look at it, and go on."""
     st.subheader("3 · Check")
     for note in data.notes:
-        st.caption(f":material/info: {note}")
+        st.caption(f":material/info: {plain(note)}")
     for warning in warnings_about(data)[len(data.notes) :]:
-        st.warning(warning, icon=":material/warning:")
+        st.warning(plain(warning), icon=":material/warning:")
     check.figures(data)
     if st.button("Train on this", type="primary", icon=":material/arrow_forward:"):
         session.choose(choice)
@@ -95,4 +95,4 @@ try:
     if brought is not None:
         show(brought)
 except UserError as error:
-    st.error(str(error), icon=":material/error:")
+    st.error(plain(error), icon=":material/error:")

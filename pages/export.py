@@ -84,7 +84,7 @@ def one_by_one(source: ExportSource) -> None:
             key=f"export-{name}",
             icon=":material/download:",
             type="tertiary",
-            help=why_not or exporter.summary,
+            help=plain(why_not) if why_not else exporter.summary,
             disabled=why_not is not None,
             on_click="ignore",
         )
@@ -101,5 +101,5 @@ try:
     if in_view is not None:
         offer(in_view)
 except UserError as error:
-    st.error(str(error), icon=":material/error:")
+    st.error(plain(error), icon=":material/error:")
     link("train", "Back to training")

@@ -10,6 +10,7 @@ from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
+from pll.ui.format import plain
 from pll.ui.home import run_list
 from pll.ui.routes import PAGES, go
 
@@ -80,7 +81,7 @@ def start_demo() -> None:
     try:
         run = session.registry().start(DEMO)
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         return
     run.set_pace(DEMO_PACE)
     session.view(run)

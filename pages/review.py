@@ -9,7 +9,7 @@ from pll.errors import UserError
 from pll.runs.run import Run, readable
 from pll.runs.snapshots import ACTIVE
 from pll.ui import session
-from pll.ui.format import format_state, method_title
+from pll.ui.format import format_state, method_title, plain
 from pll.ui.review import batch, conflicts, desk_view, progress, queue_controls, service, setup_form, teaching_panel
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer, ask, reviewer, sign
@@ -51,7 +51,7 @@ def proposed() -> None:
 def heading(run: Run, controls: Callable[[], None] | None = None) -> None:
     """Which run; at the right, who reviews and how the queue stands."""
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
-        st.title(run.config.name or run.config.source.name, width="content", anchor=False)
+        st.title(plain(run.config.name or run.config.source.name), width="content", anchor=False)
         if controls is not None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
                 controls()
@@ -135,6 +135,6 @@ try:
     else:
         not_yet(in_view)
 except UserError as error:
-    st.error(str(error), icon=":material/error:")
+    st.error(plain(error), icon=":material/error:")
     st.button("Try again", icon=":material/refresh:")  # the run that a press starts is the trial
     link("home", "See your runs")

@@ -7,7 +7,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.ui import health_notice, links, session
-from pll.ui.format import count
+from pll.ui.format import count, plain
 from pll.ui.routes import go, link
 from pll.ui.train import live, run_controls, setup, sharing
 from pll.ui.view_state import run_view
@@ -25,12 +25,12 @@ def prepare() -> None:
     try:
         data = session.dataset_with_candidates(choice)
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         link("data", "Choose other data")
         return
     sets = data.sets()
     st.markdown(
-        f"**{data.name}** — {count(len(data), 'example')}, {count(sets.n_classes, 'class', 'classes')}, "
+        f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(sets.n_classes, 'class', 'classes')}, "
         f"{sets.nnz / len(sets):.2f} candidates on average"
     )
     config = setup.settings(choice, data)
@@ -39,7 +39,7 @@ def prepare() -> None:
         try:
             run = session.registry().start(config)
         except UserError as error:
-            st.error(str(error), icon=":material/error:")
+            st.error(plain(error), icon=":material/error:")
             return
         session.view(run)
         st.rerun()
@@ -51,10 +51,10 @@ def follow(run: Run) -> None:
     with st.container(gap="xsmall"):
         run_controls.heading(run, snapshot, partial(sharing.popover, run, snapshot))
         for note in snapshot.notes:
-            st.caption(f":material/info: {note}")
+            st.caption(f":material/info: {plain(note)}")
         run_controls.bar(run, snapshot.state)
         if snapshot.error:
-            st.error(snapshot.error, icon=":material/error:")
+            st.error(plain(snapshot.error), icon=":material/error:")
         health_notice.show(snapshot.health)
         live.watch(run, snapshot.state)
         links.end_of_lesson(run_view(run))

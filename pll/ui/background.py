@@ -13,7 +13,7 @@ from typing import Any
 import streamlit as st
 
 from pll.runs.background import JobBoard, JobStatus, Report, default_board
-from pll.ui.format import duration
+from pll.ui.format import duration, plain
 
 EVERY = 0.5
 """Seconds between two looks."""
@@ -57,9 +57,9 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
         _watch(key, title)
     else:
         if status.state == "failed":
-            st.error(status.error, icon=":material/error:")
+            st.error(plain(status.error), icon=":material/error:")
         else:
-            st.info(f"{title} was stopped.", icon=":material/stop_circle:")
+            st.info(f"{plain(title)} was stopped.", icon=":material/stop_circle:")
         st.button("Try again", icon=":material/refresh:", key=f"again-{short}", on_click=board().forget, args=(key,))
     return None
 
@@ -71,7 +71,7 @@ def _watch(key: str, title: str) -> None:
         st.rerun()
     else:
         status = job.status()
-        st.progress(overall_share(status), text=f"{title}{format_progress(status)}")
+        st.progress(overall_share(status), text=f"{plain(title)}{format_progress(status)}")
 
 
 def overall_share(status: JobStatus) -> float:

@@ -27,6 +27,7 @@ QUIET = "#7a8794"
 def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:
     """Show a chart; a button opens its numbers and downloads (PNG, SVG, CSV)."""
     save = {"format": "svg", "filename": f"candid-{key}"}
+    _disarm(figure)
     st.plotly_chart(figure, key=key, alt=alt, config={"displaylogo": False, "toImageButtonOptions": save})
     numbers = st.popover(
         "Numbers and picture", icon=":material/table:", type="tertiary", key=f"{key}-numbers", on_change="rerun"
@@ -39,6 +40,24 @@ def show(figure: go.Figure, table: pd.DataFrame, key: str, alt: str) -> None:
                 st.caption(f"The last {MOST_ROWS:,} of {len(table):,} rows; the file has them all.")
             csv_button(lambda: table, f"candid-{key}.csv", key=f"{key}-csv")
             picture_buttons(key, f"candid-{key}")
+
+
+def _disarm(figure: go.Figure) -> None:
+    """Show names literally in which Plotly would see a link or other HTML."""
+    for trace in figure.data:
+        for part in ("name", "text", "x", "y", "customdata"):
+            values = getattr(trace, part, None)
+            if isinstance(values, str):
+                trace[part] = _literal(values)
+            elif values is not None and np.asarray(values).dtype.kind in "OU":
+                trace[part] = np.vectorize(_literal, otypes=[object])(np.asarray(values, dtype=object))
+    for axis in (*figure.select_xaxes(), *figure.select_yaxes()):
+        if axis.ticktext is not None:
+            axis.ticktext = [_literal(text) for text in axis.ticktext]
+
+
+def _literal(value: Any) -> Any:
+    return value.replace("<", "&lt;") if isinstance(value, str) else value
 
 
 def thinned(n: int, most: int = MOST_POINTS) -> npt.NDArray[np.int64]:

@@ -36,8 +36,8 @@ _BROKEN_UP = re.compile(
     r"(:(?=//|[\w+/-]+:)|@(?=\w)|\bwww(?=\.)|-(?=>)|<(?=[-=])|[>!~](?==)|(?<!\S)-(?=-(?!\S)))", re.IGNORECASE
 )
 """What Streamlit turns into links, emoji, icons and arrows, even where it is escaped."""
-_SPECIAL = re.compile(r"([\\`*_\[\]<>~$|&])")
-_AT_BEGINNING = re.compile(r"^([#+:=-]|\d+(?=[.)]))")
+_SPECIAL = re.compile(r"([\\`*\[\]~$]|(?<![^\W_])_|_(?![^\W_])|:(?=[^\W\d_])|<(?=[\w/!?])|&(?=#?\w+;))")
+_AT_BEGINNING = re.compile(r"^([#+:=>-]|\d+(?=[.)]))")
 
 
 def plain(text: object) -> str:
@@ -46,7 +46,7 @@ def plain(text: object) -> str:
     It is shown literally, in one line: no links, pictures, formulas, colours, emoji or headings.
 
     >>> plain("![x](http://a.b)"), plain("a*b_c $1$"), plain("1. and\\n- more"), plain("points.npz")
-    ('!\\\\[x\\\\](http:\\u2060//a.b)', 'a\\\\*b\\\\_c \\\\$1\\\\$', '1\\\\. and - more', 'points.npz')
+    ('!\\\\[x\\\\](http:\\u2060//a.b)', 'a\\\\*b_c \\\\$1\\\\$', '1\\\\. and - more', 'points.npz')
     """
     line = " ".join(str(text).split())
     line = _SPECIAL.sub(r"\\\1", _BROKEN_UP.sub(rf"\1{_JOINER}", line))
@@ -177,6 +177,6 @@ def format_comparison_state(snapshot: ComparisonSnapshot) -> str:
         case "stopped" | "interrupted":
             return f"{STATES[snapshot.state].capitalize()} after epoch {snapshot.epoch}{total}. You can resume it."
         case "failed":
-            return snapshot.error or "No lane could be trained."
+            return plain(snapshot.error or "No lane could be trained.")
         case _:
             return f"Finished: {count(snapshot.epoch, 'epoch')}."

@@ -20,6 +20,7 @@ from pll.runs.worker import Worker
 from pll.share import FINGERPRINT, Look, Share
 from pll.ui import session
 from pll.ui.data import upload
+from pll.ui.format import plain
 from pll.ui.session import Choice
 
 W = TypeVar("W", bound=Worker)
@@ -47,7 +48,7 @@ def page(
     try:
         found = opened() if _is_link() else in_view()
     except UserError as error:
-        st.error(str(error), icon=":material/link_off:")
+        st.error(plain(error), icon=":material/link_off:")
         if _is_link():
             st.button("Continue without this link", key="without-link", on_click=st.query_params.clear)
     if found is not None:
@@ -97,7 +98,7 @@ def apply_look(worker: Worker, share: Share, notes: Iterable[str]) -> None:
     config = share.config
     session.choose(Choice(config.source, config.flip, config.seed, config.features, config.noisy))
     for note in dict.fromkeys(notes):
-        st.toast(note, icon=":material/info:", duration="long")
+        st.toast(plain(note), icon=":material/info:", duration="long")
 
 
 def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | None:
@@ -121,11 +122,11 @@ def _asked_for(wanted: Source, what: str) -> Source | None:
     """The file of a link, which it cannot carry."""
     st.title("One file is needed")
     st.markdown(
-        f"This link is about **{_plain(wanted.name)}**. A link carries no data: upload the file to set up and start "
+        f"This link is about **{plain(wanted.name)}**. A link carries no data: upload the file to set up and start "
         f"the {what}."
     )
     st.caption(f"Its fingerprint (SHA-256) begins with `{wanted.sha256}`; another file is refused.")
-    given = st.file_uploader(f"The file {wanted.name}", key="shared-file", label_visibility="collapsed")
+    given = st.file_uploader(f"The file {plain(wanted.name)}", key="shared-file", label_visibility="collapsed")
     source = session.last_upload() if given is None else session.remember_upload(given.name, given.getvalue())
     if source is None or (given is None and not (source.sha256 or "").startswith(wanted.sha256 or "")):
         return None
@@ -142,11 +143,6 @@ def _is_here(share: Share, what: str) -> bool:
         st.markdown(f"This link sets up a {what} on a dataset that is not on this machine yet.")
         upload.offer_download(entry)
     return not missing
-
-
-def _plain(name: str) -> str:
-    """A file's name as Markdown shows it, whatever it holds."""
-    return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>()#+-.!|~$:" else letter for letter in name)
 
 
 # ---- a link to be given away -----------------------------------------------------------------------------------------

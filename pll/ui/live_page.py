@@ -10,7 +10,7 @@ import streamlit as st
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 from pll.runs.worker import Worker
 from pll.ui import session
-from pll.ui.format import ICONS, STATES
+from pll.ui.format import ICONS, STATES, plain
 from pll.ui.review.error_messages import show_errors
 
 T = TypeVar("T", bound=Worker)
@@ -37,7 +37,7 @@ def heading(
     """
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            st.title(snapshot.name, width="content", anchor=False)
+            st.title(plain(snapshot.name), width="content", anchor=False)
             st.markdown(f"{ICONS[snapshot.state]} {STATES[snapshot.state]}", width="content")
             if "settings" not in hidden:
                 with st.popover("Settings", icon=":material/tune:", type="tertiary"):
@@ -48,7 +48,7 @@ def heading(
             if "next" not in hidden:
                 onward()
     if "settings" not in hidden:
-        st.caption(in_short)
+        st.caption(plain(in_short))
 
 
 def refreshed(draw: Callable[[T, str], None], what: T, state: str, every: float) -> None:

@@ -22,7 +22,7 @@ from pll.ui.compare.picture import downloads, picture
 from pll.ui.compare.view_state import ComparisonView, LaneView, comparison_view, lanes_in_view
 from pll.ui.components.star import star_plot, star_sample
 from pll.ui.components.timeline import timeline
-from pll.ui.format import count, format_comparison_state, percent
+from pll.ui.format import count, format_comparison_state, percent, plain
 from pll.ui.routes import link
 
 REFRESH = 0.5
@@ -69,7 +69,7 @@ def settings(comparison: Comparison) -> None:
     """Every lane in one line."""
     configs = [run.config for run in comparison.runs]
     for title, config in zip(lane_titles(configs), configs, strict=True):
-        st.markdown(f"**{escaped(title)}**  \n:small[{escaped(format_settings(config))}]")
+        st.markdown(f"**{plain(title)}**  \n:small[{plain(format_settings(config))}]")
 
 
 def watch(comparison: Comparison, state: str) -> None:
@@ -90,7 +90,7 @@ def _live(comparison: Comparison, state_of_page: str) -> None:
     try:
         lanes = lanes_in_view(comparison, snapshot, looking)
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         return
     said = lanes_verdict(comparison, lanes)
     progress(comparison, snapshot, looking, lanes)
@@ -127,7 +127,7 @@ def progress(
         )
     for lane in lanes:
         if lane.figures.failure:
-            st.error(f"{lane.title}: {lane.figures.failure}", icon=":material/error:")
+            st.error(plain(f"{lane.title}: {lane.figures.failure}"), icon=":material/error:")
 
 
 def _changed(lanes: Sequence[LaneView]) -> npt.NDArray[np.float32]:
@@ -193,21 +193,12 @@ def show_verdict(snapshot: ComparisonSnapshot, said: Verdict) -> None:
     with st.container(border=True, gap="xsmall"):
         why = " · explained when training pauses" if moves else ""
         st.caption(("What this shows so far" if snapshot.is_active else "What this shows") + why)
-        st.markdown(f"#### {escaped(said.headline)}")
+        st.markdown(f"#### {plain(said.headline)}")
         if said.lines:
             told = [(line.title, line.short if moves else line.text) for line in said.lines]
-            st.markdown("\n".join(f"- **{escaped(title)}**: {escaped(text)}" for title, text in told))
+            st.markdown("\n".join(f"- **{plain(title)}**: {plain(text)}" for title, text in told))
         for note in said.notes:
-            st.caption(escaped(note))
-
-
-def escaped(text: str) -> str:
-    """Words for Markdown: names of data and classes are a user's, and are to be read as they are.
-
-    >>> escaped("a*b [c]")
-    'a\\\\*b \\\\[c\\\\]'
-    """
-    return "".join(f"\\{letter}" if letter in "\\*_`[]<>$#~:" and letter != ":" else letter for letter in text)
+            st.caption(plain(note))
 
 
 def over_epochs(
@@ -266,7 +257,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 
     A plain table and not a data grid: five rows, made anew at every refresh.
     """
-    shown = pd.DataFrame({"Lane": table["lane"], "Epoch": table["epoch"].map("{:,}".format)})
+    shown = pd.DataFrame({"Lane": table["lane"].map(plain), "Epoch": table["epoch"].map("{:,}".format)})
     for name, title in SHARES.items():
         if table[name].notna().any():
             shown[title] = [percent(None if pd.isna(share) else share) for share in table[name]]

@@ -20,7 +20,7 @@ from pll.runs.runner import new_estimator
 from pll.synthesis import FLIPS, Flip
 from pll.training.models import MODEL_INFO
 from pll.ui import charts, session
-from pll.ui.format import count, duration, headline, method_title, percent
+from pll.ui.format import count, duration, headline, method_title, percent, plain
 from pll.ui.routes import link
 from pll.ui.session import Choice
 from pll.ui.train.setup import HELP, model_title
@@ -51,7 +51,7 @@ def choose_data() -> tuple[Choice, PartialLabelDataset]:
         data = session.dataset_with_candidates(choice)
         sets = data.sets()
         st.markdown(
-            f"**{data.name}** — {count(len(data), 'example')}, {count(sets.n_classes, 'class', 'classes')}, "
+            f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(sets.n_classes, 'class', 'classes')}, "
             f"{sets.nnz / len(sets):.2f} candidates on average"
         )
         link("data", "Choose other data")
@@ -95,7 +95,7 @@ def choose_lanes(data: PartialLabelDataset) -> list[str]:
     )
     for method, reason in fitting.items():
         if reason is not None:
-            st.caption(f":material/block: {method_title(method)}: {reason}")
+            st.caption(f":material/block: {method_title(method)}: {plain(reason)}")
     return in_order(chosen)
 
 
@@ -190,10 +190,10 @@ def cost(configs: Sequence[RunConfig], data: PartialLabelDataset) -> float | Non
         advised = advise(new_estimator(config), data)
         seconds += advised.seconds
         for obstacle in advised.obstacles:
-            st.error(f"{method_title(config.method)}: {obstacle}", icon=":material/error:")
+            st.error(f"{method_title(config.method)}: {plain(obstacle)}", icon=":material/error:")
             can_start = False
         for note in advised.notes:
-            st.warning(f"{method_title(config.method)}: {note}", icon=":material/info:")
+            st.warning(f"{method_title(config.method)}: {plain(note)}", icon=":material/info:")
     if can_start:
         st.caption(f"About {duration(max(1.0, seconds))} for all lanes, one after the other epoch by epoch.")
     return seconds if can_start else None

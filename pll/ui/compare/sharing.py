@@ -14,6 +14,7 @@ from pll.runs.snapshots import ComparisonSnapshot
 from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, on_this_machine
 from pll.ui import access_panel, links, session
 from pll.ui.compare.view_state import ComparisonView, comparison_view
+from pll.ui.format import plain
 
 # ---- a link that is opened -------------------------------------------------------------------------------------------
 
@@ -73,7 +74,7 @@ def popover(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
         try:
             _offer(comparison, snapshot)
         except UserError as error:
-            st.info(str(error), icon=":material/link_off:")
+            st.info(plain(error), icon=":material/link_off:")
 
 
 def _offer(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
@@ -89,7 +90,7 @@ def _offer(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
     link = lanes_to_link(links.address("compare"), [run.config for run in comparison.runs], look)
     place.code(link, language=None, wrap_lines=True)
     for note in _caveats(comparison, snapshot, look):
-        st.caption(f":material/info: {note}")
+        st.caption(f":material/info: {plain(note)}")
 
 
 def _looked_at(looking: ComparisonView) -> Look:

@@ -14,6 +14,7 @@ from pll.annotations.agreement import Agreement, agreement
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.ui.data.candidates import Offer
+from pll.ui.format import plain
 from pll.ui.session import Choice, data_key
 
 OWN = ""
@@ -80,7 +81,7 @@ def _disagreement(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) 
     with st.container(horizontal=True):
         for label, (figure, form, hint) in figures.items():
             value = "–" if figure.value is None else form.format(figure.value).replace("%", " %")
-            st.metric(label, value, help=f"{hint} {figure.reason or ''}".strip(), width=220)
+            st.metric(label, value, help=f"{hint} {plain(figure.reason or '')}".strip(), width=220)
     st.markdown("**What each rule leaves**")
     st.dataframe(
         table,

@@ -18,6 +18,7 @@ from pll.synthesis.label_noise import estimated_confusion
 from pll.synthesis.transitions import Matrix, checked_transitions, read_matrix, transitions_from_confusion
 from pll.ui import background, charts
 from pll.ui.data.loader import QUICK
+from pll.ui.format import plain
 
 KINDS = ["csv", "tsv", "json", "npy", "npz"]
 MOST_TYPED = 50
@@ -132,6 +133,6 @@ def _or_error(make: object) -> Matrix | None:
     try:
         found: Matrix = make()
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         return None
     return found

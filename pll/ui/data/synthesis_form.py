@@ -16,6 +16,7 @@ from pll.synthesis.label_noise import Noisy, estimated_confusion
 from pll.synthesis.transitions import Matrix, truth_given_label
 from pll.ui.data import matrices
 from pll.ui.data.candidates import Offer, format_sets
+from pll.ui.format import plain
 from pll.ui.session import Choice, choice_key
 
 Q_HELP = "How likely a wrong label becomes a candidate. 0: hardly anything is ambiguous; 1: as ambiguous as can be."
@@ -118,7 +119,7 @@ def _confusion(data: PartialLabelDataset) -> Noisy | None:
     try:
         truth_given_label(matrix, data.class_names, rows=rows)
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         return None
     return Noisy("confusion", least, tuple(tuple(row) for row in matrix.tolist()), rows)
 

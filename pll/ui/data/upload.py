@@ -14,7 +14,7 @@ from pll.errors import UserError
 from pll.formats import Format
 from pll.paths import app_root
 from pll.ui import background, session
-from pll.ui.format import count, format_shape
+from pll.ui.format import count, format_shape, plain
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
 SAMPLES = app_root() / "assets" / "samples"
@@ -44,7 +44,7 @@ def upload(formats: Mapping[str, Format]) -> Source | None:
         st.info("Upload a file or choose a dataset to continue.", icon=":material/arrow_upward:")
     else:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/draft: **{last.name}**, uploaded before", width="content")
+            st.markdown(f":material/draft: **{plain(last.name)}**, uploaded before", width="content")
             st.button("Remove", icon=":material/close:", type="tertiary", on_click=session.forget_upload)
     return last
 

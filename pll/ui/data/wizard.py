@@ -64,7 +64,7 @@ def edited_columns(source: Source) -> Source:
     edits = {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
     st.session_state[_edits_key(source)] = edits
     for sentence in describe_unused_columns(found, said):
-        st.caption(f":material/info: {sentence}")
+        st.caption(f":material/info: {plain(sentence)}")
     return replace(source, options={**source.options, "columns": edits}) if edits else source
 
 
@@ -135,7 +135,7 @@ def _answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[s
         return list(roles)
     first = next(role for column, role in zip(found, roles, strict=True) if column.name in asked)
     role = st.radio(
-        f"{listing(sorted(asked))} hold 0 and 1. What is one of these columns?",
+        f"{plain(listing(sorted(asked)))} hold 0 and 1. What is one of these columns?",
         ["class", "annotator"],
         index=int(first == "annotator"),
         format_func=TITLES.__getitem__,

@@ -15,7 +15,7 @@ from pll.formats import FORMATS
 from pll.runs.folder import RunFolder
 from pll.runs.run import Run, readable
 from pll.ui import session
-from pll.ui.format import method_title
+from pll.ui.format import method_title, plain
 
 LABELLED = "-labelled"
 """What the name of a file says once it has the labels of a run."""
@@ -64,7 +64,7 @@ def back(run: Run, source: ExportSource) -> str | None:
         return None
     form, file = FORMATS[name], Path(run.config.source.name)
     st.subheader(f"Back into {form.tool}")
-    st.caption(f"*{file.name}* as it is, with the labels in it. {form.adds} {form.queue}")
+    st.caption(f"*{plain(file.name)}* as it is, with the labels in it. {form.adds} {form.queue}")
     healthy = source.health is not None and source.health.is_healthy
     _offer(_plan(run, source, name), f"{file.stem}{LABELLED}{file.suffix or form.suffixes[0]}", primary=healthy)
     return name
@@ -91,18 +91,18 @@ def _offer(plan: Conversion, name: str, *, primary: bool = False) -> None:
     """A file: first what it will not hold, then the button."""
     obstacle = plan.obstacle
     if obstacle is not None:
-        st.info(obstacle, icon=":material/block:")
+        st.info(plain(obstacle), icon=":material/block:")
         return
     if plan.lost:
-        st.warning("Not in this file:\n" + "".join(f"\n- {sentence}" for sentence in plan.lost))
+        st.warning("Not in this file:\n" + "".join(f"\n- {plain(sentence)}" for sentence in plan.lost))
     for sentence in plan.unlabelled():
-        st.caption(f":material/info: {sentence}")
+        st.caption(f":material/info: {plain(sentence)}")
     doubtful_first = bool(FORMATS[plan.to].queue) and st.toggle(
         "Least certain first", value=True, key=f"first-{plan.to}", help="Else in the order of the data."
     )
     with st.container(horizontal=True):
         st.download_button(
-            f"Download {name}",
+            f"Download {plain(name)}",
             data=partial(file_content, plan, doubtful_first),
             file_name=name,
             mime=MIME.get(Path(name).suffix, "application/octet-stream"),

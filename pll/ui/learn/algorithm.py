@@ -10,7 +10,7 @@ from pll.analysis.theory.toy import CLASSES, Toy, next_step
 from pll.analysis.trace import SlowStep
 from pll.errors import UserError
 from pll.ui.charts import csv_button
-from pll.ui.format import count
+from pll.ui.format import count, plain
 from pll.ui.learn.layout import beside, heading
 from pll.ui.learn.playground import Playground, Q, playground, remember_seeds
 from pll.ui.learn.toy import toy_plot
@@ -44,7 +44,7 @@ def draw() -> None:
         try:
             step = next_step(ground.toy, ground.selected, ground.epoch, METHOD, seed=ground.start, lr=ground.lr)
         except UserError as error:
-            st.warning(str(error), icon=":material/error:")
+            st.warning(plain(error), icon=":material/error:")
             return
         listing(step, ground)
 
@@ -107,7 +107,7 @@ def show_toy(ground: Playground, methods: list[str], key: str) -> None:
     try:
         lessons = [ground.lesson(method) for method in methods]
     except UserError as error:
-        st.warning(str(error), icon=":material/error:")
+        st.warning(plain(error), icon=":material/error:")
         return
     toy_plot(
         ground.toy,

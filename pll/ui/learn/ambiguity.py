@@ -15,7 +15,7 @@ from pll.colors import ACCENT
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.ui import charts
-from pll.ui.format import count, percent
+from pll.ui.format import count, percent, plain
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import beside, heading, line, marker
 from pll.ui.learn.lesson_data import DIGITS, LessonData, labels_of, lesson_sources
@@ -44,7 +44,7 @@ def draw() -> None:
             data = source.read()
             found = measured(source, data)
         except UserError as error:
-            st.warning(str(error), icon=":material/info:")
+            st.warning(plain(error), icon=":material/info:")
             return
         if found is None:
             ask_for_a_run()

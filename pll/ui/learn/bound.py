@@ -16,7 +16,7 @@ from pll.training.losses import LOSSES
 from pll.training.models import MODEL_INFO
 from pll.ui import charts
 from pll.ui.charts import QUIET
-from pll.ui.format import count
+from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import INK, beside, heading, line, marker
 from pll.ui.learn.lesson_data import DIGITS, LessonData, lesson_sources, radius_of
@@ -45,10 +45,10 @@ def draw() -> None:
         try:
             bound = chosen_bound()
         except NotComputable as error:
-            st.warning(str(error), icon=":material/block:")
+            st.warning(plain(error), icon=":material/block:")
             return
         except UserError as error:
-            st.warning(str(error), icon=":material/info:")
+            st.warning(plain(error), icon=":material/info:")
             return
         st.latex(numbers(bound))
         shown = guess(

@@ -7,7 +7,7 @@ from datetime import timedelta
 import streamlit as st
 
 from pll.review.blocking import BlockingControl, free_control, waiting
-from pll.ui.format import count
+from pll.ui.format import count, plain
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 
@@ -18,7 +18,7 @@ def draw(tab: ReviewTab) -> None:
     if found is None:
         return
     name = tab.desk.reviewer
-    st.caption(f":material/hourglass_top: {said(found, name)}")
+    st.caption(f":material/hourglass_top: {plain(said(found, name))}")
     with st.container(horizontal=True, gap="small"):
         if any(holder.name != name for holder in found.holders):
             st.button("Release it now", key="review-free", type="tertiary", on_click=free, args=(tab,))

@@ -16,7 +16,7 @@ from pll.review import certification
 from pll.review.calibration import Calibration, Method
 from pll.review.session import ReviewSession
 from pll.ui import charts
-from pll.ui.format import count, percent
+from pll.ui.format import count, percent, plain
 
 NAMES: dict[Method, str] = {"temperature": "Temperature", "isotonic": "Isotonic"}
 FULLEST = 2
@@ -39,7 +39,7 @@ def draw(review: ReviewSession) -> None:
     try:
         found = certification.calibration(review, method)
     except UserError as error:
-        st.info(str(error), icon=":material/hourglass_bottom:")
+        st.info(plain(error), icon=":material/hourglass_bottom:")
         return
     figure, table = chart(found)
     picture, words = st.columns([5, 2], gap="large", vertical_alignment="center")

@@ -12,7 +12,7 @@ from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
 from pll.ui.components.gallery import show_picture
-from pll.ui.format import count, percent
+from pll.ui.format import count, percent, plain
 from pll.ui.review.error_messages import show_errors, toast_errors
 from pll.ui.review.review_tab import ReviewTab
 
@@ -115,11 +115,11 @@ def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.Data
 def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
     """One disagreement: the example, what was said, and what is to count."""
     data, review = tab.manager.data, tab.manager.review
-    st.markdown(f"**{review.root.ids[row]}**")
+    st.markdown(f"**{plain(review.root.ids[row])}**")
     try:
         pictured = show_picture(data, row, 200)
     except UserError as error:
-        st.caption(str(error))
+        st.caption(plain(error))
         pictured = False
     if data.texts is not None:
         st.text(str(data.texts[row]))
@@ -130,13 +130,14 @@ def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:
         )
         st.dataframe(cells, hide_index=True, height=220, key=f"review-conflict-row-{row}", alt="The row")
     for name, answer in outcome.answers.items():
-        st.markdown(f"{name}: **{answer.label or NONE.lower()}**" if answer.status != "unsure" else f"{name}: unsure")
+        said = "unsure" if answer.status == "unsure" else f"**{plain(answer.label or NONE.lower())}**"
+        st.markdown(f"{plain(name)}: {said}")
     named = [answer.label for answer in outcome.answers.values() if answer.label is not None]
     labels = list(dict.fromkeys([*named, *review.root.candidates.names(row)]))
     with st.container(horizontal=True):
         for k, label in enumerate([*labels, NONE]):
             st.button(
-                label,
+                plain(label),
                 key=f"settle-{review.id}-{row}-{k}",
                 type="primary" if label in named else "secondary",
                 on_click=decide,

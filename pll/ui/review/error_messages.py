@@ -9,6 +9,7 @@ from typing import ParamSpec
 import streamlit as st
 
 from pll.errors import UserError
+from pll.ui.format import plain
 
 P = ParamSpec("P")
 
@@ -21,7 +22,7 @@ def toast_errors(callback: Callable[P, object]) -> Callable[P, None]:
         try:
             callback(*args, **kwargs)
         except (UserError, OSError) as error:
-            st.toast(str(error), icon=":material/error:")
+            st.toast(plain(error), icon=":material/error:")
 
     return wrapped
 
@@ -34,6 +35,6 @@ def show_errors(part: Callable[P, object]) -> Callable[P, None]:
         try:
             part(*args, **kwargs)
         except UserError as error:
-            st.error(str(error), icon=":material/error:")
+            st.error(plain(error), icon=":material/error:")
 
     return wrapped

@@ -13,7 +13,7 @@ from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_r
 from pll.review.session import ReviewSession
 from pll.review.summary import last_work_session
 from pll.store.tables import Opened, RoundRecord
-from pll.ui.format import count, duration, percent
+from pll.ui.format import count, duration, percent, plain
 from pll.ui.review import blocking_notice, calibration_panel, relabel_panel, setup_form, teaching_panel
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
@@ -96,7 +96,7 @@ def draw(tab: ReviewTab) -> None:
     calibration_panel.draw(manager.review)
     work(work_by_reviewer(manager.review))
     round_history(manager.review)
-    st.caption(summary(tab))
+    st.caption(plain(summary(tab)))
 
 
 def figures(review: ReviewSession) -> None:
@@ -125,7 +125,7 @@ def certificate(tab: ReviewTab) -> None:
     try:
         found = forecast(review)
     except UserError as error:
-        st.warning(str(error), icon=":material/info:")
+        st.warning(plain(error), icon=":material/info:")
         return
     said = found.certificate
     if said.threshold is not None:

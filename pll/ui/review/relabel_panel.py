@@ -7,7 +7,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.relabel import ProposedLabels
-from pll.ui.format import count
+from pll.ui.format import count, plain
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 
@@ -23,7 +23,7 @@ def panel(tab: ReviewTab) -> None:
         with st.spinner("Finding suggestions…"):  # comes up where that takes half a second or more
             proposed = tab.manager.proposed()
     except UserError as error:
-        st.warning(str(error), icon=":material/error:")
+        st.warning(plain(error), icon=":material/error:")
         return
     if not len(proposed):
         st.caption("Your decisions suggest no change to the labels not reviewed yet.")
@@ -68,7 +68,7 @@ def relabel(tab: ReviewTab, proposed: ProposedLabels) -> None:
         tab.require("owner")
         done = tab.manager.relabel(proposed, by=tab.desk.reviewer, verified=tab.desk.verified)
     except (UserError, OSError) as error:
-        st.toast(f"No label was changed: {error}", icon=":material/error:")
+        st.toast(f"No label was changed: {plain(error)}", icon=":material/error:")
         return
     if done:
         tab.again()

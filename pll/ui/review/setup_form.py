@@ -11,7 +11,7 @@ from pll.review.sampling_plan import achievable, how_many
 from pll.review.session import ReviewSession, Settings
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.format import count, percent
+from pll.ui.format import count, percent, plain
 from pll.ui.review import service
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
@@ -56,7 +56,7 @@ def settle(run: Run, n: int, who: Reviewer) -> None:
             session.registry().require(run, "owner")
             service.manager_of(run, settings)
         except UserError as error:
-            st.error(str(error), icon=":material/error:")
+            st.error(plain(error), icon=":material/error:")
             return
         st.session_state["review-starts-blind"] = blind
         st.rerun()

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.teaching import changed_by_teaching
-from pll.ui.format import count, format_state
+from pll.ui.format import count, format_state, plain
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 
@@ -77,7 +77,7 @@ def _watch(tab: ReviewTab) -> None:
             st.session_state["review-taught"] = (manager.review.current.run, changed)
             st.rerun()
     except UserError as error:
-        st.caption(f":material/error: {error}")
+        st.caption(f":material/error: {plain(error)}")
         return
     snapshot = manager.teacher.snapshot()
     if snapshot is None:  # another tab has seen to it

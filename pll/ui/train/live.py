@@ -17,7 +17,7 @@ from pll.share import slug
 from pll.ui import live_page
 from pll.ui.components.star import SURE
 from pll.ui.components.timeline import timeline
-from pll.ui.format import count, duration, format_state, percent
+from pll.ui.format import count, duration, format_state, percent, plain
 from pll.ui.train import pictures
 from pll.ui.train.views import VIEWS
 from pll.ui.view_state import Scene, scene
@@ -48,11 +48,13 @@ def _live(run: Run, state_of_page: str) -> None:
     try:
         now = scene(run, snapshot)
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         return
     hidden = now.looking.hidden
     if now.looking.lost:
-        st.caption(f":material/info: The link names examples that are not here: {', '.join(now.looking.lost[:5])}.")
+        st.caption(
+            f":material/info: The link names examples that are not here: {plain(', '.join(now.looking.lost[:5]))}."
+        )
     progress(now)
     if "figures" not in hidden:
         figures(now)

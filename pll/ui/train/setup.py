@@ -17,7 +17,7 @@ from pll.training.augment import AUGMENTATIONS
 from pll.training.devices import default_threads
 from pll.training.losses import LOSSES
 from pll.training.models import MODEL_INFO
-from pll.ui.format import duration
+from pll.ui.format import duration, plain
 from pll.ui.session import Choice
 
 HELP = {
@@ -155,7 +155,7 @@ def advice(config: RunConfig, data: PartialLabelDataset) -> bool:
     try:
         advised = advise(new_estimator(config), data)
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(plain(error), icon=":material/error:")
         return False
     for obstacle in advised.obstacles:
         st.error(obstacle, icon=":material/error:")

@@ -15,6 +15,7 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.share import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link
 from pll.ui import access_panel, links, session
+from pll.ui.format import plain
 from pll.ui.train.views import VIEWS
 from pll.ui.view_state import RunView, run_view
 
@@ -77,7 +78,7 @@ def popover(run: Run, snapshot: Snapshot) -> None:
         try:
             _offer(run, snapshot)
         except UserError as error:
-            st.info(str(error), icon=":material/link_off:")
+            st.info(plain(error), icon=":material/link_off:")
         st.divider()
         _offer_replay(run, snapshot)
 
@@ -94,7 +95,7 @@ def _offer(run: Run, snapshot: Snapshot) -> None:
     look = replace(look, hidden=(*look.hidden, *(f"view-{view}" for view in views)))
     place.code(to_link(links.address("train"), Share(run.config, look)), language=None, wrap_lines=True)
     for note in links.caveats(run.config.source, snapshot, look, whose=("This run was", "the link's goes")):
-        st.caption(f":material/info: {note}")
+        st.caption(f":material/info: {plain(note)}")
 
 
 _WHAT_IS_IN_VIEW = "The epoch (unless you follow the latest), the view, the example, and the pinned examples."

@@ -14,7 +14,7 @@ from pll.colors import class_colours, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui import charts
 from pll.ui.components.gallery import excerpt, show_picture
-from pll.ui.format import count, percent
+from pll.ui.format import count, percent, plain
 from pll.ui.view_state import Scene
 
 MOST_FEATURES = 200
@@ -60,7 +60,7 @@ def choose(scene: Scene) -> None:
             st.session_state[f"{key}-found"] = wanted
             scene.looking.select(int(found[0]))
             st.rerun(scope="fragment")
-        st.caption(f"No training example has the id {wanted.strip()!r}.")
+        st.caption(f"No training example has the id {plain(repr(wanted.strip()))}.")
 
 
 def choices(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> pd.DataFrame:
@@ -85,9 +85,14 @@ def draw_story(scene: Scene, row: int) -> None:
         has_picture = show_picture(scene.data, row, PICTURE)
         with st.container():
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.markdown(f"**{scene.data.row_ids[row]}** — {', '.join(describe_label(scene, row))}", width="content")
+                st.markdown(
+                    f"**{plain(scene.data.row_ids[row])}** — {plain(', '.join(describe_label(scene, row)))}",
+                    width="content",
+                )
                 pin_button(scene, row)
-            st.caption(" ".join(describe_history(epochs, weights, names, is_whole=len(epochs) == epochs[-1] + 1)))
+            st.caption(
+                plain(" ".join(describe_history(epochs, weights, names, is_whole=len(epochs) == epochs[-1] + 1)))
+            )
     figure, table = story_chart(
         epochs, weights, labels, names, scene.snapshot.total, None if scene.is_latest else scene.frame.epoch
     )

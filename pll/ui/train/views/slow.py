@@ -16,7 +16,7 @@ from pll.methods.deep import DeepEstimator
 from pll.runs.run import Run
 from pll.ui import control_widgets
 from pll.ui.components.gallery import show_picture
-from pll.ui.format import count
+from pll.ui.format import count, plain
 from pll.ui.train import run_controls
 from pll.ui.view_state import Scene, run_view
 
@@ -33,7 +33,7 @@ def draw(scene: Scene) -> None:
     try:
         step = next_step(scene)
     except UserError as error:
-        st.info(str(error), icon=":material/info:")
+        st.info(plain(error), icon=":material/info:")
         return
     if step is None:  # it went on just now
         return
@@ -106,7 +106,7 @@ def head(scene: Scene, step: SlowStep) -> None:
         with st.container():
             st.markdown(
                 f"{number} of epoch {step.epoch + 1}: {count(len(step.rows), 'example')}, among them "
-                f"**{scene.data.row_ids[step.example]}**"
+                f"**{plain(scene.data.row_ids[step.example])}**"
             )
             if scene.looking.selected is not None and scene.looking.selected != step.example:
                 st.caption("The example you chose is not in this mini-batch; this is its least certain one.")
@@ -183,7 +183,7 @@ def worksheet(step: SlowStep, class_names: tuple[str, ...], phase: int = len(PHA
 
 def explained(step: SlowStep, class_names: tuple[str, ...]) -> list[tuple[str, str]]:
     """For each of the four steps: what it does with this example's numbers, and in general."""
-    names = [class_names[label] for label in step.labels]
+    names = [plain(class_names[label]) for label in step.labels]
     top = int(np.argmax(step.scores))
     terms = [f"{w:.2f} · {cost:.2f}" for w, cost in zip(step.old_weights, step.losses, strict=True)]
     dots = [" + …"] if len(terms) > MOST_TERMS else []

@@ -13,18 +13,23 @@ from starlette.middleware import Middleware
 
 import pll
 from pll.runs.registry import default_registry
-from pll.ui import background
-from pll.ui.middleware import IgnoreClearCache
-from pll.ui.startup import get_ready_in_background
+from pll.ui import background, health
+from pll.ui.middleware import IgnoreClearCache, SecurityHeaders, SessionLimit
+from pll.ui.startup import begin, get_ready_in_background
+
+MIDDLEWARE = [Middleware(SecurityHeaders), Middleware(SessionLimit), Middleware(IgnoreClearCache)]
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """While the server runs; when it ends, every run is stopped with a checkpoint."""
+    begin()
     get_ready_in_background()
     yield
     background.board().stop_all()
     default_registry().stop_all()
 
 
-app = st.App(Path(pll.__file__).parent / "ui" / "main.py", lifespan=lifespan, middleware=[Middleware(IgnoreClearCache)])
+app = st.App(
+    Path(pll.__file__).parent / "ui" / "main.py", lifespan=lifespan, routes=health.ROUTES, middleware=MIDDLEWARE
+)

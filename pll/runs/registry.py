@@ -90,7 +90,7 @@ class RunRegistry:
         return Access(access_of(self.root / root).owner, like=root)
 
     def _refuse_too_many(self, visitor: Visitor) -> None:
-        alive = self._alive()
+        alive = self.alive()
         if len(alive) >= MOST_ALIVE:
             raise UserError(f"{len(alive)} runs are already waiting or training; stop one first.")
         own = sum(self._started_by.get(worker.id) == visitor.id for worker in alive) if visitor.id else 0
@@ -107,7 +107,7 @@ class RunRegistry:
             UserError: too many are alive.
         """
         with self._guard:
-            if worker_id not in {worker.id for worker in self._alive()}:
+            if worker_id not in {worker.id for worker in self.alive()}:
                 self._refuse_too_many(visitor)
                 self._started_by[worker_id] = visitor.id
 
@@ -307,14 +307,15 @@ class RunRegistry:
 
     def stop_all(self, timeout: float = 10.0) -> None:
         """Stop every run and wait at most `timeout` seconds for all of them."""
-        alive = self._alive()
+        alive = self.alive()
         for worker in alive:
             worker.stop()
         deadline = time.monotonic() + timeout
         for worker in alive:
             worker.join(max(0.0, deadline - time.monotonic()))
 
-    def _alive(self) -> list[Worker]:
+    def alive(self) -> list[Worker]:
+        """Return the runs and comparisons that wait, train or are paused in this process."""
         workers: list[Worker] = [*self._runs.values(), *self._comparisons.values()]
         return [worker for worker in workers if worker.is_alive()]
 

@@ -110,7 +110,7 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "PLL_MOST_SESSIONS",
-        "0",
+        "200",
         "Open tabs at a time; whoever comes later gets a plain page. 0: as many as descriptors allow (three a tab).",
         _whole(0, 100_000),
     ),

@@ -24,7 +24,7 @@ from pll.ui.format import plain
 from pll.ui.session import Choice
 
 W = TypeVar("W", bound=Worker)
-AT_ONCE, WAITING = "Starts at once", "Waits before epoch 1"
+AT_ONCE, WAITING = "Trains at once", "Waits before epoch 1"
 
 
 # ---- a link that is opened -------------------------------------------------------------------------------------------
@@ -75,10 +75,10 @@ def resolve_link(
         kind: the part of the address that holds its id, `run` or `comparison`.
         query: the address.
         get: finds it by its id.
-        begin: sets it up; None where something has to be given first.
+        begin: sets it up; None where something has to be given, or Start to be pressed, first.
     """
     opened: dict[str, str] = st.session_state.setdefault("opened-links", {})
-    mark = repr(sorted((name, values) for name, values in query.items() if name not in ("run", "comparison")))
+    mark = _mark(query)
     for known in (session.id_in_address(kind), opened.get(mark)):
         if known is not None:
             try:
@@ -89,6 +89,36 @@ def resolve_link(
     if begun is not None:
         opened[mark] = begun.id
     return begun
+
+
+def _mark(query: Mapping[str, Sequence[str]]) -> str:
+    """What tells links apart: all but the ids of what they became."""
+    return repr(sorted((name, values) for name, values in query.items() if name not in ("run", "comparison")))
+
+
+def asked_to_start(share: Share, lines: Sequence[str]) -> bool:
+    """Show what a link sets up, and whether Start was pressed: opening a link starts nothing.
+
+    Args:
+        share: the run, or the first lane.
+        lines: settings, in words.
+    """
+    mark = _mark(address_query())
+    if st.session_state.get("started-link") == mark:
+        del st.session_state["started-link"]
+        return True
+    st.title(plain(share.config.name or share.config.source.name))
+    st.markdown("This link sets up a training run. Nothing has started yet.")
+    for line in lines:
+        st.caption(plain(line))
+    st.button(
+        "Start",
+        type="primary",
+        icon=":material/play_arrow:",
+        key="start-link",
+        on_click=lambda: st.session_state.update({"started-link": mark}),
+    )
+    return False
 
 
 def apply_look(worker: Worker, share: Share, notes: Iterable[str]) -> None:
@@ -160,7 +190,7 @@ def look_to_share(looked_at: Look, worker: Worker, *, in_view: str, controls: Ma
     """
     with_view = st.toggle("Include the current view", value=True, key="share-view", help=in_view)
     start = st.segmented_control(
-        "When it is opened", [AT_ONCE, WAITING], default=AT_ONCE, required=True, key="share-start"
+        "After Start is pressed", [AT_ONCE, WAITING], default=AT_ONCE, required=True, key="share-start"
     )
     hidden = st.pills(
         "Lesson mode: hide",

@@ -1,10 +1,15 @@
-"""What the server does with a message before Streamlit sees it."""
+"""What the server does with a request or message before Streamlit sees it, and with an answer after."""
 
 from __future__ import annotations
 
 from google.protobuf.message import DecodeError
+from starlette.datastructures import MutableHeaders
+from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
+
+from pll.runs.settings import setting
+from pll.ui import health
 
 
 class IgnoreClearCache:
@@ -39,3 +44,113 @@ def _clears_cache(message: Message) -> bool:
         return bool(BackMsg.FromString(content).WhichOneof("type") == "clear_cache")
     except DecodeError:  # Streamlit answers it
         return False
+
+
+class SecurityHeaders:
+    """ASGI middleware that tells browsers whose content a page may load, and who may show it in a frame.
+
+    Streamlit's own scripts need inline styles, `eval` (its charts compile expressions) and modules from blobs (its
+    components). Nothing is loaded from elsewhere: a picture or a request that somebody smuggled into a page stays
+    undone.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Add the headers to every answer."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in security_headers().items():
+                    headers[name] = value
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+def security_headers() -> dict[str, str]:
+    """Return the headers that every answer carries."""
+    ancestors = setting("PLL_FRAME_ANCESTORS")
+    policy = (
+        "default-src 'self'",
+        "script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:",
+        "style-src 'self' 'unsafe-inline'",
+        "img-src 'self' data: blob:",
+        "media-src 'self' data: blob:",
+        "font-src 'self' data:",
+        "connect-src 'self' data: blob:",
+        "worker-src 'self' blob:",
+        "frame-src 'self' blob:",
+        "object-src 'none'",
+        "base-uri 'self'",
+        f"frame-ancestors {' '.join(ancestors)}",
+    )
+    old = {("'none'",): "DENY", ("'self'",): "SAMEORIGIN"}.get(ancestors)  # of a list, old browsers know nothing
+    return {
+        "Content-Security-Policy": "; ".join(policy),
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "same-origin",  # addresses hold the ids of runs
+    } | ({"X-Frame-Options": old} if old else {})
+
+
+STREAM, HEALTH, METRICS = "/_stcore/stream", "/_stcore/health", "/_stcore/metrics"
+FULL_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Candid is full</title><meta http-equiv="refresh" content="30">
+<meta name="viewport" content="width=device-width"><style>:root {{ color-scheme: light dark }} body {{ font: 1rem/1.6
+system-ui, sans-serif; max-width: 34rem; margin: 15vh auto; padding: 0 1rem }}</style></head>
+<body><h1>Candid is full</h1><p>{} Nothing is lost: runs go on. This page tries again in half a minute.</p></body>
+</html>
+"""
+
+
+class SessionLimit:
+    """ASGI middleware that counts open tabs and turns further ones away, with a plain page, before anything breaks.
+
+    Streamlit's own health route then says so too, and its figures need the token of `PLL_METRICS_TOKEN`.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what there is room for."""
+        path = str(scope.get("path", ""))
+        if scope["type"] == "websocket" and path.endswith(STREAM):
+            await self._tab(scope, receive, send)
+        elif scope["type"] == "http" and path.endswith(METRICS) and not _may_read_metrics(scope):
+            await PlainTextResponse("Needs the token of PLL_METRICS_TOKEN.\n", 403)(scope, receive, send)
+        elif scope["type"] == "http" and (path.endswith(HEALTH) or _is_page(scope)) and (why := health.is_full()):
+            body = why if path.endswith(HEALTH) else FULL_PAGE.format(why)
+            kind = PlainTextResponse if path.endswith(HEALTH) else HTMLResponse
+            health.load().refused += not path.endswith(HEALTH)
+            await kind(body, 503, {"Retry-After": "30", "Cache-Control": "no-store"})(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+    async def _tab(self, scope: Scope, receive: Receive, send: Send) -> None:
+        load = health.load()
+        if health.is_full():
+            load.refused += 1
+            await receive()
+            await send({"type": "websocket.close", "code": 1013, "reason": "This server is full."})
+            return
+        load.tabs += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            load.tabs -= 1
+
+
+def _may_read_metrics(scope: Scope) -> bool:
+    return health.is_allowed(health.authorization_of(scope))
+
+
+def _is_page(scope: Scope) -> bool:
+    """Whether somebody opens a page, and not a part of one."""
+    accepts = next((value for name, value in scope["headers"] if name == b"accept"), b"")
+    return scope["method"] == "GET" and accepts.startswith(b"text/html") and "/_stcore/" not in scope["path"]

@@ -9,12 +9,63 @@ from __future__ import annotations
 
 import gc
 import importlib
+import logging
+import os
+import sys
 import threading
 
 import numpy as np
+import streamlit as st
 
+import pll
 from pll.candidates import CandidateSets
+from pll.errors import UserError
 from pll.methods import METHODS
+from pll.paths import candid_home
+from pll.runs.events import log_event, set_up_log
+from pll.runs.settings import check_settings, setting
+from pll.ui import health
+from pll.ui.login import login_is_set_up
+
+OF_THIS_MACHINE = ("localhost", "127.0.0.1", "::1")
+_LOG = logging.getLogger("candid")
+
+
+def begin() -> None:
+    """Check the settings, open the log, and say what whoever runs this server should know.
+
+    Ends the process with a message where a setting cannot be meant.
+    """
+    try:
+        warnings = check_settings()
+    except UserError as error:
+        sys.stderr.write(f"candid: {error}\n")
+        sys.stderr.flush()
+        os._exit(2)  # an exception here would be a page of traceback
+    set_up_log(setting("PLL_LOG"))
+    health.raise_descriptor_limit()
+    for warning in (*warnings, *login_warnings()):
+        _LOG.warning(warning)
+    log_event("server started", version=pll.__version__, home=str(candid_home()), login=login_is_set_up())
+
+
+def login_warnings() -> list[str]:
+    """Return what is open to others than it should be."""
+    address = st.config.get_option("server.address")
+    if not login_is_set_up():
+        warnings = ["PLL_ADMINS is set, but there is no login; it has no effect."] if setting("PLL_ADMINS") else []
+        if address in OF_THIS_MACHINE:
+            return warnings
+        where = f"at {address}" if address else "at every address of this machine"
+        return [
+            *warnings,
+            f"Nobody has to log in, and this server listens {where}: whoever reaches it may see, change and delete "
+            "everything. Set up a login (docs/server.md), or start it with --server.address=localhost.",
+        ]
+    if not setting("PLL_ADMINS"):
+        return ["A login is set up, but PLL_ADMINS names nobody: runs without an owner cannot be opened by anybody."]
+    return []
+
 
 MODULES = ("pll.ui.train.live", "pll.ui.train.run_controls", "pll.ui.compare.live")
 """What the train and compare pages import; the home page, where most begin, does not."""

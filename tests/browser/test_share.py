@@ -26,6 +26,12 @@ def fresh(new_page: Any) -> Callable[[str], Any]:
     return open_link
 
 
+def begun(page: Any) -> Any:
+    """The page of a link, where a click starts what it sets up."""
+    page.get_by_role("button", name="Start", exact=True).click()
+    return page
+
+
 def ended(page: Any) -> Any:
     page.get_by_text("Finished: 12 epochs.").wait_for()
     page.get_by_text("Epoch 12", exact=True).first.wait_for()
@@ -48,7 +54,7 @@ def figures(page: Any) -> tuple[list[str], bytes]:
 
 
 def test_the_same_link_gives_the_same_figures_in_two_fresh_browsers(app: str, fresh: Callable[[str], Any]) -> None:
-    first, second = fresh(f"{app}/{LINK}"), fresh(f"{app}/{LINK}")
+    first, second = begun(fresh(f"{app}/{LINK}")), begun(fresh(f"{app}/{LINK}"))
     ended(first)
     ended(second)
     mine, yours = run_of(first), run_of(second)
@@ -60,7 +66,7 @@ def test_the_same_link_gives_the_same_figures_in_two_fresh_browsers(app: str, fr
 
 
 def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> None:
-    page = ended(fresh(f"{app}/{LINK}"))
+    page = ended(begun(fresh(f"{app}/{LINK}")))
     track = page.locator(".timeline .track")
     track.focus()
     page.keyboard.press("ArrowLeft")
@@ -74,7 +80,7 @@ def test_a_lesson_is_made_and_opened(app: str, fresh: Callable[[str], Any]) -> N
     link = code.inner_text().replace("\n", "")
     assert link.startswith(f"{app}/train?link=1&data=iris") and "run=" not in link
 
-    pupil = fresh(link)
+    pupil = begun(fresh(link))
     pupil.get_by_text("Finished: 12 epochs.").wait_for()
     pupil.get_by_text("in view: epoch 11").wait_for()
     pupil.get_by_text("Lesson mode: some controls are hidden.").wait_for()
@@ -103,7 +109,7 @@ def test_a_bad_link_and_a_file_that_has_to_be_given(app: str, fresh: Callable[[s
     page.get_by_text("pets.csv is not the file of this link").wait_for()
     give = page.locator("input[type=file]")
     give.set_input_files({"name": "renamed.csv", "mimeType": "text/csv", "buffer": content})
-    ended(page)
+    ended(begun(page))
 
 
 LANES = (
@@ -120,7 +126,7 @@ def lanes_ended(page: Any) -> str:
 
 
 def test_a_comparison_is_shared_and_set_up_again_with_the_same_figures(app: str, fresh: Callable[[str], Any]) -> None:
-    page = fresh(f"{app}/{LANES}")
+    page = begun(fresh(f"{app}/{LANES}"))
     mine = lanes_ended(page)
     page.wait_for_url("**comparison=*")
     page.get_by_role("button", name="Share").click()
@@ -130,7 +136,7 @@ def test_a_comparison_is_shared_and_set_up_again_with_the_same_figures(app: str,
     link = code.inner_text().replace("\n", "")
     assert link.startswith(f"{app}/compare?link=1&lanes=") and "comparison=" not in link
 
-    pupil = fresh(link)
+    pupil = begun(fresh(link))
     assert lanes_ended(pupil) == mine
     assert pupil.get_by_role("button", name="Restart").count() == 0
     pupil.get_by_role("button", name="Show everything").click()

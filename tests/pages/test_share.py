@@ -16,7 +16,7 @@ from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.train.sharing import SLUGS
 from pll.ui.train.views import VIEWS
-from tests.page_helpers import labels, said
+from tests.page_helpers import button, labels, said
 from tests.run_helpers import write_data
 
 IRIS = RunConfig(
@@ -31,8 +31,14 @@ def link(look: Look = Look(), config: RunConfig = IRIS) -> dict[str, Any]:  # no
     return parts
 
 
+def started(page: Any) -> Any:
+    """The page of a link once Start was pressed on it, if it asks for that."""
+    return button(page, "Start").click().run() if "Start" in labels(page) else page
+
+
 def ended(page: Any) -> Any:
     """The page once the run in view has ended."""
+    page = started(page)
     session.registry().get(page.session_state["run"]).join(60)
     page.run()
     assert not page.exception
@@ -93,7 +99,7 @@ def test_a_bad_link_is_explained(open_page: Any) -> None:
 
 
 def test_a_link_may_wait_before_its_first_epoch(open_page: Any) -> None:
-    page = open_page("train", **link(Look(paused=True)))
+    page = started(open_page("train", **link(Look(paused=True))))
     run = session.registry().get(page.session_state["run"])
     run.wait_until_paused(30)
     page.run()
@@ -118,6 +124,15 @@ def test_a_file_has_to_be_given_again(open_page: Any, tmp_path: Any) -> None:
     ended(page)
     (run,) = session.registry().all()
     assert run.config.source.sha256 == source.sha256
+
+
+def test_opening_links_starts_nothing(open_page: Any) -> None:
+    for _ in range(3):
+        page = open_page("train", **link())
+        assert not page.exception and "Nothing has started yet" in said(page)
+        assert session.registry().all() == []
+    lanes = open_page("compare", link="1", lanes="proden,proden-naive", data="iris", flip="binomial", q="0.3")
+    assert "Nothing has started yet" in said(lanes) and session.registry().all() == []
 
 
 # ---- lessons ---------------------------------------------------------------------------------------------------------
@@ -215,7 +230,7 @@ def test_the_link_remembers_what_a_lesson_hides(sharing: Any) -> None:
 
 
 def test_when_a_run_is_settled_can_be_said(open_page: Any) -> None:
-    page = open_page("train", **link(Look(paused=True)))
+    page = started(open_page("train", **link(Look(paused=True))))
     run = session.registry().get(page.session_state["run"])
     run.wait_until_paused(30)
     page.run()
@@ -236,7 +251,7 @@ def test_when_a_run_is_settled_can_be_said(open_page: Any) -> None:
 
 
 def test_a_link_may_bring_a_speed_of_its_own(open_page: Any) -> None:
-    page = open_page("train", **link(Look(paused=True, pace=2.5, settle=7)))
+    page = started(open_page("train", **link(Look(paused=True, pace=2.5, settle=7))))
     run = session.registry().get(page.session_state["run"])
     assert (run.pace, run.settle_after) == (2.5, 7)
     said_there = {box.label: box.options[box.index] for box in page.selectbox if box.index is not None}

@@ -1,13 +1,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import resource
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route, WebSocketRoute
+from starlette.testclient import TestClient
 from starlette.types import Message, Receive, Scope, Send
+from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from pll.ui.middleware import IgnoreClearCache
+from pll.runs.process import PerProcess
+from pll.ui import health
+from pll.ui.middleware import IgnoreClearCache, SecurityHeaders, SessionLimit
 
 HEARTBEAT, CLEAR = BackMsg(app_heartbeat=True), BackMsg(clear_cache=True)
 
@@ -48,3 +59,88 @@ def test_a_message_that_says_it_in_another_way_is_dropped() -> None:
 
 def test_a_request_is_left_alone() -> None:
     assert through([{"type": "http.request"}], kind="http") == [{"type": "http.request"}]
+
+
+# ---- headers, limits and routes, of the real app without its pages ---------------------------------------------------
+
+
+@pytest.fixture
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    """The routes and middleware of the app around a page that says hello."""
+    monkeypatch.setenv("PLL_HOME", str(tmp_path))
+    PerProcess.forget_all()
+
+    async def hello(_: Request) -> Response:
+        return PlainTextResponse("hello")
+
+    async def stream(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await websocket.receive()
+
+    routes = [*health.ROUTES, WebSocketRoute("/_stcore/stream", stream), Route("/{path:path}", hello)]
+    layers = (SecurityHeaders, SessionLimit, IgnoreClearCache)
+    yield TestClient(Starlette(routes=routes, middleware=[Middleware(layer) for layer in layers]))
+    PerProcess.forget_all()
+
+
+PAGE = {"Accept": "text/html,application/xhtml+xml"}
+
+
+def test_every_answer_says_who_may_frame_it_and_what_it_may_load(client: TestClient) -> None:
+    for path in ("/", "/train", "/health", "/metrics", "/_stcore/metrics"):
+        headers = client.get(path).headers
+        assert headers["X-Frame-Options"] == "SAMEORIGIN" and headers["X-Content-Type-Options"] == "nosniff"
+        policy = headers["Content-Security-Policy"]
+        assert "frame-ancestors 'self'" in policy and "default-src 'self'" in policy and "http" not in policy
+
+
+def test_other_pages_may_frame_it_where_a_setting_says_so(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLL_FRAME_ANCESTORS", "https://moodle.example.org")
+    headers = client.get("/").headers
+    assert "frame-ancestors 'self' https://moodle.example.org" in headers["Content-Security-Policy"]
+    assert "X-Frame-Options" not in headers
+    monkeypatch.setenv("PLL_FRAME_ANCESTORS", "none")
+    assert client.get("/").headers["X-Frame-Options"] == "DENY"
+
+
+def test_a_full_server_says_so_before_anything_breaks(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLL_MOST_SESSIONS", "2")
+    with client.websocket_connect("/_stcore/stream"), client.websocket_connect("/_stcore/stream"):
+        assert health.load().tabs == 2
+        page = client.get("/train", headers=PAGE)
+        assert page.status_code == 503 and "Candid is full" in page.text and page.headers["Retry-After"]
+        assert client.get("/_stcore/health").status_code == client.get("/ready").status_code == 503
+        assert client.get("/health").status_code == client.get("/static/js").status_code == 200
+        with pytest.raises(WebSocketDisconnect), client.websocket_connect("/_stcore/stream"):
+            pass
+    assert (health.load().tabs, health.load().refused) == (0, 2)
+    assert client.get("/train", headers=PAGE).text == "hello"
+
+
+def test_a_server_without_descriptors_is_full(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    monkeypatch.setattr(health, "open_descriptors", lambda: soft)
+    assert "descriptor" in client.get("/", headers=PAGE).text
+    assert "descriptor" in client.get("/ready").json()["obstacles"][0]
+
+
+def test_ready_tells_what_is_wrong(client: TestClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert client.get("/ready").json() == {"status": "ready", "obstacles": []}
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("PLL_HOME", str(tmp_path / "file"))
+    PerProcess.forget_all()
+    answer = client.get("/ready")
+    assert answer.status_code == 503 and "PLL_HOME" in answer.json()["obstacles"][0]
+
+
+def test_figures_are_for_whoever_has_the_token(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    token = "0123456789abcdef"
+    for path in ("/metrics", "/_stcore/metrics"):
+        for header in ({}, {"Authorization": "Bearer "}, {"Authorization": f"Bearer {token}"}):
+            assert client.get(path, headers=header).status_code == 403  # no token is set
+        with monkeypatch.context() as patch:
+            patch.setenv("PLL_METRICS_TOKEN", token)
+            assert client.get(path, headers={"Authorization": f"Bearer {token}x"}).status_code == 403
+            allowed = client.get(path, headers={"Authorization": f"Bearer {token}"})
+        assert allowed.status_code == 200
+        assert path != "/metrics" or "\ncandid_tabs 0\n" in allowed.text

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.runs.comparison import Comparison
+from pll.runs.config import format_settings
 from pll.runs.snapshots import ComparisonSnapshot
 from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, on_this_machine
 from pll.ui import access_panel, links, session
@@ -20,7 +21,7 @@ from pll.ui.format import plain
 
 
 def opened() -> Comparison | None:
-    """The comparison of the link in the address: set up and begun when it is opened, found again ever after.
+    """The comparison of the link in the address: set up when Start is pressed, found again ever after.
 
     None where something has to be given first; the page says what.
 
@@ -39,9 +40,11 @@ def opened() -> Comparison | None:
 
 
 def _begin(shares: tuple[Share, ...]) -> Comparison | None:
-    """Start what the link describes, if all that it needs is here; else ask for it."""
+    """Start what the link describes, if all that it needs is here and Start was pressed; else ask for it."""
     complete = links.complete_shares(shares, "comparison")
     if complete is None:
+        return None
+    if not links.asked_to_start(complete[0], [format_settings(share.config) for share in complete]):
         return None
     ready = [on_this_machine(share) for share in complete]
     comparison = session.registry().compare([share.config for share, _ in ready], paused=complete[0].look.paused)

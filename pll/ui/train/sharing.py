@@ -11,6 +11,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.replay import replay_html
+from pll.runs.config import format_settings
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.share import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link
@@ -26,7 +27,7 @@ SLUGS = {slug(title): title for title in VIEWS}
 
 
 def opened() -> Run | None:
-    """The run of the link in the address: set up and begun when it is opened, found again ever after.
+    """The run of the link in the address: set up when Start is pressed, found again ever after.
 
     None where something has to be given first; the page says what.
 
@@ -45,9 +46,9 @@ def opened() -> Run | None:
 
 
 def _begin(share: Share) -> Run | None:
-    """Start what the link describes, if all that it needs is here; else ask for it."""
+    """Start what the link describes, if all that it needs is here and Start was pressed; else ask for it."""
     complete = links.complete_shares((share,), "run")
-    if complete is None:
+    if complete is None or not links.asked_to_start(complete[0], [format_settings(complete[0].config)]):
         return None
     ready, notes = on_this_machine(complete[0])
     run = session.registry().start(ready.config, paused=ready.look.paused)

@@ -1,0 +1,181 @@
+"""How the server is: open tabs, file descriptors, disk and database; the routes `/health`, `/ready` and `/metrics`.
+
+`/health` says that the process answers, `/ready` that it can serve one more person, `/metrics` the figures, for
+Prometheus, to whoever has `PLL_METRICS_TOKEN`.
+"""
+
+from __future__ import annotations
+
+import hmac
+import resource
+import shutil
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import Scope
+
+import pll
+from pll.errors import UserError
+from pll.paths import candid_home
+from pll.runs.process import PerProcess
+from pll.runs.registry import default_registry
+from pll.runs.settings import setting
+
+MOST_DESCRIPTORS = 65_536
+"""Descriptors a server asks for, where it may."""
+SPARE = 64
+"""Descriptors kept for files, the database and runs; a new tab takes three or four."""
+LEAST_FREE_DISK = 200 * 10**6
+"""Bytes below which a server is not ready: a checkpoint or an upload would fail."""
+
+
+@dataclass
+class Load:
+    """What is counted while a server runs.
+
+    Attributes:
+        tabs: open websockets, one a tab.
+        refused: tabs that were turned away.
+    """
+
+    tabs: int = 0
+    refused: int = 0
+
+
+load = PerProcess(Load)
+
+
+def raise_descriptor_limit() -> None:
+    """Allow this process as many descriptors as it may have, up to `MOST_DESCRIPTORS`."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = MOST_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, MOST_DESCRIPTORS)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def open_descriptors() -> int:
+    """Return the number of descriptors in use; 0 where the system does not tell."""
+    for folder in ("/proc/self/fd", "/dev/fd"):
+        try:
+            return sum(1 for _ in Path(folder).iterdir())
+        except OSError:
+            continue
+    return 0
+
+
+def is_full() -> str:
+    """Return why nobody else can open a tab, in a sentence; "" where they can."""
+    most = setting("PLL_MOST_SESSIONS")
+    if most and load().tabs >= most:
+        return f"{load().tabs} tabs are open, the limit of this server."
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and open_descriptors() > soft - SPARE:
+        return "This server has no file descriptor left for another tab."
+    return ""
+
+
+def obstacles() -> list[str]:
+    """Return why the server cannot serve one more person as it should; nothing where it can."""
+    found = [reason] if (reason := is_full()) else []
+    home = candid_home()
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=home) as file:
+            file.write(b"ready")
+        free = shutil.disk_usage(home).free
+        if free < LEAST_FREE_DISK:
+            found.append(f"The disk of PLL_HOME has {free / 1e6:,.0f} MB left.")
+    except OSError as error:
+        found.append(f"PLL_HOME cannot be written to: {error.strerror or error}.")
+    try:
+        from pll.ui.review.service import store  # opens the database
+
+        store().reviews()
+    except UserError as error:
+        found.append(str(error))
+    return found
+
+
+def is_allowed(authorization: str) -> bool:
+    """Whether this header may read figures of the server."""
+    token = setting("PLL_METRICS_TOKEN")
+    return bool(token) and hmac.compare_digest(authorization.encode(), f"Bearer {token}".encode())
+
+
+def authorization_of(scope: Scope) -> str:
+    """The header `Authorization` of a request."""
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name == b"authorization"), "")
+
+
+def metrics() -> str:
+    """Return the figures as Prometheus reads them."""
+    most = setting("PLL_MOST_SESSIONS")
+    runs = Counter(worker.snapshot().state for worker in default_registry().alive())
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    figures = [
+        ("candid_info", "gauge", "Version.", [(f'{{version="{pll.__version__}"}}', 1)]),
+        ("candid_tabs", "gauge", "Open tabs.", [("", load().tabs)]),
+        (
+            "candid_tabs_limit",
+            "gauge",
+            "Open tabs at most; 0: as descriptors allow.",
+            [("", most)],
+        ),
+        ("candid_tabs_refused_total", "counter", "Tabs turned away.", [("", load().refused)]),
+        (
+            "candid_runs",
+            "gauge",
+            "Runs and comparisons in memory, by state.",
+            [(f'{{state="{state}"}}', runs[state]) for state in ("queued", "running", "paused")],
+        ),
+        ("candid_disk_free_bytes", "gauge", "Free space of PLL_HOME.", [("", _free(candid_home()))]),
+        ("process_open_fds", "gauge", "Open file descriptors.", [("", open_descriptors())]),
+        ("process_max_fds", "gauge", "File descriptors at most.", [("", soft)]),
+        ("process_resident_memory_bytes", "gauge", "Memory.", [("", _memory())]),
+    ]
+    lines = []
+    for name, kind, about, samples in figures:
+        lines += [f"# HELP {name} {about}", f"# TYPE {name} {kind}", *(f"{name}{of} {value}" for of, value in samples)]
+    return "\n".join(lines) + "\n"
+
+
+def _free(home: Path) -> int:
+    try:
+        return shutil.disk_usage(home).free
+    except OSError:
+        return 0
+
+
+def _memory() -> int:
+    """Resident bytes now where the system tells, else the most there were."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    except (OSError, ValueError, IndexError):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+async def _health(_: Request) -> Response:
+    return JSONResponse({"status": "ok", "version": pll.__version__}, headers=NEVER_KEPT)
+
+
+async def _ready(_: Request) -> Response:
+    found = await run_in_threadpool(obstacles)
+    told = {"status": "not ready" if found else "ready", "obstacles": found}
+    return JSONResponse(told, status_code=503 if found else 200, headers=NEVER_KEPT)
+
+
+async def _metrics(request: Request) -> Response:
+    if not is_allowed(authorization_of(request.scope)):
+        return PlainTextResponse("Needs the token of PLL_METRICS_TOKEN.\n", status_code=403)
+    text = await run_in_threadpool(metrics)
+    return Response(text, media_type="text/plain; version=0.0.4", headers=NEVER_KEPT)
+
+
+NEVER_KEPT = {"Cache-Control": "no-store"}
+ROUTES = [Route("/health", _health), Route("/ready", _ready), Route("/metrics", _metrics)]

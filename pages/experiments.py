@@ -5,6 +5,8 @@ import streamlit as st
 from pll.errors import UserError
 from pll.experiments import background
 from pll.experiments.execution import ExperimentFolder
+from pll.runs.personal import GONE
+from pll.ui import session
 from pll.ui.experiments import live, setup
 from pll.ui.format import plain
 
@@ -27,7 +29,9 @@ def choose() -> None:
     ):
         assert wanted is not None  # the button is disabled without one
         try:
-            open_(background.begin(setup.name(wanted), wanted))
+            begun = background.begin(setup.name(wanted), wanted)
+            session.registry().claim(begun.path)
+            open_(begun)
         except UserError as error:
             st.error(plain(error), icon=":material/error:")
     earlier()
@@ -35,7 +39,8 @@ def choose() -> None:
 
 def earlier() -> None:
     """Experiments of the past, the latest first."""
-    past = background.experiments()
+    registry = session.registry()
+    past = [folder for folder in background.experiments() if registry.owns(folder.path)]
     if past:
         st.subheader("Earlier experiments")
     for folder in past:
@@ -55,6 +60,8 @@ def follow(name: str) -> None:
     """An experiment at work, or ended."""
     try:
         folder = background.find(name)
+        if not session.registry().owns(folder.path):
+            raise UserError(GONE.format("experiment"))
         live.heading(folder)
         live.watch(folder)
     except UserError as error:

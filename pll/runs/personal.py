@@ -85,6 +85,15 @@ class PersonalRegistry:
         write_access(place_of_access(_folder(worker)), access)
         log_event("shared", by=self._id, run=worker.id, people=dict(access.people), link=access.link)
 
+    def claim(self, folder: Path) -> None:
+        """Make the folder of something that is no run, an experiment say, this person's."""
+        if self.person is not None:
+            write_access(folder, Access(self._id))
+
+    def owns(self, folder: Path) -> bool:
+        """Return whether that folder is theirs, or nobody logs in."""
+        return self.person is None or access_of(folder).role_of(self.person, has_link=False) == "owner"
+
     # ---- runs ----------------------------------------------------------------------------------------------------
 
     def start(self, config: RunConfig, *, paused: bool = False) -> Run:

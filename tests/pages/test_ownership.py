@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pll.errors import UserError
+from pll.experiments.background import experiments_home
 from pll.runs.access import ACCESS_FILE, Access, Person, Role, write_access
 from pll.runs.comparison import lane_configs
 from pll.runs.personal import PersonalRegistry
@@ -174,6 +175,17 @@ def test_runs_laid_beside_each_other_are_seen_by_who_may_see_each(open_page: Any
     for run in (hers, other):
         seen_by("ada").share(run, Access("ada@example.org", bob))  # type: ignore[arg-type]
     assert seen_by("bob").role(beside) == "viewer"
+
+
+def test_an_experiment_is_seen_by_who_began_it(open_page: Any) -> None:
+    folder = experiments_home() / "of-ada"
+    folder.mkdir(parents=True)
+    (folder / "experiment.json").write_text("{}")
+    assert [seen_by(name).owns(folder) for name in ("ada", "eve")] == [False, False]
+    seen_by("ada").claim(folder)
+    assert [seen_by(name).owns(folder) for name in ("ada", "eve")] == [True, False]
+    assert "of-ada" not in shown(open_page("experiments", user=EVE))
+    assert "not shared with you" in shown(open_page("experiments", user=EVE, experiment="of-ada"))
 
 
 def test_one_person_cannot_fill_the_server(open_page: Any) -> None:

@@ -146,7 +146,7 @@ def test_a_lesson_puts_away_what_it_says(open_page: Any) -> None:
     page = ended(open_page("train", **link(Look(hidden=hidden))))
     assert not {"Restart", "New run", "Stop", "Run 5"} & labels(page)
     assert "PRODEN · linear" not in said(page)
-    assert {metric.label for metric in page.metric} >= {"Settled"}
+    assert {metric.label for metric in page.metric} >= {"Sure"}
     assert "Identified" not in {metric.label for metric in page.metric}
     assert VIEWS["Examples"].question not in said(page) and VIEWS["One example"].question in said(page)
     assert "true label" not in said(page)

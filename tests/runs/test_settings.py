@@ -11,7 +11,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.runs.events import log_event, set_up_log
-from pll.runs.settings import SETTINGS, check_settings, setting
+from pll.runs.settings import SETTINGS, check_settings, setting, settings_table
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,6 +52,16 @@ def test_defaults_are_valid_and_all_variables_are_listed(monkeypatch: pytest.Mon
         for name in re.findall(r'(?:environ\.get\(|getenv\(|setting\()"(PLL_[A-Z_]+)"', file.read_text("utf-8"))
     }
     assert read <= {one.name for one in SETTINGS}
+
+
+def test_the_documentation_has_every_setting() -> None:
+    assert settings_table() in (ROOT / "docs" / "server.md").read_text("utf-8")
+
+
+def test_what_deploys_names_settings_that_exist() -> None:
+    names = {one.name for one in SETTINGS}
+    for file in (ROOT / "deploy").iterdir():
+        assert set(re.findall(r"\bPLL_[A-Z_]+", file.read_text("utf-8"))) <= names, file.name
 
 
 def test_a_line_of_the_log_is_an_object(capsys: pytest.CaptureFixture[str]) -> None:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.methods import PLSVM as PLSVM
     from pll.methods import PRODEN as PRODEN
     from pll.methods import SURE as SURE
+    from pll.methods import DawidSkene as DawidSkene
+    from pll.methods import Majority as Majority
     from pll.methods import PNDecomp as PNDecomp
     from pll.methods import PNOracle as PNOracle
     from pll.methods import PRODENItera as PRODENItera
@@ -53,7 +55,7 @@ _MODULES = {
     "pll.formats": ("read", "write"),
     "pll.methods": (
         *("METHODS", "PRODEN", "PRODENItera", "PRODENNaive", "PRODENSudden", "PNOracle", "PNDecomp", "D2CNN", "GA"),
-        *("SURE", "CLPL", "PLECOC", "PLSVM", "PLKNN", "IPAL", "covering_rate_scorer"),
+        *("SURE", "CLPL", "PLECOC", "PLSVM", "PLKNN", "IPAL", "Majority", "DawidSkene", "covering_rate_scorer"),
     ),
     "pll.methods.persistence": ("load_model", "save_model"),
     "pll.synthesis": ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"),

@@ -43,6 +43,8 @@ class PartialLabelDataset:
         annotations: the annotators' answers that `candidates` were made of; over the same classes and examples.
         prior: (nnz,) float32, prior of the candidates, at least 0, aligned with `candidates.indices`; or None. Stored
             normalised on each set.
+        settle: whether candidate sets and prior are still to be made of the annotations and the features together
+            (`pll.methods.settling`); `candidates` are the union until then.
         is_test: (n,) bool, True on the published or given test part; or None.
         name: what to call it on a page.
         kind: `"table"`, `"array"` or `"image"`.
@@ -66,6 +68,7 @@ class PartialLabelDataset:
     extras: Mapping[str, Column] = field(default_factory=dict)
     annotations: Annotations | None = None
     prior: Weights | None = None
+    settle: bool = False
     is_test: npt.NDArray[np.bool_] | None = None
     name: str = "data"
     kind: str = "array"

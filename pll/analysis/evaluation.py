@@ -196,7 +196,7 @@ def measured(
     """
     started = time.perf_counter()
     curve: Curve = []
-    for record in estimator.iter_fit(parts.task()):
+    for record in estimator.iter_fit(parts.task(needs_features=estimator.needs_features)):
         curve.append(record.metrics())  # not the record: its label weights take memory
         if progress is not None:
             progress(record.epoch, estimator.total_epochs())

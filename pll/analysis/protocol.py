@@ -13,13 +13,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.analysis.readiness import check_features, check_trainable
+from pll.annotations.voters import dependent_voters
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import Featuriser, featurised, fitted, suggested
 from pll.io import Progress
 from pll.methods.base import Task
+from pll.methods.settling import EPOCHS, FOLDS, ROUNDS, settle
 from pll.synthesis import Flip, flip
 from pll.synthesis.label_noise import Noisy
+
+SETTLING_STEPS = EPOCHS * FOLDS * ROUNDS
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,13 +43,15 @@ class Parts:
     held: PartialLabelDataset | None = None
     order: tuple[str, ...] = ()
 
-    def task(self) -> Task:
+    def task(self, *, needs_features: bool = True) -> Task:
         """Return the task of a method.
 
         Raises:
-            UserError: there are no features yet.
+            UserError: there are no features yet, and they are needed.
         """
-        check_features(self.train)
+        if needs_features:
+            check_features(self.train)
+        votes = self.train.annotations
         test = self.test
         return Task(
             self.train.X,
@@ -54,6 +60,7 @@ class Parts:
             None if test is None else test.X,
             None if test is None else test.y,
             self.train.prior,
+            None if votes is None or votes.anonymous else votes,
         )
 
 
@@ -170,6 +177,8 @@ def _parts(
         is_same = held is test
         held = None if held is None else featurised(held, made, progress)
         test = held if is_same else None if test is None else featurised(test, made, progress)
+    if train.settle and flip_with is None and noisy is None:
+        train = settled(train, seed, progress)
     train = with_candidates(train, flip_with, seed, strict=strict, noisy=noisy, progress=progress)
     if noisy is not None and test is not None and train.y is None:
         note = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
@@ -208,9 +217,37 @@ def with_candidates(
             X=data.X,
             progress=folds_done,
         )
-        data = replace(data, candidates=sets, prior=None)
+        data = replace(data, candidates=sets, prior=None, settle=False)
     check_trainable(data, strict=strict)
     return data
+
+
+def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = None) -> PartialLabelDataset:
+    """Return the data with candidate sets and prior made of its votes and features; see `pll.methods.settling`.
+
+    Raises:
+        UserError: nobody voted, or one class.
+    """
+    assert data.annotations is not None  # `settle` is set where there are some
+    steps = 0
+
+    def hook() -> None:
+        nonlocal steps
+        steps += 1
+        if progress is not None:
+            progress("votes and features compared", min(steps, SETTLING_STEPS), SETTLING_STEPS)
+
+    found = settle(data.X, data.annotations, seed=seed, hook=hook)
+    notes = list(data.notes)
+    if found.added:
+        notes.append(f"{found.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
+    for pair in dependent_voters(found.voters):
+        notes.append(
+            f"{pair.first} and {pair.second} agree on {pair.observed:.0%} of {pair.rows:,} examples, independent "
+            f"voters would on {pair.expected:.0%}: they share mistakes, and labels they agree on are less sure than "
+            "they look."
+        )
+    return replace(data, candidates=found.candidates, prior=found.prior, settle=False, notes=tuple(notes))
 
 
 def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
@@ -250,6 +287,7 @@ def doubted(
         y=None if data.candidates is None else data.y,
         annotations=None,
         prior=None,
+        settle=False,
         extras={"given_label": names[labels], **data.extras},
         notes=notes,
     )

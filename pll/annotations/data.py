@@ -41,6 +41,7 @@ class Annotations:
         anonymous: nobody knows who gave which vote (counts alone were published): the "annotators" are then the first,
             second, … vote on a row, and no reliability can be estimated.
         skipped: answers that were left out because they hold no label or were cancelled.
+        scores: (m,) float, the confidence that came with each answer, NaN where none did; or None.
 
     Raises:
         UserError: arrays of different lengths, a number out of range (the entry is named), names that stand twice.
@@ -61,6 +62,7 @@ class Annotations:
     ids: npt.NDArray[np.str_] | None = None
     anonymous: bool = False
     skipped: int = 0
+    scores: npt.NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__  # the class is frozen; these are its normal forms
@@ -87,6 +89,11 @@ class Annotations:
         for what, part in zip(("rows", "annotators", "labels"), triples[:, new], strict=True):
             part.flags.writeable = False
             set_field(self, what, part)
+        if self.scores is not None:
+            scores = np.asarray(self.scores, dtype=np.float64)
+            if scores.shape != (len(order),):
+                raise UserError(f"There are {len(order)} votes but scores of shape {scores.shape}; give one per vote.")
+            set_field(self, "scores", scores[order][new])
 
     # ---- ways in -------------------------------------------------------------------------------------------------
 
@@ -198,6 +205,61 @@ class Annotations:
         )
 
     @classmethod
+    def from_votes(
+        cls,
+        votes: npt.ArrayLike,
+        class_names: Sequence[str] = (),
+        voters: Sequence[str] = (),
+        *,
+        scores: npt.ArrayLike | None = None,
+        ids: Sequence[str] | None = None,
+    ) -> Annotations:
+        """One label of each voter for each example, as numbers.
+
+        Args:
+            votes: (n, m) whole numbers: class indices, −1 for no answer.
+            class_names: c names; by default `"0"` … the largest index.
+            voters: m names; by default `"voter 1"`, …
+            scores: (n, m) confidence of each vote, NaN where there is none.
+            ids: n names of the examples.
+
+        Raises:
+            UserError: not two dimensions, not whole numbers, an index that is no class (row and voter are named), or
+                names or scores of another length.
+
+        >>> Annotations.from_votes([[0, 1], [-1, 1]]).votes.toarray().tolist()
+        [[1, 1], [0, 1]]
+        """
+        array = np.asarray(votes)
+        if array.ndim != 2 or array.dtype.kind not in "biuf":
+            raise UserError("Votes must be whole numbers in two dimensions (examples × voters), −1 for no answer.")
+        names = tuple(class_names) or tuple(str(j) for j in range(int(array.max(initial=0)) + 1))
+        bad = ~((array >= -1) & (array < len(names)) & (array == np.rint(array)))
+        who = tuple(voters) or tuple(f"voter {k + 1}" for k in range(array.shape[1]))
+        if len(who) != array.shape[1]:
+            raise UserError(f"There are {array.shape[1]} columns of votes but {len(who)} voters; name each column.")
+        if bad.any():
+            row, j = (int(k) for k in np.argwhere(bad)[0])
+            raise UserError(
+                f"Row {row}, voter {who[j]}: the vote {array[row, j]} is no class; votes run from 0 to "
+                f"{len(names) - 1}, or are −1 for no answer."
+            )
+        confidence = None if scores is None else np.asarray(scores, dtype=np.float64)
+        if confidence is not None and confidence.shape != array.shape:
+            raise UserError(f"Scores of votes have the shape {confidence.shape}, votes {array.shape}; they must agree.")
+        rows, columns = np.nonzero(array >= 0)
+        return cls(
+            rows,
+            columns,
+            array[rows, columns].astype(np.int64),
+            len(array),
+            names,
+            who,
+            None if ids is None else np.asarray(ids, dtype=np.str_),
+            scores=None if confidence is None else confidence[rows, columns],
+        )
+
+    @classmethod
     def from_counts(cls, counts: npt.ArrayLike, class_names: Sequence[str] = ()) -> Annotations:
         """Votes that were published as counts: who gave them is not known.
 
@@ -287,7 +349,8 @@ class Annotations:
         kept = found >= 0
         ids = None if self.ids is None else self.ids[rows]
         who, labels = self.annotators[kept], self.labels[kept]
-        return replace(self, rows=found[kept], annotators=who, labels=labels, n_rows=len(rows), ids=ids)
+        scores = None if self.scores is None else self.scores[kept]
+        return replace(self, rows=found[kept], annotators=who, labels=labels, n_rows=len(rows), ids=ids, scores=scores)
 
 
 def _in_range(values: npt.NDArray[Any], limit: int, what: str) -> Codes:

@@ -18,7 +18,7 @@ from pll.errors import UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-RULES = {"union": None, "votes": 2.0, "reliability": 0.05}
+RULES = {"union": None, "votes": 2.0, "reliability": 0.05, "voters": None}
 """The rules by name, each with the value it takes where none is given."""
 
 SIZES_SHOWN = 5
@@ -32,7 +32,8 @@ class Rule:
     Args:
         how: `"union"` (every label somebody named), `"votes"` (every label that at least `value` annotators named) or
             `"reliability"` (every label whose probability, given how far each annotator can be relied on, is at least
-            `value`).
+            `value`) or `"voters"` (the union here; with features at hand, voter models make a prior of it and add
+            likely labels that nobody named: `pll.methods.settling`).
         value: as `how` says; by default 2 votes, probability 0.05.
 
     Raises:
@@ -52,6 +53,8 @@ class Rule:
             object.__setattr__(self, "value", RULES[self.how])
         elif self.how == "union":
             raise UserError("The union takes every label; it has no value.")
+        elif self.how == "voters":
+            raise UserError("The rule voters has no value.")
         if self.how == "votes" and not (self.least >= 1 and self.least == int(self.least)):
             raise UserError(f"At least {self.value} votes: this must be a whole number, 1 or more.")
         if self.how == "reliability" and not 0 < self.least <= 1:
@@ -85,6 +88,8 @@ class Rule:
         """What it says, for a page."""
         if self.how == "union":
             return "named by anybody"
+        if self.how == "voters":
+            return "named by anybody, or likely by voter models"
         if self.how == "votes":
             return f"named by at least {self.value:g}"
         return f"probability at least {self.value:g}"

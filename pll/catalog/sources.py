@@ -173,7 +173,10 @@ def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
         raise UserError(f"{data.name} has no annotators' labels to apply the rule {rule} to; leave the rule out.")
     resolved = resolve(data.annotations, rule)
     kept = data if len(resolved.rows) == len(data) else data.take(resolved.rows)
-    return replace(kept, candidates=resolved.candidates, prior=None, notes=(*kept.notes, *resolved.notes()))
+    settle = rule.how == "voters"
+    return replace(
+        kept, candidates=resolved.candidates, prior=None, settle=settle, notes=(*kept.notes, *resolved.notes())
+    )
 
 
 def holds_pictures(folder: Path) -> bool:

@@ -33,6 +33,7 @@ from pll.cli.options import (
     source_like,
     source_told,
     whole_number,
+    with_voters,
 )
 from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
@@ -140,7 +141,7 @@ def evaluate(options: EvaluateOptions) -> None:
     seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     if options.folds is not None and (options.holdout is not None or options.test is not None):
         raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
-    source = source_told(options)
+    source = with_voters(source_told(options), options)
     data = load(source)
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")

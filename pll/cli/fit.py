@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ from pll.cli.options import (
     settings,
     source_like,
     source_told,
+    with_voters,
+    without_features,
 )
 from pll.cli.progress import bar, load
 from pll.errors import UserError
@@ -59,7 +61,10 @@ def fit(options: FitOptions) -> int:
         0, or 128 + the number of the signal that stopped it before its end: 130 after Ctrl-C, 143 after SIGTERM.
     """
     folder = RunFolder(Path(options.out))
+    options = without_features(options)
     config = _run_config(options)
+    if options.resume and folder.exists() and not options.rule and not folder.config().source.rule:
+        config = replace(config, source=replace(config.source, rule=""))  # begun before votes were settled by default
     runner.new_estimator(config)  # refuses wrong settings before anything is written
     folder.lock()
     try:
@@ -111,7 +116,7 @@ def _run_config(options: FitOptions) -> RunConfig:
     params = settings(options)
     if has_setting(options.method, "threads"):
         params.setdefault("threads", default_threads())
-    source = source_told(options)
+    source = with_voters(source_told(options), options)
     data = load(source) if needs_classes(options) else None
     return RunConfig(
         source=source,

@@ -226,7 +226,12 @@ set_options = _together(
     click.option("--merge", multiple=True, metavar="FROM=TO", help="take the class FROM for TO (several times)"),
     click.option("--rename", multiple=True, metavar="OLD=NEW", help="call a class otherwise (several times)"),
     click.option("--drop", multiple=True, metavar="CLASS", help="take a class for no answer at all (several times)"),
-    click.option("--rule", default="", help="candidates from annotators: union, votes:2 or reliability:0.05"),
+    click.option(
+        "--rule",
+        default="",
+        help="candidates from annotators: voters (voter models and features together; the default of fit), union, "
+        "votes:2 or reliability:0.05",
+    ),
     click.option(
         "--flip", cls=NameOption, type=Name("pll.synthesis:FLIPS"), help="make candidates of true labels", metavar="HOW"
     ),

@@ -7,10 +7,12 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
+import click
 import numpy as np
 import numpy.typing as npt
+from click.core import ParameterSource
 
 from pll import formats
 from pll.catalog.sources import Source, source_of
@@ -28,6 +30,9 @@ SETTINGS = (
     "optimiser", "lr_decay", "lr_decay_every", "augment", "recipe",
 )  # fmt: skip
 """Options of the command line that are settings of a method."""
+
+
+F = TypeVar("F", bound="TrainingOptions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -226,6 +231,37 @@ def source_told(options: SetOptions) -> Source:
     """
     source = _with_columns(source_of(options.data, options.rule), columns_told(options.column))
     return replace(source, classes=classes_told(options))
+
+
+def with_voters(source: Source, options: SetOptions) -> Source:
+    """Return the source with the rule `voters` where a file holds several people's labels and nothing else is said."""
+    if source.rule or source.path is None or options.flip is not None or options.noisy is not None:
+        return source
+    data = source.load()
+    said = data.annotations
+    if said is None or said.anonymous or said.n_classes < 2 or not said.n_answers or data.prior is not None:
+        return source
+    named = np.diff(said.votes.indptr)
+    if data.candidates is not None and not np.array_equal(named, data.candidates.sizes):
+        return source  # the file's own sets are others than the union
+    note([f"{source.name} holds votes of {said.n_annotators} voters; they are settled (--rule union only joins them)."])
+    return replace(source, rule="voters")
+
+
+def without_features(options: F) -> F:
+    """Return the options with the method dawid-skene where no method was asked for and votes are all there is."""
+    context = click.get_current_context(silent=True)
+    if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
+        return options
+    source = source_told(options)
+    if source.path is None:
+        return options
+    data = source.load()
+    bare = 0 in data.input_shape and data.texts is None and data.pictures is None and not data.categories
+    if not bare or data.annotations is None or data.annotations.anonymous:
+        return options
+    note(["There are votes but no features: the method is dawid-skene."])
+    return replace(options, method="dawid-skene")
 
 
 def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:

@@ -16,6 +16,7 @@ from pll.methods.plknn import PLKNN
 from pll.methods.plsvm import PLSVM
 from pll.methods.proden import PRODEN, PNOracle, PRODENItera, PRODENNaive, PRODENSudden
 from pll.methods.sure import SURE
+from pll.methods.voting import DawidSkene, Majority
 
 
 class UnknownMethod(UserError, KeyError):
@@ -47,6 +48,8 @@ METHODS: dict[str, type[PartialLabelEstimator]] = _Registry(
         "plsvm": PLSVM,
         "plknn": PLKNN,
         "ipal": IPAL,
+        "majority": Majority,
+        "dawid-skene": DawidSkene,
     }
 )
 """Every method by the name that pages, shell and files use."""
@@ -65,6 +68,8 @@ __all__ = [
     "METHODS",
     "CLPL",
     "D2CNN",
+    "DawidSkene",
+    "Majority",
     "GA",
     "IPAL",
     "PLECOC",

@@ -22,10 +22,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_data
 from torch import nn
 
+from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, as_candidate_sets, whole_numbers
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.io import check_finite, feature_array
+from pll.methods.settling import settle, union_of
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.weights import Weights, checked_prior, identified_labels
 
@@ -45,6 +47,7 @@ class Task:
         X_test, y_test: unseen examples and their true labels.
         prior: (nnz,) prior of the candidates, aligned with `candidates.indices`; see `pll.weights.checked_prior`.
             Only methods with `takes_prior` use it.
+        votes: the votes that the candidates were made of. Only methods with `takes_votes` use them.
     """
 
     X: Features
@@ -53,6 +56,7 @@ class Task:
     X_test: Features | None = None
     y_test: npt.NDArray[np.int64] | None = None
     prior: Weights | None = None
+    votes: Annotations | None = None
 
 
 class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -79,6 +83,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Whether the method learns from the true labels (pn-oracle only)."""
     takes_prior: ClassVar[bool] = False
     """Whether the method uses a prior of the candidates."""
+    takes_votes: ClassVar[bool] = False
+    """Whether the method takes votes themselves; with `takes_prior` a method learns from them through a prior."""
+    needs_features: ClassVar[bool] = True
+    """Whether the method learns from features."""
 
     feature_names_in_: npt.NDArray[np.object_]
     label_weights_: Weights
@@ -86,6 +94,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     class_names_: tuple[str, ...]
     input_shape_: tuple[int, ...]
     missing: str
+    seed: int
     stage_: str = ""
     """Current work between two records ("neighbours of 3,072 of 5,000 examples"); "" within ordinary epochs."""
     notes_: tuple[str, ...] = ()
@@ -200,7 +209,11 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             prior: (nnz,) prior of the candidates, at least 0, aligned with `CandidateSets.indices`; normalised on each
                 set. Label weights start from it, and are w_ij ∝ prior_ij · g_j(x_i) on S_i; a uniform prior changes
                 nothing. Gradient methods, IPAL and SURE use it.
-            votes: not used by any method yet.
+            votes: (n, m) whole numbers, a column for each voter: class indices, −1 for no answer; or `Annotations`.
+                `y` is then None or the candidate sets. Methods that take a prior learn from them through voter models
+                fitted together with a classifier (`pll.methods.settling`); `candidates_` are the labels named, and
+                likely ones that nobody named. With `y` given its sets stay as they are. Majority vote and Dawid-Skene
+                take labels from the votes alone.
 
         Returns:
             the estimator itself.
@@ -208,22 +221,37 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Raises:
             UserError: invalid data or settings, or an argument that the method does not use.
         """
-        for name, given, used in (("prior", prior, self.takes_prior), ("votes", votes, False)):
+        uses_votes = self.takes_votes or self.takes_prior
+        for name, given, used in (("prior", prior, self.takes_prior), ("votes", votes, uses_votes)):
             if given is not None and not used:
                 raise UserError(f"{self.title} does not use {name}; leave {name}= out.")
+        if prior is not None and votes is not None:
+            raise UserError("A prior and votes are given, but votes make the prior; leave one of them out.")
         if truth is not None and not self.needs_truth:
             raise UserError(f"{self.title} learns from candidate sets alone; leave truth= out.")
-        if y is None:
+        if y is None and votes is None:
             raise UserError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         features = self._features(X, reset=True)
-        candidates, labels = _targets(y)
+        said = None if votes is None else as_votes(votes, y)
+        if said is not None and len(features) != said.n_rows:
+            raise UserError(f"There are {len(features)} rows of features but {said.n_rows} of votes.")
+        settled = None if said is None or self.takes_votes else settle(features, said, seed=self.seed)
+        if y is not None:
+            candidates, labels = _targets(y)
+        elif settled is not None:
+            candidates, labels = settled.candidates, None
+        else:
+            assert said is not None
+            candidates, labels = union_of(said), None
         if labels is not None and self.needs_truth:
             if truth is not None:
                 raise UserError("y holds the labels already; leave truth= out, or give candidate sets as y.")
             truth = candidates.indices
         known = None if truth is None else whole_numbers(truth, "true labels")
         given = None if prior is None else checked_prior(prior, candidates)
-        for _ in self.iter_fit(Task(features, candidates, known, prior=given)):
+        if settled is not None:
+            given = settled.prior_on(candidates)
+        for _ in self.iter_fit(Task(features, candidates, known, prior=given, votes=said)):
             pass
         self._labels = labels
         self._forget_training()
@@ -386,7 +414,15 @@ def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
     return CandidateSets.from_labels(at, max(1, len(labels)), tuple(str(label) for label in labels.tolist())), labels
 
 
-def validated(task: Task, *, allow_missing: bool = False) -> Task:
+def as_votes(votes: Any, y: Any = None) -> Annotations:
+    """Return votes in any form that `fit` takes as `Annotations`, over the classes of the candidate sets `y`."""
+    if isinstance(votes, Annotations):
+        return votes
+    sets = None if y is None else as_candidate_sets(y)
+    return Annotations.from_votes(votes, () if sets is None else sets.class_names)
+
+
+def validated(task: Task, *, allow_missing: bool = False, needs_features: bool = True) -> Task:
     """Return the task with validated arrays of the documented types.
 
     Raises:
@@ -403,7 +439,7 @@ def validated(task: Task, *, allow_missing: bool = False) -> Task:
         raise UserError(f"There is {count}; at least 2 are needed to learn (n_samples={len(X)}).")
     if task.candidates.n_classes < 2:
         raise UserError("There is one class; there is nothing to tell apart. Bring at least two classes.")
-    if X[0].size == 0:
+    if X[0].size == 0 and needs_features:
         raise UserError(
             f"The examples have no features: 0 feature(s) (shape={X.shape}) while a minimum of 1 is required."
         )
@@ -418,7 +454,12 @@ def validated(task: Task, *, allow_missing: bool = False) -> Task:
     if X_test is not None and task.y_test is not None:
         y_test = _checked_truth(task.y_test, len(X_test), c, "test ")
     prior = None if task.prior is None else checked_prior(task.prior, task.candidates)
-    return Task(X, task.candidates, y, X_test, y_test, prior)
+    if task.votes is not None and (task.votes.n_rows, task.votes.n_classes) != task.candidates.shape:
+        raise UserError(
+            f"The votes are of {task.votes.n_rows} examples and {task.votes.n_classes} classes, the candidate sets of "
+            f"{len(X)} and {c}; they must agree."
+        )
+    return Task(X, task.candidates, y, X_test, y_test, prior, task.votes)
 
 
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:

@@ -62,7 +62,8 @@ class ClassicalEstimator(PartialLabelEstimator):
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
         check_common_settings(self.seed, self.missing)
-        task = validated(task, allow_missing=self.missing == "mean")
+        needed = self.needs_features or task.votes is None
+        task = validated(task, allow_missing=self.missing == "mean", needs_features=needed)
         self.candidates_ = task.candidates
         self.class_names_ = task.candidates.class_names
         self.input_shape_ = task.X.shape[1:]

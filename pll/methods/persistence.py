@@ -232,7 +232,7 @@ def _checked_card(path: Path, value: dict[str, Any]) -> ModelCard:
         "method": isinstance(value.get("method"), str),
         "params": isinstance(value.get("params"), dict),
         "custom": _maps_to_text(value.get("custom")),
-        "input_shape": _is_shape(value.get("input_shape")),
+        "input_shape": _is_shape(value.get("input_shape")) or _has_no_features(value),
         "class_names": _all_text(value.get("class_names")) and len(value["class_names"]) > 0,
         "weights_sha256": isinstance(value.get("weights_sha256"), str),
         "feature_names": _all_text(value.get("feature_names")),
@@ -325,6 +325,12 @@ def _described(value: object) -> str:
 
 def _full_name(thing: Any) -> str:
     return f"{thing.__module__}.{thing.__qualname__}"
+
+
+def _has_no_features(value: dict[str, Any]) -> bool:
+    """Whether labels came from votes alone."""
+    method = METHODS.get(str(value.get("method")))
+    return value.get("input_shape") == [0] and method is not None and not method.needs_features
 
 
 def _is_shape(value: object) -> bool:

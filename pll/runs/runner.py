@@ -253,7 +253,9 @@ class _Fitting:
         record: EpochRecord | None = None
         away = 0.0
         self.folder.set_state("running")
-        learning = self.estimator.iter_fit(self.parts.task(), hook=self._hook, checkpoint=checkpoint)
+        learning = self.estimator.iter_fit(
+            self.parts.task(needs_features=self.estimator.needs_features), hook=self._hook, checkpoint=checkpoint
+        )
         try:
             for learnt in learning:
                 record = _without(away, learnt, len(self.parts.train))

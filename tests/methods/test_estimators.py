@@ -22,7 +22,10 @@ from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, StopTraining
 from pll.weights import dense, identified_labels
 
-NAMES = "proden proden-itera proden-sudden proden-naive pn-oracle pn-decomp d2cnn ga sure clpl ecoc plsvm plknn ipal"
+NAMES = (
+    "proden proden-itera proden-sudden proden-naive pn-oracle pn-decomp d2cnn ga sure clpl ecoc plsvm plknn ipal "
+    "majority dawid-skene"
+)
 
 N, D, C = 61, 5, 4  # 61 = 60 + 1: with batches of 12 the last one holds a single example
 RNG = np.random.default_rng(0)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from numpy.lib import format as npy
 
 from pll.annotations.data import Annotations
+from pll.annotations.rules import Rule, resolve
 from pll.candidates import CandidateSets
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
@@ -43,7 +44,8 @@ Arrays = Mapping[str, npt.NDArray[Any]]
 PART_KEYS = (
     *("texts", "picture_names", "extra_names", "extras"),
     *("category_names", "category_codes", "category_levels", "category_sizes"),
-    *("answer_rows", "answer_annotators", "answer_labels", "annotator_names", "anonymous"),
+    *("answer_rows", "answer_annotators", "answer_labels", "answer_scores", "annotator_names", "anonymous"),
+    *("votes", "voters", "vote_scores"),
 )
 """Names of their arrays."""
 
@@ -164,6 +166,8 @@ def to_arrays(dataset: PartialLabelDataset) -> dict[str, npt.NDArray[Any]]:
         }
         arrays["annotator_names"] = np.array(annotations.annotator_names, dtype=np.str_)
         arrays["anonymous"] = np.array(annotations.anonymous)
+        if annotations.scores is not None:
+            arrays["answer_scores"] = annotations.scores
     return arrays
 
 
@@ -197,8 +201,23 @@ def from_arrays(arrays: Arrays, n: int, class_names: tuple[str, ...]) -> dict[st
                 class_names,
                 tuple(_text_list(arrays, "annotator_names")),
                 anonymous=bool(arrays["anonymous"].ravel()[0]),
+                scores=arrays.get("answer_scores"),
             )
+    if "votes" in arrays:
+        found["annotations"] = _votes(arrays, n, class_names)
     return found
+
+
+def _votes(arrays: Arrays, n: int, class_names: tuple[str, ...]) -> Annotations:
+    """The array `votes` (n, m) with `voters` (m,) and `vote_scores` (n, m)."""
+    votes = arrays["votes"]
+    if votes.ndim != 2 or len(votes) != n:
+        raise UserError(f"The array votes has the shape {votes.shape}; it must be ({n}, voters), −1 for no answer.")
+    voters = _text_list(arrays, "voters") if "voters" in arrays else ()
+    scores = arrays.get("vote_scores")
+    if scores is not None and scores.dtype.kind not in "iuf":
+        raise UserError(f"The array vote_scores holds {kind_of(scores.dtype)}; save numbers, NaN where there is none.")
+    return Annotations.from_votes(votes, class_names, voters, scores=scores)
 
 
 def texts_in(dataset: PartialLabelDataset) -> list[str]:
@@ -270,6 +289,8 @@ class Npz(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         arrays, others = read_arrays(path, KEYS, options.max_bytes)
+        if "X" not in arrays and arrays.get("votes", np.zeros(0)).ndim == 2:  # votes alone
+            arrays["X"] = np.zeros((len(arrays["votes"]), 0), dtype=np.float32)
         if "X" not in arrays:
             found = listing([*arrays, *others]) or "nothing"
             raise UserError(f"The array X (the features) is missing; found {found}. Save it with np.savez(…, X=X).")
@@ -284,6 +305,9 @@ class Npz(Format):
             names = tuple(str(k) for k in range(_count_classes(arrays, y)))
         ids = _texts(arrays, "ids")
         sets = _candidates(arrays, len(X), names)
+        parts = from_arrays(arrays, len(X), names)
+        if sets is None and "votes" in arrays:
+            sets = _union(parts["annotations"])
         return PartialLabelDataset(
             X=X,
             candidates=sets,
@@ -297,7 +321,7 @@ class Npz(Format):
             name=options.name or path.name,
             kind="image" if X.ndim == 4 else "table" if is_table else "array",
             notes=tuple(notes),
-            **from_arrays(arrays, len(X), names),
+            **parts,
         )
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
@@ -417,8 +441,9 @@ def _count_classes(arrays: Arrays, y: npt.NDArray[np.int64] | None) -> int:
     else:
         count = 0 if y is None else int(y.max(initial=UNKNOWN)) + 1
         indices = arrays.get("indices", np.zeros(0, dtype=np.int64))
-        if indices.dtype.kind in "iu" and indices.size:
-            count = max(count, int(indices.max()) + 1)
+        for found in (indices, arrays.get("votes", np.zeros(0, dtype=np.int64))):
+            if found.dtype.kind in "iu" and found.size:
+                count = max(count, int(found.max()) + 1)
     check_class_count(count, "this file")
     return count
 
@@ -435,6 +460,16 @@ def _candidates(arrays: Arrays, n: int, names: tuple[str, ...]) -> CandidateSets
         f"Found {listing(given)}; candidate sets are given either as the mask candidates (n, c), or as indptr and "
         "indices together."
     )
+
+
+def _union(votes: Annotations) -> CandidateSets:
+    silent = np.flatnonzero(votes.answers_per_row == 0)
+    if len(silent):
+        raise UserError(
+            f"Row {int(silent[0])} of votes is −1 throughout ({len(silent):,} such rows): nobody answered. Leave these "
+            "rows out, or give candidates."
+        )
+    return resolve(votes, Rule("union")).candidates
 
 
 def _prior(arrays: Arrays, sets: CandidateSets | None) -> Weights | None:

@@ -19,6 +19,7 @@ from pll.ui.session import Choice, data_key
 
 OWN = ""
 RULE_TITLES = {
+    "voters": "Settle the votes (voter models and features)",
     OWN: "As the data has them",
     "union": "Every label somebody gave",
     "votes": "Labels that several people gave",
@@ -58,7 +59,7 @@ def _is_possible(rule: str, data: PartialLabelDataset, said: Annotations) -> boo
     if rule == OWN:  # where its sets are just what everybody said, the union is the same
         given = np.diff(said.votes.indptr)
         return data.candidates is not None and not np.array_equal(given, data.candidates.sizes)
-    return rule != "reliability" or not said.anonymous
+    return rule not in ("reliability", "voters") or not said.anonymous
 
 
 def _rule_with_value(how: str) -> str:

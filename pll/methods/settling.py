@@ -1,0 +1,177 @@
+"""From votes and features to candidate sets with a prior: voter models fitted together with a classifier.
+
+Expectation maximisation over examples, with the classifier's posterior as the class prior of each example:
+
+1. Voter models from the votes alone (`pll.annotations.voters`): posterior T.
+2. A linear softmax classifier is trained on T, out of fold (`FOLDS`), and says p_i of each example it has not seen.
+3. Voter models again, with p_i as class prior, from T: the next T. Steps 2 and 3 are done `ROUNDS` times.
+
+The candidate sets are the union of the votes, and of the labels nobody named those that T finds likely (at least
+`LEAST`, at most `MOST_ADDED` an example): where all voters are wrong, the classifier and the voters' habits (who says
+*fox* for *dog*) point to the truth. The prior is what the votes say, Π_v C_v[k, l_iv], without the classifier: in
+training w ∝ prior · softmax is the posterior under the voter models, with the trained network as class prior.
+
+Without features the prior of the sets is that of step 1, times the class shares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import nn
+
+from pll.annotations.data import Annotations
+from pll.annotations.voters import VoterModels, fit_voters
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.training.metrics import Hook, no_hook
+from pll.training.rng import seeded
+from pll.training.scaling import fit_scaling
+from pll.weights import Weights, checked_prior, on_candidates
+
+FOLDS = 3
+ROUNDS = 2
+EPOCHS = 60
+LEAST = 0.05
+"""Posterior from which a label that nobody named joins the candidates."""
+MOST_ADDED = 3
+FLOOR = 1e-6
+"""Smallest prior, relative to the largest of the set: no vote excludes a label for good."""
+REMEMBERED = 2
+"""Number of results that are cached."""
+_REMEMBERED: dict[str, Settled] = {}
+_LOCK = threading.Lock()
+
+Numbers = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Settled:
+    """What the votes come to.
+
+    Attributes:
+        candidates: union of the votes plus likely labels that nobody named; all classes where nobody voted.
+        prior: (nnz,) float32 of these.
+        voters: the fitted voter models.
+        added: number of labels that nobody named.
+    """
+
+    candidates: CandidateSets
+    prior: Weights
+    voters: VoterModels
+    added: int
+
+    def prior_on(self, candidates: CandidateSets) -> Weights:
+        """(nnz,) the prior on other candidate sets of the same examples and classes."""
+        if candidates is self.candidates:
+            return self.prior
+        said = self.voters.likelihood
+        if said.shape != candidates.shape:
+            raise UserError(
+                f"The votes are of {said.shape[0]} examples and {said.shape[1]} classes, the candidate sets of "
+                f"{len(candidates)} and {candidates.n_classes}; they must agree."
+            )
+        return _prior(said, candidates)
+
+
+def _prior(said: Numbers, candidates: CandidateSets) -> Weights:
+    values = on_candidates(said, candidates)
+    top = np.maximum.reduceat(values, candidates.indptr[:-1])[candidates.rows]
+    return checked_prior(np.where(top > 0, np.maximum(values, FLOOR * top), 1.0), candidates)
+
+
+def union_of(votes: Annotations) -> CandidateSets:
+    """(n sets) every label that somebody named; all classes where nobody voted."""
+    mask = np.zeros((votes.n_rows, votes.n_classes), dtype=np.bool_)
+    mask[votes.rows, votes.labels] = True
+    mask[~mask.any(axis=1)] = True
+    return CandidateSets.from_mask(mask, votes.class_names)
+
+
+def settle(X: npt.NDArray[np.float32], votes: Annotations, *, seed: int = 0, hook: Hook = no_hook) -> Settled:
+    """Candidate sets and prior of votes, with the help of the features.
+
+    Args:
+        X: (n, d) or (n, C, H, W) features, NaN where missing; (n, 0) where there are none.
+        votes: on these n examples; at least one.
+        seed: of the folds and of the order of training.
+        hook: called between epochs of the classifier; may raise.
+
+    Raises:
+        UserError: see `fit_voters`.
+    """
+    key = _key(X, votes, seed)
+    with _LOCK:
+        if key in _REMEMBERED:
+            return _REMEMBERED[key]
+    models = fit_voters(votes)
+    has_features = X[0].size > 0 and len(X) >= 2 * FOLDS
+    if has_features:
+        inputs = _scaled(X)
+        for _ in range(ROUNDS):
+            P = _out_of_fold(inputs, models.posterior, seed, hook)
+            models = fit_voters(votes, class_prior=P, start=models.posterior)
+    candidates, added = _grown(votes, models.posterior)
+    said = models.likelihood if has_features else models.posterior
+    settled = Settled(candidates, _prior(said, candidates), models, added)
+    with _LOCK:
+        _REMEMBERED[key] = settled
+        while len(_REMEMBERED) > REMEMBERED:
+            del _REMEMBERED[next(iter(_REMEMBERED))]
+    return settled
+
+
+def _key(X: npt.NDArray[np.float32], votes: Annotations, seed: int) -> str:
+    digest = hashlib.sha256(f"{X.shape}{seed}{votes.n_rows}\x00".encode())
+    digest.update("\x00".join((*votes.class_names, *votes.annotator_names)).encode())
+    for part in (X, votes.rows, votes.annotators, votes.labels, votes.scores):
+        if part is not None:
+            digest.update(np.ascontiguousarray(part).data)
+    return digest.hexdigest()
+
+
+def _grown(votes: Annotations, posterior: Numbers) -> tuple[CandidateSets, int]:
+    """The union of the votes plus likely labels off it."""
+    c = posterior.shape[1]
+    mask = union_of(votes).mask()
+    off = np.where(mask, 0.0, posterior)
+    top = np.argsort(-off, axis=1, kind="stable")[:, : min(MOST_ADDED, c)]
+    likely = np.take_along_axis(off, top, axis=1) >= LEAST
+    rows, places = np.nonzero(likely)
+    mask[rows, top[rows, places]] = True
+    return CandidateSets.from_mask(mask, votes.class_names), len(rows)
+
+
+def _scaled(X: npt.NDArray[np.float32]) -> torch.Tensor:
+    with torch.no_grad():
+        scaled: torch.Tensor = fit_scaling(X)(torch.from_numpy(np.array(X))).flatten(1)
+    return scaled
+
+
+def _out_of_fold(X: torch.Tensor, T: Numbers, seed: int, hook: Hook) -> Numbers:
+    """(n, c) probabilities of a linear softmax classifier trained on the soft labels of the other folds."""
+    fold = np.random.default_rng([seed, 2]).permutation(len(X)) % FOLDS
+    targets = torch.from_numpy(T.astype(np.float32))
+    found = np.zeros(T.shape)
+    for held in range(FOLDS):
+        train, test = torch.from_numpy(np.flatnonzero(fold != held)), np.flatnonzero(fold == held)
+        with seeded(seed):
+            network = nn.Linear(X.shape[1], T.shape[1])
+        order = torch.Generator().manual_seed(seed)
+        optimiser: Any = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-3)
+        for _ in range(EPOCHS):
+            hook()
+            for rows in train[torch.randperm(len(train), generator=order)].split(256):
+                optimiser.zero_grad()
+                loss = nn.functional.cross_entropy(network(X[rows]), targets[rows])
+                torch.autograd.backward(loss)
+                optimiser.step()
+        with torch.no_grad():
+            found[test] = torch.softmax(network(X[torch.from_numpy(test)]), dim=1).numpy()
+    return found

@@ -1,0 +1,136 @@
+"""Majority vote and Dawid-Skene: labels from votes alone.
+
+Idea: *majority* gives each label the share of the votes it got. *Dawid-Skene* (Applied Statistics 28, 1979) estimates a
+confusion matrix of each voter together with the labels, without any truth: who agrees with the others where the others
+agree is believed more (`pll.annotations.voters` has the formulas). Where there are no votes, candidates
+stay alike.
+
+Label weights: the shares, or the posterior, restricted to S_i and normalised. Features play no part in them. For unseen
+examples a ridge regression of the label weights on the features is kept (`beta`); without features it predicts the
+class shares.
+
+Hyper-parameters: `beta` (1.0), ridge of that regression; Dawid-Skene: `kind` (`"confusion"`, `"one-coin"`).
+
+Complexity: majority O(votes). Dawid-Skene O(votes · c) a round, at most 50 rounds, memory n·c + voters·c² numbers.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from torch import nn
+
+from pll.annotations.data import Annotations
+from pll.annotations.voters import fit_voters
+from pll.candidates import CandidateSets
+from pll.methods.base import Task, check_number
+from pll.methods.classical import LinearEstimator, Matrix
+from pll.methods.sure import LinearRidge
+from pll.training.metrics import EpochRecord, Hook
+from pll.weights import Weights, dense, normalise, on_candidates
+
+
+class VoteEstimator(LinearEstimator):
+    """Base class of the methods that take labels from votes alone."""
+
+    needs_features: ClassVar[bool] = False
+    takes_votes: ClassVar[bool] = True
+    _votes: Annotations | None = None
+
+    def __init__(self, *, beta: float = 1.0, scale: str = "auto", missing: str = "error", seed: int = 0) -> None:
+        super().__init__(scale=scale, missing=missing, seed=seed)
+        self.beta = beta
+
+    def module(self) -> nn.Module | None:
+        """The regression as a torch module; None without features."""
+        self.check_fitted()
+        return super().module() if len(self.coef_) else None
+
+    @abstractmethod
+    def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
+        """Return (nnz,) label weights."""
+
+    def total_epochs(self) -> int:
+        return 1
+
+    def iter_fit(
+        self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
+    ) -> Iterator[EpochRecord]:
+        self._votes = task.votes
+        try:
+            yield from super().iter_fit(task, hook=hook, checkpoint=checkpoint)
+        finally:
+            self._votes = None
+
+    def _learn(
+        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+    ) -> Iterator[tuple[Weights, float | None]]:
+        check_number("beta", self.beta, above=0)
+        self.coef_ = np.zeros((X.shape[1], candidates.n_classes))
+        self.intercept_ = np.zeros(candidates.n_classes)  # a stop before the end leaves something that predicts
+        hook()
+        said = self._votes
+        weights = candidates.uniform_weights() if said is None else self._weights(said, candidates)
+        P = dense(weights.astype(np.float64), candidates)
+        self.intercept_ = P.mean(axis=0)
+        if X.shape[1]:
+            ridge = LinearRidge(X, self.beta, hook)
+            ridge.fit(P)
+            self.coef_, self.intercept_ = ridge.coef, ridge.intercept
+        yield weights, None
+
+
+class Majority(VoteEstimator):
+    """The label with the most votes; see the docstring of the module.
+
+    Args:
+        beta: ridge of the regression that predicts unseen examples, above 0.
+        scale, missing, seed: as for every classical method; nothing is drawn at random.
+    """
+
+    title: ClassVar[str] = "Majority vote"
+    summary: ClassVar[str] = (
+        "Gives each label the share of the votes it got. Instant, needs no features; the baseline for votes."
+    )
+
+    def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
+        counted = votes.votes
+        keys = np.repeat(np.arange(votes.n_rows), np.diff(counted.indptr)) * votes.n_classes + counted.indices
+        wanted = candidates.rows * votes.n_classes + candidates.indices
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return normalise(np.where(keys[at] == wanted, counted.data[at], 0.0), candidates)
+
+
+class DawidSkene(VoteEstimator):
+    """A confusion matrix of each voter, estimated with the labels; see the docstring of the module.
+
+    Args:
+        kind: `"confusion"` or `"one-coin"` (one reliability for each voter).
+        beta: ridge of the regression that predicts unseen examples, above 0.
+        scale, missing, seed: as for every classical method; nothing is drawn at random.
+    """
+
+    title: ClassVar[str] = "Dawid-Skene"
+    summary: ClassVar[str] = (
+        "Learns from their agreement how far each voter can be relied on, class by class. "
+        "Needs no features; strong where many voters answer."
+    )
+
+    def __init__(
+        self,
+        *,
+        kind: str = "confusion",
+        beta: float = 1.0,
+        scale: str = "auto",
+        missing: str = "error",
+        seed: int = 0,
+    ) -> None:
+        super().__init__(beta=beta, scale=scale, missing=missing, seed=seed)
+        self.kind = kind
+
+    def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
+        models = fit_voters(votes, kind=self.kind)
+        return normalise(on_candidates(models.posterior, candidates), candidates)

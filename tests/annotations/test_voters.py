@@ -1,0 +1,153 @@
+"""Models of voters: against a dense computation by hand, and what must hold of any votes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pll.annotations import Annotations
+from pll.annotations.voters import SHRINKAGE, dependent_voters, fit_voters, voter_cards
+from pll.errors import UserError
+
+
+def drawn(n: int = 600, c: int = 4, right: tuple[float, ...] = (0.9, 0.7, 0.6, 0.5), seed: int = 0) -> tuple:
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, c, n)
+    votes = np.stack([np.where(rng.random(n) < r, y, (y + rng.integers(1, c, n)) % c) for r in right], axis=1)
+    return votes, y
+
+
+def by_hand(votes: np.ndarray, c: int, smoothing: float) -> np.ndarray:
+    """The formulas of the module, with loops."""
+    n, m = votes.shape
+    T = np.array([[np.mean(row[row >= 0] == k) for k in range(c)] for row in votes])
+    for _ in range(50):
+        before = T
+        p = (T.sum(0) + 1) / (n + c)
+        hits = [[T[i, votes[i, v]] for i in range(n) if votes[i, v] >= 0] for v in range(m)]
+        overall = (sum(map(sum, hits)) + 1) / (sum(map(len, hits)) + 2)
+        score = np.tile(np.log(p), (n, 1))
+        for v in range(m):
+            r = np.clip((sum(hits[v]) + SHRINKAGE * overall) / (len(hits[v]) + SHRINKAGE), 1e-3, 1 - 1e-3)
+            C = np.where(np.eye(c) == 1, r, (1 - r) / (c - 1)) * smoothing
+            for i in range(n):
+                if votes[i, v] >= 0:
+                    C[:, votes[i, v]] += T[i]
+            C /= C.sum(1, keepdims=True)
+            for i in range(n):
+                if votes[i, v] >= 0:
+                    score[i] += np.log(C[:, votes[i, v]])
+        T = np.exp(score - score.max(1, keepdims=True))
+        T /= T.sum(1, keepdims=True)
+        if np.abs(T - before).max() < 1e-4:
+            break
+    return T
+
+
+def test_it_is_the_computation_by_hand() -> None:
+    votes, _ = drawn(60, 3, (0.9, 0.6, 0.7))
+    votes[::5, 1] = -1
+    found = fit_voters(Annotations.from_votes(votes, "abc"), smoothing=2.0)
+    assert found.posterior == pytest.approx(by_hand(votes, 3, 2.0), abs=1e-8)
+
+
+def test_it_beats_the_majority_and_knows_whom_to_trust() -> None:
+    votes, y = drawn()
+    found = fit_voters(Annotations.from_votes(votes))
+    counted = np.array([np.bincount(row, minlength=4) for row in votes])
+    assert (found.posterior.argmax(1) == y).mean() > (counted.argmax(1) == y).mean() + 0.02
+    assert (np.diff(found.accuracy) < 0).all()
+    assert found.accuracy == pytest.approx([0.9, 0.7, 0.6, 0.5], abs=0.08)
+
+
+def test_a_systematic_confusion_is_undone() -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 500)
+    always_swaps = np.array([0, 2, 1])[y]  # says c for b and b for c: as informative as the truth
+    others = [np.where(rng.random(500) < 0.7, y, rng.integers(0, 3, 500)) for _ in range(3)]
+    said = Annotations.from_votes(np.stack([always_swaps, *others], axis=1))
+    assert (fit_voters(said).posterior.argmax(1) == y).mean() > 0.95
+    assert (fit_voters(said, kind="one-coin").posterior.argmax(1) == y).mean() < 0.95
+
+
+def test_a_class_prior_and_known_labels_count() -> None:
+    votes, y = drawn()
+    said = Annotations.from_votes(votes)
+    hint = np.full((600, 4), 0.1)
+    hint[np.arange(600), y] = 0.7
+    assert (fit_voters(said, class_prior=hint).posterior.argmax(1) == y).mean() > 0.95
+    known = np.where(np.arange(600) < 100, y, -1)
+    models = fit_voters(said, known=known)
+    assert (models.posterior[np.arange(100), y[:100]] == 1).all()
+    card = voter_cards(models, known)[0]
+    assert card.checked == 100 and card.low < (votes[:100, 0] == y[:100]).mean() < card.high
+    assert np.isnan(voter_cards(models)[0].low)
+
+
+def test_cards_say_what_a_voter_confuses() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 3, 400)
+    fox_for_dog = np.where(y == 1, 2, y)
+    others = [np.where(rng.random(400) < 0.85, y, rng.integers(0, 3, 400)) for _ in range(4)]
+    said = Annotations.from_votes(np.stack([fox_for_dog, *others], axis=1), ("cat", "dog", "fox"))
+    card = voter_cards(fit_voters(said))[0]
+    assert card.confusions[0][:2] == ("dog", "fox") and card.confusions[0][2] > 0.9
+    assert card.answers == 400 and card.decisive >= 0
+
+
+def test_voters_of_one_family_are_found_and_independent_ones_are_not() -> None:
+    votes, _ = drawn(800, 4, (0.8, 0.8, 0.75, 0.7))
+    assert dependent_voters(fit_voters(Annotations.from_votes(votes))) == []
+    rng = np.random.default_rng(3)
+    copied = np.where(rng.random(800) < 0.9, votes[:, 2], votes[:, 3])
+    pairs = dependent_voters(fit_voters(Annotations.from_votes(np.column_stack([votes, copied]))))
+    assert [{pair.first, pair.second} for pair in pairs] == [{"voter 3", "voter 5"}]
+    assert pairs[0].observed > pairs[0].expected + 0.2
+
+
+def test_levels_of_confidence_get_matrices_of_their_own() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 3, 900)
+    sure = rng.random(900)
+    first = np.where(rng.random(900) < sure, y, rng.integers(0, 3, 900))
+    others = [np.where(rng.random(900) < 0.6, y, rng.integers(0, 3, 900)) for _ in range(3)]
+    votes = np.stack([first, *others], axis=1)
+    scores = np.full(votes.shape, np.nan)
+    scores[:, 0] = sure
+    plain = fit_voters(Annotations.from_votes(votes)).posterior.argmax(1)
+    scored = fit_voters(Annotations.from_votes(votes, scores=scores)).posterior.argmax(1)
+    assert (scored == y).mean() > (plain == y).mean() + 0.02
+
+
+@given(st.integers(0, 10**6), st.integers(2, 5), st.integers(1, 4), st.booleans())
+def test_posteriors_are_distributions_whatever_is_missing(seed: int, c: int, m: int, coin: bool) -> None:
+    rng = np.random.default_rng(seed)
+    votes = rng.integers(-1, c, (12, m))
+    votes[0, 0] = c - 1
+    said = Annotations.from_votes(votes, tuple(map(str, range(c))))
+    found = fit_voters(said, kind="one-coin" if coin else "confusion")
+    assert found.posterior.sum(1) == pytest.approx(np.ones(12)) and (found.posterior >= 0).all()
+    assert found.likelihood.max(1) == pytest.approx(np.ones(12))
+    assert len(voter_cards(found)) == m and isinstance(dependent_voters(found), list)
+
+
+@pytest.mark.parametrize(
+    ("votes", "words"),
+    [([[0, 5]], "Row 0, voter voter 2"), ([[0.5]], "no class"), ([0, 1], "two dimensions"), ([[-2]], "no class")],
+)
+def test_bad_votes_are_named(votes: list, words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        Annotations.from_votes(votes, ("a", "b"))
+
+
+def test_what_cannot_be_fitted_is_refused() -> None:
+    with pytest.raises(UserError, match="counts of votes"):
+        fit_voters(Annotations.from_counts([[1, 2]]))
+    with pytest.raises(UserError, match="Nobody voted"):
+        fit_voters(Annotations.from_votes([[-1, -1]], ("a", "b")))
+    with pytest.raises(UserError, match="one class"):
+        fit_voters(Annotations.from_votes([[0, 0]], ("a",)))
+    with pytest.raises(UserError, match="voter model"):
+        fit_voters(Annotations.from_votes([[0, 1]]), kind="two-coin")

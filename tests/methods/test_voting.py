@@ -1,0 +1,124 @@
+"""Votes as what is learnt from: settling them with a classifier, majority, Dawid-Skene, files and runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pll import formats
+from pll.annotations import Annotations
+from pll.cli.main import main
+from pll.errors import UserError
+from pll.methods import METHODS
+from pll.methods.settling import settle, union_of
+from pll.runs.folder import RunFolder
+
+N, C = 450, 5
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, C, N)
+X = (RNG.normal(size=(N, 8)) + 1.6 * np.eye(C, 8)[Y]).astype(np.float32)
+VOTES = np.stack([np.where(RNG.random(N) < r, Y, RNG.integers(0, C, N)) for r in (0.65, 0.5, 0.45)], axis=1)
+VOTES[::7, 1] = -1
+
+
+def accuracy(estimator) -> float:
+    return float((estimator.identify() == Y).mean())
+
+
+def test_votes_with_features_beat_votes_alone_and_the_union() -> None:
+    ours = METHODS["proden"](epochs=40).fit(X, None, votes=VOTES)
+    alone = METHODS["dawid-skene"]().fit(X, None, votes=VOTES)
+    union = METHODS["proden"](epochs=40).fit(X, union_of(Annotations.from_votes(VOTES)))
+    assert accuracy(ours) > accuracy(alone) + 0.1 and accuracy(ours) > accuracy(union)
+    again = METHODS["proden"](epochs=40).fit(X, None, votes=VOTES)
+    assert np.array_equal(ours.label_weights_, again.label_weights_)
+
+
+def test_likely_labels_that_nobody_named_join_the_sets() -> None:
+    said = Annotations.from_votes(VOTES)
+    found = settle(X, said)
+    union = union_of(said)
+    assert found.added > 0 and found.candidates.nnz == union.nnz + found.added
+    assert (found.candidates.mask() >= union.mask()).all()
+    missed = ~union.contains(Y)
+    assert found.candidates.contains(Y)[missed].mean() > 0.3
+
+
+def test_given_sets_stay_as_they_are() -> None:
+    sets = union_of(Annotations.from_votes(VOTES))
+    found = METHODS["proden"](epochs=2).fit(X, sets, votes=VOTES)
+    assert found.candidates_ == sets
+    ds = METHODS["dawid-skene"]().fit(X, sets, votes=VOTES)
+    assert ds.candidates_ == sets
+
+
+def test_majority_is_the_shares() -> None:
+    votes = np.array([[0, 0, 1], [1, -1, 2]])
+    found = METHODS["majority"]().fit(np.zeros((2, 0)), None, votes=votes)
+    assert found.label_weights_ == pytest.approx([2 / 3, 1 / 3, 0.5, 0.5])
+    assert found.predict_proba(np.zeros((1, 0))).sum() == pytest.approx(1)
+
+
+def test_without_features_only_methods_of_votes_work() -> None:
+    empty = np.zeros((N, 0), dtype=np.float32)
+    assert accuracy(METHODS["dawid-skene"]().fit(empty, None, votes=VOTES)) >= 0.6
+    with pytest.raises(UserError, match="no features"):
+        METHODS["proden"]().fit(empty, None, votes=VOTES)
+
+
+def test_wrong_arguments_are_refused() -> None:
+    with pytest.raises(UserError, match="does not use votes"):
+        METHODS["plknn"]().fit(X, None, votes=VOTES)
+    with pytest.raises(UserError, match="450 rows of features but 3"):
+        METHODS["proden"]().fit(X, None, votes=VOTES[:3])
+    with pytest.raises(UserError, match="leave one of them out"):
+        METHODS["proden"]().fit(X, None, votes=VOTES, prior=[1.0])
+
+
+def test_a_file_of_votes_trains_on_its_defaults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("m1", "m2", "m3")
+    np.savez(tmp_path / "data.npz", X=X, votes=VOTES, voters=names, y=Y)
+    assert main(["fit", str(tmp_path / "data.npz"), "--epochs", "20", "--out", str(tmp_path / "run")]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    folder = RunFolder(tmp_path / "run")
+    assert result["transductive_accuracy"] > 0.8 and folder.config().source.rule == "voters"
+    assert main(["fit", str(tmp_path / "data.npz"), "--epochs", "20", "--out", str(tmp_path / "run"), "--resume"]) == 0
+    plain = ["fit", str(tmp_path / "data.npz"), "--epochs", "20", "--rule", "union", "--out", str(tmp_path / "union")]
+    assert main(plain) == 0
+    union = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert union["transductive_accuracy"] < result["transductive_accuracy"]
+
+
+def test_votes_alone_in_a_file_get_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez(tmp_path / "votes.npz", votes=VOTES, y=Y)
+    assert main(["fit", str(tmp_path / "votes.npz"), "--out", str(tmp_path / "run")]) == 0
+    out = capsys.readouterr()
+    result = json.loads(out.out.splitlines()[-1])
+    assert result["method"] == "dawid-skene" and result["transductive_accuracy"] > 0.6
+    assert main(["export", str(tmp_path / "run"), "--out", str(tmp_path / "export")]) == 0
+    assert (tmp_path / "export" / "labels.csv").exists()
+
+
+def test_npz_reads_votes_and_names_what_is_wrong(tmp_path: Path) -> None:
+    file = tmp_path / "data.npz"
+    scores = np.where(VOTES >= 0, 0.5, np.nan)
+    np.savez(file, X=X, votes=VOTES, vote_scores=scores)
+    data = formats.read(file)
+    said = data.annotations
+    assert said is not None and said.annotator_names == ("voter 1", "voter 2", "voter 3") and said.scores is not None
+    assert data.sets() == union_of(said)
+    formats.write(data, tmp_path / "again.npz")
+    again = formats.read(tmp_path / "again.npz").annotations
+    assert again is not None and np.array_equal(again.labels, said.labels) and np.array_equal(again.scores, said.scores)
+    for wrong, words in (
+        ({"votes": VOTES[:4]}, "votes has the shape"),
+        ({"votes": np.full((N, 2), -1), "class_names": ["a", "b"]}, "nobody answered"),
+        ({"votes": VOTES, "voters": ["a"]}, "voters"),
+        ({"votes": VOTES, "class_names": ["a", "b"]}, "no class"),
+    ):
+        np.savez(file, X=X, **wrong)
+        with pytest.raises(UserError, match=words):
+            formats.read(file)

@@ -203,6 +203,7 @@ def _annotations(said: Annotations, new: npt.NDArray[np.int64], names: tuple[str
         labels=labels[kept],
         class_names=names,
         skipped=said.skipped + int((~kept).sum()),
+        scores=None if said.scores is None else said.scores[kept],
     )
 
 

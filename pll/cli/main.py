@@ -539,6 +539,40 @@ def check(run: str, rebuild: bool) -> int:
     return commands.check(run, rebuild=rebuild)
 
 
+@cli.command()
+@click.argument("folder", metavar="DIR")
+def backup(folder: str) -> None:
+    """Copy all decisions, runs and uploads into a new folder, while a server runs."""
+    from pll.cli import upkeep
+
+    upkeep.backup(folder)
+
+
+@cli.command()
+@click.argument("folder", metavar="DIR")
+def restore(folder: str) -> None:
+    """Copy a backup into an empty home (PLL_HOME) and an empty database (PLL_DATABASE_URL)."""
+    from pll.cli import upkeep
+
+    upkeep.restore(folder)
+
+
+@cli.command()
+@click.option(
+    "--days",
+    type=click.FloatRange(min=0),
+    default=30,
+    show_default=True,
+    help="keep deleted runs and unused uploads so long",
+)
+@click.option("--dry-run", is_flag=True, help="only say what would be removed")
+def gc(days: float, dry_run: bool) -> None:
+    """Remove runs deleted some time ago, uploads that no run reads, and half-written files."""
+    from pll.cli import upkeep
+
+    upkeep.gc(days, dry_run=dry_run)
+
+
 def _check_exclusive(values: Mapping[str, object], *names: str) -> None:
     """Raise `click.UsageError` where more than one of these options is given."""
     if sum(values[name] is not None for name in names) > 1:

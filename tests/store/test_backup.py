@@ -1,0 +1,137 @@
+"""Backup and restore: into an empty home, and every label and decision is compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from pll.errors import UserError
+from pll.review.desk import Desk
+from pll.review.label_snapshot import review_id
+from pll.review.rounds import Guarantee
+from pll.review.session import Settings, open_review
+from pll.runs import cleanup
+from pll.runs.folder import RunFolder
+from pll.runs.manifest import damages
+from pll.runs.registry import RunRegistry
+from pll.store import Database, Store, tables
+from pll.store.backup import BACKUP_FILE, backup, restore
+from tests.run_helpers import config, registry_in, result_of, wait_for, write_data
+
+
+def reviewed(registry: RunRegistry, store: Store, data: Path) -> str:
+    """A run with a few decisions, one of them undone; returns its id."""
+    run = registry.start(config(data, params={"epochs": 3}))
+    run.join(60)
+    settings = Settings(guarantee=Guarantee(share=0.5, max_error=0.2))
+    desk = Desk(open_review(run, store, registry.get, settings=settings), "Ada")
+    for _ in range(6):
+        given = desk.next()
+        assert given is not None
+        desk.decide(given, "pick", given.choices[0].label)
+    desk.undo()
+    return run.id
+
+
+def test_every_label_and_decision_is_restored(tmp_path: Path, database_url: str) -> None:
+    home, to = tmp_path / "home", tmp_path / "backup"
+    data = write_data(tmp_path / "small.npz")
+    upload = home / "uploads" / "abc" / "small.npz"
+    upload.parent.mkdir(parents=True)
+    shutil.copyfile(data, upload)
+    database = Database(database_url)
+    with registry_in(home / "runs") as registry:
+        run_id = reviewed(registry, Store(database), data)
+        at_work = registry.start(config(data, params={"epochs": 100_000}))  # the server goes on meanwhile
+        wait_for(lambda: len(at_work.folder.metrics()) > 2, "some epochs")
+        made = backup(home, database, to)
+        at_work.stop()
+    assert (made.runs, made.uploads, made.decisions, made.damaged) == (2, 1, 7, ())
+    review = review_id(RunFolder(home / "runs" / run_id))
+    with Store(database).read(review) as reader:
+        events, record, rounds = reader.events(), reader.review(), reader.rounds()
+    with database.write() as connection:  # a database of the same kind, empty
+        for table in reversed(tables.metadata.sorted_tables):
+            connection.execute(sa.delete(table))
+    database.close()
+
+    new = tmp_path / "new"
+    there = restore(to, new, database_url)
+    assert there.decisions == 7
+    before, after = RunFolder(home / "runs" / run_id), RunFolder(new / "runs" / run_id)
+    assert result_of(after) == result_of(before)
+    assert damages(after.path) == damages(new / "runs" / at_work.id) == []
+    assert (new / "uploads" / "abc" / "small.npz").read_bytes() == upload.read_bytes()
+    restored = Database(database_url)
+    with Store(restored).read(review) as reader:
+        assert (reader.events(), reader.review(), reader.rounds()) == (events, record, rounds)
+    with registry_in(new / "runs") as registry:  # and the review goes on
+        desk = Desk(open_review(registry.get(run_id), Store(restored), registry.get), "Ada")
+        given = desk.next()
+        assert given is not None
+        step = desk.decide(given, "pick", given.choices[0].label)
+        assert step.stored and step.event is not None and step.event.id > max(event.id for event in events)
+    restored.close()
+    with pytest.raises(UserError, match="is not empty"):
+        restore(to, new, f"sqlite:///{tmp_path / 'other.sqlite3'}")
+
+
+def test_what_is_no_whole_backup_is_refused(tmp_path: Path) -> None:
+    home, to = tmp_path / "home", tmp_path / "backup"
+    with registry_in(home / "runs") as registry:
+        registry.start(config(write_data(tmp_path / "small.npz"), params={"epochs": 1})).join(60)
+    database = Database(home / "reviews.sqlite3")
+    with pytest.raises(UserError, match="lies in Candid's own folder"):
+        backup(home, database, home / "backup")
+    backup(home, database, to)
+    with pytest.raises(UserError, match="holds something already"):
+        backup(home, database, to)
+    database.close()
+    listed = json.loads((to / BACKUP_FILE).read_text())["files"]
+    labels = to / next(name for name in listed if name.endswith("labels.csv"))
+    labels.write_text("damaged")
+    with pytest.raises(UserError, match=r"labels\.csv is missing or damaged"):
+        restore(to, tmp_path / "new", tmp_path / "new.sqlite3")
+    (to / BACKUP_FILE).unlink()
+    with pytest.raises(UserError, match="no whole backup"):
+        restore(to, tmp_path / "new", tmp_path / "new.sqlite3")
+    assert not (tmp_path / "new").exists()
+
+
+def test_gc_removes_what_nobody_needs_and_nothing_else(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    data = write_data(tmp_path / "small.npz")
+    old = time.time() - 100 * 86_400
+    uploads = {}
+    for name in ("used", "unused", "new"):
+        uploads[name] = home / "uploads" / name / "small.npz"
+        uploads[name].parent.mkdir(parents=True)
+        shutil.copyfile(data, uploads[name])
+        if name != "new":
+            os.utime(uploads[name], (old, old))
+    with registry_in(home / "runs") as registry:
+        kept = registry.start(config(data, params={"epochs": 1}))
+        gone, lately = (registry.start(config(data, params={"epochs": 1})) for _ in range(2))
+        for run in (kept, gone, lately):
+            run.join(60)
+        about = kept.folder.about()["run"]
+        about["source"]["path"] = str(uploads["used"])  # as of a file that is too large to be copied
+        kept.folder.note(run=about)
+        registry.delete(gone.id)
+        registry.delete(lately.id)
+    os.utime(home / "bin" / gone.id / "deleted.json", (old, old))
+    part = home / "runs" / kept.id / ".part-1-2-labels.csv"
+    part.touch()
+    os.utime(part, (old, old))
+    found = cleanup.waste(home)
+    assert {one.path for one in found} == {home / "bin" / gone.id, uploads["unused"], part}
+    assert cleanup.remove(found) == sum(one.bytes for one in found) > 0
+    assert cleanup.waste(home) == []
+    assert uploads["used"].exists() and uploads["new"].exists() and (home / "bin" / lately.id).exists()
+    assert not uploads["unused"].parent.exists()

@@ -15,6 +15,8 @@ from pll.ui.home import run_list
 from pll.ui.routes import PAGES, go
 
 DEMO = RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, seed=0, name="digits demo")
+DEMO_SLOW, DEMO_SLOW_EPOCHS = 0.9, 5
+"""Seconds of each of the first epochs, and for which the state before training stays: there most happens."""
 DEMO_PACE = 8.0
 """Epochs a second; at full speed the demo would be over too soon to see."""
 
@@ -73,7 +75,7 @@ def hero() -> None:
     )
     if st.button("Watch it work", type="primary", icon=":material/play_arrow:"):
         start_demo()
-    st.caption("1,797 handwritten digits, each with about seven possible labels of ten. Takes about 15 seconds.")
+    st.caption("1,797 handwritten digits, each with about seven possible labels of ten. Takes about 20 seconds.")
 
 
 def start_demo() -> None:
@@ -83,6 +85,7 @@ def start_demo() -> None:
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
         return
+    run.set_slow_start(DEMO_SLOW, DEMO_SLOW_EPOCHS)
     run.set_pace(DEMO_PACE)
     session.view(run)
     go("train", run=run.id)

@@ -9,7 +9,7 @@ from pll.runs.run import Run
 from pll.ui import health_notice, links, session
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
-from pll.ui.train import live, run_controls, setup, sharing
+from pll.ui.train import live, presenter, run_controls, setup, sharing
 from pll.ui.view_state import run_view
 
 
@@ -48,6 +48,10 @@ def prepare() -> None:
 def follow(run: Run) -> None:
     """A run, at work or ended."""
     snapshot = run.snapshot()
+    if run_view(run).presenting:
+        presenter.strip(run, snapshot)
+        live.watch(run, snapshot.state)
+        return
     with st.container(gap="xsmall"):
         run_controls.heading(run, snapshot, partial(sharing.popover, run, snapshot))
         for note in snapshot.notes:

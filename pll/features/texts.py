@@ -98,7 +98,15 @@ class TextFeatures(Featuriser):
             raise not_fitted(self.name)
         known = self._words.transform(_texts(data))
         silent = int((np.diff(known.indptr) == 0).sum())
-        found = [f"{silent} texts hold no word that training knew; their features are 0."] if silent else []
+        found = (
+            [
+                f"{silent} texts hold no word that training knew; their features are 0."
+                if silent > 1
+                else "1 text holds no word that training knew; its features are 0."
+            ]
+            if silent
+            else []
+        )
         if self._alone:
             found.append(
                 f"{self._alone} share no word with any other: nothing learnt about one text "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 from pll.analysis.health import Health
@@ -60,13 +61,16 @@ class Snapshot:
 
 
 def seconds_left(rows: tuple[dict[str, Any], ...], total: int | None, pace: float = 0.0) -> float | None:
-    """Estimate the remaining seconds from the mean of the last 20 epochs; `pace` is the minimum of an epoch."""
+    """Estimate the remaining seconds from the median of the last 20 epochs; `pace` is the minimum of an epoch.
+
+    The median: what happens once (getting ready, a checkpoint) does not count.
+    """
     if not rows or total is None:
         return None
     recent: list[float] = [row["seconds"] for row in rows[-20:] if row["seconds"] is not None]
     if not recent:
         return None
-    return (total - int(rows[-1]["epoch"])) * max(pace, sum(recent) / len(recent))
+    return (total - int(rows[-1]["epoch"])) * max(pace, median(recent))
 
 
 @dataclass(frozen=True)

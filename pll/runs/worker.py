@@ -186,6 +186,7 @@ class Worker(ABC):
         self.pace: float | None = None
         self._pace = 0.0
         self._next_epoch_at = 0.0
+        self._slow_start, self._slow_epochs = 0.0, 0
 
     @abstractmethod
     def _paths(self) -> Sequence[Path]:
@@ -248,6 +249,16 @@ class Worker(ABC):
     def stop(self) -> None:
         """Stop before the next mini-batch. The result so far is kept, and training can be resumed."""
         self._want("stopped")
+
+    def set_slow_start(self, seconds: float, epochs: int) -> None:
+        """Let each of the first epochs take at least so many seconds, for display; call before the first one.
+
+        Args:
+            seconds: also the time for which the state before training stays.
+            epochs: so many epochs.
+        """
+        with self._guard:
+            self._slow_start, self._slow_epochs = seconds, epochs
 
     def set_pace(self, epochs_per_second: float | None) -> None:
         """Limit the speed of training, for display; None for full speed. Results do not change.
@@ -403,6 +414,8 @@ class Worker(ABC):
         """Count epochs again: a lane has gone back to its checkpoint, which may precede its last metrics."""
         with self._guard:
             self._complete = self._complete_epochs()
+            if self._slow_start and not self._complete:
+                self._next_epoch_at = time.monotonic() + self._slow_start
             self._guard.notify_all()
 
     def _note_turn(self) -> None:
@@ -428,7 +441,7 @@ class Worker(ABC):
         """Between mini-batches: pause, keep the pace, stop."""
         if self._batches_left == 0 and self._wants == "running":
             self._want("paused")
-        if self._pace:
+        if self._pace or self._slow_start:
             self._wait_for_pace()
         if self._wants == "paused":
             self._wait_while_paused()
@@ -469,7 +482,8 @@ class Worker(ABC):
         Args:
             quiet_epochs: epochs since an identified label last changed.
         """
-        self._next_epoch_at = max(self._next_epoch_at, time.monotonic() - self._pace) + self._pace
+        pace = max(self._pace, self._slow_start if self._complete < self._slow_epochs else 0.0)
+        self._next_epoch_at = max(self._next_epoch_at, time.monotonic() - pace) + pace
         if self._epochs_left:
             self._epochs_left -= 1
             if self._epochs_left == 0 and self._wants == "running":

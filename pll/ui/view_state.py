@@ -5,6 +5,7 @@ ComparisonView back never touches the run: it goes on, waits or has ended, and t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,11 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
+from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.runs.history import History
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
+from pll.ui.format import percent
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
 FOLLOWING = ("One example", "Triangle", "Slow motion")
@@ -66,6 +69,7 @@ class RunView(ViewState):
         pins: pinned examples, in the order in which they were pinned.
         sought: ids that a link asks for (the example in view, pinned examples), until the data has been read.
         lost: those of them that the data does not have.
+        presenting: whether the pictures fill the screen.
     """
 
     run_id: str
@@ -80,6 +84,7 @@ class RunView(ViewState):
     pins: list[int] = field(default_factory=list)
     sought: tuple[str | None, tuple[str, ...]] | None = None
     lost: tuple[str, ...] = ()
+    presenting: bool = False
 
     @property
     def view_key(self) -> str:
@@ -135,7 +140,7 @@ def hides_navigation() -> bool:
         looking = st.session_state.get(f"run-view-{query.get('run') or st.session_state.get('run')}")
     if looking is None:  # a link that is just being opened
         return "link" in query and "navigation" in query.get("hide", "").split(",")
-    return "navigation" in looking.hidden
+    return "navigation" in looking.hidden or getattr(looking, "presenting", False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,6 +262,32 @@ def metrics_at(snapshot: Snapshot, epoch: int) -> dict[str, Any]:
     if snapshot.metrics and epoch == snapshot.metrics.get("epoch"):
         row = row | snapshot.metrics
     return row
+
+
+def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialLabelDataset | None) -> tuple[str, str]:
+    """How many identified labels are right, with the number of known true labels behind it.
+
+    Args:
+        row: of metrics.csv.
+        data: what was learnt from.
+        test: held-out examples.
+
+    Returns:
+        the share, and what it rests on: with a 95 % interval where only some true labels are known.
+    """
+    share, on_test = row.get("transductive_accuracy"), row.get("test_accuracy")
+    known = 0 if data.y is None else int((data.y >= 0).sum())
+    if share is None:
+        return "–", f"{known:,} true labels known"
+    right = round(share * known)
+    below = f"{right:,} of {known:,}"
+    if known < len(data):
+        low, high = wilson(right, known)
+        below += f" known; {low * 100:.0f} to {high * 100:.0f} % of all"
+    if on_test is not None and test is not None and test.y is not None:
+        n = int((test.y >= 0).sum())
+        below += f" · {round(on_test * n):,} of {n:,} unseen"
+    return percent(share), below
 
 
 def without_truth_figures(snapshot: Snapshot) -> Snapshot:

@@ -12,7 +12,7 @@ from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.train.views import VIEWS
-from tests.page_helpers import IRIS, button, figures, said
+from tests.page_helpers import IRIS, button, figures, labels, said
 
 
 def test_without_data_the_way_there_is_shown(open_page: Any) -> None:
@@ -67,7 +67,17 @@ def test_a_finished_run_shows_its_final_figures(open_page: Any, finished: Run) -
     assert shown["Identified"] == f"{100 * metrics['transductive_accuracy']:.1f} %"
     assert shown["Mean confidence"] == f"{100 * metrics['mean_confidence']:.1f} %"
     assert button(page, "Export labels and model")
-    assert button(page, "Resume").disabled and button(page, "Stop").disabled
+    assert not {"Resume", "Stop", "Next batch"} & labels(page) and button(page, "Restart")
+
+
+def test_presenter_mode_leaves_the_pictures_and_one_strip(open_page: Any, finished: Run) -> None:
+    page = open_page("train", run=finished.id)
+    button(page, "Present").click().run()
+    assert not page.exception
+    assert labels(page) == {"Leave"} and not page.metric and not page.title
+    assert "right (" in said(page)
+    button(page, "Leave").click().run()
+    assert page.metric and button(page, "Present")
 
 
 def run_asked_for(page: Any) -> str:

@@ -14,6 +14,7 @@ from pll.methods.deep import DeepEstimator
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
+from pll.runs.snapshots import seconds_left
 from pll.synthesis import Flip
 
 BATCHES = 6  # of 256, in the 1,438 digits that are left after holding out a fifth
@@ -130,3 +131,19 @@ def test_nobody_looks_while_it_moves(registry: RunRegistry) -> None:
     run.stop()
     run.join(30)
     assert run.while_paused(look) is None
+
+
+def test_a_slow_start_shows_the_state_before_training_and_changes_no_result(registry: RunRegistry) -> None:
+    plain = registry.start(config(epochs=3))
+    plain.join(30)
+    slow = registry.start(config(epochs=3), paused=True)
+    slow.set_slow_start(0.3, 2)
+    slow.resume()
+    slow.join(30)
+    results = [(run.folder.path / "labels.csv").read_bytes() for run in (plain, slow)]
+    assert results[0] == results[1] and slow.snapshot().state == "finished"
+
+
+def test_what_happens_once_does_not_count_for_the_time_left() -> None:
+    rows = tuple({"epoch": k + 1, "seconds": 9.0 if k == 0 else 0.5} for k in range(5))
+    assert seconds_left(rows, 15) == 5.0

@@ -94,7 +94,7 @@ class Star extends Plot {
     const { count, height } = this.data;
     const names = this.data.short ?? this.data.names;
     const room = Math.min(width, height) / 2;
-    const size = width < 480 ? 12 : 14;
+    const size = width < 480 ? 12 : height > 500 ? 18 : 14;  // a tall one stands on a projector
     this.dot = Math.min(4.5, Math.max(1.8, (room / 260) * (count > 1200 ? 2.7 : count > 300 ? 3.4 : 4.5)));
     this.spread = Math.min(0.055 * room, this.dot * 0.55 * Math.sqrt(count / names.length));
     this.gap = this.spread + this.dot + 7;           // settled examples stay clear of the names

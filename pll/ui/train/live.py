@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 import streamlit as st
 
-from pll.analysis.intervals import wilson
-from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
@@ -18,9 +13,9 @@ from pll.ui import live_page
 from pll.ui.components.star import SURE
 from pll.ui.components.timeline import timeline
 from pll.ui.format import count, duration, format_state, percent, plain
-from pll.ui.train import pictures
+from pll.ui.train import pictures, presenter
 from pll.ui.train.views import VIEWS
-from pll.ui.view_state import Scene, scene
+from pll.ui.view_state import Scene, identified, scene
 
 REFRESH = 0.4
 """Seconds between two looks at a run that moves."""
@@ -55,6 +50,11 @@ def _live(run: Run, state_of_page: str) -> None:
         st.caption(
             f":material/info: The link names examples that are not here: {plain(', '.join(now.looking.lost[:5]))}."
         )
+    if now.looking.presenting:
+        presenter.line(now)
+        draw_timeline(now)
+        pictures.draw(now)
+        return
     progress(now)
     if "figures" not in hidden:
         figures(now)
@@ -72,9 +72,15 @@ def getting_ready(snapshot: Snapshot) -> None:
 
 def progress(now: Scene) -> None:
     """Where the run stands, and which epoch is in view."""
-    snapshot, n = now.snapshot, max(len(now.data), 1)
+    snapshot = now.snapshot
     back = "" if now.is_latest else f" · **in view: {now.frame.when.lower()}**"
     st.caption(format_state(snapshot) + back)
+    draw_timeline(now)
+
+
+def draw_timeline(now: Scene) -> None:
+    """The epochs, with the one in view."""
+    snapshot, n = now.snapshot, max(len(now.data), 1)
     if "timeline" in now.looking.hidden:
         return
     timeline(
@@ -119,32 +125,6 @@ def figures(now: Scene) -> None:
         with cells.cell(), st.container(gap=None):
             st.metric(label, value, help=help_)
             st.caption(below)
-
-
-def identified(row: Mapping[str, Any], data: PartialLabelDataset, test: PartialLabelDataset | None) -> tuple[str, str]:
-    """How many identified labels are right, with the number of known true labels behind it.
-
-    Args:
-        row: of metrics.csv.
-        data: what was learnt from.
-        test: held-out examples.
-
-    Returns:
-        the share, and what it rests on: with a 95 % interval where only some true labels are known.
-    """
-    share, on_test = row.get("transductive_accuracy"), row.get("test_accuracy")
-    known = 0 if data.y is None else int((data.y >= 0).sum())
-    if share is None:
-        return "–", f"{known:,} true labels known"
-    right = round(share * known)
-    below = f"{right:,} of {known:,}"
-    if known < len(data):
-        low, high = wilson(right, known)
-        below += f" known; {low * 100:.0f} to {high * 100:.0f} % of all"
-    if on_test is not None and test is not None and test.y is not None:
-        n = int((test.y >= 0).sum())
-        below += f" · {round(on_test * n):,} of {n:,} unseen"
-    return percent(share), below
 
 
 _I = (

@@ -15,8 +15,8 @@ from pll.ui.components.heatmap import By, heatmap_order, weight_heatmap
 from pll.ui.components.star import star_plot
 from pll.ui.view_state import Scene
 
-HEIGHT = 430
-"""Pixels of the two pictures."""
+HEIGHT, PRESENTED = 430, 540
+"""Pixels of the two pictures; on a projector they fit into 1280 × 720 with the strip and the timeline."""
 ORDERS = {"confidence": "most confident first", "label": "by label"}
 STAR_HELP = (
     "Every class is a corner. An example starts in the middle of its candidates and travels to the corner of its "
@@ -54,7 +54,7 @@ def star(now: Scene) -> None:
         selected=looking.selected,
         pins=looking.pins,
         ids=now.data.row_ids,
-        height=HEIGHT,
+        height=PRESENTED if looking.presenting else HEIGHT,
         on_select=looking.open_story,
     )
     if options.open:  # closed ones cost nothing
@@ -107,7 +107,7 @@ def heatmap(now: Scene) -> None:
         selected=looking.selected,
         ids=now.data.row_ids,
         ends=("sure", "unsure") if by_confidence else ("", ""),
-        height=HEIGHT,
+        height=PRESENTED if looking.presenting else HEIGHT,
         on_select=looking.open_story,
     )
     if options.open:

@@ -15,7 +15,7 @@ from pll.runs.snapshots import Snapshot
 from pll.ui import control_widgets, live_page, session
 from pll.ui.format import count, plain
 from pll.ui.routes import go
-from pll.ui.train import setup
+from pll.ui.train import presenter, setup
 from pll.ui.view_state import RunView, run_view
 
 NEVER = 0
@@ -46,13 +46,14 @@ def what_next(run: Run, snapshot: Snapshot) -> None:
         kind: Literal["primary", "secondary"] = "primary" if is_healthy else "secondary"
         if st.button(labels[state], type=kind, icon=":material/download:", key="export"):
             go("export", run=run.id)
+    presenter.button(run_view(run))
     if st.button("New run", icon=":material/add:", key="new"):
         session.view(None)
         st.rerun()
 
 
 def bar(run: Run, state: str) -> None:
-    """Show the control bar; its buttons keep their places in every state.
+    """Show the control bar; its buttons keep their places while there is something to train.
 
     In the main script and not in the fragment that refreshes, so that they answer at once.
     """
@@ -84,6 +85,8 @@ def move(run: Run, state: str, *, can_move: bool) -> None:
         args=(run,),
         help="Starts a new run with the same settings, paused before its first epoch. This run is kept.",
     )
+    if state == "finished":  # there is nothing left to pause or to step
+        return
     control_widgets.play_or_pause(run, looking, moving=state in ("running", "queued"), disabled=disabled)
     control_widgets.steps(run, looking, whose="", disabled=disabled)
     st.button(

@@ -1,0 +1,64 @@
+"""Presenter mode of a run: the pictures fill a projector, type is larger, the transport is one strip."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pll.runs.run import Run
+from pll.runs.snapshots import Snapshot
+from pll.ui import control_widgets, session
+from pll.ui.view_state import RunView, Scene, identified, run_view
+
+KEY = "f"
+"""The key that begins presenter mode, and ends it."""
+STYLE = """<style>
+header[data-testid="stHeader"] { display: none; }
+[data-testid="stMainBlockContainer"] { max-width: none; padding: 0.6rem 1.2rem 0; }
+html { font-size: 18px; }
+</style>"""
+
+
+def toggle(looking: RunView) -> None:
+    """Begin presenter mode, or end it."""
+    looking.presenting = not looking.presenting
+
+
+def button(looking: RunView) -> None:
+    """Show the button that begins presenter mode, or ends it."""
+    st.button(
+        "Leave" if looking.presenting else "Present",
+        icon=":material/close_fullscreen:" if looking.presenting else ":material/present_to_all:",
+        key="present",
+        shortcut=KEY,
+        on_click=toggle,
+        args=(looking,),
+        help=None if looking.presenting else "The pictures fill the screen, for a projector.",
+    )
+
+
+def strip(run: Run, snapshot: Snapshot) -> None:
+    """Show the transport in one strip, and the way out."""
+    st.html(STYLE)
+    looking = run_view(run)
+    movable = snapshot.state in control_widgets.MOVABLE and not run.is_elsewhere()
+    movable = movable and session.registry().may(run, "owner")
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        button(looking)
+        if movable and "transport" not in looking.hidden:
+            moving = snapshot.state in ("running", "queued")
+            control_widgets.play_or_pause(run, looking, moving=moving, disabled=False)
+            control_widgets.steps(run, looking, whose="", disabled=False)
+        if movable and "speed" not in looking.hidden:
+            control_widgets.speed(run)
+
+
+def line(now: Scene) -> None:
+    """The figures at the epoch in view, in one line."""
+    total = f" of {now.snapshot.total:,}" if now.snapshot.total else ""
+    parts = [f"**{now.frame.when}{total}**" if now.frame.epoch else f"**{now.frame.when}**"]
+    if now.data.y is not None and now.row:
+        share, below = identified(now.row, now.data, now.run.parts().test)
+        parts.append(f"{share} right ({below})")
+    if now.row:
+        parts.append(f"{now.row['changed_labels']:,} labels changed")
+    st.markdown(" · ".join(parts))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import time
 from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 
 from pll.errors import UserError
 from pll.review.desk import Desk
@@ -20,7 +20,7 @@ from pll.runs import cleanup
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import damages
 from pll.runs.registry import RunRegistry
-from pll.store import Database, Store, tables
+from pll.store import Database, Store
 from pll.store.backup import BACKUP_FILE, backup, restore
 from tests.run_helpers import config, registry_in, result_of, wait_for, write_data
 
@@ -37,6 +37,19 @@ def reviewed(registry: RunRegistry, store: Store, data: Path) -> str:
         desk.decide(given, "pick", given.choices[0].label)
     desk.undo()
     return run.id
+
+
+def empty_like(url: str, folder: Path) -> str:
+    """The URL of an empty database of the same kind."""
+    if url.startswith("sqlite"):
+        return f"sqlite:///{folder / 'restored.sqlite3'}"
+    import psycopg
+
+    name = f"restored_{secrets.token_hex(6)}"
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+        old = connection.info.dbname
+    return url.replace(f"/{old}", f"/{name}")
 
 
 def test_every_label_and_decision_is_restored(tmp_path: Path, database_url: str) -> None:
@@ -56,19 +69,17 @@ def test_every_label_and_decision_is_restored(tmp_path: Path, database_url: str)
     review = review_id(RunFolder(home / "runs" / run_id))
     with Store(database).read(review) as reader:
         events, record, rounds = reader.events(), reader.review(), reader.rounds()
-    with database.write() as connection:  # a database of the same kind, empty
-        for table in reversed(tables.metadata.sorted_tables):
-            connection.execute(sa.delete(table))
     database.close()
 
     new = tmp_path / "new"
-    there = restore(to, new, database_url)
+    fresh = empty_like(database_url, tmp_path)
+    there = restore(to, new, fresh)
     assert there.decisions == 7
     before, after = RunFolder(home / "runs" / run_id), RunFolder(new / "runs" / run_id)
     assert result_of(after) == result_of(before)
     assert damages(after.path) == damages(new / "runs" / at_work.id) == []
     assert (new / "uploads" / "abc" / "small.npz").read_bytes() == upload.read_bytes()
-    restored = Database(database_url)
+    restored = Database(fresh)
     with Store(restored).read(review) as reader:
         assert (reader.events(), reader.review(), reader.rounds()) == (events, record, rounds)
     with registry_in(new / "runs") as registry:  # and the review goes on

@@ -1,4 +1,4 @@
-"""Experiments page: a grid of data sets and methods, fitted in the background, with the paper's tables."""
+"""Experiments page: a grid of datasets and methods, fitted in the background, with the paper's tables."""
 
 import streamlit as st
 
@@ -15,7 +15,7 @@ def choose() -> None:
     """Choose or edit an experiment; list those of the past."""
     st.title("Experiments")
     st.markdown(
-        "Fit many methods on many data sets, with the same splits and candidate sets for all, and read the tables as "
+        "Fit many methods on many datasets, with the same splits and candidate sets for all, and read the tables as "
         "the paper prints them. An experiment that was stopped goes on where it was."
     )
     try:

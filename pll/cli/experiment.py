@@ -60,7 +60,7 @@ def experiment(options: ExperimentOptions) -> int:
     plan = found.plan(download=options.download)
     note([f"{one.dataset}: {one.cells} cells cannot run. {one.reason}" for one in plan.missing])
     if not plan.cells:
-        raise UserError("None of the data sets of this experiment is on this machine; nothing can be fitted.")
+        raise UserError("None of the datasets of this experiment is on this machine; nothing can be fitted.")
     among = selected(plan.cells, [part for text in options.only for part in listed(text, "--only", "dataset=lost")])
     folder = _folder(options)
     folder.create(found)

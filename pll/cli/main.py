@@ -406,7 +406,7 @@ def evaluate(**values: Any) -> None:
 @click.option("--holdout", type=NUMBER, metavar="SHARE", help="the same: test on this share")
 @click.option("--seeds", metavar="LIST", help="the same: numbers, separated by commas")
 @click.option("--epochs", type=int, help="the same: of the methods trained by gradient descent")
-@click.option("--download", is_flag=True, help="download data sets of the catalogue that are not here")
+@click.option("--download", is_flag=True, help="download datasets of the catalogue that are not here")
 @click.option("--jobs", type=click.IntRange(min=1), metavar="N", help="processes at once; if not given, one a core")
 @click.option(
     "--backend", type=click.Choice(("local", "dask")), default="local", show_default=True, help="where to fit"
@@ -414,7 +414,7 @@ def evaluate(**values: Any) -> None:
 @click.option("--scheduler", metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786")
 @click.option("--show", is_flag=True, help="print the TOML file of a preset, to be copied and changed, and end")
 def experiment(**values: Any) -> int:
-    """Fit a grid of data sets and methods; write tables and figures.
+    """Fit a grid of datasets and methods; write tables and figures.
 
     PRESET is uci-binomial, real-world, uci-pair, image-binomial, image-pair or ambiguity; DIR is the folder of an
     experiment begun before. Every cell is on disk when it

@@ -66,7 +66,7 @@ def begin(name: str, experiment: Experiment) -> ExperimentFolder:
         on_server(path)
     plan = experiment.plan()
     if not plan.cells:
-        raise UserError(f"None of its data sets is on this machine. {plan.missing[0].reason}")
+        raise UserError(f"None of its datasets is on this machine. {plan.missing[0].reason}")
     with _LOCK:
         _check_idle()
         safe = re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-").lower()[:60] or "experiment"

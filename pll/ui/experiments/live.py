@@ -164,7 +164,7 @@ def _show_table(
         if column in table.datasets and row < len(rows):
             _show_fits(folder, experiment, table, results, rows[row], column)
         else:
-            st.info("Select an entry in the column of a data set.", icon=":material/touch_app:")
+            st.info("Select an entry in the column of a dataset.", icon=":material/touch_app:")
 
 
 def table_frame(table: Table) -> pd.DataFrame:

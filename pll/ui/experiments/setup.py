@@ -43,7 +43,7 @@ def _with_choices(found: Experiment, name: str) -> Experiment:
     every = list(found.datasets)
     here = [dataset for dataset in every if catalog.available(catalog.find(dataset))]
     datasets = st.pills(
-        "Data sets",
+        "Datasets",
         every,
         selection_mode="multi",
         default=here,
@@ -60,7 +60,7 @@ def _with_choices(found: Experiment, name: str) -> Experiment:
         help="The first is the one that others are compared with.",
     )
     if not datasets or not methods:
-        raise UserError("Choose at least one data set and one method.")
+        raise UserError("Choose at least one dataset and one method.")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         usual = FOLDS if found.folds else PUBLISHED
         offered = [FOLDS, HOLDOUT] if found.folds else [PUBLISHED, HOLDOUT]
@@ -87,7 +87,7 @@ def size(wanted: Experiment) -> None:
     st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends.")
     if plan.missing:
         fits = sum(one.cells for one in plan.missing)
-        title = f"{count(len(plan.missing), 'data set')} not on this server ({count(fits, 'fit')})"
+        title = f"{count(len(plan.missing), 'dataset')} not on this server ({count(fits, 'fit')})"
         with st.expander(title, icon=":material/info:"):
             for one in plan.missing:
                 st.markdown(f"**{plain(one.dataset)}**: {plain(one.reason)}")

@@ -35,6 +35,8 @@ def results_of(name: str) -> list[Result]:
         for result in read_results(CSV)
         if result.dataset in found.datasets and result.method in found.methods and (result.flip, result.q) in made
     ]
+    order = list(found.datasets)
+    return sorted(every, key=lambda result: order.index(result.dataset))
 
 
 def section() -> Iterator[str]:
@@ -72,8 +74,8 @@ def cost(results: list[Result]) -> Iterator[str]:
     yield ""
     yield (
         f"Median seconds of a fit at 500 epochs, one thread of a 2-core machine. The {len(frame):,} fits above add up "
-        f"to {seconds / 60:.0f} minutes of one core, {seconds / 120:.0f} minutes on two: an estimate from these medians, "
-        "since the grid was not run in one go."
+        f"to {seconds / 60:.0f} minutes of one core, {seconds / 120:.0f} minutes on two: an estimate from these "
+        "medians, since the grid was not run in one go."
     )
     yield ""
     yield f"| method | {' | '.join(medians.columns)} |"

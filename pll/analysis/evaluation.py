@@ -175,7 +175,8 @@ def evaluate(
             continue
         parts = splits.part(data, seed, fold)
         for name in missing:
-            curve, seconds = measured(made[name], parts, None if progress is None else partial(progress, name))
+            told = None if progress is None else partial(progress, name)
+            curve, seconds = measured(made[name], parts, told, dataset=data.name)
             yield result_of(
                 made[name], curve, seconds, dataset=data.name, method=name, seed=seed, fold=fold, splits=splits,
                 recipe=recipe, settings=settings_json(made[name], facts),
@@ -187,14 +188,21 @@ Curve = list[dict[str, Any]]
 
 
 def measured(
-    estimator: PartialLabelEstimator, parts: Parts, progress: Callable[[int, int], None] | None = None
+    estimator: PartialLabelEstimator,
+    parts: Parts,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    dataset: str = "",
 ) -> tuple[Curve, float]:
     """Fit a method on a part; return the figures of its epochs, and the seconds it took.
 
     Args:
         progress: called with the epochs done and the total epochs.
+        dataset: name of the data, by which the recipe `paper` finds its settings.
     """
     started = time.perf_counter()
+    if isinstance(estimator, DeepEstimator) and estimator.recipe == "paper":
+        estimator.use_recipe(estimator.choose_settings(parts.task(), dataset=dataset))
     curve: Curve = []
     for record in estimator.iter_fit(parts.task(needs_features=estimator.needs_features)):
         curve.append(record.metrics())  # not the record: its label weights take memory

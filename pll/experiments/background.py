@@ -62,8 +62,8 @@ def begin(name: str, experiment: Experiment) -> ExperimentFolder:
         UserError: another one is running, its files are not in folders that the server may read, or no data set of it
             is on this machine.
     """
-    for path in experiment.paths():
-        on_server(path)
+    for file in experiment.paths():
+        on_server(file)
     plan = experiment.plan()
     if not plan.cells:
         raise UserError(f"None of its datasets is on this machine. {plan.missing[0].reason}")

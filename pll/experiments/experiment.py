@@ -24,10 +24,10 @@ from pll.catalog.sources import Source, file_hash, holds_pictures, source_of
 from pll.errors import UserError
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
+from pll.methods.deep import DeepEstimator
+from pll.methods.recipe import RECIPES, SEARCHED
 from pll.synthesis import Flip
 
-RECIPES = ("default", "paper")
-"""Where the settings of a method come from: its defaults, or what the paper publishes for these data."""
 OTHERS = "others"
 """In the table `models`: the data sets that it does not name."""
 HASH = 16
@@ -86,14 +86,19 @@ class Cell:
         method = get_method(self.method)
         known = method().get_params()
         given: dict[str, Any] = {"threads": 1, "model": self.model, "missing": "mean" if is_table else "error"}
+        if self.recipe == "auto":  # of the methods that have one
+            given["recipe"] = "auto"
         if self.recipe == "paper":
             given |= published_settings(self.dataset, self.model, self.method) or {}
         given |= {**self.settings, "seed": self.seed}
         return method(**{name: value for name, value in given.items() if name in known})
 
     def settings_json(self, estimator: PartialLabelEstimator) -> str:
-        """Return the column `settings` of its result."""
-        return settings_json(estimator, self.splits.described() | ({"data": self.data} if self.data else {}))
+        """Return the column `settings` of its result, with what a recipe has chosen."""
+        chosen = {}
+        if self.recipe == "auto" and isinstance(estimator, DeepEstimator):
+            chosen = {name: estimator.setting(name) for name in SEARCHED}
+        return settings_json(estimator, chosen | self.splits.described() | ({"data": self.data} if self.data else {}))
 
     @cached_property
     def key(self) -> str:

@@ -1,7 +1,7 @@
-"""What the paper publishes: its tables 1, 2 and 4 (published.csv), and the settings of its own code.
+"""What the paper publishes: its tables 1, 2 and 4 (published.csv), and its settings (`pll.methods.published`).
 
 `published.csv` has mean and standard deviation of the test accuracy in percent, and whether a method is significantly
-worse or better than PRODEN there. The settings are those of the authors' code (SGD with momentum 0.9, 500 epochs).
+worse or better than PRODEN there.
 """
 
 from __future__ import annotations
@@ -14,31 +14,7 @@ from typing import Any
 
 from pll.methods import get_method
 from pll.methods.deep import DeepEstimator
-
-EPOCHS = 500
-
-_TABLES: dict[str, tuple[float, float]] = {
-    "yeast": (0.1, 1e-3),
-    "texture": (0.1, 1e-5),
-    "dermatology": (0.01, 1e-3),
-    "synthetic-control": (0.1, 1e-3),
-    "20newsgroups": (1e-3, 1e-3),
-    "lost": (0.01, 1e-2),
-    "birdsong": (0.01, 1e-4),
-    "msrcv2": (0.1, 1e-3),
-    "soccer-player": (0.1, 1e-4),
-    "yahoo-news": (0.01, 1e-4),
-}
-_PICTURES: dict[tuple[str, str], dict[str, Any]] = {
-    ("mnist", "linear"): {"lr": 1e-3, "weight_decay": 1e-5},
-    ("fashion-mnist", "linear"): {"lr": 1e-3, "weight_decay": 1e-5},
-    ("kuzushiji-mnist", "linear"): {"lr": 1e-3, "weight_decay": 1e-6},
-    ("mnist", "mlp"): {"lr": 1e-2, "weight_decay": 1e-3},
-    ("kuzushiji-mnist", "mlp"): {"lr": 1e-2, "weight_decay": 1e-4},
-    ("fashion-mnist", "mlp"): {"lr": 1e-2, "weight_decay": 1e-5},
-    ("cifar10", "resnet"): {"lr": 5e-2, "weight_decay": 1e-3},
-    ("cifar10", "convnet"): {"lr": 1e-2, "weight_decay": 1e-3, "lr_decay": 0.9, "lr_decay_every": 10},
-}
+from pll.methods.published import PROTOCOL, PUBLISHED, plain_name
 
 
 @dataclass(frozen=True)
@@ -70,20 +46,20 @@ def published_settings(dataset: str, model: str, method: str) -> dict[str, Any] 
     published. SURE has a linear kernel, since the paper compares linear models. What else a method not trained by
     gradient descent needs is not published; it keeps its defaults.
 
-    >>> published_settings("lost", "linear", "proden")
-    {'epochs': 500, 'batch_size': 100, 'lr': 0.01, 'weight_decay': 0.01}
+    >>> published_settings("lost", "linear", "proden")["lr"]
+    0.01
     """
-    if dataset in _TABLES and model in ("linear", ""):
-        lr, weight_decay = _TABLES[dataset]
-        settings: dict[str, Any] = {"epochs": EPOCHS, "batch_size": 100, "lr": lr, "weight_decay": weight_decay}
-        others: dict[str, Any] = {"kernel": "linear"} if method == "sure" else {}
-    elif (dataset, model) in _PICTURES:
-        settings, others = {"epochs": EPOCHS, "batch_size": 256} | _PICTURES[dataset, model], {}
-    else:
+    found = PUBLISHED.get((plain_name(dataset), model or "linear"))
+    if found is None:
         return None
+    known = get_method(method)().get_params()
     if not issubclass(get_method(method), DeepEstimator):
-        return others
-    return {name: value for name, value in settings.items() if name != "lr" or method not in ("ga", "pn-decomp")}
+        return {"kernel": "linear"} if method == "sure" else {}
+    return {
+        name: value
+        for name, value in (PROTOCOL | found).items()
+        if name in known and (name != "lr" or method not in ("ga", "pn-decomp"))
+    }
 
 
 @cache

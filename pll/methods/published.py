@@ -10,7 +10,7 @@ from typing import Any
 
 from pll.methods.recipe import Recipe
 
-_PROTOCOL: dict[str, Any] = {"optimiser": "sgd", "momentum": 0.9, "epochs": 500, "loss": "ce"}
+PROTOCOL: dict[str, Any] = {"optimiser": "sgd", "momentum": 0.9, "epochs": 500, "loss": "ce"}
 
 
 def _linear(lr: float, weight_decay: float, batch_size: int = 100) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def published(input_shape: tuple[int, ...], given: dict[str, Any], dataset: str 
             "0.9, 500 epochs, batch 256), with the default learning rate and weight decay.",
         )
         found = {"batch_size": 256} | ({} if len(input_shape) > 1 else {"scale": "zscore"})
-    settings = {name: value for name, value in (_PROTOCOL | found).items() if name not in given}
+    settings = {name: value for name, value in (PROTOCOL | found).items() if name not in given}
     return Recipe("paper", settings, given, notes=notes)
 
 

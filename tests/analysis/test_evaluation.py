@@ -204,6 +204,17 @@ def test_what_is_done_is_not_fitted_again() -> None:
     assert len(Spy.seen) == 3
 
 
+def test_the_recipe_paper_finds_the_settings_of_the_data_set() -> None:
+    """Lost's learning rate is published; that of unknown data is not."""
+    lost = replace(DATA, name="lost")
+    paper = {"proden": lambda seed: PRODEN(recipe="paper", epochs=2, seed=seed)}
+    by_hand = {"proden": lambda seed: PRODEN(lr=0.01, weight_decay=1e-2, batch_size=100, epochs=2, seed=seed)}
+    splits = ev.Splits(holdout=0.25, flip_with=FLIP)
+    one, other, unknown = (next(ev.evaluate(*what, splits)) for what in ((lost, paper), (lost, by_hand), (DATA, paper)))
+    assert (one.test_accuracy, one.transductive_accuracy) == (other.test_accuracy, other.transductive_accuracy)
+    assert one.transductive_accuracy != unknown.transductive_accuracy
+
+
 def test_a_result_says_all_that_it_depends_on() -> None:
     splits = ev.Splits(folds=3, flip_with=FLIP)
     result = next(ev.evaluate(DATA, {"proden": small}, splits, about={"data": "1f"}))

@@ -86,6 +86,14 @@ def test_a_cell_is_what_evaluate_gives() -> None:
         assert result.fold == fold and result.settings == expected[fold].settings
 
 
+def test_the_automatic_recipe_is_searched_on_each_part_and_told() -> None:
+    recipes = Experiment.model_validate(EXPERIMENT.model_dump() | {"recipe": ["auto"], "methods": ["proden", "plknn"]})
+    cells = recipes.plan().cells[:2]
+    assert [cell.estimator().get_params().get("recipe") for cell in cells] == ["auto", None]
+    result = run_cell(cells[1]).result
+    assert result is not None and result.recipe == "auto"
+
+
 def test_a_rerun_does_what_is_missing_and_the_report_is_the_same(here: type[Here], tmp_path: Path) -> None:
     whole = made(tmp_path / "whole")
     expected = report(whole, run(CELLS, whole))

@@ -88,7 +88,10 @@ def test_published_settings_are_settings_of_the_method() -> None:
         given = published_settings("lost", "linear", method)
         assert given is not None
         METHODS[method](**given)
-    assert published_settings("lost", "linear", "ga") == {"epochs": 500, "batch_size": 100, "weight_decay": 0.01}
+    lost = published_settings("lost", "linear", "proden")
+    assert lost is not None
+    assert (lost["lr"], lost["weight_decay"], lost["batch_size"], lost["epochs"]) == (0.01, 0.01, 100, 500)
+    assert "lr" not in (published_settings("lost", "linear", "ga") or {"lr": 1})
     assert published_settings("mine", "linear", "proden") is None
 
 

@@ -206,13 +206,13 @@ def test_what_is_done_is_not_fitted_again() -> None:
 
 def test_the_recipe_paper_finds_the_settings_of_the_data_set() -> None:
     """Lost's learning rate is published; that of unknown data is not."""
-    lost = replace(DATA, name="lost")
-    paper = {"proden": lambda seed: PRODEN(recipe="paper", epochs=2, seed=seed)}
-    by_hand = {"proden": lambda seed: PRODEN(lr=0.01, weight_decay=1e-2, batch_size=100, epochs=2, seed=seed)}
-    splits = ev.Splits(holdout=0.25, flip_with=FLIP)
-    one, other, unknown = (next(ev.evaluate(*what, splits)) for what in ((lost, paper), (lost, by_hand), (DATA, paper)))
-    assert (one.test_accuracy, one.transductive_accuracy) == (other.test_accuracy, other.transductive_accuracy)
-    assert one.transductive_accuracy != unknown.transductive_accuracy
+    (_, _, parts) = next(ev.Splits(holdout=0.25, flip_with=FLIP).parts(DATA))
+    known, unknown = PRODEN(recipe="paper", epochs=2), PRODEN(recipe="paper", epochs=2)
+    curve, _ = ev.measured(known, parts, dataset="lost")
+    ev.measured(unknown, parts, dataset="mine")
+    assert known.recipe_.settings["lr"] == 0.01 and "lr" not in unknown.recipe_.settings
+    by_hand, _ = ev.measured(PRODEN(lr=0.01, weight_decay=1e-2, batch_size=100, epochs=2, scale="zscore"), parts)
+    assert [row["loss"] for row in curve] == [row["loss"] for row in by_hand]
 
 
 def test_a_result_says_all_that_it_depends_on() -> None:

@@ -39,6 +39,7 @@ from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.convert import convert as convert_to
+from pll.export.spreadsheet import told as formulas_told
 from pll.features import featurised, load_features
 from pll.formats.classes import with_classes
 from pll.io import write_atomically
@@ -88,6 +89,7 @@ def convert(
     column: Sequence[str],
     combine: str,
     uncertain_first: bool,
+    spreadsheet_safe: bool,
 ) -> None:
     """Write data, or a run's labels, in another format; a note says first what the format cannot hold."""
     note(unverified(Path(given)) if RunFolder(Path(given)).exists() else [])
@@ -100,6 +102,7 @@ def convert(
         uncertain_first=uncertain_first,
         tell=note,
     )
+    note(formulas_told(done.files, safe=spreadsheet_safe))
     for file in done.files:
         print(file)
     labelled = f", {done.labelled:,} with an identified label" if done.labelled else ""
@@ -270,7 +273,7 @@ def _plus_minus(mean: float, deviation: float) -> str:
     return f"{mean:.2f}" if np.isnan(deviation) else f"{mean:.2f} ± {deviation:.2f}"
 
 
-def predict(run: str, data_name: str, column: Sequence[str], out: str) -> None:
+def predict(run: str, data_name: str, column: Sequence[str], out: str, *, spreadsheet_safe: bool = False) -> None:
     """Predict with a run's model; write id,predicted_label,confidence."""
     folder = RunFolder(Path(run))
     if folder.exists():  # else an exported model, perhaps
@@ -293,6 +296,7 @@ def predict(run: str, data_name: str, column: Sequence[str], out: str) -> None:
         }
     )
     write_atomically(Path(out), partial(frame.to_csv, index=False))
+    note(formulas_told([Path(out)], safe=spreadsheet_safe))
     print(f"{out}: {len(frame)} predictions")
     print_result(out=out, predictions=len(frame))
 
@@ -316,7 +320,7 @@ def _features_for(card: ModelCard, data: PartialLabelDataset, run: str) -> npt.N
     return data.X
 
 
-def export(run: str, out: str) -> None:
+def export(run: str, out: str, *, spreadsheet_safe: bool = False) -> None:
     """Write everything a run gives, loose and as one ZIP."""
     from pll.export.run_export import export_run  # onnx is slow to import, and needed here alone
 
@@ -329,10 +333,10 @@ def export(run: str, out: str) -> None:
             bar.total, bar.n = total, done
             bar.set_description(label)
 
-        result = export_run(folder, Path(out), progress=show)
+        result = export_run(folder, Path(out), spreadsheet_safe=spreadsheet_safe, progress=show)
     for file in (*result.files, result.zip_path):
         print(file)
-    note(result.notes)
+    note([*result.notes, *formulas_told(result.files, safe=spreadsheet_safe)])
     print_result(out=out, files=len(result.files), zip=str(result.zip_path), notes=len(result.notes))
 
 

@@ -221,6 +221,9 @@ column_option = click.option(
     metavar="NAME=ROLE",
     help="what a column or field is (may be given several times), a role of",
 )
+spreadsheet_option = click.option(
+    "--spreadsheet-safe", is_flag=True, help="put an apostrophe before cells that a spreadsheet would execute (=1+1)"
+)
 set_options = _together(
     column_option,
     click.option("--merge", multiple=True, metavar="FROM=TO", help="take the class FROM for TO (several times)"),
@@ -431,21 +434,23 @@ def experiment(**values: Any) -> int:
 @data_argument
 @column_option
 @click.option("--out", required=True, metavar="FILE", help="the file to write")
-def predict(run: str, data: str, column: tuple[str, ...], out: str) -> None:
+@spreadsheet_option
+def predict(run: str, data: str, column: tuple[str, ...], out: str, spreadsheet_safe: bool) -> None:
     """Label unseen examples with a run's model."""
     from pll.cli import commands
 
-    commands.predict(run, data, column, out)
+    commands.predict(run, data, column, out, spreadsheet_safe=spreadsheet_safe)
 
 
 @cli.command()
 @run_argument
 @click.option("--out", required=True, metavar="DIR", help="the folder to write into")
-def export(run: str, out: str) -> None:
+@spreadsheet_option
+def export(run: str, out: str, spreadsheet_safe: bool) -> None:
     """Write a run's labels and model, and one ZIP of them."""
     from pll.cli import commands
 
-    commands.export(run, out)
+    commands.export(run, out, spreadsheet_safe=spreadsheet_safe)
 
 
 @cli.command()
@@ -469,6 +474,7 @@ def export(run: str, out: str) -> None:
     help="sets from several annotators",
 )
 @click.option("--uncertain-first", is_flag=True, help="the least certain first, in a tool's file (of a run)")
+@spreadsheet_option
 def convert(**values: Any) -> None:
     """Write data or a run's labels in another format.
 

@@ -67,7 +67,7 @@ def export_all(source: ExportSource, out_dir: Path | str, *, progress: Progress 
             tell(done, total, part.file_name)
             path = folder / part.file_name
             try:
-                part.build(source, path)
+                part.write(source, path)
                 files.append(path)
             except NotExportable as error:
                 notes.append(f"{part.file_name}: {error}")

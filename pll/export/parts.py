@@ -11,6 +11,7 @@ from pll.errors import UserError
 from pll.export.audit import write_audit_csv, write_audit_jsonl
 from pll.export.programs import NotExportable, why_no_onnx, why_no_program, write_onnx, write_torch_program
 from pll.export.source import ExportSource
+from pll.export.spreadsheet import neutralise
 from pll.features import save_features
 from pll.features.serialization import ARRAYS_FILE as FEATURES_ARRAYS
 from pll.features.serialization import CARD_FILE as FEATURES_CARD
@@ -45,8 +46,14 @@ class Exporter:
         """The file's content, made now: for a download button that asks when it is pressed."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / self.file_name
-            self.build(source, path)
+            self.write(source, path)
             return path.read_bytes()
+
+    def write(self, source: ExportSource, path: Path) -> None:
+        """Write the file; see `build`."""
+        self.build(source, path)
+        if source.spreadsheet_safe:
+            neutralise(path)
 
 
 def _labels_csv(source: ExportSource, path: Path) -> None:

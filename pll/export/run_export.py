@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,12 @@ def _how_it_was_made(folder: RunFolder) -> dict[str, Any]:
     }
 
 
-def export_run(folder: RunFolder, out: Path, *, progress: Progress | None = None) -> ExportResult:
-    """Write all files of a run and one ZIP of them into `out`."""
-    return export_all(export_source(folder), out, progress=progress)
+def export_run(
+    folder: RunFolder, out: Path, *, spreadsheet_safe: bool = False, progress: Progress | None = None
+) -> ExportResult:
+    """Write all files of a run and one ZIP of them into `out`.
+
+    Args:
+        spreadsheet_safe: neutralise cells of CSV files that spreadsheets would execute.
+    """
+    return export_all(replace(export_source(folder), spreadsheet_safe=spreadsheet_safe), out, progress=progress)

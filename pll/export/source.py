@@ -55,6 +55,7 @@ class ExportSource:
         health: whether the labels can be used; None of a run of an earlier version.
         held: rows of the data that were not learnt from, whose labels are predicted; None where there are none.
         order: ids of all rows of the data, in its order, where some were held out.
+        spreadsheet_safe: neutralise cells of CSV files that spreadsheets would execute.
     """
 
     estimator: PartialLabelEstimator
@@ -78,6 +79,7 @@ class ExportSource:
     health: Health | None = None
     held: PartialLabelDataset | None = None
     order: tuple[str, ...] = ()
+    spreadsheet_safe: bool = False
 
     @cached_property
     def learnt(self) -> pd.DataFrame:

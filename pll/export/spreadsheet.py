@@ -1,0 +1,83 @@
+"""Cells of CSV files that spreadsheets would execute: found, and neutralised on request.
+
+A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is a formula to a spreadsheet (OWASP, "CSV
+Injection"), wherever the text came from: an id, a class name, a note. Numbers are no formulas. Neutralised, a cell has
+an apostrophe in front, which spreadsheets do not show; programs do, so that nothing is changed unless it is asked for.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from pll.io import write_atomically
+
+STARTS = ("=", "+", "-", "@", "\t", "\r")
+SUFFIXES = {".csv": ",", ".tsv": "\t"}
+LONGEST = 2**31 - 1
+"""Characters of a cell that the csv module reads."""
+
+
+def is_formula(cell: str) -> bool:
+    """Return whether a spreadsheet would execute a cell.
+
+    >>> [is_formula(cell) for cell in ("=1+1", "@SUM(A1)", "-x", "-1.5", "+3e4", "cat", "")]
+    [True, True, True, False, False, False, False]
+    """
+    if not cell.startswith(STARTS):
+        return False
+    with suppress(ValueError):
+        float(cell)
+        return False
+    return True
+
+
+def formulas_in(file: Path) -> int:
+    """Return the number of cells of a CSV or TSV file that spreadsheets would execute; 0 for other files."""
+    return sum(is_formula(cell) for row in _rows(file) for cell in row)
+
+
+def neutralise(file: Path) -> int:
+    """Put an apostrophe before such cells of a file, atomically; return their number."""
+    count = formulas_in(file)
+    if not count:
+        return 0
+    rows = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in _rows(file)]
+    quoting = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
+
+    def write(part: Path) -> None:
+        with part.open("w", encoding="utf-8", newline="") as stream:
+            csv.writer(stream, delimiter=SUFFIXES[file.suffix], lineterminator="\n", quoting=quoting).writerows(rows)
+
+    write_atomically(file, write)
+    return count
+
+
+def told(files: Iterable[Path], *, safe: bool) -> list[str]:
+    """Return notes on the cells of these files that spreadsheets would execute.
+
+    Args:
+        files: of any kind.
+        safe: neutralise them.
+    """
+    notes = []
+    for file in files:
+        count = neutralise(file) if safe else formulas_in(file)
+        if count:
+            cells = f"{count:,} cell{'s' * (count != 1)} of {file.name} begin{'s' * (count == 1)} with = + - or @"
+            done = "an apostrophe stands in front now" if safe else "--spreadsheet-safe puts an apostrophe in front"
+            notes.append(f"{cells}, which a spreadsheet would execute; {done}.")
+    return notes
+
+
+def _rows(file: Path) -> list[list[str]]:
+    if file.suffix not in SUFFIXES:
+        return []
+    before = csv.field_size_limit(LONGEST)
+    try:
+        with file.open(encoding="utf-8", newline="") as stream:
+            return list(csv.reader(stream, delimiter=SUFFIXES[file.suffix]))
+    finally:
+        csv.field_size_limit(before)

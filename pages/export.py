@@ -10,7 +10,7 @@ from pll.export.run_export import export_source
 from pll.runs.manifest import unverified
 from pll.runs.run import Run
 from pll.ui import health_notice, session
-from pll.ui.export import download
+from pll.ui.export import certificate, download
 from pll.ui.format import count, headline, percent, plain, without_none
 from pll.ui.routes import go, link
 
@@ -52,6 +52,7 @@ def offer(run: Run) -> None:
         known = download.back(run, source)
         download.into_another(run, source, known)
     with files:
+        certificate.draw(run)
         everything(source)
         one_by_one(source)
 

@@ -17,6 +17,7 @@ import pandas as pd
 
 from pll.cli.options import note, print_result
 from pll.errors import UserError
+from pll.export.audit import altered_events
 from pll.export.certificate_page import certificate_html
 from pll.io import write_atomically, write_text
 from pll.paths import candid_home
@@ -380,7 +381,7 @@ def certify(options: CertifyOptions) -> None:
     write_text(out, json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
     write_text(out.with_suffix(".html"), certificate_html(document))
     if options.labels_out is not None:
-        frame = final_frame(table, decisions, judgement)
+        frame = dc.final_frame(table, decisions, judgement)
         write_atomically(Path(options.labels_out), partial(frame.to_csv, index=False, lineterminator="\n"))
     result = document["result"]
     print(result["statement"])
@@ -406,27 +407,6 @@ def check_drawn(drawn: Sequence[str], named: Sequence[str], plan_csv: str) -> No
         )
 
 
-def final_frame(table: dc.LabelTable, decisions: Sequence[dc.CheckedLabel], judgement: dc.Judgement) -> pd.DataFrame:
-    """final.csv: every row in input order, with people's labels where they looked."""
-    labels = table.labels.astype(object)
-    place = {str(one): row for row, one in enumerate(table.ids)}
-    for said in decisions:
-        right = dc.label_of(said)
-        if right is not None:
-            labels[place[said.id]] = right
-    # An accepted label stays in need of a look where somebody has looked and could not tell.
-    done = judgement.checked | (judgement.accepted & ~judgement.looked_at)
-    return pd.DataFrame(
-        {
-            "id": table.ids,
-            "identified_label": labels,
-            "confidence": table.confidence,
-            "source": np.where(judgement.checked, "human", "model"),
-            "accepted": done.astype(np.int64),
-        }
-    )
-
-
 def _write_next(path: Path, table: dc.LabelTable, judgement: dc.Judgement) -> None:
     """Rows to look at next: the controls that are open, then the others in their order."""
     rows = np.concatenate([judgement.waiting, judgement.remaining])
@@ -440,6 +420,8 @@ def _write_next(path: Path, table: dc.LabelTable, judgement: dc.Judgement) -> No
 
 def verify(given: str) -> int:
     """Make a certificate anew from itself; the exit status is 2 where something does not fit."""
+    if Path(given).suffix == ".jsonl":
+        return _verify_audit(Path(given))
     document = _read_json(Path(given))
     problems = dc.verify_document(document)
     for problem in problems:
@@ -450,3 +432,21 @@ def verify(given: str) -> int:
     print(f"{given} is valid. {document['result']['statement']}")
     print_result(valid=True, file=given, decisions=len(document["decisions"]), **document["result"])
     return 0
+
+
+def _verify_audit(path: Path) -> int:
+    """Follow the hash chain of audit.jsonl."""
+    if not path.is_file():
+        raise UserError(f"There is no file {path}.")
+    try:
+        rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        altered = altered_events(rows)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise UserError(f"{path} is no audit trail of Candid: {error}.") from error
+    problems = [
+        f"Event {row.get('event')}, on {row.get('id')!r}, was altered, or one before it was removed." for row in altered
+    ]
+    for problem in problems:
+        print(f"candid: {path}: {problem}", file=sys.stderr)
+    print_result(valid=not problems, file=str(path), events=len(rows), problems=problems)
+    return 2 if problems else 0

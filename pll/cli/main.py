@@ -526,7 +526,7 @@ def certify(**values: Any) -> None:
 @cli.command()
 @click.argument("certificate", metavar="FILE")
 def verify(certificate: str) -> int:
-    """Check a certificate from the file alone; says what was altered."""
+    """Check a certificate, or audit.jsonl, from the file alone; says what was altered."""
     from pll.cli import dataset_promise
 
     return dataset_promise.verify(certificate)

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from pll import __version__
 from pll.errors import UserError
@@ -429,6 +430,27 @@ def check_complete(judgement: Judgement, table: LabelTable) -> None:
                 f"{part.wrong_inside:,} wrong controls are among the labels nobody has looked at; at most "
                 f"{part.plan.tolerated:,} may be. Go on looking at labels, {str(table.ids[row])!r} next."
             )
+
+
+def final_frame(table: LabelTable, decisions: Sequence[CheckedLabel], judgement: Judgement) -> pd.DataFrame:
+    """final.csv: every row in input order, with people's labels where they looked."""
+    labels = table.labels.astype(object)
+    place = {str(one): row for row, one in enumerate(table.ids)}
+    for said in decisions:
+        right = label_of(said)
+        if right is not None:
+            labels[place[said.id]] = right
+    # An accepted label stays in need of a look where somebody has looked and could not tell.
+    done = judgement.checked | (judgement.accepted & ~judgement.looked_at)
+    return pd.DataFrame(
+        {
+            "id": table.ids,
+            "identified_label": labels,
+            "confidence": table.confidence,
+            "source": np.where(judgement.checked, "human", "model"),
+            "accepted": done.astype(np.int64),
+        }
+    )
 
 
 # ---- the document ----------------------------------------------------------------------------------------------------

@@ -5,23 +5,10 @@ Who changes, removes or inserts an entry without making all later hashes anew is
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-START = "0" * 64
-"""Hash before the first entry, where nothing else is to be bound."""
-
-
-def entry_hash(before: str, content: Mapping[str, Any]) -> str:
-    """SHA-256 (hex) of the hash before and of the content as JSON with sorted keys.
-
-    >>> entry_hash(START, {"id": "a"})[:8]
-    'e609d782'
-    """
-    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
+from pll.store.tables import START, entry_hash
 
 
 def chained(entries: Iterable[Mapping[str, Any]], start: str = START) -> list[dict[str, Any]]:

@@ -18,9 +18,8 @@ from sqlalchemy import Connection
 
 from pll.errors import UserError
 from pll.store import tables
-from pll.store.chain import START, entry_hash
 from pll.store.database import Database
-from pll.store.tables import Claim, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
+from pll.store.tables import START, Claim, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord, entry_hash
 
 _EVENT_COLUMNS = tuple(field.name for field in fields(Event))
 _CLAIM_COLUMNS = tuple(field.name for field in fields(Claim))

@@ -11,6 +11,9 @@ promise   promises about all labels of a model; frozen when they are made
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -174,6 +177,20 @@ promise = Table(
     Column("made_by", Text),
     Column("verified", Boolean, nullable=False),
 )
+
+
+START = "0" * 64
+"""Hash before the first entry, where nothing else is to be bound."""
+
+
+def entry_hash(before: str, content: Mapping[str, Any]) -> str:
+    """SHA-256 (hex) of the hash before and of the content as JSON with sorted keys.
+
+    >>> entry_hash(START, {"id": "a"})[:8]
+    'e609d782'
+    """
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
 
 
 # ---- the rows as values ----------------------------------------------------------------------------------------------

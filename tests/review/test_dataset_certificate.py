@@ -11,7 +11,8 @@ import pytest
 from pll.errors import UserError
 from pll.export.certificate_page import certificate_html
 from pll.review import dataset_certificate as dc
-from pll.store.chain import START, broken_links, chained
+from pll.store.chain import broken_links, chained
+from pll.store.tables import START
 
 N = 300
 

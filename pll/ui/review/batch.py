@@ -54,6 +54,8 @@ class Group(MessageHandler):
         self.tiles = []
         free = review.state.answers < review.asked
         free &= ~review.state.answered_by(self.tab.desk.reviewer)
+        if review.promise is not None:
+            free[review.promise.controls] = False
         free[np.asarray(review.round.controls, dtype=np.int64)] = False  # each of them is to be looked at by itself
         order = review.order[1]
         for row in order[free[order]]:

@@ -14,7 +14,7 @@ from pll.review.session import ReviewSession
 from pll.review.summary import last_work_session
 from pll.store.tables import Opened, RoundRecord
 from pll.ui.format import count, duration, percent, plain
-from pll.ui.review import blocking_notice, calibration_panel, relabel_panel, setup_form, teaching_panel
+from pll.ui.review import blocking_notice, calibration_panel, promise_panel, relabel_panel, setup_form, teaching_panel
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
@@ -45,9 +45,12 @@ def _certificate_line(tab: ReviewTab) -> tuple[str, float, bool]:
     """Certificate as a sentence, progress (0-1), whether it holds; updated after every tenth decision."""
     review = tab.manager.review
     key = (review.round.number, len(review.round.controls), review.record.mix, tab.made // REFRESHED)
+    if review.promise is not None:
+        key = (*key, review.promise.record.number)
     if tab.line is None or tab.line[0] != key:
         try:
-            tab.line = (key, line_of(review, forecast(review)))
+            made = line_of(review, forecast(review)) if review.promise is None else promise_panel.line(review)
+            tab.line = (key, made)
         except UserError as error:  # the labels have changed under the certificate
             tab.line = (key, (str(error), 0.0, False))
     return tab.line[1]
@@ -85,7 +88,9 @@ def draw(tab: ReviewTab) -> None:
     figures(manager.review)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        certificate(tab)
+        promise_panel.draw(tab)
+        if manager.review.promise is None:
+            certificate(tab)
     with right:
         if tab.may("owner"):
             teaching_panel.panel(tab)

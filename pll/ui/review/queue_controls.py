@@ -7,6 +7,7 @@ import streamlit as st
 
 from pll.review.orders import ORDERS
 from pll.review.queue import QueueFilter
+from pll.ui.review import promise_panel
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
@@ -139,7 +140,9 @@ def nothing_left(tab: ReviewTab) -> None:
     """The queue is empty for this reviewer."""
     state = tab.manager.review.state
     unsure = state.rows_with("unsure")
-    if tab.filter != UNFILTERED:
+    if promise_panel.nothing_left(tab):
+        pass
+    elif tab.filter != UNFILTERED:
         st.info("No example left matches your filters.", icon=":material/filter_alt_off:")
         st.button("Clear filters", on_click=restrict, args=(tab, UNFILTERED), type="primary")
     elif not bool(np.all(state.answers >= tab.manager.review.asked)):

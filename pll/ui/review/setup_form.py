@@ -12,7 +12,7 @@ from pll.review.session import ReviewSession, Settings
 from pll.runs.run import Run
 from pll.ui import session
 from pll.ui.format import count, percent, plain
-from pll.ui.review import service
+from pll.ui.review import promise_panel, service
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer
@@ -33,13 +33,19 @@ def settle(run: Run, n: int, who: Reviewer) -> None:
     )
     promised, shared = st.columns(2, gap="large")
     with promised:
-        share, level = draw(n)
-        max_error = guarantee(n, share, level)
+        about_all = promise_panel.kind() == "all"
+        wanted, share, level, max_error = None, 0.1, 0.95, None
+        if about_all:
+            wanted = promise_panel.ask(n)
+        else:
+            share, level = draw(n)
+            max_error = guarantee(n, share, level)
     with shared:
         overlap, overlap_share = people()
         blind = st.toggle(
             "Hide the model's view",
-            key="review-blind",
+            value=about_all,
+            key=f"review-blind-{about_all}",
             help="No weights, and candidates in fixed order. Answers are then not swayed by the model, which counts "
             "where the certificate does. You can change this at any time.",
         )
@@ -54,7 +60,9 @@ def settle(run: Run, n: int, who: Reviewer) -> None:
         )
         try:
             session.registry().require(run, "owner")
-            service.manager_of(run, settings)
+            review = service.manager_of(run, settings).review
+            if wanted is not None:
+                promise_panel.begin(review, wanted, who.name, verified=who.verified)
         except UserError as error:
             st.error(plain(error), icon=":material/error:")
             return

@@ -1,0 +1,85 @@
+"""The promise about all labels on the pages: made, kept at the desk, taken away, verified elsewhere."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pll.cli.main import main
+from pll.review import certification
+from pll.review.desk import Desk
+from pll.runs.run import Run
+from pll.ui.export import certificate
+from pll.ui.review import promise_panel, service
+from tests.page_helpers import begun, button, entered, labels, said, turned_to
+
+
+def decide_all(run: Run, name: str = "Ada") -> None:
+    """Answer what the desk hands out, as someone who agrees with the model two times out of three."""
+    desk = Desk(service.manager_of(run).review, name)
+    while (one := desk.next()) is not None:
+        other = next((choice.label for choice in one.choices if choice.label != one.identified), one.identified)
+        desk.decide(one, "pick", other if one.row % 7 == 0 else one.identified, blind=True)
+
+
+def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsewhere(
+    open_page: Any, finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    page = entered(open_page("review", run=finished.id))
+    assert "nothing is said about the labels below" in said(page)
+    page = page.segmented_control("review-promise-kind").set_value("all").run()
+    page = page.select_slider(key="review-all-error").set_value(0.2).run()
+    assert not page.exception and "random controls first" in said(page)
+    page = button(page, "Start review").click().run()
+    assert not page.exception
+    review = service.manager_of(finished).review
+    promise = review.promise
+    assert promise is not None and (promise.record.error, promise.record.made_by) == (0.2, "Ada")
+    assert page.session_state["review-sitting"][1].blind
+    page = turned_to(page, finished)
+    assert not page.exception and "Answer the controls first" in said(page)
+
+    export = open_page("export", run=finished.id)
+    assert not export.exception and "not answered yet" in said(export)
+    decide_all(finished)
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    assert not page.exception and "Certified." in said(page)
+    page = turned_to(page, finished, "One by one")
+    assert not page.exception and "nothing is left to look at" in said(page)
+    export = open_page("export", run=finished.id)
+    assert not export.exception and "of all 150 labels" in said(export)
+
+    document, final = certificate.made(review, "irises")
+    file = tmp_path / "certificate.json"
+    file.write_text(json.dumps(document))
+    assert len(final.splitlines()) == 151
+    monkeypatch.setenv("PLL_HOME", str(tmp_path / "another home"))
+    assert main(["verify", str(file)]) == 0
+    document["decisions"][9]["label"] = "altered"
+    file.write_text(json.dumps(document))
+    capsys.readouterr()
+    assert main(["verify", str(file)]) == 2
+    assert repr(document["decisions"][9]["id"]) in capsys.readouterr().err
+
+
+def test_a_promise_can_be_made_later_and_the_other_one_stays(open_page: Any, finished: Run) -> None:
+    review = begun(finished).review
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    assert "The certificate" in said(page)
+    certification.promise_all_labels(review, 0.1, by="Ada")
+    desk = Desk(review, "Ada")
+    for _ in range(12):
+        one = desk.next()
+        assert one is not None
+        desk.decide(one, "pick", one.identified)
+    page = turned_to(page, finished, "One by one")
+    page = turned_to(page, finished)
+    text = said(page)
+    assert not page.exception and "The promise about all labels" in text and "labels to look at in all" in text
+    assert "answers are safer with it hidden" in text
+    assert promise_panel.line(review)[0].startswith("At most 10 % of all labels wrong: about")
+    assert "Another promise about all labels" not in labels(page)  # a popover, closed
+    assert len(review.rounds) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -14,6 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
+from pll import formats
 from pll.analysis.protocol import Parts
 from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import file_hash
@@ -26,6 +28,7 @@ from pll.cli.options import (
     needs_classes,
     noisy_of,
     note,
+    pair,
     print_result,
     settings,
     source_like,
@@ -35,7 +38,10 @@ from pll.cli.options import (
 )
 from pll.cli.progress import bar, load
 from pll.errors import UserError
-from pll.methods import PartialLabelEstimator
+from pll.formats.checks import shorten
+from pll.formats.votes import read_votes, with_votes
+from pll.io import write_json
+from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.deep import DeepEstimator
 from pll.runs import runner
 from pll.runs.config import RunConfig
@@ -52,6 +58,8 @@ class FitOptions(TrainingOptions):
     seed: int
     out: str
     resume: bool
+    votes: tuple[str, ...] = ()
+    answer: tuple[str, ...] = ()
 
 
 def fit(options: FitOptions) -> int:
@@ -60,6 +68,38 @@ def fit(options: FitOptions) -> int:
     Returns:
         0, or 128 + the number of the signal that stopped it before its end: 130 after Ctrl-C, 143 after SIGTERM.
     """
+    if options.votes:
+        with tempfile.TemporaryDirectory() as place:
+            joined, answers = _joined(options, Path(place))
+            return _fit(joined, answers)
+    return _fit(options, None)
+
+
+def _joined(options: FitOptions, place: Path) -> tuple[FitOptions, dict[str, str]]:
+    """Return the options with DATA and votes in one file, and how answers were mapped to classes.
+
+    Raises:
+        UserError: files that cannot be read or joined.
+    """
+    data = load(source_told(options)) if options.data else None
+    given = dict(pair(one, "--answer", "FROM=CLASS") for one in options.answer)
+    votes = read_votes(options.votes)
+    name = Path(options.votes[0]).name
+    found = with_votes(data, votes, answers=given, name=name)
+    notes = [f"{votes.errors:,} requests failed; they have no answer."] if votes.errors else []
+    if found.others:
+        notes.append(f"{found.others:,} answers are of ids that the data does not have; they are left out.")
+    if found.unmapped:
+        shown = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in found.unmapped[:5])
+        total = sum(count for _, count in found.unmapped)
+        notes.append(f"{total:,} answers are no class and left out: {shown}; map them with --answer FROM=CLASS.")
+    note(notes)
+    file = place / "votes.npz"
+    formats.write(found.dataset, file)
+    return replace(options, data=str(file), votes=(), answer=(), column=(), merge=(), rename=(), drop=()), found.answers
+
+
+def _fit(options: FitOptions, answers: dict[str, str] | None) -> int:
     folder = RunFolder(Path(options.out))
     options = without_features(options)
     config = _run_config(options)
@@ -80,6 +120,8 @@ def fit(options: FitOptions) -> int:
                 return 0
         else:
             folder.create(config)
+            if answers is not None:
+                write_json(folder.path / "answers.json", answers)
         with _progress() as (on_ready, on_record, on_search), _stop_on_signal() as hook:
             outcome = runner.run(
                 folder,
@@ -116,7 +158,9 @@ def _run_config(options: FitOptions) -> RunConfig:
     params = settings(options)
     if has_setting(options.method, "threads"):
         params.setdefault("threads", default_threads())
-    source = with_voters(source_told(options), options)
+    source = source_told(options)
+    if get_method(options.method).takes_prior:
+        source = with_voters(source, options)
     data = load(source) if needs_classes(options) else None
     return RunConfig(
         source=source,

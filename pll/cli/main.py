@@ -349,7 +349,15 @@ def synthesize(**values: Any) -> None:
 
 
 @cli.command(cls=MethodCommand)
-@data_argument
+@click.argument("data", required=False)
+@click.option(
+    "--votes",
+    multiple=True,
+    metavar="FILE",
+    help="answers of models: batch results, samples_*.jsonl, Argilla suggestions, Label Studio predictions, columns of "
+    "models or prob_CLASS, .npy of probabilities (several times); joined with DATA on the id, or alone",
+)
+@click.option("--answer", multiple=True, metavar="FROM=CLASS", help="map an answer in --votes (several times)")
 @click.option("--method", cls=NameOption, type=METHODS, default="proden", show_default=True, help="one of")
 @training_options
 @seed_option
@@ -362,6 +370,8 @@ def fit(**values: Any) -> int:
     there to the same result.
     """
     _check_exclusive(values, "test", "holdout")
+    if not values["data"] and not values["votes"]:
+        raise click.UsageError("Missing argument 'DATA'; give data, or votes with --votes FILE.")
     from pll.cli import fit
 
     return fit.fit(fit.FitOptions(**_with_own(values)))

@@ -331,7 +331,7 @@ class _Fitting:
         train, sets = self.parts.train, self.parts.train.sets()
         final = sharpness(weights, sets)
         evidence = against_truth(final.identified, train.y, sets)
-        if evidence is None and check:
+        if evidence is None and check and self.estimator.needs_features:  # else labels came from votes alone
             self.estimator.stage_ = "checking the labels on examples that were not learnt from"
             evidence = against_sets(self.estimator, self.parts.task())
             self.estimator.stage_ = ""

@@ -1,0 +1,192 @@
+"""Labels from votes: ours against single voters, majority, Dawid-Skene, CROWDLAB and PRODEN on the union.
+
+    python -m benchmarks.votes [--rows 2000] [--seeds 2] [--data ../shared/data]
+
+Writes docs/votes.md. Truth is used to count, never to train. CROWDLAB needs `cleanlab` (pip install cleanlab), which is
+not installed with the project; without it its column is empty. It is given out-of-fold probabilities of the same linear
+classifier, trained on majority votes.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pll.annotations import Annotations
+from pll.annotations.voters import fit_voters
+from pll.dataset import PartialLabelDataset
+from pll.features import featurised, fitted
+from pll.io import as_column
+from pll.methods import METHODS
+from pll.methods.settling import union_of
+from pll.synthesis.cross_val import out_of_fold
+
+OUT = Path(__file__).parents[1] / "docs" / "votes.md"
+COLUMNS = ("best voter", "majority", "one coin", "Dawid-Skene", "CROWDLAB", "PRODEN, union", "ours")
+
+
+@dataclass(frozen=True, eq=False)
+class Votes:
+    """Votes with the truth to count with, and features where there are any."""
+
+    name: str
+    said: Annotations
+    y: npt.NDArray[np.int64]
+    X: npt.NDArray[np.float32]
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Votes:
+        """Some of the examples."""
+        return Votes(self.name, self.said.take(rows), self.y[rows], self.X[rows])
+
+
+def main() -> None:
+    """Measure, and write the page."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    options = parser.parse_args()
+    lines = []
+    table = []
+    for votes in load(options.data):
+        found = []
+        for seed in range(options.seeds):
+            rows = np.random.default_rng([seed, 7]).permutation(len(votes.y))[: options.rows]
+            found.append(measured(votes.take(np.sort(rows)), seed))
+            print(votes.name, seed, found[-1], flush=True)
+        middle = {name: float(np.median([one[name] for one in found])) for name in COLUMNS}
+        table.append(middle)
+        n = min(options.rows, len(votes.y))
+        cells = " | ".join("–" if np.isnan(middle[name]) else f"{middle[name]:.1f}" for name in COLUMNS)
+        kind = "features" if votes.X.size else "votes alone"
+        lines.append(f"| {votes.name} ({n:,}, {votes.said.n_annotators} voters, {kind}) | {cells} |")
+    mean = " | ".join(f"{np.mean([row[name] for row in table]):.1f}" for name in COLUMNS if name != "CROWDLAB")
+    write(lines, mean.split(" | "), options.rows, options.seeds)
+
+
+def write(lines: list[str], means: list[str], rows: int, seeds: int) -> None:
+    """Write docs/votes.md."""
+    means = [*means[:4], "–", *means[4:]]
+    head = " | ".join(COLUMNS)
+    OUT.write_text(
+        f"""# Votes: what settling them is worth
+
+Written by `python -m benchmarks.votes --rows {rows} --seeds {seeds}`. Accuracy of the labels in %, medians of {seeds} seeds; each seed draws at
+most {rows:,} examples anew and trains with its number. No true label is used in training; *best voter* is chosen with the truth (missing answers count as wrong).
+*One coin* and *Dawid-Skene* (confusion matrices) see the votes alone. *CROWDLAB* is cleanlab's, where it is installed. *Ours* is what
+`fit` does with a file of votes on its defaults: PRODEN on settled votes where there are features, Dawid-Skene where there are none.
+
+| votes | {head} |
+|---|{"---|" * len(COLUMNS)}
+{chr(10).join(lines)}
+| mean | {" | ".join(means)} |
+""",
+        encoding="utf-8",
+    )
+
+
+def load(folder: Path) -> list[Votes]:
+    """The sets of votes in the shared data that are there."""
+    found = []
+    for name in ("vlm_caltech101", "vlm_dtd"):
+        with np.load(folder / "votes" / f"{name}.npz") as file:
+            X = np.log(file["clip_probabilities"] + 1e-4).astype(np.float32)
+            said = Annotations.from_votes(file["votes"].astype(np.int64), file["class_names"], file["voters"])
+            found.append(answered(Votes(name, said, file["y"].astype(np.int64), X)))
+    found.append(stance(folder))
+    for name in ("crowd_dog", "crowd_product"):
+        table = pd.read_csv(folder / "votes" / f"{name}.csv", dtype=str, keep_default_na=False)
+        classes = sorted({*table["label"], *table["true_label"]})
+        said = Annotations.from_long(table["task"], table["annotator"], table["label"], class_names=classes)
+        truth = table.drop_duplicates("task").set_index("task")["true_label"].reindex(said.ids)
+        y = np.array([classes.index(label) for label in truth], dtype=np.int64)
+        found.append(answered(Votes(name, said, y, np.zeros((len(y), 0), dtype=np.float32))))
+    with np.load(folder / "cifar10" / "human_labels.npz") as file, np.load(folder / "cifar10" / "labels.npz") as labels:
+        said = Annotations.from_votes(file["cifar10n_votes"][:10000].astype(np.int64), labels["names"])
+        y = labels["train"][:10000].astype(np.int64)
+        found.append(Votes("CIFAR-10N, votes alone", said, y, np.zeros((len(y), 0), dtype=np.float32)))
+    return found
+
+
+def stance(folder: Path) -> Votes:
+    """One language model's labels with its confidence, and texts."""
+    table = pd.read_csv(folder / "votes" / "gpt_stance.csv", dtype=str, keep_default_na=False)
+    classes = sorted(set(table["Y"]))
+    votes = np.array([[classes.index(label)] for label in table["Yhat (GPT4o)"]])
+    scores = table[["confidence"]].to_numpy(dtype=np.float64)
+    said = Annotations.from_votes(votes, classes, ["GPT-4o"], scores=scores)
+    texts = PartialLabelDataset(X=np.zeros((len(table), 0)), texts=as_column(table["text"].tolist()))
+    made = fitted("tfidf:100", texts)
+    y = np.array([classes.index(label) for label in table["Y"]], dtype=np.int64)
+    return Votes("stance", said, y, featurised(texts, made).X)
+
+
+def answered(votes: Votes) -> Votes:
+    """Without the examples that nobody answered."""
+    return votes.take(np.flatnonzero(votes.said.answers_per_row > 0))
+
+
+def measured(votes: Votes, seed: int) -> dict[str, float]:
+    """Accuracy of every way, in %."""
+    said, y = votes.said, votes.y
+    union = union_of(said)
+    right = said.labels == y[said.rows]
+    hits = np.bincount(said.annotators, right, minlength=said.n_annotators)
+    empty = np.zeros((len(y), 0), dtype=np.float32)
+    majority = METHODS["majority"]().fit(empty, None, votes=said)
+    found: dict[str, float] = {
+        "best voter": 100 * float(hits.max()) / len(y),
+        "majority": 100 * expected_accuracy(majority.label_weights_, union, y),
+        "one coin": percent(fit_voters(said, kind="one-coin").posterior.argmax(axis=1), y),
+        "Dawid-Skene": percent(fit_voters(said).posterior.argmax(axis=1), y),
+        "CROWDLAB": crowdlab(votes, seed),
+    }
+    if votes.X.size:
+        proden = METHODS["proden"]
+        found["PRODEN, union"] = percent(proden(seed=seed).fit(votes.X, union).identify(), y)
+        found["ours"] = percent(proden(seed=seed).fit(votes.X, None, votes=said).identify(), y)
+    else:
+        found["PRODEN, union"] = found["majority"]  # without features there is nothing to train on but the votes
+        found["ours"] = percent(METHODS["dawid-skene"](seed=seed).fit(empty, None, votes=said).identify(), y)
+    return found
+
+
+def expected_accuracy(weights: npt.NDArray[Any], union: Any, y: npt.NDArray[np.int64]) -> float:
+    """Accuracy of the top label, ties broken at random (expected value)."""
+    top = np.maximum.reduceat(weights, union.indptr[:-1])[union.rows]
+    lead = weights >= top - 1e-6
+    ties = np.add.reduceat(lead.astype(np.int64), union.indptr[:-1])[union.rows]
+    return float((lead & (union.indices == y[union.rows])).astype(np.float64) @ (1 / ties)) / len(y)
+
+
+def percent(labels: npt.NDArray[Any], y: npt.NDArray[np.int64]) -> float:
+    """Accuracy in %."""
+    return 100 * float((labels == y).mean())
+
+
+def crowdlab(votes: Votes, seed: int) -> float:
+    """Accuracy of cleanlab's CROWDLAB in %; NaN where it is not installed or there are no features."""
+    try:
+        from cleanlab.multiannotator import get_label_quality_multiannotator
+    except ImportError:
+        return float("nan")
+    if not votes.X.size:
+        return float("nan")
+    said = votes.said
+    wide = np.full((said.n_rows, said.n_annotators), np.nan)
+    wide[said.rows, said.annotators] = said.labels
+    start = said.votes.toarray().argmax(axis=1)
+    shares = out_of_fold(votes.X, start, said.n_classes, seed=seed).astype(np.float64)
+    shares = shares / shares.sum(axis=1, keepdims=True)
+    result = get_label_quality_multiannotator(wide, shares, verbose=False)["label_quality"]
+    return percent(result["consensus_label"].to_numpy(dtype=np.int64), votes.y)
+
+
+if __name__ == "__main__":
+    main()

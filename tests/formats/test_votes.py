@@ -1,0 +1,158 @@
+"""Files of votes as tools write them: what is read, how answers become classes, and what is said of the rest."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pll.cli.main import main
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats.votes import class_of, read_votes, with_votes
+
+
+def lines(path: Path, records: list[dict]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    return path
+
+
+def batch(name: str, *texts: str, model: str = "gpt-5", logs: tuple[float, ...] = ()) -> dict:
+    choices = [{"index": k, "message": {"role": "assistant", "content": text}} for k, text in enumerate(texts)]
+    if logs:
+        choices[0]["logprobs"] = {"content": [{"token": "x", "logprob": log} for log in logs]}
+    return {
+        "id": "b",
+        "custom_id": name,
+        "response": {"status_code": 200, "body": {"model": model, "choices": choices}},
+    }
+
+
+def test_batch_results(tmp_path: Path) -> None:
+    failed = {"custom_id": "3", "response": None, "error": {"code": "server_error"}}
+    path = lines(
+        tmp_path / "out.jsonl", [batch("1", "cat", logs=(-0.1, -0.2)), batch("2", "dog", "dog", "cat"), failed]
+    )
+    found = read_votes([path])
+    assert found.errors == 1
+    assert [(a.id, a.voter, a.text) for a in found.answers] == [("1", "gpt-5", "cat"), ("2", "gpt-5", "dog")]
+    assert found.answers[0].score == pytest.approx(math.exp(-0.3)) and found.answers[1].score == pytest.approx(2 / 3)
+
+
+def test_lm_evaluation_harness(tmp_path: Path) -> None:
+    chosen = {
+        "doc_id": 0,
+        "doc": {"choices": ["cat", "dog"]},
+        "target": 1,
+        "resps": [[[-3.0, False]], [[-0.5, True]]],
+        "filtered_resps": [[-3.0, False], [-0.5, True]],
+    }
+    written = {"doc_id": 1, "doc": {}, "target": "cat", "resps": [["a cat"]], "filtered_resps": ["cat"]}
+    found = read_votes([lines(tmp_path / "samples_pets_2026.jsonl", [chosen, written])]).answers
+    assert [(a.id, a.voter, a.text) for a in found] == [("0", "pets_2026", "dog"), ("1", "pets_2026", "cat")]
+    assert found[0].score == pytest.approx(1 / (1 + math.exp(-2.5)))
+
+
+def test_argilla_suggestions_and_label_studio_predictions(tmp_path: Path) -> None:
+    argilla = [
+        {"id": "a", "fields": {"text": "…"}, "suggestions": {"label": {"value": "cat", "score": 0.6, "agent": "m1"}}}
+    ]
+    (tmp_path / "argilla.json").write_text(json.dumps(argilla), encoding="utf-8")
+    result = [{"type": "choices", "value": {"choices": ["dog"]}}]
+    tasks = [{"id": 7, "data": {"text": "…"}, "predictions": [{"model_version": "m2", "score": 0.9, "result": result}]}]
+    (tmp_path / "tasks.json").write_text(json.dumps(tasks), encoding="utf-8")
+    found = read_votes([tmp_path / "argilla.json", tmp_path / "tasks.json"]).answers
+    assert [(a.id, a.voter, a.text, a.score) for a in found] == [("a", "m1", "cat", 0.6), ("7", "m2", "dog", 0.9)]
+
+
+def test_tables_and_probabilities(tmp_path: Path) -> None:
+    (tmp_path / "models.csv").write_text("id,text,gpt,gpt_score,llama\na,x,cat,0.9,dog\nb,y,,,cat\n", encoding="utf-8")
+    (tmp_path / "clf.csv").write_text("id,prob_cat,prob_dog\na,0.2,0.8\nb,,\n", encoding="utf-8")
+    np.save(tmp_path / "net.npy", np.array([[0.1, 0.9]]))
+    found = read_votes([tmp_path / "models.csv", tmp_path / "clf.csv", tmp_path / "net.npy"]).answers
+    assert [(a.id, a.voter, a.text) for a in found] == [
+        *(("a", "gpt", "cat"), ("a", "llama", "dog"), ("b", "llama", "cat")),
+        *(("a", "clf", "dog"), ("0", "net", "1")),
+    ]
+    assert found[0].score == 0.9 and math.isnan(found[1].score) and found[3].score == 0.8
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("cat", "cat"),
+        ("  CAT.\n", "cat"),
+        ("guinea_pig", "guinea pig"),
+        ('{"answer": "Dog", "reason": "barks"}', "dog"),
+        ('```json\n{"label": "cat"}\n```', "cat"),
+        ("Answer: (C)", "guinea pig"),
+        ("The label is dog", "dog"),
+        ("b)", "dog"),
+        ("Z", None),
+        ("I cannot tell", None),
+        ("{broken", None),
+        ("", None),
+    ],
+)
+def test_answers_in_free_text(text: str, found: str | None) -> None:
+    assert class_of(text, ["cat", "dog", "guinea pig"]) == found
+
+
+def test_votes_join_the_data_on_the_id(tmp_path: Path) -> None:
+    data = PartialLabelDataset(
+        X=np.ones((3, 2)), y=np.array([0, 1, 0]), ids=np.array(["a", "b", "c"]), class_names=("cat", "dog")
+    )
+    path = lines(
+        tmp_path / "out.jsonl", [batch("b", "Dog"), batch("a", "kitty"), batch("zz", "cat"), batch("a2", "no idea")]
+    )
+    mapped = with_votes(data, read_votes([path]), answers={"kitty": "cat"})
+    assert mapped.dataset.row_ids.tolist() == ["a", "b"] and mapped.others == 2
+    assert mapped.dataset.sets().names(0) == ["cat"] and mapped.answers == {"Dog": "dog", "kitty": "cat"}
+    assert mapped.dataset.y is not None and mapped.dataset.y.tolist() == [0, 1]
+    unmapped = with_votes(data, read_votes([path])).unmapped
+    assert unmapped == (("kitty", 1),)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("x.jsonl", '{"a": 1}\n', "holds no votes"),
+        ("x.jsonl", '{"custom_id": "1", "response": {"body": {"choices": [3]}}}\n', "as its tool writes"),
+        ("x.jsonl", '{"custom_id": "1", "error": "x"}\n', "1 requests failed"),
+        ("x.csv", "id,text\n1,a\n", "No column"),
+        ("x.csv", "id,m,m_score\n1,a,high\n", "not a number"),
+        ("x.txt", "a", "Votes are read from"),
+    ],
+)
+def test_files_without_votes_are_refused_in_words(tmp_path: Path, name: str, text: str, words: str) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=words) as caught:
+        read_votes([tmp_path / name])
+    assert name in str(caught.value)
+
+
+def test_from_files_of_votes_to_labels_in_one_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(0)
+    names = ["cat", "dog", "fox"]
+    y = rng.integers(0, 3, 120)
+    files = []
+    for model, right in (("m1", 0.9), ("m2", 0.7), ("m3", 0.7)):
+        said = np.where(rng.random(120) < right, y, rng.integers(0, 3, 120))
+        texts = [f" {names[k].upper()}." for k in said[:118]] + ["I do not know", "unsure!"]
+        rows = [batch(f"t{k}", text, model=model) for k, text in enumerate(texts)]
+        files += ["--votes", str(lines(tmp_path / f"{model}.jsonl", rows))]
+    run = tmp_path / "run"
+    assert main(["fit", *files, "--answer", "unsure!=fox", "--out", str(run)]) == 0
+    out = capsys.readouterr()
+    assert "3 answers are no class and left out: 'I do not know' (3)" in out.err
+    assert json.loads(out.out.splitlines()[-1])["method"] == "dawid-skene"
+    assert json.loads((run / "answers.json").read_text())["unsure!"] == "fox"
+    rows = (run / "labels.csv").read_text().splitlines()
+    assert len(rows) == 1 + 119
+    right = [line.split(",")[1].lower() == names[y[int(line.split(",")[0][1:])]] for line in rows[1:119]]
+    assert np.mean(right) > 0.85
+    assert main(["fit", *files, "--answer", "unsure!=fox", "--out", str(run), "--resume"]) == 0
+    assert main(["fit", "--out", str(tmp_path / "none")]) == 2

@@ -80,8 +80,8 @@ def write(lines: list[str], means: list[str], rows: int, seeds: int) -> None:
 Written by `python -m benchmarks.votes --rows {rows} --seeds {seeds}`. Accuracy of the labels in %, medians of {seeds}
 seeds; each seed draws at most {rows:,} examples anew and trains with its number. No true label is used in training;
 *best voter* is chosen with the truth (missing answers count as wrong). *One coin* and *Dawid-Skene* (confusion
-matrices) see the votes alone. *CROWDLAB* is cleanlab's, where it is installed. *Ours* is what `fit` does with a file of votes on
-its defaults: PRODEN on settled votes where there are features, Dawid-Skene where there are none.
+matrices) see the votes alone. *CROWDLAB* is cleanlab's, where it is installed. *Ours* is what `fit` does with a file of
+votes on its defaults: PRODEN on settled votes where there are features, Dawid-Skene where there are none.
 
 | votes | {head} |
 |---|{"---|" * len(COLUMNS)}

@@ -20,15 +20,21 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.errors import UserError as UserError
     from pll.formats import read as read
     from pll.formats import write as write
+    from pll.methods import CAVL as CAVL
+    from pll.methods import CC as CC
     from pll.methods import CLPL as CLPL
+    from pll.methods import CRDPLL as CRDPLL
     from pll.methods import D2CNN as D2CNN
     from pll.methods import GA as GA
     from pll.methods import IPAL as IPAL
+    from pll.methods import LWS as LWS
     from pll.methods import METHODS as METHODS
     from pll.methods import PLECOC as PLECOC
     from pll.methods import PLKNN as PLKNN
     from pll.methods import PLSVM as PLSVM
+    from pll.methods import POP as POP
     from pll.methods import PRODEN as PRODEN
+    from pll.methods import RC as RC
     from pll.methods import SURE as SURE
     from pll.methods import DawidSkene as DawidSkene
     from pll.methods import Majority as Majority
@@ -55,7 +61,8 @@ _MODULES = {
     "pll.formats": ("read", "write"),
     "pll.methods": (
         *("METHODS", "PRODEN", "PRODENItera", "PRODENNaive", "PRODENSudden", "PNOracle", "PNDecomp", "D2CNN", "GA"),
-        *("SURE", "CLPL", "PLECOC", "PLSVM", "PLKNN", "IPAL", "Majority", "DawidSkene", "covering_rate_scorer"),
+        *("SURE", "CLPL", "PLECOC", "PLSVM", "PLKNN", "IPAL", "Majority", "DawidSkene"),
+        *("CC", "RC", "LWS", "CAVL", "POP", "CRDPLL", "covering_rate_scorer"),
     ),
     "pll.methods.persistence": ("load_model", "save_model"),
     "pll.synthesis": ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"),

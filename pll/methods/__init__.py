@@ -6,14 +6,19 @@ import difflib
 
 from pll.errors import UserError
 from pll.methods.base import PartialLabelEstimator, Task, covering_rate_scorer
+from pll.methods.cavl import CAVL
+from pll.methods.cc import CC, RC
 from pll.methods.clpl import CLPL
+from pll.methods.crdpll import CRDPLL
 from pll.methods.d2cnn import D2CNN
 from pll.methods.decomp import PNDecomp
 from pll.methods.ecoc import PLECOC
 from pll.methods.ga import GA
 from pll.methods.ipal import IPAL
+from pll.methods.lws import LWS
 from pll.methods.plknn import PLKNN
 from pll.methods.plsvm import PLSVM
+from pll.methods.pop import POP
 from pll.methods.proden import PRODEN, PNOracle, PRODENItera, PRODENNaive, PRODENSudden
 from pll.methods.sure import SURE
 from pll.methods.voting import DawidSkene, Majority
@@ -50,6 +55,12 @@ METHODS: dict[str, type[PartialLabelEstimator]] = _Registry(
         "ipal": IPAL,
         "majority": Majority,
         "dawid-skene": DawidSkene,
+        "cc": CC,
+        "rc": RC,
+        "lws": LWS,
+        "cavl": CAVL,
+        "pop": POP,
+        "cr-dpll": CRDPLL,
     }
 )
 """Every method by the name that pages, shell and files use."""
@@ -66,21 +77,27 @@ def get_method(name: str) -> type[PartialLabelEstimator]:
 
 __all__ = [
     "METHODS",
+    "CAVL",
+    "CC",
     "CLPL",
+    "CRDPLL",
     "D2CNN",
     "DawidSkene",
     "Majority",
     "GA",
     "IPAL",
+    "LWS",
     "PLECOC",
     "PLKNN",
     "PLSVM",
     "PNDecomp",
     "PNOracle",
+    "POP",
     "PRODEN",
     "PRODENItera",
     "PRODENNaive",
     "PRODENSudden",
+    "RC",
     "SURE",
     "PartialLabelEstimator",
     "Task",

@@ -53,7 +53,7 @@ class NeighbourEstimator(ClassicalEstimator):
     """In training: results for the test examples that every iteration needs, computed once."""
 
     def __init__(
-        self, *, k: int = 10, clip: float | None = 3.0, scale: str = "auto", missing: str = "error", seed: int = 0
+        self, *, k: int | str = 10, clip: float | None = 3.0, scale: str = "auto", missing: str = "error", seed: int = 0
     ) -> None:
         super().__init__(scale=scale, missing=missing, seed=seed)
         self.k = k
@@ -86,7 +86,7 @@ class NeighbourEstimator(ClassicalEstimator):
             self._search = NearestNeighbors().fit(self.train_)
         n, d = self.train_.shape
         points = self.train_ if queries is None else queries.astype(np.float32)
-        k = min(self.k, n if queries is not None else n - 1)
+        k = min(self._count(), n if queries is not None else n - 1)
         size = int(np.clip(BLOCK_WORK // (n * d), 8, BLOCK))
         begin, end, _ = rows.indices(len(points))
         for start in range(begin, end, size):
@@ -96,18 +96,31 @@ class NeighbourEstimator(ClassicalEstimator):
                 distances, at = self._search.kneighbors(points[block], k)
             else:
                 distances, at = self._search.kneighbors(points[block], k + 1)
-                distances, at = _without_self(distances, at, block)
+                distances, at = _without_self(distances, at, np.arange(block.start, block.stop))
             yield Block(block, distances.astype(np.float64), at)
 
+    def _others(self, rows: npt.NDArray[np.int64], k: int) -> tuple[Matrix, npt.NDArray[np.int64]]:
+        """Return distances and indices (B, k) of the nearest training examples of some, without themselves."""
+        if self._search is None:
+            self._search = NearestNeighbors().fit(self.train_)
+        distances, at = self._search.kneighbors(self.train_[rows], k + 1)
+        return _without_self(distances.astype(np.float64), at, rows)
+
+    def _count(self) -> int:
+        """Return the number of neighbours."""
+        return int(self.k)
+
     def _check_neighbour_settings(self) -> None:
-        check_number("k", self.k, whole=True, least=1)
+        check_number("k", self._count(), whole=True, least=1)
         if self.clip is not None:
             check_number("clip (standard deviations, or None)", self.clip, above=0)
 
 
-def _without_self(distances: Matrix, at: npt.NDArray[np.int64], block: slice) -> tuple[Matrix, npt.NDArray[np.int64]]:
+def _without_self(
+    distances: Matrix, at: npt.NDArray[np.int64], rows: npt.NDArray[np.int64]
+) -> tuple[Matrix, npt.NDArray[np.int64]]:
     """Drop each query from its own k + 1 neighbours; the last one where duplicates displaced it."""
-    own = at == np.arange(block.start, block.stop)[:, None]
+    own = at == rows[:, None]
     own[~own.any(axis=1), -1] = True
     shape = (len(at), at.shape[1] - 1)
     return distances[~own].reshape(shape), at[~own].reshape(shape)

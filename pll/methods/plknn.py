@@ -13,9 +13,13 @@ candidates only.
 Label weights: w_ij = score_j(x_i) restricted to S_i and normalised; uniform where no neighbour shares a candidate.
 Nothing is learnt: an iteration is a tenth of the training examples, whose label weights are uniform until their turn
 comes. Labels that *every* neighbour has as a candidate tie exactly. With large sets that is common (digits, q = 0.7:
-15 % of the examples). Such labels get equal weights, a margin of 0, and the first of them is the identified one.
+15 % of the examples with k = 10). Such labels get equal weights, a margin of 0, and the first of them is the identified
+one; `notes_` says for how many examples. More neighbours resolve ties.
 
-Hyper-parameters: `k` (10; the PRODEN paper's supplement takes 5 … 10) neighbours; `clip` (3), see `NeighbourEstimator`.
+Hyper-parameters: `k`, the number of neighbours. `"auto"` (the default) takes the one of `GRID` with the highest
+covering rate: the share of up to 4,000 training examples whose predicted label, of all classes and from neighbours
+other than itself, is among their candidates (no truth). The PRODEN paper's supplement takes 5 … 10, too few where sets
+are large. `clip` (3), see `NeighbourEstimator`.
 
 Complexity: O(n²·d) for the search by brute force (less where d ≤ 15: a k-d tree), O(n·k·mean |S|) for the votes; c
 does not matter. A prediction is O(n·d). Memory 16·n·d bytes and the candidate sets. Fitted, it keeps the training
@@ -25,31 +29,36 @@ examples.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
 from pll.candidates import CandidateSets
-from pll.methods.classical import Cost, Matrix
+from pll.methods.classical import SEARCH_ROWS, Cost, Matrix, best_value
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Weights, normalise
 
 ROUNDS = 10
+GRID = (10, 5, 20, 30, 50, 80)
+"""The k that `"auto"` chooses from; of equally good ones the first."""
+SEARCHED_AT_ONCE = 256
 
 
 class PLKNN(NeighbourEstimator):
     """Votes of the k nearest neighbours (Hüllermeier & Beringer 2006); see the docstring of the module.
 
     Args:
-        k: neighbours that vote, at least 1.
+        k: neighbours that vote, at least 1; `"auto"` chooses from `GRID` by the covering rate.
         clip: z-scores are cut off at ±clip; None leaves them.
         scale, missing, seed: as for every classical method; nothing is drawn at random.
 
     Attributes:
         train_: (n, d) float32, scaled training examples.
+        k_: the k that was used.
+        covering_rates_: k → covering rate in the search; empty where `k` is a number.
         votes_indptr_, votes_indices_: their candidate sets, as in `CandidateSets`.
     """
 
@@ -59,10 +68,23 @@ class PLKNN(NeighbourEstimator):
         "weak where sets are large, slow on many features (it compares all pairs)."
     )
 
-    _fitted = ("train_", "votes_indptr_", "votes_indices_")
+    _fitted = ("train_", "votes_indptr_", "votes_indices_", "k_")
 
+    k_: int
+    covering_rates_: dict[float, float]
     votes_indptr_: npt.NDArray[np.int64]
     votes_indices_: npt.NDArray[np.int32]
+
+    def __init__(
+        self,
+        *,
+        k: int | Literal["auto"] = "auto",
+        clip: float | None = 3.0,
+        scale: str = "auto",
+        missing: str = "error",
+        seed: int = 0,
+    ) -> None:
+        super().__init__(k=k, clip=clip, scale=scale, missing=missing, seed=seed)
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -82,16 +104,51 @@ class PLKNN(NeighbourEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
+        self.k_, self.covering_rates_, self.notes_ = 10 if self.k == "auto" else self.k, {}, ()
         self._check_neighbour_settings()
         self._remember(X)
         self.votes_indptr_, self.votes_indices_ = candidates.indptr, candidates.indices
+        if self.k == "auto":
+            self.covering_rates_ = self._search_k(candidates, rng, hook)
+            self.k_ = int(best_value(self.covering_rates_))
         votes = np.ones(candidates.nnz)
         for part in np.array_split(np.arange(len(X)), ROUNDS):
             for rows, scores in self._voted(None, hook, slice(part[0], part[-1] + 1) if len(part) else slice(0)):
                 at = slice(candidates.indptr[rows.start], candidates.indptr[rows.stop])
                 votes[at] = scores[candidates.rows[at] - rows.start, candidates.indices[at]]
-            yield normalise(votes, candidates), None
+            weights = normalise(votes, candidates)
+            self.notes_ = _ties(weights, candidates)
+            yield weights, None
         self._memo = None
+
+    def restore(
+        self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
+    ) -> PLKNN:
+        k = np.array(10 if self.k == "auto" else self.k)  # models of earlier versions do not have it
+        super().restore({"k_": k} | arrays, input_shape, class_names)
+        return self
+
+    def _count(self) -> int:
+        return int(self.k_)
+
+    def fitted_params(self) -> dict[str, Any]:
+        return super().fitted_params() | {"k": self._count() if hasattr(self, "k_") else self.k}
+
+    def _search_k(self, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> dict[float, float]:
+        """Return the covering rate of every k of `GRID`; an example is predicted from others alone."""
+        n = len(candidates)
+        rows = np.sort(rng.permutation(n)[:SEARCH_ROWS])
+        covered = {float(k): 0 for k in GRID if k < n} or {float(min(self.k_, n - 1)): 0}
+        for start in range(0, len(rows), SEARCHED_AT_ONCE):
+            hook()
+            part = rows[start : start + SEARCHED_AT_ONCE]
+            self.stage_ = f"choosing k: {start:,} of {len(rows):,} examples"
+            distances, at = self._others(part, int(max(covered)))
+            for k in covered:
+                scores = self._counted(distances[:, : int(k)], at[:, : int(k)])
+                covered[k] += int(candidates.take(part).contains(scores.argmax(axis=1)).sum())
+        self.stage_ = ""
+        return {k: hits / len(rows) for k, hits in covered.items()}
 
     def _scores(self, X: Matrix) -> Matrix:
         if self._memo is not None and self._memo.get("X") is X:
@@ -105,19 +162,33 @@ class PLKNN(NeighbourEstimator):
 
     def _voted(self, queries: Matrix | None, hook: Hook, rows: slice = slice(None)) -> Iterator[tuple[slice, Matrix]]:
         """Blocks of rows, and their scores (B, c)."""
+        for block in self._neighbours(queries, hook, rows):
+            yield block.rows, self._counted(block.distances, block.at)
+
+    def _counted(self, distances: Matrix, at: npt.NDArray[np.int64]) -> Matrix:
+        """Return (B, c) the votes of these neighbours (B, k)."""
         n, c = len(self.train_), len(self.class_names_)
         ones = np.ones(len(self.votes_indices_))
         sets = scipy.sparse.csr_array((ones, self.votes_indices_, self.votes_indptr_), shape=(n, c))
-        for block in self._neighbours(queries, hook, rows):
-            count, k = block.at.shape
-            indptr = np.arange(count + 1) * k
-            given = scipy.sparse.csr_array((votes(block.distances).ravel(), block.at.ravel(), indptr), shape=(count, n))
-            yield block.rows, (given @ sets).toarray()
+        count, k = at.shape
+        given = scipy.sparse.csr_array(
+            (votes(distances).ravel(), at.ravel(), np.arange(count + 1) * k), shape=(count, n)
+        )
+        return np.asarray((given @ sets).toarray())
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """(n, c) the share of all votes that each label got. Not calibrated: votes for distractors count as well."""
         scores = self.predict_scores(X)
         return np.asarray(scores / scores.sum(axis=1, keepdims=True))  # every neighbour votes for something
+
+
+def _ties(weights: Weights, candidates: CandidateSets) -> tuple[str, ...]:
+    """Return a note on the examples whose best candidates have equal weights; none where there are none."""
+    best = np.maximum.reduceat(weights, candidates.indptr[:-1])
+    tied = int((np.add.reduceat((weights == best[candidates.rows]).astype(int), candidates.indptr[:-1]) > 1).sum())
+    if not tied:
+        return ()
+    return (f"The best candidates of {tied:,} of {len(candidates):,} examples tie; the first one is identified there.",)
 
 
 def votes(distances: Matrix) -> Matrix:

@@ -24,7 +24,7 @@ from pll.weights import dense, identified_labels
 
 NAMES = (
     "proden proden-itera proden-sudden proden-naive pn-oracle pn-decomp d2cnn ga sure clpl ecoc plsvm plknn ipal "
-    "majority dawid-skene"
+    "majority dawid-skene cc rc lws cavl pop cr-dpll"
 )
 
 N, D, C = 61, 5, 4  # 61 = 60 + 1: with batches of 12 the last one holds a single example
@@ -556,7 +556,7 @@ def test_settings_that_do_not_exist_are_refused_in_words(name: str) -> None:
         "momentum": [-1],
         "weight_decay": [-1, float("inf")],
         "seed": [-1, 0.5, None],
-        "scale": ["minmax"],
+        "scale": ["log"],
         "missing": ["drop"],
         "model": ["linaer", nn.Linear(3, C), nn.Linear(D, 2), nn.Flatten(), lambda shape, c: None],
         "loss": ["xent", lambda logits: logits.sum(dim=1), nn.functional.cross_entropy],

@@ -11,7 +11,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import neighbours
 from pll.methods.base import Task
-from pll.methods.plknn import PLKNN, ROUNDS
+from pll.methods.plknn import GRID, PLKNN, ROUNDS
 from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
@@ -117,7 +117,7 @@ def test_after_a_stop_in_the_first_round_it_can_predict() -> None:
     with pytest.raises(StopTraining):
         next(iter(estimator.iter_fit(Task(features, sets), hook=hook)))
     np.testing.assert_array_equal(estimator.finish(), sets.uniform_weights())
-    np.testing.assert_array_equal(estimator.predict(features), PLKNN().fit(features, sets).predict(features))
+    np.testing.assert_array_equal(estimator.predict(features), PLKNN(k=10).fit(features, sets).predict(features))
 
 
 def test_a_feature_that_hardly_varies_decides_nothing() -> None:
@@ -153,3 +153,23 @@ def test_the_cost_is_said_before() -> None:
     assert PLKNN.cost(5000, 50, 20, 15_000).note is None
     large = PLKNN.cost(50_000, 3072, 10, 100_000)
     assert large.seconds > 60 and "50,000" in str(large.note) and large.memory_bytes > 1e9
+
+
+def test_k_is_chosen_by_the_covering_rate_of_others() -> None:
+    features, sets = clusters(3)
+    fitted = PLKNN().fit(features, sets)
+    assert set(fitted.covering_rates_) == {k for k in GRID if k < len(features)}
+    for k, rate in fitted.covering_rates_.items():
+        alone = PLKNN(k=int(k)).fit(features, sets)
+        distances, at = alone._others(np.arange(len(features)), int(k))
+        assert not (at == np.arange(len(features))[:, None]).any()
+        assert rate == sets.contains(alone._counted(distances, at).argmax(axis=1)).mean()
+    assert fitted.k_ == max(fitted.covering_rates_, key=lambda k: fitted.covering_rates_[k])
+    assert fitted.fitted_params()["k"] == fitted.k_
+    np.testing.assert_array_equal(fitted.predict(features), PLKNN(k=fitted.k_).fit(features, sets).predict(features))
+
+
+def test_ties_are_told() -> None:
+    sets = CandidateSets.from_lists([[0, 1]] * 4, 2)
+    assert "4 of 4 examples tie" in PLKNN(k=2).fit(np.arange(4.0)[:, None], sets).notes_[0]
+    assert not PLKNN(k=2).fit(np.arange(4.0)[:, None], CandidateSets.from_lists([[0], [0], [1], [1]], 2)).notes_

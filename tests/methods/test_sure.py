@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,9 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import sure
 from pll.methods.base import Task
+from pll.methods.persistence import load_model, save_model
 from pll.methods.sure import SURE, cholesky_in_place, confidences, kernel_matrix, project_on_simplex
+from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from pll.weights import dense, on_candidates
 from tests.methods.cases import mean_accuracy
@@ -256,3 +259,17 @@ def test_the_kernel_in_blocks_is_that_of_loops(monkeypatch: pytest.MonkeyPatch) 
 def test_a_kernel_that_does_not_fit_is_refused() -> None:
     with pytest.raises(UserError, match=r"kernel of 10,000,000 examples takes 800000 GB.*kernel='linear'"):
         kernel_matrix(np.broadcast_to(np.zeros((1, 1)), (10_000_000, 1)), lambda: None)
+
+
+def test_the_kernel_is_chosen_by_the_covering_rate(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    corners = rng.uniform(-1, 1, size=(150, 2)).astype(np.float32)
+    y = (corners.prod(axis=1) > 0).astype(int) + 2 * (np.abs(corners).max(axis=1) < 0.5)  # no line tells them apart
+    sets = flip_binomial(y, 4, 0.2, seed=0)
+    fitted = SURE().fit(corners, sets)
+    assert fitted.kernel_ == "rbf"
+    np.testing.assert_array_equal(fitted.label_weights_, SURE(kernel="rbf").fit(corners, sets).label_weights_)
+    save_model(fitted, tmp_path, method="sure", input_shape=(2,))
+    again = load_model(tmp_path)
+    assert again.kernel == "rbf"
+    np.testing.assert_array_equal(again.predict_scores(corners), fitted.predict_scores(corners))

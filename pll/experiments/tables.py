@@ -186,7 +186,8 @@ def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[
             entries[column, entry.method] = replace(entry, is_best=round(entry.mean, 2) == best)
     _compare(entries, measured, there)
     made = f"{flip} flipping" if flip else "candidate sets of the data"
-    title = ", ".join(filter(None, (made, f"{model} models" if model else "", f"recipe {recipe}")))
+    fixed = f"{model} models" if model and recipe != "auto" else ""  # that recipe may choose another one
+    title = ", ".join(filter(None, (made, fixed, f"recipe {recipe}")))
     return Table(title[0].upper() + title[1:], there, columns, entries)
 
 

@@ -98,9 +98,7 @@ def review(run: Run) -> None:
             heading(run)
             st.info("Its owner has not started the review yet.", icon=":material/hourglass_empty:")
             return
-        heading(run, partial(sign, who))
-        setup_form.settle(run, len(run.parts().train), who)
-        return
+        setup_form.begin(run, who)
     tab = service.tab_of(service.manager_of(run), who)
     heading(run, partial(tools, tab, who))
     service.stay(tab)

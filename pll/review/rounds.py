@@ -28,6 +28,9 @@ from pll.store.tables import Opened, ReviewRecord, RoundRecord
 
 WRONG_FORESEEN = 2
 """The guarantee is chosen so that it can be kept with this many wrong controls."""
+MOST_ERROR = 0.1
+"""A guarantee that nobody has chosen is never worse than this."""
+DEFAULT_SHARES = (0.1, 0.15, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class Guarantee:
 
     Attributes:
         share: of all examples, in (0, 1], are drawn as controls.
-        max_error: x; None for what the controls can reach with two of them wrong, in steps of half a percent.
+        max_error: x; None for what the controls can reach with two of them wrong, in steps of half a percent, and
+            at most 10 %.
         level: 1 − α.
     """
 
@@ -63,7 +67,7 @@ def new_round(
     """
     seed = secrets.randbits(31) if seed is None else seed
     rows = draw_controls(len(snapshot), guarantee.share, seed)
-    max_error = guarantee.max_error or reachable(len(snapshot), guarantee.share, guarantee.level)
+    max_error = guarantee.max_error or min(MOST_ERROR, reachable(len(snapshot), guarantee.share, guarantee.level))
     thresholds = threshold_grid(snapshot.sharp.confidence, len(rows), max_error, guarantee.level)
     return RoundRecord(
         number=number,
@@ -89,6 +93,17 @@ def reachable(n: int, share: float, level: float = LEVEL) -> float:
     wrong = min(WRONG_FORESEEN, max(0, int(share * n) - 1))
     x = achievable(n, share, level, wrong=wrong)
     return min(0.5, max(0.005, float(np.ceil(round(x * 200, 6))) / 200))
+
+
+def default_guarantee(n: int, level: float = LEVEL) -> Guarantee:
+    """The guarantee of a review that somebody just begins: the fewest controls that reach 10 %, at most half.
+
+    >>> default_guarantee(10_000), default_guarantee(300).share, default_guarantee(120).max_error
+    (Guarantee(share=0.1, max_error=0.01, level=0.95), 0.3, 0.1)
+    """
+    enough = (share for share in DEFAULT_SHARES if reachable(n, share, level) <= MOST_ERROR)
+    share = next(enough, DEFAULT_SHARES[-1])
+    return Guarantee(share, min(MOST_ERROR, reachable(n, share, level)), level)
 
 
 def more_controls(record: RoundRecord, n: int, share: float) -> tuple[int, ...]:

@@ -52,18 +52,13 @@ def tab_to(page: Any, name: str) -> None:
 
 
 def enter(page: Any, link: str, name: str) -> None:
-    """Give a name, begin the review if need be, and have an example on the desk; all by keyboard."""
+    """Give a name and have an example on the desk; all by keyboard."""
     page.goto(link)
     page.get_by_role("textbox", name="Your name").wait_for(timeout=SLOW)
     tab_to(page, "Your name")
     page.keyboard.type(name)
     page.keyboard.press("Enter")
-    begin = page.get_by_role("button", name="Start review")
-    begin.or_(page.locator(".desk .pick").first).wait_for(timeout=SLOW)
-    if begin.count():
-        tab_to(page, "Start review")
-        page.keyboard.press("Enter")
-        page.locator(".desk .pick").first.wait_for(timeout=SLOW)
+    page.locator(".desk .pick").first.wait_for(timeout=SLOW)
     page.keyboard.press("Shift+Tab")  # out of the field, wherever that leads
     page.wait_for_timeout(LOOK)
 

@@ -29,13 +29,14 @@ def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsew
     open_page: Any, finished: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
     page = entered(open_page("review", run=finished.id))
-    assert "nothing is said about the labels below" in said(page)
-    page = page.segmented_control("review-promise-kind").set_value("all").run()
-    page = page.select_slider(key="review-all-error").set_value(0.2).run()
-    assert not page.exception and "random controls first" in said(page)
-    page = button(page, "Start review").click().run()
-    assert not page.exception
+    page = turned_to(page, finished)
+    page.session_state[promise_panel.BOX] = True
+    page = page.run()
     review = service.manager_of(finished).review
+    page = page.select_slider(key=f"review-all-{review.id}-error").set_value(0.2).run()
+    assert not page.exception and "random controls first" in said(page)
+    page = button(page, "Save and draw controls").click().run()
+    assert not page.exception
     promise = review.promise
     assert promise is not None and (promise.record.error, promise.record.made_by) == (0.2, "Ada")
     assert page.session_state["review-sitting"][1].blind

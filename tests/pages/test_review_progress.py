@@ -39,17 +39,39 @@ def test_something_else_is_promised_with_a_draw_of_its_own(open_page: Any, finis
     page = page.run()
     page = page.select_slider("review-share").set_value(0.2).run()
     page = page.segmented_control("review-level").set_value(0.9).run()
-    page = page.number_input("review-error-0.2-0.9").set_value(25.0).run()
+    page = page.number_input("review-error-0.2-0.9").set_value(1.0).run()
+    assert "out of reach" in page.warning[0].value
+    page = page.number_input("review-error-0.2-0.9").set_value(8.0).run()
     drawn = how_many(len(manager.review.root), 0.2)
     assert "both hold with 85 % confidence" in said(page)
     page = button(page, f"Save and draw {drawn} controls").click().run()
     assert not page.exception
     now = manager.review.round
-    assert (now.number, now.share, now.max_error, now.level, len(now.controls)) == (2, 0.2, 0.25, 0.9, drawn)
+    assert (now.number, now.share, now.max_error, now.level, len(now.controls)) == (2, 0.2, 0.08, 0.9, drawn)
     assert (now.opened.how, now.opened.by) == ("new promise", "Ada")
     (rounds,) = [one.value for one in page.dataframe if "because" in one.value]
     assert list(rounds["because"]) == ["the target was changed", "the review was started"]
     assert "all 3 hold with 80 % confidence" in setup_form.together(manager.review, 0.95)
+
+
+def test_few_labels_get_an_estimate_instead_of_an_empty_promise(open_page: Any, finished: Run) -> None:
+    few = Guarantee(share=0.1, max_error=0.1)
+    page = progress_after(open_page, finished, 10, guarantee=few)
+    assert not page.exception
+    assert "Too few for a certificate; you will get an estimate." in said(page)
+    assert "2 of 10 controls wrong, 20.0 % (95 % interval 5.7 % to 51.0 %)" in said(page)
+    assert "Too few" in page.session_state["review-sitting"][1].line[1][0]
+
+
+def test_more_reviewers_are_asked_from_the_progress_view(open_page: Any, finished: Run) -> None:
+    manager = begun(finished)
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    page.session_state["review-reviewers"] = True
+    page = page.run()
+    page = page.segmented_control("review-overlap").set_value(2).run()
+    page = page.button("review-ask").click().run()
+    assert not page.exception
+    assert (manager.review.record.overlap, manager.review.record.overlap_share) == (2, 0.1)
 
 
 def progress_after(open_page: Any, run: Run, answers: int, **settings: Any) -> Any:

@@ -10,7 +10,7 @@ from pll.review import certification
 from pll.review.certificate import certify
 from pll.review.desk import Desk
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.rounds import Guarantee, more_controls, new_round, reachable
+from pll.review.rounds import Guarantee, default_guarantee, more_controls, new_round, reachable
 from pll.runs.decided_sets import with_sets
 from pll.store.store import now
 from pll.store.tables import Opened
@@ -207,8 +207,9 @@ def test_what_can_be_promised_by_default(url: str) -> None:
     assert reachable(1437, 0.1) == 0.06
     for n in (2, 5, 30, 200):
         assert 0 < reachable(n, 0.1) <= 0.5
+        assert 0 < default_guarantee(n).max_error <= 0.1 <= default_guarantee(n).share <= 0.5
     review = open_with(url, snapshot(30), guarantee=Guarantee())
-    assert review.round.max_error == reachable(30, 0.1)
+    assert review.round.max_error == 0.1 < reachable(30, 0.1)  # nobody chose worse than 10 %
     close(review)
 
 

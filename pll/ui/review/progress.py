@@ -7,9 +7,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from pll.analysis.intervals import wilson
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
+from pll.review.rounds import reachable
+from pll.review.sampling_plan import achievable
 from pll.review.session import ReviewSession
 from pll.review.summary import last_work_session
 from pll.store.tables import Opened, RoundRecord
@@ -66,6 +69,9 @@ def line_of(review: ReviewSession, found: Forecast) -> tuple[str, float, bool]:
             True,
         )
     guarantee = f"{percent(certificate.max_error)} wrong at most"
+    few = too_few(review)
+    if few.startswith("Too few"):
+        return few, found.answered / max(found.drawn, 1), False
     if found.needed is None:
         return f"{guarantee}: out of reach as it looks now", 0.0, False
     total = found.answered + found.needed
@@ -141,15 +147,43 @@ def certificate(tab: ReviewTab) -> None:
         min(1.0, found.answered / max(found.drawn, 1)),
         text=f"{found.answered:,} of {count(found.drawn, 'control')} answered, in the order drawn",
     )
+    if said.threshold is None:
+        st.markdown(estimate(review, found))
     st.caption(next_words(review, found))
     blocking_notice.draw(tab)
     if tab.may("owner"):
         steer(tab, found)
-        setup_form.popover(tab)
+        with st.container(horizontal=True, gap="small"):
+            setup_form.popover(tab)
+            setup_form.reviewers(tab)
     st.caption(
         "Controls are drawn at random and come unmarked among the others. They count in the order drawn; "
         "*unsure* and *none of these* count as a wrong label. The target was set before they were drawn."
     )
+
+
+def too_few(review: ReviewSession) -> str:
+    """Why no certificate is to be expected from the controls drawn, however the answers turn out; "" where one is."""
+    record, n = review.round, len(review.root)
+    share = len(record.controls) / n
+    if achievable(n, share, record.level) > record.max_error:
+        return "Too few for a certificate; you will get an estimate."
+    if reachable(n, share, record.level) > record.max_error:
+        return "Few labels: a certificate only if nearly every control is right; an estimate in any case."
+    return ""
+
+
+def estimate(review: ReviewSession, found: Forecast) -> str:
+    """What share of all labels is wrong, by the controls answered so far."""
+    every = found.certificate.steps[-1]
+    few = too_few(review)
+    if not every.controls:
+        return few
+    low, high = wilson(every.wrong, every.controls)
+    return (
+        f"{few} **Estimate:** {every.wrong:,} of {count(every.controls, 'control')} wrong, "
+        f"{percent(every.wrong / every.controls)} (95 % interval {percent(low)} to {percent(high)})."
+    ).lstrip()
 
 
 def next_words(review: ReviewSession, found: Forecast) -> str:

@@ -21,13 +21,10 @@ from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
-KINDS = {"accepted": "Labels accepted unseen", "all": "All labels"}
-EXPLAINED = {
-    "accepted": "Of the labels above a confidence threshold at most this share is wrong. Review as much as you like; "
-    "nothing is said about the labels below.",
-    "all": "Of all labels of this run at most this share is wrong in the end. You look at random controls and at the "
-    "least sure labels, and Candid says when you may stop.",
-}
+EXPLAINED = (
+    "Of all labels of this run at most this share is wrong in the end. You look at random controls and at the least "
+    "sure labels, and Candid says when you may stop."
+)
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
 BOX = "review-promise-box"
@@ -42,21 +39,7 @@ class Wanted:
     reranked: bool
 
 
-def kind() -> str:
-    """Ask what the promise is to be about; returns a key of `KINDS`."""
-    chosen = st.segmented_control(
-        "Promise about",
-        list(KINDS),
-        default="accepted",
-        required=True,
-        format_func=KINDS.__getitem__,
-        key="review-promise-kind",
-    )
-    st.caption(EXPLAINED[chosen or "accepted"])
-    return str(chosen or "accepted")
-
-
-def ask(n: int, key: str = "review-all") -> Wanted:
+def ask(n: int, key: str) -> Wanted:
     """Ask how many labels may be wrong, and say how many controls that takes."""
     error = st.select_slider(
         "Wrong labels at most",
@@ -126,7 +109,7 @@ def another(tab: ReviewTab, title: str = "Another promise about all labels") -> 
     if not box.open:  # a closed one costs nothing
         return
     with box:
-        st.caption(EXPLAINED["all"])
+        st.caption(EXPLAINED)
         wanted = ask(len(review.root), f"review-all-{review.id}")
         known = review.promises[-1].number if review.promises else 0
         if review.promise is not None:

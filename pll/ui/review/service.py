@@ -94,7 +94,7 @@ def tab_of(manager: QueueManager, who: Reviewer) -> ReviewTab:
     key, about = "review-sitting", (manager.review.id, who)
     known = st.session_state.get(key)
     if known is None or known[0] != about or known[1].manager is not manager:
-        made = ReviewTab(manager, Desk(manager.review, who.name, verified=who.verified), blind=starts_blind())
+        made = ReviewTab(manager, Desk(manager.review, who.name, verified=who.verified))
         if session.registry().person is not None:
             made.check = partial(_require, manager.review.root.run)
         st.session_state[key] = known = (about, made)
@@ -106,11 +106,6 @@ def tab_of(manager: QueueManager, who: Reviewer) -> ReviewTab:
 def _require(run_id: str, needed: Role) -> None:
     registry = session.registry()
     registry.require(registry.get(run_id), needed)
-
-
-def starts_blind() -> bool:
-    """Whether the model's view is hidden at first, as was chosen when the review was begun in this tab."""
-    return bool(st.session_state.get("review-starts-blind", False))
 
 
 @st.fragment(run_every=120.0)

@@ -1,73 +1,34 @@
-"""Form that starts a review: target of the certificate, controls, reviewers; and the form that changes the target."""
+"""How a review begins, and the forms that change its target and how many reviewers are asked."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pll.errors import UserError
 from pll.review import certification
-from pll.review.rounds import Guarantee, reachable
+from pll.review.rounds import MOST_ERROR, Guarantee, default_guarantee, reachable
 from pll.review.sampling_plan import achievable, how_many
 from pll.review.session import ReviewSession, Settings
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.format import count, percent, plain
-from pll.ui.review import promise_panel, service
+from pll.ui.format import count, percent
+from pll.ui.review import service
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer
 
 BOX = "review-another-promise"
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
-MODEST = 0.1
-"""Above this a guarantee is hardly worth having, and more controls are suggested."""
+MOST_CONTROLS = 0.25
+"""Share of the examples shown that are controls when a review begins, at most: the uncertain ones come first."""
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5, 1.0)
 
 
-def settle(run: Run, n: int, who: Reviewer) -> None:
-    """Ask what is to be guaranteed, say what can be reached, and begin."""
-    st.markdown(f"**Before you begin** — {count(n, 'label')} of this run can be reviewed.")
-    st.caption(
-        "A random share of the examples is used as controls. They look like any other example. From your answers to "
-        "them Candid can certify the other labels. The target is set now and cannot be changed by the answers."
-    )
-    promised, shared = st.columns(2, gap="large")
-    with promised:
-        about_all = promise_panel.kind() == "all"
-        wanted, share, level, max_error = None, 0.1, 0.95, None
-        if about_all:
-            wanted = promise_panel.ask(n)
-        else:
-            share, level = draw(n)
-            max_error = guarantee(n, share, level)
-    with shared:
-        overlap, overlap_share = people()
-        blind = st.toggle(
-            "Hide the model's view",
-            value=about_all,
-            key=f"review-blind-{about_all}",
-            help="No weights, and candidates in fixed order. Answers are then not swayed by the model, which counts "
-            "where the certificate does. You can change this at any time.",
-        )
-    if st.button("Start review", type="primary", icon=":material/rate_review:"):
-        settings = Settings(
-            overlap,
-            overlap_share,
-            mix=min(1.0, share),
-            guarantee=Guarantee(share, max_error, level),
-            begun_by=who.name,
-            verified=who.verified,
-        )
-        try:
-            session.registry().require(run, "owner")
-            review = service.manager_of(run, settings).review
-            if wanted is not None:
-                promise_panel.begin(review, wanted, who.name, verified=who.verified)
-        except UserError as error:
-            st.error(plain(error), icon=":material/error:")
-            return
-        st.session_state["review-starts-blind"] = blind
-        st.rerun()
+def begin(run: Run, who: Reviewer) -> None:
+    """Begin the review with defaults that suit the number of labels; Progress changes them."""
+    guarantee = default_guarantee(len(run.parts().train))
+    mix = min(MOST_CONTROLS, guarantee.share)
+    session.registry().require(run, "owner")
+    service.manager_of(run, Settings(mix=mix, guarantee=guarantee, begun_by=who.name, verified=who.verified))
 
 
 def draw(n: int) -> tuple[float, float]:
@@ -75,7 +36,7 @@ def draw(n: int) -> tuple[float, float]:
     share = st.select_slider(
         "Random controls",
         SHARES,
-        value=0.1,
+        value=default_guarantee(n).share,
         format_func=lambda share: f"{percent(share, 0)} ({count(how_many(n, share), 'example')})",
         key="review-share",
         help="Share of all examples drawn as controls. At first, about this share of the examples shown are some.",
@@ -98,8 +59,8 @@ def guarantee(n: int, share: float, level: float) -> float:
     wanted = st.number_input(
         "Maximum error of the accepted labels, %",
         min_value=0.1,
-        max_value=50.0,
-        value=round(two * 100, 1),
+        max_value=100 * MOST_ERROR,
+        value=round(100 * min(MOST_ERROR, two), 1),
         step=0.5,
         key=f"review-error-{share}-{level}",
     )
@@ -109,41 +70,19 @@ def guarantee(n: int, share: float, level: float) -> float:
         f"With {count(k, 'control')}: {percent(best, 2)} can be certified for all labels if every control is right, "
         f"about {percent(two)} if two of them are wrong. The most confident labels may be certified sooner."
     )
-    enough = next((other for other in SHARES if other > share and reachable(n, other, level) <= MODEST), None)
-    if two > MODEST and enough is not None:
+    enough = next((other for other in SHARES if other > share and reachable(n, other, level) <= MOST_ERROR), None)
+    if two > MOST_ERROR and enough is not None:
         st.caption(
             f":material/info: There are few labels: {count(how_many(n, enough), 'control')} ({percent(enough, 0)}) "
             f"would reach about {percent(reachable(n, enough, level))}."
         )
     if asked < best:
         st.warning(
-            f"{percent(asked, 2)} is out of reach with {count(k, 'control')}; draw more or allow a larger error.",
+            f"{percent(asked, 2)} is out of reach with {count(k, 'control')}: too few for a certificate, you will get "
+            "an estimate. Draw more controls or allow a larger error.",
             icon=":material/info:",
         )
     return asked
-
-
-def people() -> tuple[int, float]:
-    """How many reviewers are asked, and on which share of the examples."""
-    overlap = st.segmented_control(
-        "Reviewers for each example",
-        [1, 2, 3],
-        default=1,
-        required=True,
-        key="review-overlap",
-        help="With two or more, Candid says how far they agree, and lists where they do not.",
-    )
-    if overlap in (None, 1):
-        return 1, 1.0
-    share = st.select_slider(
-        "On which share of the examples",
-        (0.05, 0.1, 0.2, 0.5, 1.0),
-        value=0.1,
-        format_func=lambda share: percent(share, 0),
-        key="review-overlap-share",
-        help="On the others one reviewer is enough.",
-    )
-    return int(overlap), float(share)
 
 
 # ---- another guarantee, later ----------------------------------------------------------------------------------------
@@ -171,6 +110,43 @@ def popover(tab: ReviewTab) -> None:
             on_click=make,
             args=(tab, Guarantee(share, max_error, level), review.round.number),
         )
+
+
+def reviewers(tab: ReviewTab) -> None:
+    """How many reviewers are asked, and on which share of the examples."""
+    record = tab.manager.review.record
+    box = st.popover("Reviewers", icon=":material/group:", type="tertiary", key="review-reviewers", on_change="rerun")
+    if not box.open:
+        return
+    with box:
+        overlap = st.segmented_control(
+            "Reviewers for each example",
+            [1, 2, 3],
+            default=min(3, record.overlap),
+            required=True,
+            key="review-overlap",
+            help="With two or more, Candid says how far they agree, and lists where they do not.",
+        )
+        shares = (0.05, 0.1, 0.2, 0.5, 1.0)
+        share = st.select_slider(
+            "On which share of the examples",
+            shares,
+            value=min(shares, key=lambda one: abs(one - (record.overlap_share if record.overlap > 1 else 0.1))),
+            format_func=lambda share: percent(share, 0),
+            key="review-overlap-share",
+            disabled=overlap in (None, 1),
+            help="On the others one reviewer is enough.",
+        )
+        asked = int(overlap or 1)
+        st.button("Save", key="review-ask", on_click=ask, args=(tab, asked, float(share) if asked > 1 else 1.0))
+
+
+@toast_errors
+def ask(tab: ReviewTab, overlap: int, share: float) -> None:
+    """From now on so many reviewers answer each example of that share."""
+    tab.require("owner")
+    tab.manager.review.configure(overlap=overlap, overlap_share=share)
+    st.toast("Saved.", icon=":material/group:")
 
 
 def together(review: ReviewSession, level: float) -> str:

@@ -127,7 +127,7 @@ class Manifest:
         """
         if record:
             self._record(durable)
-        old = self.files.get(name)
+        old = self._settled(name)
         self.files[name] = Entry(len(content), hashlib.sha256(content).hexdigest(), "" if old is None else old.sha256)
         if name == CONFIG_FILE:
             self.config = content.decode()
@@ -158,11 +158,20 @@ class Manifest:
 
     def seal(self) -> None:
         """List every file: the run has ended. Called after the last file is written."""
-        self.files = {name: Entry(entry.bytes, entry.sha256) for name, entry in self.files.items()}
-        self.files.pop(STATE_FILE, None)
+        settled = {name: self._settled(name) for name in self.files if name != STATE_FILE}
+        self.files = {name: entry for name, entry in settled.items() if entry is not None}
         self.complete = True
         self._record()
         self._write()
+
+    def _settled(self, name: str) -> Entry | None:
+        """Return the entry of a file as it is: where replacing it failed, the content before is still there."""
+        entry, file = self.files.get(name), self.folder / name
+        if entry is None or not entry.before:
+            return entry
+        if file.exists() and hash_of(file, size := file.stat().st_size) == entry.before:
+            return Entry(size, entry.before)
+        return Entry(entry.bytes, entry.sha256)
 
     def _record(self, durable: bool = False) -> None:
         there = [name for name in listed_files(self.folder) if self.complete or name != STATE_FILE]

@@ -9,6 +9,7 @@ import pytest
 
 from pll.errors import UserError
 from pll.export.run_export import export_source
+from pll.io import write_atomically
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.runs.manifest import (
@@ -88,6 +89,25 @@ def test_a_sound_file_never_looks_damaged_wherever_its_writer_died(tmp_path: Pat
     (tmp_path / "config.json").write_bytes(b"owt")
     with pytest.raises(DamagedError, match=r"config\.json is damaged"):
         check(tmp_path, "config.json")
+
+
+def test_a_write_that_failed_leaves_the_old_file_sound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Manifest(tmp_path).put("checkpoint/checkpoint.pt", b"one")
+
+    def full(path: Path, write: object, *, durable: bool = False) -> None:
+        if path.name == "checkpoint.pt":
+            raise OSError(28, "No space left on device")
+        write_atomically(path, write, durable=durable)  # type: ignore[arg-type]
+
+    for content in (b"two", b"three"):
+        with monkeypatch.context() as patched, pytest.raises(OSError):
+            patched.setattr("pll.runs.manifest.write_atomically", full)
+            Manifest(tmp_path).put("checkpoint/checkpoint.pt", content)
+        assert damages(tmp_path) == []
+    Manifest(tmp_path).seal()
+    assert damages(tmp_path) == []
+    Manifest(tmp_path).put("checkpoint/checkpoint.pt", b"four")
+    assert check(tmp_path, "checkpoint/checkpoint.pt").read_bytes() == b"four"
 
 
 def test_what_grows_may_be_longer_than_listed_but_not_other(tmp_path: Path) -> None:

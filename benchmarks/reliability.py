@@ -1,0 +1,290 @@
+"""What Candid does with damaged runs, full disks and kills: writes docs/reliability.csv and docs/reliability.md.
+
+    python -m benchmarks.reliability                      everything (hours of kills apart, some minutes)
+    python -m benchmarks.reliability --only commands      one part; the others stay as they are in the file
+    python -m benchmarks.reliability --only kills --kills 200
+
+Parts: `commands` and `pages` (every file of a run damaged in every way), `resume` (the same for a stopped run that is
+resumed), `disk` (a write fails at every size of file), `kills` (kill -9 at random moments, then `--resume`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import logging
+import os
+import platform
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from pll.errors import UserError
+from pll.runs import runner
+from pll.runs.config import RunConfig
+from pll.runs.folder import RunFolder
+from pll.training.metrics import StopTraining
+from tests.faults.damage import COMMANDS, Answer, answer, cases, damaged, verdict
+from tests.run_helpers import config, result_of, write_data
+
+ROOT = Path(__file__).parents[1]
+TABLE, PAGE = ROOT / "docs" / "reliability.csv", ROOT / "docs" / "reliability.md"
+FIELDS = ("part", "what", "outcome", "count", "made")
+COUNTED = dict[tuple[str, str], int]
+"""(what, outcome) → count."""
+WAYS = ("truncate", "flip", "delete", "empty")
+PAGES: tuple[tuple[str, dict[str, str]], ...] = (
+    ("home", {}),
+    ("train", {"run": "bad"}),
+    ("export", {"run": "bad"}),
+    ("review", {"run": "bad"}),
+    ("compare", {"comparison": "both"}),
+    ("compare", {}),
+    ("review", {}),
+    ("export", {}),
+)
+
+
+def small(data: Path, **options: Any) -> RunConfig:
+    """A run of a second, on 96 examples of 4 classes."""
+    return config(data, params={"epochs": 4}, **options)
+
+
+def finished(folder: Path, data: Path) -> Path:
+    """A run that has ended."""
+    run = RunFolder(folder)
+    run.create(small(data))
+    runner.run(run)
+    return folder
+
+
+def stopped(folder: Path, data: Path) -> Path:
+    """A run that was stopped in its third epoch, with a checkpoint."""
+    run, batches = RunFolder(folder), iter(range(1000))
+    run.create(small(data))
+
+    def hook() -> None:
+        if next(batches) == 15:
+            raise StopTraining
+
+    runner.run(run, hook=hook)
+    return folder
+
+
+def of_commands(place: Path, _: argparse.Namespace) -> COUNTED:
+    """Every file of a run damaged in every way, through the commands."""
+    data = write_data(place / "small.npz")
+    run, found = finished(place / "run", data), Counter[tuple[str, str]]()
+
+    def ask(command: str, folder: Path) -> Answer:
+        out = place / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        return answer(COMMANDS[command](folder, data, out), out)
+
+    sound = {command: ask(command, run) for command in COMMANDS}
+    for case in cases(run):
+        folder = damaged(run, case, place / "bad")
+        for command, expected in sound.items():
+            if command == "export" and case.way not in WAYS:
+                continue  # three seconds each
+            outcome = verdict(expected, ask(command, folder))
+            found[command, outcome] += 1
+            if outcome in ("traceback", "wrong"):
+                print(f"{command}: {case} {outcome}", file=sys.stderr)
+    return found
+
+
+def of_resume(place: Path, _: argparse.Namespace) -> COUNTED:
+    """Every file of a stopped run damaged in every way, then resumed."""
+    data, found = write_data(place / "small.npz"), Counter[tuple[str, str]]()
+    run = stopped(place / "run", data)
+    whole = RunFolder(Path(shutil.copytree(run, place / "whole")))
+    runner.run(whole)
+    expected = result_of(whole)
+    for case in cases(run):
+        folder = RunFolder(damaged(run, case, place / "bad"))
+        try:
+            runner.run(folder)
+            now = result_of(folder)
+            same = all(now[name] == expected[name] for name in ("state", "final", "labels.csv", "model"))
+            outcome = "same" if same else "wrong"
+        except UserError:
+            outcome = "refused"
+        except Exception:
+            outcome = "traceback"
+        found["resume", outcome] += 1
+        if outcome in ("traceback", "wrong"):
+            print(f"resume: {case} {outcome}", file=sys.stderr)
+    return found
+
+
+def of_pages(place: Path, _: argparse.Namespace) -> COUNTED:
+    """Every file of a run damaged in every way, through the pages; another run is sound."""
+    import streamlit as st
+    from streamlit.testing.v1 import AppTest
+
+    from pll.runs.comparison import LaneList
+    from pll.runs.process import PerProcess
+    from tests.page_helpers import entered
+
+    logging.disable(logging.CRITICAL)
+    os.environ["PLL_HOME"] = str(place / "home")
+    runs = place / "home" / "runs"
+    data, found = write_data(place / "small.npz"), Counter[tuple[str, str]]()
+    run = finished(place / "run", data)
+    finished(runs / "other", data)
+    LaneList(("other", "bad"), False, "both").write(runs / "both")
+
+    def show(name: str, query: dict[str, str]) -> Any:
+        st.cache_resource.clear()
+        PerProcess.forget_all()
+        page = AppTest.from_file(str(ROOT / "pll" / "ui" / "main.py"), default_timeout=120)
+        for key, value in query.items():
+            page.query_params[key] = value
+        page.run()
+        if name != "home":
+            page.switch_page(f"../../pages/{name}.py").run()
+        return entered(page) if name == "review" and query and page.text_input and not page.exception else page
+
+    for case in cases(run, most_frames=1):
+        if case.way not in WAYS:
+            continue
+        damaged(run, case, runs / "bad")
+        for name, query in PAGES:
+            page = show(name, query)
+            outcome = "exception box" if page.exception else "message" if page.error else "shown"
+            whose = "of the run" if query else "of everybody"
+            found[f"{name}, {whose}", outcome] += 1
+            if page.exception:
+                print(f"{name} {query}: {case}", file=sys.stderr)
+    return found
+
+
+def of_disk(place: Path, _: argparse.Namespace) -> COUNTED:
+    """A write of a run fails at a certain size of the file, as on a full disk; then there is space, and it goes on."""
+    data, found = write_data(place / "small.npz"), Counter[tuple[str, str]]()
+    runner.CHECKPOINT_EVERY = 0.0
+    expected = result_of(RunFolder(finished(place / "whole", data)))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    for size in range(0, 14_000, 200):
+        run = RunFolder(place / str(size))
+        run.create(small(data))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+        try:
+            runner.run(run)
+            outcome = "not full"
+        except UserError as error:
+            outcome = "told" if "full" in str(error).lower() else "other message"
+        except Exception:
+            outcome = "traceback"
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        found["a run while the disk is full", outcome] += 1
+        runner.run(run)
+        same = result_of(run) == expected
+        found["the same run resumed when there is space", "bit-identical" if same else "different"] += 1
+    return found
+
+
+def of_kills(place: Path, given: argparse.Namespace) -> COUNTED:
+    """`fit` killed with -9 at a random moment, again and again; in the end it must have the same bits."""
+    data, found = write_data(place / "small.npz", n=600), Counter[tuple[str, str]]()
+    chance = random.Random(0)
+    fit = [sys.executable, "-m", "pll", "fit", str(data), "--flip", "binomial", "--q", "0.4", "--holdout", "0.2"]
+    fit += ["--epochs", "400", "--threads", "1", "--batch-size", "16", "--out"]
+    silent: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": ROOT}
+    began = time.monotonic()
+    subprocess.run([*fit, str(place / "whole")], check=True, **silent)
+    seconds = time.monotonic() - began
+    expected = result_of(RunFolder(place / "whole"))
+    for number in range(given.kills):
+        folder = RunFolder(place / str(number))
+        process = subprocess.Popen([*fit, str(folder.path)], **silent)
+        time.sleep(chance.uniform(0.1, 1.0) * seconds)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        done = subprocess.run([*fit, str(folder.path), "--resume"], check=False, **silent)
+        same = done.returncode == 0 and result_of(folder) == expected
+        found["killed with -9, resumed", "bit-identical" if same else "different"] += 1
+        shutil.rmtree(folder.path)
+    return found
+
+
+PARTS: dict[str, Callable[[Path, argparse.Namespace], COUNTED]] = {
+    "commands": of_commands,
+    "resume": of_resume,
+    "pages": of_pages,
+    "disk": of_disk,
+    "kills": of_kills,
+}
+TITLES = {
+    "commands": "Every file of a run damaged, through the commands",
+    "resume": "Every file of a stopped run damaged, then resumed",
+    "pages": "Every file of a run damaged, through the pages",
+    "disk": "A disk that is full at some write",
+    "kills": "Kills",
+}
+
+
+def written(rows: list[dict[str, str]]) -> str:
+    """The page: a table for each part."""
+    lines = [
+        "# Reliability",
+        "",
+        "Made by `python -m benchmarks.reliability`, which says how each part is done. A run is damaged by cutting a",
+        "file in half, flipping a bit, deleting it or emptying it. *same*: the answer is that of the sound run, to the",
+        "last bit; *refused*: a message names what is wrong; *wrong* would be a label or prediction that differs",
+        "without a word.",
+        "",
+    ]
+    for part in (part for part in PARTS if any(row["part"] == part for row in rows)):
+        own = [row for row in rows if row["part"] == part]
+        lines += [f"## {TITLES[part]}", "", "| what | outcome | count |", "|---|---|---|"]
+        lines += [f"| {row['what']} | {row['outcome']} | {row['count']} |" for row in own]
+        lines += ["", f"Made {own[0]['made']}.", ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _kept(without: str) -> Iterator[dict[str, str]]:
+    if TABLE.exists():
+        with TABLE.open(encoding="utf-8", newline="") as stream:
+            yield from (row for row in csv.DictReader(stream) if row["part"] != without)
+
+
+def main() -> None:
+    """Measure the parts asked for, and write table and page after each."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", choices=list(PARTS))
+    parser.add_argument("--kills", type=int, default=200)
+    given = parser.parse_args()
+    for part in [given.only] if given.only else PARTS:
+        with tempfile.TemporaryDirectory() as place:
+            found = PARTS[part](Path(place), given)
+        made = f"{datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()}"
+        rows = list(_kept(part))
+        rows += [
+            {"part": part, "what": what, "outcome": outcome, "count": str(count), "made": made}
+            for (what, outcome), count in sorted(found.items())
+        ]
+        rows.sort(key=lambda row: list(PARTS).index(row["part"]))
+        with TABLE.open("w", encoding="utf-8", newline="") as stream:
+            table = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+            table.writeheader()
+            table.writerows(rows)
+        PAGE.write_text(written(rows), encoding="utf-8")
+        print(part, dict(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -9,6 +9,7 @@ from pll.dataset import PartialLabelDataset
 from pll.methods import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
+from pll.methods.recipe import BUDGET
 from pll.training.devices import choose_device
 from pll.training.models import MODEL_INFO, count_parameters, forward_flops
 
@@ -72,6 +73,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
     steps = -(-len(data) // estimator.batch_size)
     epoch = 3 * forward_flops(name, shape, c) * len(data) / _FLOPS.get(device, _FLOPS["cpu"]) + steps * _STEP_SECONDS
     seconds = estimator.epochs * epoch
+    seconds += max(BUDGET, 3 * seconds) if estimator.recipe == "auto" else 0.0
     memory = 4 * (data.X.size + 3 * count_parameters(name, shape, c)) + 12 * len(data) * c
     notes = []
     if seconds > LONG:

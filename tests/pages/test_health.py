@@ -64,6 +64,7 @@ def test_shares_say_how_many_true_labels_they_rest_on(open_page: Any, tmp_path: 
     page.session_state["choice"] = session.Choice(Source("tenth.csv", str(tmp_path / "tenth.csv")))
     page.run()
     assert page.slider(key="setup_holdout_True").value == 0
+    page.selectbox(key="setup_recipe").set_value("default")
     button(page, "Start training").click().run()
     (run,) = session.registry().all()
     run.join(60)

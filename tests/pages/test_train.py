@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from pll.catalog.sources import Source
+from pll.methods import recipe
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
@@ -28,11 +29,30 @@ def test_a_dead_link_is_explained(open_page: Any) -> None:
     assert "no run behind this link" in page.error[0].value
 
 
+def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe, "EPOCHS", (2, 4))
+    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
+    page = open_page("home")
+    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    page.switch_page("../../pages/train.py").run()
+    button(page, "Start training").click().run()
+    assert not page.exception
+    (run,) = session.registry().all()
+    run.join(60)
+    page.run()
+    assert not page.exception
+    assert "Settings of the recipe auto" in " ".join(run.snapshot().notes)
+    chosen = run.folder.recipe()
+    assert chosen is not None and chosen.complete and run.snapshot().epoch == chosen.settings["epochs"]
+
+
 def test_from_settings_to_a_run(open_page: Any) -> None:
     page = open_page("home")
     page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()
     assert "150 examples" in said(page)
+    assert page.selectbox(key="setup_recipe").value == "auto"
+    page.selectbox(key="setup_recipe").set_value("default")
     page.number_input(key="setup_epochs_proden").set_value(7)
     button(page, "Start training").click().run()
     assert not page.exception

@@ -18,7 +18,8 @@ import torch
 from pll.catalog.sources import Source
 from pll.cli.main import main
 from pll.errors import UserError
-from pll.methods.persistence import load_model
+from pll.methods import recipe
+from pll.methods.persistence import load_model, read_card
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
@@ -452,3 +453,25 @@ def test_what_a_method_had_to_do_differently_is_kept_for_the_page(tmp_path: Path
     run.start()
     run.join(120)
     assert any("candidate sets are large" in note for note in run.snapshot().notes)
+
+
+def test_a_stopped_search_keeps_the_best_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe, "EPOCHS", (2, 4))
+    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
+    what = RunConfig(Source("iris"), flip=Flip("binomial", 0.3), params={"recipe": "auto"})
+    folder = made(tmp_path / "run", what)
+    calls = iter(range(100))
+
+    def hook() -> None:
+        if next(calls, None) is None:
+            raise StopTraining
+
+    shares: list[float] = []
+    ended = runner.run(folder, hook=hook, on_search=lambda estimator, share: shares.append(share))
+    assert ended.state == "stopped" and len(shares) > 1
+    best = folder.recipe()
+    assert best is not None and not best.complete and best.settings
+    resumed = runner.run(folder)
+    assert resumed.state == "finished" and resumed.metrics["epoch"] == best.settings["epochs"]
+    assert folder.recipe() == best
+    assert read_card(folder.path).params["scale"] == best.settings["scale"]

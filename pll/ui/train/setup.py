@@ -33,6 +33,14 @@ HELP = {
     "seed": "The same seed gives the same result, to the last digit.",
     "augment": "crop shifts each image by up to 4 pixels at random, flip mirrors half of them. Helps large networks.",
     "device": "Where to compute.",
+    "recipe": "How settings are chosen. What you change below stays in every recipe.",
+}
+RECIPE_TITLES = {"auto": "Auto", "default": "Default", "paper": "Paper"}
+RECIPE_ABOUT = {
+    "auto": "Tries representations, models and settings first, without true labels; about a minute for most data. "
+    "What is changed by hand stays.",
+    "default": "The settings shown below.",
+    "paper": "The paper's published settings, where there are some for this data.",
 }
 LABELS = {
     "epochs": "Epochs",
@@ -84,6 +92,16 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
             st.caption(
                 known_model.summary if known_model else "A classifier of torchvision, its weights not yet learnt."
             )
+        if "recipe" in known:
+            params["recipe"] = st.selectbox(
+                "Recipe",
+                list(RECIPE_TITLES),
+                format_func=RECIPE_TITLES.__getitem__,
+                help=HELP["recipe"],
+                key="setup_recipe",
+                persist_state="session",
+            )
+            st.caption(RECIPE_ABOUT[params["recipe"]])
     with st.expander("Settings", icon=":material/tune:"):
         columns = st.columns(3, gap="large")
         for place, name in enumerate(name for name in LABELS if name in known):

@@ -62,8 +62,7 @@ def begin(name: str, experiment: Experiment) -> ExperimentFolder:
         UserError: another one is running, its files are not in folders that the server may read, or no data set of it
             is on this machine.
     """
-    for file in experiment.paths():
-        on_server(file)
+    check_paths(experiment)
     plan = experiment.plan()
     if not plan.cells:
         raise UserError(f"None of its datasets is on this machine. {plan.missing[0].reason}")
@@ -77,6 +76,12 @@ def begin(name: str, experiment: Experiment) -> ExperimentFolder:
         folder.create(experiment)
         _start(folder)
     return folder
+
+
+def check_paths(experiment: Experiment) -> None:
+    """Raise UserError where a file of data is not in a folder that the server may read."""
+    for path in experiment.paths():
+        on_server(path)
 
 
 def resume(folder: ExperimentFolder) -> None:

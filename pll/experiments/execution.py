@@ -50,6 +50,7 @@ CELLS, RESULTS, PROGRESS, DEFINITION, LOCK, LOG = (
 )
 SAVE_EVERY = 2.0
 """Seconds between two writings of results.csv and progress.json; the cells themselves are written at once."""
+MOST_ERRORS = 20
 GLANCE = 0.2
 """Seconds between two looks at whether to stop."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -262,6 +263,7 @@ class ExperimentFolder:
             values = json.loads((self.path / PROGRESS).read_text(encoding="utf-8"))
             state, pid = values.pop("state"), values.pop("pid")
             values["missing"] = tuple(Missing(**one) for one in values["missing"])
+            values["errors"] = tuple((key, error) for key, error in values.get("errors", ()))
             found = Progress(**values)
         except (OSError, ValueError, KeyError, TypeError):
             return ("running" if self.is_locked() else "new"), None, None
@@ -292,6 +294,7 @@ class Progress:
         left: estimated seconds; None before the first cell has ended.
         latest: what ended last.
         missing: data sets that are not here.
+        errors: key and message of the first cells that failed, at most `MOST_ERRORS`.
     """
 
     total: int
@@ -301,6 +304,7 @@ class Progress:
     left: float | None = None
     latest: str = ""
     missing: tuple[Missing, ...] = ()
+    errors: tuple[tuple[str, str], ...] = ()
 
 
 Tell = Callable[[Progress], None]
@@ -398,8 +402,9 @@ class _Record:
             self._tell(progress)
 
     def _progress(self) -> Progress:
-        known = [self._outcomes[cell.key] for cell in self._cells if cell.key in self._outcomes]
-        failed = sum(bool(outcome.error) for outcome in known)
+        known = [(cell.key, self._outcomes[cell.key]) for cell in self._cells if cell.key in self._outcomes]
+        errors = [(key, outcome.error) for key, outcome in known if outcome.error]
+        failed = len(errors)
         left = seconds_left(list(self._todo.values()), self._cells, self._outcomes, self._width)
         return Progress(
             total=len(self._cells),
@@ -409,6 +414,7 @@ class _Record:
             left=left,
             latest=self._latest,
             missing=self._missing,
+            errors=tuple(errors[:MOST_ERRORS]),
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from pll.synthesis import Flip
 
 OTHERS = "others"
 """In the table `models`: the data sets that it does not name."""
+MOST_CELLS = 100_000
 HASH = 16
 """Hexadecimal digits of a cell's key, and of a file's SHA-256 in it."""
 
@@ -207,6 +209,11 @@ class Experiment(_Model):
             list(flip.flips())
         for method in self.methods:
             get_method(method)
+        models = self.models.values() if isinstance(self.models, dict) else [self.models]
+        sizes = (self.datasets, self.flip_list, self.methods, max(models, key=len), _listed(self.recipe), self.seeds)
+        cells = math.prod(map(len, sizes)) * (self.folds or 1)
+        if cells > MOST_CELLS:
+            raise ValueError(f"this would be {cells:,} fits; an experiment has {MOST_CELLS:,} at most")
         self._check_settings()
         return self
 

@@ -96,6 +96,8 @@ def q_panels(found: Sequence[Table]) -> list[Panel]:
             lines = []
             for method in table.methods:
                 entries = [table.entries[(dataset, q), method] for q in qs if ((dataset, q), method) in table.entries]
+                if not entries:  # of an experiment that has not ended
+                    continue
                 x, mean, deviation = (
                     np.array(values, dtype=np.float64)
                     for values in zip(*((entry.q, entry.mean, entry.deviation) for entry in entries), strict=True)

@@ -132,6 +132,7 @@ def test_a_failed_cell_stops_nothing_and_is_tried_again(
     assert "no such luck" in outcomes[CELLS[2].key].error and "broken" in (folder.path / "log.txt").read_text()
     progress = folder.progress()[1]
     assert progress is not None and (progress.done, progress.failed, progress.total) == (6, 3, 9)
+    assert [key for key, _ in progress.errors] == [cell.key for cell in CELLS if cell.method == "plknn"]
     assert "3 failed" in report(folder, outcomes)["tables.md"].decode()
     run(CELLS, folder)
     assert [cell.method for cell in here.fitted] == ["plknn"] * 3

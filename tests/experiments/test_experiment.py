@@ -132,6 +132,7 @@ def test_a_file_of_ones_own_is_part_of_the_key(tmp_path: Path) -> None:
         ('datasets = ["iris"]\nmethods = ["proden"]\nsettings = [{ method = "proden", k = 3 }]', "no setting 'k'"),
         ('datasets = ["iris"]\nmethods = ["proden"]\nseeds = ["x"]', "seeds.0"),
         ('datasets = ["iris"]\nmethods = ["proden"]\nholdout = 2', "holdout"),
+        ('datasets = ["iris"]\nmethods = ["proden"]\nfolds = 1000000', "1,000,000 fits"),
     ],
 )
 def test_what_is_no_experiment_is_refused_in_words(text: str, words: str) -> None:

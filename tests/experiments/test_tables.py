@@ -156,6 +156,8 @@ def test_accuracy_against_q_needs_three_values() -> None:
     (panel,) = q_panels([table(found)])
     assert [line.x.tolist() for line in panel.lines] == [[0.5, 0.7, 0.9]] * 4
     assert q_panels([table(found[: 2 * 20])]) == []
+    begun = [result for result in found if result.method != "ga"] + results("other", "pair", 0.5)
+    assert [line.name for line in q_panels([table(begun)])[0].lines] == ["proden", "ipal", "plknn"]
 
 
 # ---- PLENCH ----------------------------------------------------------------------------------------------------------

@@ -127,10 +127,10 @@ def _say_progress(folder: ExperimentFolder, state: str, progress: Progress | Non
         st.caption(f"Not on this server, and left out: {names}.")
     if progress.failed:
         with st.expander(f"{count(progress.failed, 'fit')} failed", icon=":material/error:"):
-            for cell in experiment_cells(folder.experiment()):
-                outcome = folder.outcome(cell)
-                if outcome is not None and outcome.error:
-                    st.markdown(f"{plain(cell.key)}: {plain(outcome.error)}")
+            for key, error in progress.errors:
+                st.markdown(f"{plain(key)}: {plain(error)}")
+            if progress.failed > len(progress.errors):
+                st.caption(f"The first {len(progress.errors)}; log.txt in the experiment's folder has all.")
 
 
 def experiment_cells(experiment: Experiment) -> tuple[Cell, ...]:

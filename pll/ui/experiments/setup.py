@@ -8,6 +8,7 @@ import streamlit as st
 
 from pll import catalog
 from pll.errors import UserError
+from pll.experiments import background
 from pll.experiments.experiment import Experiment, changed, parse_experiment
 from pll.experiments.presets import PRESETS, preset
 from pll.experiments.tables import method_title
@@ -82,7 +83,12 @@ def _with_choices(found: Experiment, name: str) -> Experiment:
 
 
 def size(wanted: Experiment) -> None:
-    """Say how many fits it has, and which data sets are missing and where to get them."""
+    """Say how many fits it has, and which data sets are missing and where to get them.
+
+    Raises:
+        UserError: a file of its data is not in a folder that the server may read.
+    """
+    background.check_paths(wanted)  # before any of its files is touched
     plan = wanted.plan()
     st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends.")
     if plan.missing:

@@ -23,7 +23,7 @@ from pll.catalog.files import search_roots
 from pll.errors import UserError
 from pll.io import save_array, write_text
 from pll.review import promise as pr
-from pll.review.evidence import Ints
+from pll.review.evidence import Ints, allowed_wrong
 from pll.review.reranking import leaving_order, pool_features
 from pll.weights import sharpness
 
@@ -135,7 +135,7 @@ def simulate(labels: Labels, sims: int, errors: tuple[float, ...], seed: int = 0
     sums = np.zeros((len(plans), 5))
     for _ in range(sims):
         order = np.lexsort((rng.random(n), -labels.confidence))
-        until = np.cumsum(wrong[order])
+        until = np.cumsum(wrong[order].astype(np.int64))
         drawn = rng.permutation(n)
         for k, plan in enumerate(plans):
             controls = drawn[: plan.controls]
@@ -169,7 +169,7 @@ def _any_broken(until: Ints, order: Ints, controls: Ints, answers: pr.Answers, j
     for error, c in joint.items():
         cut = n if len(hits) <= c else int(hits[c])
         stays = (until[cut - 1] if cut else 0) - min(len(hits), c)
-        if stays > pr.allowed_wrong(n, error):
+        if stays > allowed_wrong(n, error):
             return True
     return False
 

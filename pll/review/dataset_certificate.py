@@ -215,7 +215,8 @@ class Judgement:
     def remaining(self) -> Ints:
         """Rows that people still have to look at, in the order in which they should."""
         rows = np.concatenate([part.left for part in self.parts])
-        return rows[~self.looked_at[rows]]
+        open_: Ints = rows[~self.looked_at[rows]]
+        return open_
 
     @property
     def bound(self) -> int:

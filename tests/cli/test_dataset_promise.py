@@ -232,3 +232,18 @@ def test_a_run_folder_and_files_that_are_not_there(files, capsys):
     (folder / "c.json").write_text("{not json")
     assert main(["verify", str(folder / "c.json")]) == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+def test_an_altered_audit_trail_is_found_out(tmp_path, capsys):
+    from pll.store.chain import chained
+
+    rows = chained([{"kind": "pick", "id": f"x{k}", "label": "cat"} for k in range(4)])
+    told = [{"kind": "round", "id": None}, *({"event": k, "undone": False} | row for k, row in enumerate(rows))]
+    file = tmp_path / "audit.jsonl"
+    file.write_text("".join(json.dumps(row) + "\n" for row in told))
+    assert main(["verify", str(file)]) == 0 and last_json(capsys)["events"] == 5
+    told[2]["label"] = "dog"
+    file.write_text("".join(json.dumps(row) + "\n" for row in told))
+    assert main(["verify", str(file)]) == 2 and "'x1'" in capsys.readouterr().err
+    file.write_text("{")
+    assert main(["verify", str(file)]) == 2

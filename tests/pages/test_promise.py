@@ -44,7 +44,7 @@ def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsew
     assert not page.exception and "Answer the controls first" in said(page)
 
     export = open_page("export", run=finished.id)
-    assert not export.exception and "not answered yet" in said(export)
+    assert not export.exception and "must be answered first" in said(export)
     decide_all(finished)
     page = turned_to(entered(open_page("review", run=finished.id)), finished)
     assert not page.exception and "Certified." in said(page)

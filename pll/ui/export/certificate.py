@@ -12,7 +12,7 @@ from pll.export.certificate_page import certificate_html
 from pll.review.dataset_certificate import final_frame
 from pll.review.session import ReviewSession
 from pll.runs.run import Run
-from pll.ui.format import plain
+from pll.ui.format import count, plain
 from pll.ui.review import service
 from pll.ui.routes import link
 
@@ -26,6 +26,11 @@ def draw(run: Run) -> None:
     if review.promise is None or review.current.run != run.id:
         return
     st.subheader("Certificate of all labels")
+    waiting = len(review.promise.status(review.state, review.asked).cut.waiting)
+    if waiting:  # which they are must not be shown to reviewers
+        st.info(f"{count(waiting, 'control')} must be answered first.", icon=":material/hourglass_bottom:")
+        link("review", "Go on reviewing", run=run.id)
+        return
     try:
         document, final = made(review, run.config.name or run.config.source.name)
     except UserError as error:

@@ -47,9 +47,8 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
 def _certificate_line(tab: ReviewTab) -> tuple[str, float, bool]:
     """Certificate as a sentence, progress (0-1), whether it holds; updated after every tenth decision."""
     review = tab.manager.review
-    key = (review.round.number, len(review.round.controls), review.record.mix, tab.made // REFRESHED)
-    if review.promise is not None:
-        key = (*key, review.promise.record.number)
+    promised = 0 if review.promise is None else review.promise.record.number
+    key = (review.round.number, len(review.round.controls), review.record.mix, tab.made // REFRESHED, promised)
     if tab.line is None or tab.line[0] != key:
         try:
             made = line_of(review, forecast(review)) if review.promise is None else promise_panel.line(review)

@@ -194,7 +194,8 @@ def next_words(review: ReviewSession, promise: PromiseInForce, status: PromiseSt
     found = promise.forecast(state, asked)
     rate = recent_rate(state.all_events)
     rest = max(0, found.likely - status.looked_at)
-    when = f" About {duration(max(60, rest / rate * 60))} at the present rate." if rate and rest else ""
+    spent = duration(max(60, round(rest / rate) * 60)).removesuffix(" 0 s") if rate else ""
+    when = f" About {spent} at the present rate." if spent and rest else ""
     if status.answered == status.controls and not promise.record.reranked:
         return f"{count(len(status.open), 'label')} left to look at.{when}"
     order = " in the order of confidence; the changing order usually needs fewer" if promise.record.reranked else ""

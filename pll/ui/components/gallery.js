@@ -17,6 +17,8 @@ class Gallery {
   }
 
   update({ data, setTriggerValue }) {
+    const renamed = Object.entries(data.names).some(([label, name]) => (this.data?.names[label] ?? name) !== name);
+    if (renamed) this.clear();  // other classes: a card that stays would keep their old names
     this.data = data;
     this.send = (example) => setTriggerValue("selected", example);
     const wanted = data.cards.map((card) => this.card(card));
@@ -28,6 +30,11 @@ class Gallery {
     wanted.forEach((root, k) => {
       if (this.root.children[k] !== root) this.root.insertBefore(root, this.root.children[k] ?? null);
     });
+  }
+
+  clear() {
+    this.root.replaceChildren();
+    this.cards.clear();
   }
 
   card(card) {

@@ -40,6 +40,7 @@ def weight_heatmap(
     ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
     ends: tuple[str, str] = ("sure", "unsure"),
     height: int = 480,
+    fill: int | None = None,
     on_select: Callable[[int], None] | None = None,
 ) -> int | None:
     """Shows the heatmap, or cross-fades the one called `key` to new weights.
@@ -53,6 +54,7 @@ def weight_heatmap(
         when, selected, examples, ids, on_select: as in `star_plot`.
         ends: what the first and the last row are, in a word each; ("", "") for an order without ends.
         height: pixels.
+        fill: pixels of the window that everything else takes: the picture takes the rest in place of `height`.
 
     Returns:
         The example selected by click or Enter since the last run, else None.
@@ -73,7 +75,7 @@ def weight_heatmap(
         height=height,
     )
     known = rows if examples is None else np.asarray(examples, dtype=np.int64)[rows]
-    return mount(_heatmap, payload, key, known, on_select)
+    return mount(_heatmap, payload | {"fill": fill}, key, known, on_select)
 
 
 def heatmap_order(

@@ -46,6 +46,7 @@ def star_plot(
     height: int = 480,
     colours: Sequence[str] | None = None,
     outline: Outline = "circle",
+    fill: int | None = None,
     on_select: Callable[[int], None] | None = None,
 ) -> int | None:
     """Shows the star plot, or moves the one called `key` to new weights.
@@ -94,7 +95,7 @@ def star_plot(
         outline=outline,
     )
     known = range(len(candidates)) if examples is None else examples
-    return mount(_star, payload, key, known, on_select)
+    return mount(_star, payload | {"fill": fill}, key, known, on_select)
 
 
 def star_payload(

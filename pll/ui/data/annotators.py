@@ -45,7 +45,7 @@ def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
         how = st.selectbox(
             "Candidates are",
             names,
-            format_func=RULE_TITLES.__getitem__,
+            format_func=lambda name: RULE_TITLES[name] + " · recommended" * (name == "voters"),
             key=f"rule_how-{source.name}",
             persist_state="session",
         )

@@ -15,8 +15,10 @@ from pll.ui.components.heatmap import By, heatmap_order, weight_heatmap
 from pll.ui.components.star import star_plot
 from pll.ui.view_state import Scene
 
-HEIGHT, PRESENTED = 430, 540
-"""Pixels of the two pictures; on a projector they fit into 1280 × 720 with the strip and the timeline."""
+HEIGHT = 430
+"""Pixels of the two pictures."""
+BESIDE = 230
+"""Pixels of a projector's window that strip, figures and timeline take."""
 ORDERS = {"confidence": "most confident first", "label": "by label"}
 STAR_HELP = (
     "Every class is a corner. An example starts in the middle of its candidates and travels to the corner of its "
@@ -41,7 +43,7 @@ def draw(now: Scene) -> None:
 def star(now: Scene) -> None:
     """Where each example is heading."""
     looking = now.looking
-    with _head():
+    with _head("star"):
         st.markdown("**Where each example is heading**", help=STAR_HELP, width="content")
         options = _options(f"star-options-{now.run.id}")
     star_plot(
@@ -54,7 +56,8 @@ def star(now: Scene) -> None:
         selected=looking.selected,
         pins=looking.pins,
         ids=now.data.row_ids,
-        height=PRESENTED if looking.presenting else HEIGHT,
+        height=HEIGHT,
+        fill=BESIDE if looking.presenting else None,
         on_select=looking.open_story,
     )
     if options.open:  # closed ones cost nothing
@@ -93,7 +96,7 @@ def heatmap(now: Scene) -> None:
         looked_at = [*looking.pins, *([] if looking.selected is None else [looking.selected])]
         by: By = "label" if looking.order == "label" else "confidence"
         order = heatmap_order(now.frame.weights, now.sets, by=by, including=looked_at)
-    with _head():
+    with _head("heatmap"):
         held = "fixed order" if looking.frozen is not None else ORDERS[looking.order]
         st.markdown(f"**Label weights, {held}**", help=HEATMAP_HELP, width="content")
         options = _options(f"heatmap-options-{now.run.id}")
@@ -107,7 +110,8 @@ def heatmap(now: Scene) -> None:
         selected=looking.selected,
         ids=now.data.row_ids,
         ends=("sure", "unsure") if by_confidence else ("", ""),
-        height=PRESENTED if looking.presenting else HEIGHT,
+        height=HEIGHT,
+        fill=BESIDE if looking.presenting else None,
         on_select=looking.open_story,
     )
     if options.open:
@@ -163,8 +167,11 @@ def weights_frame(now: Scene) -> pd.DataFrame:
     )
 
 
-def _head() -> DeltaGenerator:
-    return st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center")
+def _head(name: str) -> DeltaGenerator:
+    """The line above a picture; presenter mode puts it away by its key."""
+    return st.container(
+        key=f"picture-head-{name}", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    )
 
 
 def _options(key: str) -> PopoverContainer:

@@ -14,6 +14,8 @@ KEY = "f"
 STYLE = """<style>
 header[data-testid="stHeader"] { display: none; }
 [data-testid="stMainBlockContainer"] { max-width: none; padding: 0.6rem 1.2rem 0; }
+[data-testid="stMainBlockContainer"] [data-testid="stVerticalBlock"] { gap: 0.4rem; }
+[class*="st-key-picture-head-"] { display: none; }
 html { font-size: 18px; }
 </style>"""
 

@@ -13,6 +13,7 @@ from pll.ui.data import upload
 from pll.ui.format import plain
 from pll.ui.home import run_list
 from pll.ui.routes import PAGES, go
+from pll.ui.train import run_controls
 
 DEMO = RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, seed=0, name="digits demo")
 DEMO_SLOW, DEMO_SLOW_EPOCHS = 0.9, 5
@@ -81,12 +82,13 @@ def hero() -> None:
 def start_demo() -> None:
     """Start the demo on the embedded digits, slowed down so that it can be followed."""
     try:
-        run = session.registry().start(DEMO)
+        run = session.registry().start(DEMO, paused=True)
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
         return
     run.set_slow_start(DEMO_SLOW, DEMO_SLOW_EPOCHS)
     run.set_pace(DEMO_PACE)
+    run_controls.begin_when_shown(run)
     session.view(run)
     go("train", run=run.id)
 

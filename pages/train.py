@@ -62,6 +62,7 @@ def follow(run: Run) -> None:
         health_notice.show(snapshot.health)
         live.watch(run, snapshot.state)
         links.end_of_lesson(run_view(run))
+    run_controls.begin(run)
 
 
 links.page(sharing.opened, session.run_in_view, follow, prepare)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Literal
@@ -18,6 +19,8 @@ from pll.ui.routes import go
 from pll.ui.train import presenter, setup
 from pll.ui.view_state import RunView, run_view
 
+SHOWN_BEFORE = 1.2
+"""Seconds that the demo shows its state before training."""
 NEVER = 0
 QUIETS = (NEVER, 5, 10, 25, 50)
 """Epochs without any change of an identified label after which a run is settled, and stops."""
@@ -33,6 +36,21 @@ def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
         share=share,
         onward=partial(what_next, run, snapshot),
     )
+
+
+def begin_when_shown(run: Run) -> None:
+    """Let a run that waits before its first epoch begin once its page has shown that."""
+    st.session_state["begins"] = run.id
+
+
+def begin(run: Run) -> None:
+    """At the end of a page that has shown a run before its first epoch: let it begin, where that was asked for."""
+    if st.session_state.get("begins") != run.id:
+        return
+    del st.session_state["begins"]
+    time.sleep(SHOWN_BEFORE)  # of this page alone; what stands on it has been sent
+    control_widgets.play(run, run_view(run))
+    st.rerun()
 
 
 def what_next(run: Run, snapshot: Snapshot) -> None:

@@ -23,7 +23,6 @@ from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.process import PerProcess
 from pll.runs.run import Run
-from pll.runs.worker import Worker
 from pll.training.devices import default_threads
 
 MOST_ALIVE = 20
@@ -314,9 +313,9 @@ class RunRegistry:
         for worker in alive:
             worker.join(max(0.0, deadline - time.monotonic()))
 
-    def alive(self) -> list[Worker]:
+    def alive(self) -> list[Run | Comparison]:
         """Return the runs and comparisons that wait, train or are paused in this process."""
-        workers: list[Worker] = [*self._runs.values(), *self._comparisons.values()]
+        workers: list[Run | Comparison] = [*self._runs.values(), *self._comparisons.values()]
         return [worker for worker in workers if worker.is_alive()]
 
     def _shed(self) -> None:

@@ -95,7 +95,7 @@ def test_every_method_refuses_a_stranger_and_changes_nothing(hers: Any, lanes: A
 def test_roles(open_page: Any, hers: Any, by: str, role: Role, may_review: bool) -> None:
     seen_by("ada").share(
         hers,
-        Access("ada@example.org", {"bob@example.org": role}) if by == "name" else Access("ada@example.org", link=role),  # type: ignore[arg-type]  # an owner by link is refused when it is read
+        Access("ada@example.org", {"bob@example.org": role}) if by == "name" else Access("ada@example.org", link=role),
     )
     train = open_page("train", user=BOB, run=hers.id)
     assert "Belongs to ada" in shown(train)

@@ -25,7 +25,8 @@ HEARTBEAT, CLEAR = BackMsg(app_heartbeat=True), BackMsg(clear_cache=True)
 
 def through(messages: Sequence[Message], kind: str = "websocket") -> list[Message]:
     """What an application behind the middleware receives."""
-    waiting, seen = iter(messages), []
+    waiting = iter(messages)
+    seen: list[Message] = []
 
     async def receive() -> Message:
         return next(waiting)

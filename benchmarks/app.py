@@ -67,6 +67,12 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self.kill()
 
+    def terminate(self, patience: float = 30.0) -> int:
+        """SIGTERM, as Docker and systemd send it; the exit status."""
+        assert self._process is not None
+        self._process.terminate()
+        return self._process.wait(patience)
+
     def kill(self) -> None:
         """SIGKILL: nothing is written, nobody is told."""
         if self._process is not None:

@@ -67,8 +67,9 @@ class Tab:
         self.socket = socket
         self.page = page
         self.query = query
+        self.script = ""  # hash of the page's script, once the server has told it
         self.buttons: dict[str, str] = {}
-        self.desk: tuple[str, dict[str, Any]] | None = None
+        self.desk: tuple[str, str, dict[str, Any]] | None = None  # component, its fragment, what it shows
         self.refreshes: dict[str, tuple[float, float]] = {}  # fragment → interval, when it is due
         self.errors: list[str] = []
 
@@ -76,7 +77,9 @@ class Tab:
         """Have the page, or a fragment of it, run; perhaps with a button or a message of a component."""
         message = BackMsg()
         state = message.rerun_script
-        state.query_string, state.page_name, state.fragment_id = self.query, self.page, fragment
+        state.query_string, state.fragment_id, state.page_script_hash = self.query, fragment, self.script
+        if not self.script:
+            state.page_name = self.page
         if trigger:
             widget = state.widget_states.widgets.add()
             widget.id = trigger["id"]
@@ -96,7 +99,9 @@ class Tab:
         message = ForwardMsg.FromString(content)
         kind = str(message.WhichOneof("type"))
         if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
-            self._element(message.delta.new_element)
+            self._element(message.delta.new_element, message.delta.fragment_id)
+        elif kind == "navigation":
+            self.script = message.navigation.page_script_hash
         elif kind == "auto_rerun":
             interval = message.auto_rerun.interval
             self.refreshes[message.auto_rerun.fragment_id] = (interval, time.monotonic() + interval)
@@ -104,7 +109,7 @@ class Tab:
             self.query = message.page_info_changed.query_string
         return kind
 
-    def _element(self, element: Any) -> None:
+    def _element(self, element: Any, fragment: str) -> None:
         match element.WhichOneof("type"):
             case "button":
                 self.buttons[element.button.label] = element.button.id
@@ -116,7 +121,7 @@ class Tab:
                 component = element.bidi_component
                 data = json.loads(component.json or component.mixed.json or "{}")
                 if isinstance(data, dict) and "token" in data and "strip" in data:
-                    self.desk = (component.id, data)
+                    self.desk = (component.id, fragment, data)
 
     async def finish(self) -> None:
         """Until the script run that was asked for has ended."""
@@ -153,33 +158,33 @@ async def opened(server: Server, page: str, query: str, found: Findings, reviewe
     return tab
 
 
-async def watch(server: Server, run_id: str, until: float, found: Findings) -> None:
+async def watch(server: Server, run_id: str, seconds: float, found: Findings) -> None:
     """Follow a run that trains."""
     tab = await opened(server, "train", f"run={run_id}", found)
-    await tab.live(until)
+    await tab.live(time.monotonic() + seconds)
     found.errors += tab.errors
     await tab.socket.close()
 
 
-async def review(server: Server, run_id: str, name: str, until: float, found: Findings) -> None:
+async def review(server: Server, run_id: str, name: str, seconds: float, found: Findings) -> None:
     """Decide one example after the other."""
     tab = await opened(server, "review", f"run={run_id}", found, name)
-    number = 0
+    number, until = 0, time.monotonic() + seconds
     while tab.desk is not None and time.monotonic() < until:
         await tab.live(min(until, time.monotonic() + THINKING))
-        component, data = tab.desk
+        component, fragment, data = tab.desk
         number += 1
         nonce, begin = f"{name}-{number}", time.monotonic()
         said = {"what": "say", "kind": "pick", "label": data["choices"][0]["label"]}
         message = said | {"token": data["token"], "nonce": nonce, "seconds": THINKING}
-        await tab.ask(id=_make_trigger_id(component, "events"), message=message)
-        while tab.desk[1].get("ack") != nonce:
+        await tab.ask(fragment, id=_make_trigger_id(component, "events"), message=message)
+        while tab.desk[2].get("ack") != nonce:
             if not await tab.listen(begin + PATIENCE):
                 raise TimeoutError(f"no example {PATIENCE:.0f} s after a key")
         found.keys.append(time.monotonic() - begin)
         found.decisions += 1
-        if tab.desk[1].get("problem"):
-            found.errors.append(str(tab.desk[1]["problem"]))
+        if tab.desk[2].get("problem"):
+            found.errors.append(str(tab.desk[2]["problem"]))
     found.errors += tab.errors
     await tab.socket.close()
 
@@ -198,15 +203,16 @@ async def load(
     while "run=" not in first.query:
         await first.listen(time.monotonic() + PATIENCE)
     trained = dict(part.split("=", 1) for part in first.query.split("&"))["run"]
-    until = time.monotonic() + seconds
 
     async def during() -> None:
         await asyncio.sleep(seconds * 0.8)
         standing.append(process(server.pid) | {"when": "during"})
 
-    tabs = [watch(server, trained, until, found) for _ in range(watching)]
-    tabs += [review(server, to_review, f"Reviewer {k + 1}", until, found) for k in range(reviewing)]
-    ended = await asyncio.gather(first.live(until), during(), *tabs, return_exceptions=True)
+    tabs = [watch(server, trained, seconds, found) for _ in range(watching)]
+    tabs += [review(server, to_review, f"Reviewer {k + 1}", seconds, found) for k in range(reviewing)]
+    following = asyncio.create_task(first.live(float("inf")))
+    ended = await asyncio.gather(during(), *tabs, return_exceptions=True)
+    following.cancel()
     found.errors += [f"{type(error).__name__}: {error}" for error in ended if isinstance(error, BaseException)]
     await first.socket.close()
     await asyncio.sleep(5)

@@ -177,7 +177,7 @@ def crowdlab(votes: Votes, seed: int) -> float:
         from cleanlab.multiannotator import get_label_quality_multiannotator
     except ImportError:
         return float("nan")
-    if not votes.X.size:
+    if not votes.X.size or votes.said.n_annotators < 2:
         return float("nan")
     said = votes.said
     wide = np.full((said.n_rows, said.n_annotators), np.nan)

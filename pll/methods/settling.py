@@ -11,7 +11,9 @@ The candidate sets are the union of the votes, and of the labels nobody named th
 *fox* for *dog*) point to the truth. The prior is what the votes say, Π_v C_v[k, l_iv], without the classifier: in
 training w ∝ prior · softmax is the posterior under the voter models, with the trained network as class prior.
 
-Without features the prior of the sets is that of step 1, times the class shares.
+Without features the prior of the sets is that of step 1, times the class shares. Where no example has two answers, the
+sets are just the answers: a classifier trained on one voter's labels has no ground to overrule them (tried: stance, one
+language model right in 75 %, fell to 69 %).
 """
 
 from __future__ import annotations
@@ -111,13 +113,14 @@ def settle(X: npt.NDArray[np.float32], votes: Annotations, *, seed: int = 0, hoo
         if key in _REMEMBERED:
             return _REMEMBERED[key]
     models = fit_voters(votes)
-    has_features = X[0].size > 0 and len(X) >= 2 * FOLDS
+    has_company = bool((votes.answers_per_row >= 2).any())  # else nothing tells a voter's mistakes from the truth
+    has_features = has_company and X[0].size > 0 and len(X) >= 2 * FOLDS
     if has_features:
         inputs = _scaled(X)
         for _ in range(ROUNDS):
             P = _out_of_fold(inputs, models.posterior, seed, hook)
             models = fit_voters(votes, class_prior=P, start=models.posterior)
-    candidates, added = _grown(votes, models.posterior)
+    candidates, added = _grown(votes, models.posterior) if has_company else (union_of(votes), 0)
     said = models.likelihood if has_features else models.posterior
     settled = Settled(candidates, _prior(said, candidates), models, added)
     with _LOCK:

@@ -47,6 +47,13 @@ def test_likely_labels_that_nobody_named_join_the_sets() -> None:
     assert found.candidates.contains(Y)[missed].mean() > 0.3
 
 
+def test_one_voter_is_not_overruled() -> None:
+    said = Annotations.from_votes(VOTES[:, :1])
+    found = settle(X, said)
+    assert found.added == 0 and (found.candidates.sizes == 1).all()
+    assert np.array_equal(METHODS["proden"](epochs=2).fit(X, None, votes=VOTES[:, :1]).identify(), VOTES[:, 0])
+
+
 def test_given_sets_stay_as_they_are() -> None:
     sets = union_of(Annotations.from_votes(VOTES))
     found = METHODS["proden"](epochs=2).fit(X, sets, votes=VOTES)

@@ -11,6 +11,7 @@ import streamlit as st
 
 from pll.annotations import Annotations, rule_table
 from pll.annotations.agreement import Agreement, agreement
+from pll.annotations.voters import VoterCard, dependent_voters, fit_voters, voter_cards
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.ui.data.candidates import Offer
@@ -18,6 +19,8 @@ from pll.ui.format import plain
 from pll.ui.session import Choice, data_key
 
 OWN = ""
+MOST_SHOWN = 10**6
+"""Examples × classes up to which the voter models are fitted while one waits."""
 RULE_TITLES = {
     "voters": "Settle the votes (voter models and features)",
     OWN: "As the data has them",
@@ -52,6 +55,8 @@ def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
     with right:
         rule = _rule_with_value(how)
     _disagreement(data_key(source), said, data.y)
+    if not said.anonymous and said.n_classes > 1 and said.n_rows * said.n_classes <= MOST_SHOWN:
+        _voters(data_key(source), said)
     return Offer(Choice(replace(source, rule=rule)))
 
 
@@ -59,7 +64,9 @@ def _is_possible(rule: str, data: PartialLabelDataset, said: Annotations) -> boo
     if rule == OWN:  # where its sets are just what everybody said, the union is the same
         given = np.diff(said.votes.indptr)
         return data.candidates is not None and not np.array_equal(given, data.candidates.sizes)
-    return rule not in ("reliability", "voters") or not said.anonymous
+    if rule == "voters":
+        return not said.anonymous and said.n_classes > 1 and said.n_answers > 0
+    return rule != "reliability" or not said.anonymous
 
 
 def _rule_with_value(how: str) -> str:
@@ -94,6 +101,51 @@ def _disagreement(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) 
         },
         alt="For each rule: examples, candidates each, and examples by number of candidates",
     )
+
+
+def _voters(key: str, said: Annotations) -> None:
+    """What the voter models say of each annotator."""
+    with st.spinner("Comparing the annotators…"):
+        table, notes = _voter_table(key, said)
+    st.markdown("**Annotators**")
+    st.caption(
+        "Accuracy is estimated from agreement alone, without true labels; annotators that share mistakes look better "
+        "than they are. Decisive: examples whose label would be another one without this annotator."
+    )
+    for words in notes:
+        st.text(words)
+    st.dataframe(
+        table,
+        hide_index=True,
+        key="voters",
+        column_config={"accuracy": st.column_config.NumberColumn("accuracy (estimated)", format="percent")},
+        alt="For each annotator: answers, estimated accuracy, decisive answers and most frequent confusion",
+    )
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _voter_table(key: str, _said: Annotations) -> tuple[pd.DataFrame, list[str]]:
+    models = fit_voters(_said)
+    cards = voter_cards(models)
+    table = pd.DataFrame(
+        {
+            "annotator": [card.name for card in cards],
+            "answers": [card.answers for card in cards],
+            "accuracy": [card.accuracy for card in cards],
+            "decisive": [card.decisive for card in cards],
+            "confuses": [_confusion_words(card) for card in cards],
+        }
+    )
+    pairs = dependent_voters(models)
+    return table, [
+        f"{pair.first} and {pair.second} agree on {pair.observed:.0%} of {pair.rows:,} examples; independent ones "
+        f"would on {pair.expected:.0%}. They share mistakes."
+        for pair in pairs
+    ]
+
+
+def _confusion_words(card: VoterCard) -> str:
+    return "; ".join(f"{true} → {said} ({share:.0%})" for true, said, share in card.confusions[:2])
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -22,6 +22,8 @@ HUGE = 250 * 2**20
 QUICK = 500_000
 """Numbers (examples × features) that a classifier or a featuriser goes through while one waits."""
 QUICK_EXAMPLES, QUICK_PICTURES = 5_000, 500
+QUICK_SETTLED = 5_000
+"""Examples × classes whose votes are settled while one waits."""
 
 
 def size_of(source: Source) -> int:
@@ -98,4 +100,5 @@ def is_slow(choice: Choice, data: PartialLabelDataset) -> bool:
     judged = (choice.flip is not None and choice.flip.how == "instance") or (
         choice.noisy is not None and choice.noisy.needs_classifier
     )
-    return judged and data.X.size > QUICK
+    settles = choice.source.rule == "voters" and len(data) * data.n_classes > QUICK_SETTLED
+    return settles or (judged and data.X.size > QUICK)

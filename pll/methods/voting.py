@@ -27,7 +27,7 @@ from pll.annotations.data import Annotations
 from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, check_number
-from pll.methods.classical import LinearEstimator, Matrix
+from pll.methods.classical import Cost, LinearEstimator, Matrix
 from pll.methods.sure import LinearRidge
 from pll.training.metrics import EpochRecord, Hook
 from pll.weights import Weights, dense, normalise, on_candidates
@@ -64,6 +64,12 @@ class VoteEstimator(LinearEstimator):
             yield from super().iter_fit(task, hook=hook, checkpoint=checkpoint)
         finally:
             self._votes = None
+
+    @classmethod
+    def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
+        """Estimate the cost of `fit`: one ridge regression, and for voter models some passes over the votes."""
+        small = min(n, d)
+        return Cost(8 * (n * c + n * d + small**2), 2e-10 * n * d * small + 1e-10 * n * d * c + 1e-5 * nnz)
 
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook

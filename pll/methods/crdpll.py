@@ -82,7 +82,8 @@ class _Consistent(Objective):
         target = batch.read(self.weights)  # (B, k)
         entropy = torch.special.xlogy(target, target).sum(dim=1)
         apart = sum(entropy - (target * batch.pick(view)).sum(dim=1) for view in views)
-        return (ruled_out + self._consistency * min(1.0, trainer.epoch / self._ramp_epochs) * apart).mean()
+        loss: Tensor = (ruled_out + self._consistency * min(1.0, trainer.epoch / self._ramp_epochs) * apart).mean()
+        return loss
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:
         batch.write(self.weights, batch.restrict(self._both))

@@ -36,6 +36,7 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.candidates import CandidateSets
+from pll.methods.base import check_number
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix, best_value
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
 from pll.training.metrics import Hook, no_hook
@@ -104,7 +105,10 @@ class PLKNN(NeighbourEstimator):
     def _learn(
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
-        self.k_, self.covering_rates_, self.notes_ = 10 if self.k == "auto" else self.k, {}, ()
+        self.k_, self.covering_rates_, self.notes_ = 10, {}, ()
+        if self.k != "auto":
+            check_number("k", self.k, whole=True, least=1)
+            self.k_ = int(self.k)
         self._check_neighbour_settings()
         self._remember(X)
         self.votes_indptr_, self.votes_indices_ = candidates.indptr, candidates.indices

@@ -340,7 +340,7 @@ def _batch_size(n: int) -> int:
     >>> [_batch_size(n) for n in (100, 800, 60_000)]
     [32, 64, 256]
     """
-    return min(256, max(32, 2 ** round(math.log2(max(n, 1) / 12))))
+    return int(min(256, max(32, 2.0 ** round(math.log2(max(n, 1) / 12)))))
 
 
 def _is_batched(problem: Problem, model: Any) -> bool:
@@ -399,7 +399,8 @@ class _Batched:
 
     def _scaled(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
         with torch.no_grad():
-            return self._scaling(torch.from_numpy(problem.X[rows]).to(problem.device)).flatten(1)
+            scaled: Tensor = self._scaling(torch.from_numpy(problem.X[rows]).to(problem.device))
+        return scaled.flatten(1)
 
 
 class _OneByOne:
@@ -553,7 +554,7 @@ class _Contest:
     def result(self, complete: bool) -> Recipe:
         """Return the best so far."""
         given, problem = self.problem.given, self.problem
-        common = {"given": given, "seed": problem.seed, "complete": complete, "folds": len(self.parts)}
+        common: dict[str, Any] = {"given": given, "seed": problem.seed, "complete": complete, "folds": len(self.parts)}
         if not self.trials:
             note = "The search was stopped before anything was compared; the default settings are used."
             return Recipe("auto", {}, notes=(note,), **common)

@@ -97,7 +97,7 @@ class BatchedModels:
 
     def _forward(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         first, bias = self._parameters[:2]
-        z = (x @ first.flatten(1)).unflatten(1, first.shape[1:]) + bias  # (B, M, h or c)
+        z = (x @ first.flatten(1)).reshape(len(x), *first.shape[1:]) + bias  # (B, M, h or c)
         if not self.hidden:
             return z, None
         h = z.relu_()
@@ -113,7 +113,7 @@ class BatchedModels:
             across = slope.transpose(0, 1)  # (M, B, c)
             gradients = [h.permute(1, 2, 0) @ across, across.sum(dim=1, keepdim=True)]
             slope = (across @ self._parameters[2].transpose(1, 2)).transpose(0, 1) * (h > 0)
-        first = (x.T @ slope.flatten(1)).unflatten(1, slope.shape[1:])
+        first = (x.T @ slope.flatten(1)).reshape(x.shape[1], *slope.shape[1:])
         self._update([first, slope.sum(dim=0, keepdim=True), *gradients])
 
     def _update(self, gradients: list[Tensor]) -> None:

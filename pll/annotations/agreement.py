@@ -63,6 +63,10 @@ class Agreement:
     distance: str
 
 
+ENOUGH_ROWS = 10
+"""With fewer rows compared, kappa and alpha are noise: pages do not show them."""
+
+
 def nominal(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
     """1 where two sets are the same, else 0."""
     same: Numbers = (both == either).astype(np.float32)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import pairwise
 
 from pll.review import certification
 from pll.review.certificate import Certificate, ThresholdTest
 from pll.review.sampling_plan import more_controls_needed
 from pll.review.session import ReviewSession
+from pll.review.state import ReviewState
 from pll.store.tables import Event
 
 PAUSE = 120.0
@@ -97,12 +97,15 @@ def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Work:
     standing = [event for event in own if event.undoes is None and event.id not in undone and event.kind != "skip"]
     seconds = 0.0
     last: dict[str, datetime] = {}
+    is_by_clock = False
     for event in own:
         before = last.get(event.reviewer)
         gap = None if before is None else (event.at - before).total_seconds()
-        spent = gap if gap is not None and gap <= PAUSE else min(event.seconds or 0.0, PAUSE)
         if event.batch is None or before != event.at:
-            seconds += spent
+            is_by_clock = gap is not None and gap <= PAUSE
+            seconds += gap if gap is not None and gap <= PAUSE else min(event.seconds or 0.0, PAUSE)
+        elif not is_by_clock:  # what was accepted together shares the seconds that it took
+            seconds += min(event.seconds or 0.0, PAUSE)
         last[event.reviewer] = event.at
     return Work(
         name=name,
@@ -125,19 +128,24 @@ def work_by_reviewer(review: ReviewSession) -> list[Work]:
     return each if len(each) < 2 else [*each, work_of(state.all_events, state.undone)]
 
 
-def recent_rate(events: list[Event], name: str = "") -> float | None:
-    """Decisions a minute of late, by one reviewer or by all; None where it is too early to say."""
-    late = [event for event in events[-RECENT * 4 :] if name in ("", event.reviewer) and event.undoes is None][-RECENT:]
-    if len(late) < 4:
-        return None
-    gaps = [(later.at - event.at).total_seconds() for event, later in pairwise(late)]
-    worked = [gap for gap in gaps if gap <= PAUSE]
-    total = sum(worked)
-    return 60 * len(worked) / total if total > 0 else None
+def recent_rate(state: ReviewState, name: str = "") -> float | None:
+    """Decisions of late for each minute that a reviewer is at work; None where it is too early to say.
+
+    Pauses are left out, and of several reviewers the minutes are added up.
+
+    Args:
+        name: of a reviewer; "" for all.
+    """
+    own = [event for event in state.all_events[-RECENT * 4 :] if name in ("", event.reviewer)]
+    start = max(0, len(own) - RECENT)
+    while start > 0 and own[start].batch is not None and own[start].batch == own[start - 1].batch:
+        start -= 1  # what was accepted together took its time together
+    late = work_of(own[start:], state.undone)
+    return late.per_minute if late.decisions >= 4 else None
 
 
 def minutes_left(needed: int | None, mix: float, rate: float | None) -> float | None:
-    """Minutes until so many controls are answered, at this rate and share of controls; None where that is not known."""
+    """Minutes of work until so many controls are answered, at this rate and share of controls; None where unknown."""
     if needed is None or not rate or mix <= 0:
         return None
     return needed / mix / rate

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
+import numpy as np
+
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
 from pll.review import certification
 from pll.review.desk import Desk
+from pll.review.relabel import ProposedLabels
 from pll.review.rounds import Guarantee
 from pll.review.sampling_plan import how_many
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.review import service, setup_form
+from pll.ui.review import progress, relabel_panel, service, setup_form
 from tests.page_helpers import begun, button, entered, figures, said, turned_to
 from tests.review_helpers import given
 
@@ -29,7 +35,10 @@ def test_progress_says_how_far_it_is_to_the_certificate(open_page: Any, finished
     assert figures(page)["Decided"] == "60"
     (table,) = [one.value for one in page.dataframe if "reviewer" in one.value]
     assert list(table["reviewer"]) == ["Bob (unverified)"] and list(table["decisions"]) == [60]
+    assert [progress.pace_of(rate) for rate in table["a minute"]] == [figures(page)["Rate"]]  # one rate, everywhere
     assert "Ada has not decided anything yet." in said(page)
+    line = progress.strip(page.session_state["review-sitting"][1])["left"]
+    assert line.startswith("60 decided, 0 by you · 90 left")
 
 
 def test_something_else_is_promised_with_a_draw_of_its_own(open_page: Any, finished: Run) -> None:
@@ -145,7 +154,7 @@ def test_proposals_are_shown_looked_at_and_taken_over(open_page: Any, finished: 
     assert not page.exception
     assert f"Candid would change {len(proposed)} label" in said(page)
     (table,) = [one.value for one in page.dataframe if "proposed" in one.value]
-    assert table["proposed"].tolist() == proposed.after[:200].tolist()
+    assert table["proposed"].tolist() == proposed.after[: relabel_panel.SHOWN].tolist()
     page = page.button("review-look-proposed").click().run()
     assert not page.exception
     assert page.session_state["review-sitting"][1].given.row == proposed.rows[0]
@@ -159,6 +168,17 @@ def test_proposals_are_shown_looked_at_and_taken_over(open_page: Any, finished: 
     assert table["because"].tolist() == ["suggested labels were accepted", "the review was started"]
     assert table["by"].tolist() == ["Ada (unverified)", "not recorded"]
     manager.wait()
+
+
+def test_proposals_show_what_a_person_reads() -> None:
+    sets = CandidateSets.from_lists([[0, 1]] * 3, 2, ("bill", "refund"))
+    texts = np.array(["pay me", "give it back", "thanks"], dtype=object)
+    data = PartialLabelDataset(np.zeros((3, 1), dtype=np.float32), sets, texts=texts)
+    labels = SimpleNamespace(ids=data.row_ids)
+    rows = np.array([1, 2])
+    proposed = SimpleNamespace(rows=rows, labels=labels, before=["bill"] * 2, after=["refund"] * 2, confidence=rows / 4)
+    shown = relabel_panel.table(cast(ProposedLabels, proposed), data)
+    assert shown["text"].tolist() == ["give it back", "thanks"]
 
 
 def test_progress_says_so_where_the_promise_cannot_be_kept(open_page: Any, finished: Run) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from pll.annotations import Annotations, rule_table
-from pll.annotations.agreement import Agreement, agreement
+from pll.annotations.agreement import ENOUGH_ROWS, Agreement, Figure, agreement
 from pll.annotations.voters import VoterCard, dependent_voters, fit_voters, voter_cards
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
@@ -88,6 +88,9 @@ def _disagreement(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) 
     }
     with st.container(horizontal=True):
         for label, (figure, form, hint) in figures.items():
+            if found.rows < ENOUGH_ROWS and figure is not found.percent:
+                hint = f"{hint} Shown from {ENOUGH_ROWS} examples with two answers."
+                figure = Figure(None)
             value = "–" if figure.value is None else form.format(figure.value).replace("%", " %")
             st.metric(label, value, help=f"{hint} {plain(figure.reason or '')}".strip(), width=220)
     st.markdown("**What each rule leaves**")

@@ -90,7 +90,7 @@ class Station {
     globalThis.candidPending = { message: this.pending, on: location.href, at: this.pressedAt };
     this.root.classList.add("busy");
     clearTimeout(this.patience);
-    this.patience = setTimeout(() => this.root.classList.add("slow"), 500);
+    this.patience = setTimeout(() => this.root.classList.add("slow"), 300);
     this.transmit();
   }
 

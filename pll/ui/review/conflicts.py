@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pll.annotations.agreement import Agreement, agreement
+from pll.annotations.agreement import ENOUGH_ROWS, Agreement, agreement
 from pll.annotations.data import Annotations
 from pll.errors import UserError
 from pll.review.session import ReviewSession
@@ -71,8 +71,9 @@ def figures(found: Agreement | None) -> None:
         (places[2], "Fleiss' kappa", found.kappa),
         (places[3], "Krippendorff's alpha", found.alpha),
     ):
-        said = "–" if figure.value is None else f"{figure.value:.2f}"
-        place.metric(name, said, help=figure.reason or "1 is perfect, 0 is what chance would give.")
+        few = f"Shown from {ENOUGH_ROWS} examples answered twice." if found.rows < ENOUGH_ROWS else ""
+        said = "–" if few or figure.value is None else f"{figure.value:.2f}"
+        place.metric(name, said, help=few or figure.reason or "1 is perfect, 0 is what chance would give.")
 
 
 def agreement_of(review: ReviewSession) -> Agreement | None:

@@ -2,7 +2,6 @@
 // which has stored the answer before it sends another example.
 
 const GRACE = 120;        // milliseconds in which nobody can have seen a new example: what is pressed then is a bounce
-const KEYED = 9;          // candidates with a number
 const FARTHEST = 3;       // standard deviations that fill the bar beside a column
 
 class Desk extends Station {
@@ -18,12 +17,15 @@ class Desk extends Station {
       this.shownAt = performance.now();
       this.mode = "pick";
       this.query = null;
+      this.filter = "";
     }
     this.draw(isNew);
   }
 
   draw(isNew) {
-    const hadFocus = this.root.contains(this.root.getRootNode().activeElement);
+    const active = this.root.getRootNode().activeElement;
+    const hadFocus = this.root.contains(active);
+    const wasFiltering = hadFocus && !isNew && active.closest(".filter");
     const view = document.createDocumentFragment();
     const { data } = this;
     if (data.problem) element("div", "problem", view, data.problem);
@@ -36,7 +38,8 @@ class Desk extends Station {
     this.root.dataset.token = data.token;
     this.root.dataset.row = data.row;
     if (spoken.textContent !== data.said) spoken.textContent = data.said;
-    if (this.query !== null) this.root.querySelector(".other input")?.focus();
+    if (wasFiltering) this.root.querySelector(".filter input")?.focus();
+    else if (this.query !== null) this.root.querySelector(".other input")?.focus();
     else if (hadFocus && isNew) this.root.querySelector(".board").focus({ preventScroll: true });
   }
 
@@ -90,10 +93,12 @@ class Desk extends Station {
   drawAnswers(stage) {
     const side = element("div", "answers", stage);
     side.dataset.mode = this.mode;
-    const { choices, can } = this.data;
-    if (this.mode === "rule out") element("p", "ask", side, "Which one is wrong? Press its number. Esc goes back.");
+    const { choices, can, keys } = this.data;
+    if (this.mode === "rule out") element("p", "ask", side, "Which one is wrong? Press its key. Esc goes back.");
+    if (choices.some(({ key }) => !key)) this.drawFilter(side);
     const list = element("ol", "choices", side);
     choices.forEach((choice, k) => this.drawChoice(list, choice, k));
+    this.applyFilter(list);
     if (!can.decide) element("p", "ask", side, can.why);
     const more = element("div", "more", side);
     const act = (key, name, press, title, off) => {
@@ -102,19 +107,19 @@ class Desk extends Station {
       made.disabled = Boolean(off);
       return made;
     };
-    act("N", "None of these", () => this.say("none"), "None of the candidates is correct", !can.decide);
-    act("A", "Another label", () => this.openOther(), "A label that is not among the candidates, or a new one", !can.decide);
-    act("0", "Unsure", () => this.say("unsure"), "You cannot tell", !can.decide);
-    act("E", "Rule one out", () => this.ruleOut(), "One candidate is wrong; the example stays", !can.decide || this.open().length < 2)
+    act(keys.none, "None of these", () => this.say("none"), "None of the candidates is correct", !can.decide);
+    act(keys.other, "Another label", () => this.openOther(), "A label that is not among the candidates, or a new one", !can.decide);
+    act(keys.unsure, "Unsure", () => this.say("unsure"), "You cannot tell", !can.decide);
+    act(keys.eliminate, "Rule one out", () => this.ruleOut(), "One candidate is wrong; the example stays", !can.decide || this.open().length < 2)
       .setAttribute("aria-pressed", this.mode === "rule out");
-    act("S", "Skip", () => this.say("skip"), "Decide later: it comes back at the end", !can.decide || this.data.past);
+    act(keys.skip, "Skip", () => this.say("skip"), "Decide later: it comes back at the end", !can.decide || this.data.past);
     const ways = element("div", "ways", side);
     const way = (key, name, press, off, title) => {
       const made = button("act quiet", key, name, ways, press);
       made.disabled = Boolean(off);
       made.title = title;
     };
-    way("U", "Undo", () => this.send({ what: "undo" }), !can.undo, "Undo your last decision");
+    way(keys.undo, "Undo", () => this.send({ what: "undo" }), !can.undo, "Undo your last decision");
     way("←", "", () => this.send({ what: "back" }), !can.back, "The decision before");
     way("→", "", () => this.send({ what: "forward" }), !this.data.past, "Forward again");
     element("span", "state", ways, "Saving…");
@@ -124,7 +129,7 @@ class Desk extends Station {
   drawChoice(list, choice, k) {
     const item = element("li", "choice", list);
     item.classList.toggle("alone", !this.data.choices.some(({ near }) => near.length));
-    const made = button(`pick ${choice.picked ? "picked" : ""}`, k < KEYED ? String(k + 1) : "", "", item, () => this.choose(k));
+    const made = button(`pick ${choice.picked ? "picked" : ""}`, choice.key, "", item, () => this.choose(k));
     made.disabled = choice.out || !this.data.can.decide;
     made.style.setProperty("--colour", choice.colour);
     const name = element("span", "name", made, choice.label);
@@ -145,6 +150,41 @@ class Desk extends Station {
       if (one.picture) picture(one.picture, near, `example ${one.id}, most surely ${choice.label}`);
       else if (one.text) element("span", "text", near, one.text);
     }
+  }
+
+  /** More candidates than keys: a part of a name leaves those that have it. */
+  drawFilter(side) {
+    const label = element("label", "filter", side);
+    keycap(this.data.keys.filter, label);
+    const field = element("input", "", label);
+    field.type = "search";
+    field.value = this.filter;
+    field.autocomplete = "off";
+    field.placeholder = `filter ${this.data.choices.length} candidates, Enter takes the first`;
+    field.setAttribute("aria-label", "Filter the candidates");
+    field.addEventListener("input", () => {
+      this.filter = field.value;
+      this.applyFilter(this.root.querySelector(".choices"));
+    });
+    field.addEventListener("keydown", (event) => {
+      if (event.isComposing) return;
+      if (event.key === "Enter") {
+        if (this.filter.trim() && !event.repeat) this.choose(this.data.choices.findIndex((choice) => this.passes(choice) && !choice.out));
+      } else if (event.key === "Escape") {
+        this.filter = field.value = "";
+        this.applyFilter(this.root.querySelector(".choices"));
+        this.root.querySelector(".board").focus({ preventScroll: true });
+      } else return;
+      event.preventDefault();
+    });
+  }
+
+  passes({ label }) {
+    return label.toLowerCase().includes(this.filter.trim().toLowerCase());
+  }
+
+  applyFilter(list) {
+    this.data.choices.forEach((choice, k) => { list.children[k].hidden = !this.passes(choice); });
   }
 
   drawOther(side) {
@@ -214,24 +254,28 @@ class Desk extends Station {
   press(event) {
     const { can, past } = this.data;
     const key = event.key.length === 1 ? event.key.toUpperCase() : event.key;
-    if (/^[1-9]$/.test(key)) {
-      if (can.decide) this.choose(Number(key) - 1);
+    const { choices, keys } = this.data;
+    let picked = choices.findIndex((choice) => choice.key === event.key);   // classes a and A are two keys
+    if (picked < 0) picked = choices.findIndex((choice) => choice.key && choice.key === key);
+    if (picked >= 0) {
+      if (can.decide) this.choose(picked);
       return true;
     }
     const acts = {
-      N: () => this.say("none"),
-      A: () => this.openOther(),
-      0: () => this.say("unsure"),
-      E: () => this.open().length > 1 && this.ruleOut(),
-      S: () => !past && this.say("skip"),
+      [keys.none]: () => this.say("none"),
+      [keys.other]: () => this.openOther(),
+      [keys.unsure]: () => this.say("unsure"),
+      [keys.eliminate]: () => this.open().length > 1 && this.ruleOut(),
+      [keys.skip]: () => !past && this.say("skip"),
+      [keys.filter]: () => this.root.querySelector(".filter input")?.focus(),
     };
-    if (key in acts) {
+    if (Object.hasOwn(acts, key)) {
       if (can.decide && !this.pending) acts[key]();
       return true;
     }
     if (key === "Escape" && this.mode === "rule out") this.ruleOut();
     else if (key === "Escape" && past) this.send({ what: "now" });
-    else if (key === "U") { if (can.undo) this.send({ what: "undo" }); }
+    else if (key === keys.undo) { if (can.undo) this.send({ what: "undo" }); }
     else if (key === "ArrowLeft") { if (can.back) this.send({ what: "back" }); }
     else if (key === "ArrowRight") { if (past) this.send({ what: "forward" }); }
     else return false;

@@ -15,6 +15,7 @@ from pll.review.similar import Similar
 from pll.store.tables import Event
 from pll.ui.components.gallery import picture_uri
 from pll.ui.format import percent
+from pll.ui.review.keys import action_keys, candidate_keys
 from pll.ui.review.review_tab import ReviewTab
 
 Payload = dict[str, Any]
@@ -45,6 +46,7 @@ def payload(tab: ReviewTab) -> Payload:
     return base | {
         "token": given.token,
         "row": given.row,
+        "keys": action_keys(data.class_names),
         "id": given.example,
         "hero": hero(tab, given, similar),
         "choices": choices(tab, given, similar),
@@ -106,6 +108,7 @@ def choices(tab: ReviewTab, given: Assignment, similar: Similar) -> list[Payload
     colours = class_colours(len(place))
     listed = ordered(tab, given)
     votes = vote_counts(data, given.row)
+    keys = candidate_keys([one.label for one in listed], data.class_names, fixed=blind or tab.fixed)
     pictureless = data.texts is None and data.pictures is None and data.images is None and not data.is_image
     found = []
     for rank, one in enumerate(listed):
@@ -114,6 +117,7 @@ def choices(tab: ReviewTab, given: Assignment, similar: Similar) -> list[Payload
         found.append(
             {
                 "label": one.label,
+                "key": keys[rank],
                 "colour": colours[label] if label is not None else "transparent",
                 "weight": None if blind else round(one.weight, 4),
                 "out": one.eliminated,

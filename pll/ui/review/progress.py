@@ -32,12 +32,12 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     review = tab.manager.review
     state, name = review.state, tab.desk.reviewer
     mine, done = int(state.answered_by(name).sum()), int((state.answers > 0).sum())
-    by_others = f" ({done:,} by all)" if done > mine else ""
-    rate = recent_rate(state.all_events, name)
-    pace = f" · {rate:,.0f} a minute" if rate and mine >= 5 else ""
+    by_me = f", {mine:,} by you" if done > mine else ""
+    rate = recent_rate(state, name)
+    pace = "" if rate is None else f" · {pace_of(rate)}"
     certificate, share, holds = _certificate_line(tab)
     return {
-        "left": f"{mine:,} decided{by_others} · {len(review.root) - done:,} left{pace}",
+        "left": f"{done:,} decided{by_me} · {len(review.root) - done:,} left{pace}",
         "right": certificate,
         "share": share,
         "holds": holds,
@@ -74,13 +74,31 @@ def line_of(review: ReviewSession, found: Forecast) -> tuple[str, float, bool]:
     if found.needed is None:
         return f"{guarantee}: out of reach as it looks now", 0.0, False
     total = found.answered + found.needed
-    minutes = minutes_left(found.needed, review.record.mix, recent_rate(review.state.all_events))
+    minutes = minutes_left(found.needed, review.record.mix, recent_rate(review.state))
     when = "" if minutes is None else f", {_about(minutes)}"
     return f"{guarantee}: about {count(found.needed, 'control')} to go{when}", found.answered / max(total, 1), False
 
 
 def _about(minutes: float) -> str:
-    return "about " + duration(max(60, round(minutes) * 60)).removesuffix(" 0 s")
+    return f"about {duration(max(60, round(minutes) * 60)).removesuffix(' 0 s')} of work"
+
+
+def rounded(rate: float) -> float:
+    """As precise as it is known; everywhere the same.
+
+    >>> rounded(12.34), rounded(3.14)
+    (12.0, 3.1)
+    """
+    return round(rate, 0 if rate >= 10 else 1)
+
+
+def pace_of(rate: float) -> str:
+    """Decisions a minute in words.
+
+    >>> pace_of(12.34), pace_of(3.14)
+    ('12 a minute', '3.1 a minute')
+    """
+    return f"{rounded(rate):,g} a minute"
 
 
 # ---- the view --------------------------------------------------------------------------------------------------------
@@ -104,7 +122,7 @@ def draw(tab: ReviewTab) -> None:
         st.caption("Your decisions count: each label says whether it is the model's or a person's, whose and when.")
         link("export", "Export the labels", run=manager.review.current.run)
     calibration_panel.draw(manager.review)
-    work(work_by_reviewer(manager.review))
+    work(manager.review)
     round_history(manager.review)
     st.caption(plain(summary(tab)))
 
@@ -113,7 +131,7 @@ def figures(review: ReviewSession) -> None:
     """A strip of figures."""
     state, n = review.state, len(review.root)
     done = int((state.answers > 0).sum())
-    rate = recent_rate(state.all_events)
+    rate = recent_rate(state)
     changed = sum(said.label != review.root.labels[row] for row, said in review.decisions().items())
     for place, (name, value, help_text) in zip(
         st.columns(4),
@@ -121,7 +139,11 @@ def figures(review: ReviewSession) -> None:
             ("Decided", f"{done:,}", "Examples that at least one reviewer has answered."),
             ("Left", f"{n - done:,}", "Examples that nobody has answered."),
             ("Corrected labels", f"{changed:,}", "Decisions that differ from the model's label before the review."),
-            ("Rate", "–" if rate is None else f"{rate:,.0f} a minute", "Decisions of late, all reviewers together."),
+            (
+                "Rate",
+                "–" if rate is None else pace_of(rate),
+                "Decisions of late for each minute of work.",
+            ),
         ),
         strict=True,
     ):
@@ -198,7 +220,7 @@ def next_words(review: ReviewSession, found: Forecast) -> str:
         if certified.accepted == len(review.root):
             return "These are all labels; no further control is needed."
         return "If further controls are wrong as often as those so far, they would certify no more labels."
-    minutes = minutes_left(found.needed, review.record.mix, recent_rate(review.state.all_events))
+    minutes = minutes_left(found.needed, review.record.mix, recent_rate(review.state))
     when = "" if minutes is None else f" ({_about(minutes)} at the present rate)"
     short = found.needed - (found.drawn - found.answered)
     more = f" Only {found.drawn - found.answered:,} are drawn; draw more." if short > 0 else ""
@@ -254,13 +276,15 @@ def draw_more(tab: ReviewTab, share: float) -> None:
     )
 
 
-def work(done: list[Work]) -> None:
+def work(review: ReviewSession) -> None:
     """Who has done what."""
+    done = work_by_reviewer(review)
     st.markdown("**Reviewers**")
     if not done:
         st.caption("No decisions yet.")
         return
-    st.dataframe(work_table(done), hide_index=True, alt="What each reviewer has done")
+    rates = [recent_rate(review.state, one.name) for one in done]
+    st.dataframe(work_table(done, rates), hide_index=True, alt="What each reviewer has done")
 
 
 def summary(tab: ReviewTab) -> str:
@@ -270,7 +294,7 @@ def summary(tab: ReviewTab) -> str:
     return f"{name} has not decided anything yet." if done is None else f"Last session of {name}: {done.words}"
 
 
-def work_table(done: list[Work]) -> pd.DataFrame:
+def work_table(done: list[Work], rates: list[float | None]) -> pd.DataFrame:
     """The same as a table."""
     return pd.DataFrame(
         {
@@ -282,7 +306,7 @@ def work_table(done: list[Work]) -> pd.DataFrame:
             "none of these": [work.none for work in done],
             "undone": [work.undone for work in done],
             "at work": [duration(work.seconds) for work in done],
-            "a minute": [None if work.per_minute is None else round(work.per_minute, 1) for work in done],
+            "a minute": [None if rate is None else rounded(rate) for rate in rates],
         }
     )
 

@@ -192,7 +192,7 @@ def next_words(review: ReviewSession, promise: PromiseInForce, status: PromiseSt
     if status.answered == 0:
         return "Answer the controls first; after the first few dozen Candid says how many labels are left to look at."
     found = promise.forecast(state, asked)
-    rate = recent_rate(state.all_events)
+    rate = recent_rate(state)
     rest = max(0, found.likely - status.looked_at)
     spent = duration(max(60, round(rest / rate) * 60)).removesuffix(" 0 s") if rate else ""
     when = f" About {spent} at the present rate." if spent and rest else ""
@@ -238,7 +238,7 @@ def buys(review: ReviewSession, promise: PromiseInForce) -> None:
     )
     with st.expander("What further decisions buy", icon=":material/show_chart:"):
         hourly = st.number_input("Cost of an hour (optional)", min_value=0.0, value=0.0, key="review-promise-cost")
-        rate = recent_rate(review.state.all_events)
+        rate = recent_rate(review.state)
         if rate:
             table["hours left"] = (table["still to be looked at"] / rate / 60).round(2)
             if hourly:

@@ -9,6 +9,7 @@ from pll.review.orders import ORDERS
 from pll.review.queue import QueueFilter
 from pll.ui.review import promise_panel
 from pll.ui.review.error_messages import toast_errors
+from pll.ui.review.keys import action_keys
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
@@ -32,12 +33,12 @@ def looks(tab: ReviewTab) -> None:
             help="No weights, candidates in fixed order. The model cannot sway your answers then.",
         )
         st.toggle(
-            "Candidates in fixed order",
+            "Candidates in the order of the classes",
             value=tab.fixed or tab.blind,
             key=f"{key}-fixed",
             on_change=fixed,
             disabled=tab.blind,
-            help="The same label is then mostly under the same key. Otherwise the likeliest is 1.",
+            help="As in the file. A class then keeps its key. Otherwise the likeliest comes first.",
         )
 
 
@@ -152,8 +153,13 @@ def nothing_left(tab: ReviewTab) -> None:
         left = f" {len(unsure):,} stayed unsure." if len(unsure) else ""
         st.success(f"Every example has been decided.{left}", icon=":material/check_circle:")
     if tab.desk.history(1):
-        st.button("Undo last decision", icon=":material/undo:", on_click=undo, args=(tab,), shortcut="u")
+        st.button("Undo last decision", icon=":material/undo:", on_click=undo, args=(tab,), shortcut=_undo_key(tab))
     link("export", "Export the labels", run=tab.manager.review.current.run)
+
+
+def _undo_key(tab: ReviewTab) -> str | None:
+    key = action_keys(tab.manager.data.class_names)["undo"].lower()
+    return key if key.isalnum() else None  # Streamlit knows no others
 
 
 @toast_errors

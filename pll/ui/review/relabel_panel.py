@@ -5,14 +5,18 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.relabel import ProposedLabels
 from pll.ui.format import count, plain
 from pll.ui.review.error_messages import toast_errors
+from pll.ui.review.payload import neighbour
 from pll.ui.review.review_tab import ReviewTab
 
-SHOWN = 200
+SHOWN = 50
 """Rows of the table."""
+TEXT = 300
+"""Characters of a text in the table."""
 FOCUS = "proposed"
 
 
@@ -32,7 +36,12 @@ def panel(tab: ReviewTab) -> None:
         f"From your decisions, Candid would change {count(len(proposed), 'label')} that nobody has looked at. "
         "Controls are kept out of it."
     )
-    st.dataframe(table(proposed), hide_index=True, alt="Labels that would change, the surest first")
+    st.dataframe(
+        table(proposed, tab.manager.data),
+        hide_index=True,
+        column_config={"picture": st.column_config.ImageColumn()},
+        alt="Labels that would change, the surest first",
+    )
     if len(proposed) > SHOWN:
         st.caption(f"The {SHOWN} surest of {len(proposed):,}.")
     with st.container(horizontal=True, gap="small"):
@@ -50,10 +59,17 @@ def panel(tab: ReviewTab) -> None:
     )
 
 
-def table(proposed: ProposedLabels) -> pd.DataFrame:
-    """The surest of them."""
+def table(proposed: ProposedLabels, data: PartialLabelDataset) -> pd.DataFrame:
+    """The surest of them, with their pictures or texts where the data has some."""
+    seen = [neighbour(data, int(row)) for row in proposed.rows[:SHOWN]]
+    examples: dict[str, list[str | None]] = {}
+    if any(one["picture"] for one in seen):
+        examples["picture"] = [one["picture"] for one in seen]
+    if data.texts is not None:
+        examples["text"] = [str(data.texts[row])[:TEXT] for row in proposed.rows[:SHOWN]]
     return pd.DataFrame(
-        {
+        examples
+        | {
             "id": proposed.labels.ids[proposed.rows[:SHOWN]].astype(object),
             "label now": proposed.before[:SHOWN],
             "proposed": proposed.after[:SHOWN],

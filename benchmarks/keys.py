@@ -3,8 +3,8 @@
     python -m benchmarks.keys                       digits, 200 keys
     python -m benchmarks.keys --data mnist          60,000 examples (PLL_DATA_PATH says where the files are)
 
-A linear run of a few epochs is trained, its review begun; then the keys of the first two candidates are pressed in turn, with a short look at
-each example.
+A linear run of a few epochs is trained, its review begun; then the keys of the first two candidates
+are pressed in turn, with a short look at each example.
 """
 
 from __future__ import annotations

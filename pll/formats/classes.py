@@ -87,7 +87,7 @@ def proposed_merges(counts: Mapping[str, int]) -> dict[str, str]:
         likely = [other for other in others if totals[key] <= RARE * totals[other] and _is_one_mistake(key, other)]
         if likely:
             stands_for[key] = max(likely, key=lambda other: (totals[other], other))
-    found = {}
+    found: dict[str, str] = {}
     for key, names in groups.items():
         last = key
         while stands_for[last] != last:  # each step leads to a class ten times as frequent

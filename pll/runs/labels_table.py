@@ -175,7 +175,7 @@ def predicted_frame(
         weights = np.where(totals[sets.rows] > 0, weights / np.maximum(totals[sets.rows], 1e-30), uniform)
     else:
         m, c = probabilities.shape
-        sets = CandidateSets(np.arange(m + 1) * c, np.tile(np.arange(c, dtype=np.int32), m), c, class_names)
+        sets = CandidateSets(np.arange(m + 1) * c, np.tile(np.arange(c, dtype=np.int32), m), c, tuple(class_names))
         weights = probabilities.ravel()
     return labels_frame(
         sets,

@@ -105,7 +105,8 @@ def load(folder: Path) -> list[Votes]:
     for name in ("crowd_dog", "crowd_product"):
         table = pd.read_csv(folder / "votes" / f"{name}.csv", dtype=str, keep_default_na=False)
         classes = sorted({*table["label"], *table["true_label"]})
-        said = Annotations.from_long(table["task"], table["annotator"], table["label"], class_names=classes)
+        task, annotator, label = (table[name].tolist() for name in ("task", "annotator", "label"))
+        said = Annotations.from_long(task, annotator, label, class_names=classes)
         truth = table.drop_duplicates("task").set_index("task")["true_label"].reindex(said.ids)
         y = np.array([classes.index(label) for label in truth], dtype=np.int64)
         found.append(answered(Votes(name, said, y, np.zeros((len(y), 0), dtype=np.float32))))
@@ -123,7 +124,7 @@ def stance(folder: Path) -> Votes:
     votes = np.array([[classes.index(label)] for label in table["Yhat (GPT4o)"]])
     scores = table[["confidence"]].to_numpy(dtype=np.float64)
     said = Annotations.from_votes(votes, classes, ["GPT-4o"], scores=scores)
-    texts = PartialLabelDataset(X=np.zeros((len(table), 0)), texts=as_column(table["text"].tolist()))
+    texts = PartialLabelDataset(X=np.zeros((len(table), 0), dtype=np.float32), texts=as_column(table["text"].tolist()))
     made = fitted("tfidf:100", texts)
     y = np.array([classes.index(label) for label in table["Y"]], dtype=np.int64)
     return Votes("stance", said, y, featurised(texts, made).X)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -52,7 +53,7 @@ def open_with(
 ) -> ReviewSession:
     """A review of the snapshot in this database, as one process would have it; no controls unless asked for."""
     wanted = Settings(**({"mix": 0.0, "guarantee": Guarantee(share=0.2, max_error=0.3)} | settings))  # type: ignore[arg-type]
-    more = {} if clock is None else {"clock": clock}
+    more: dict[str, Any] = {} if clock is None else {"clock": clock}
     return ReviewSession("review", given or snapshot(), Store(Database(url)), settings=wanted, load=load, **more)
 
 

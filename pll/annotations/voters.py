@@ -208,7 +208,8 @@ def _accuracy(T: Numbers, annotations: Annotations, shares: Numbers) -> Numbers:
         annotations.annotators, T[annotations.rows, annotations.labels], minlength=annotations.n_annotators
     )
     answers = np.bincount(annotations.annotators, shares, minlength=annotations.n_annotators)
-    return np.divide(hit, answers, out=np.full(len(hit), np.nan), where=answers > 0)
+    accuracy: Numbers = np.divide(hit, answers, out=np.full(len(hit), np.nan), where=answers > 0)
+    return accuracy
 
 
 def _levels(annotations: Annotations) -> Codes:

@@ -13,6 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import click
+from click.core import ParameterSource
 from tqdm import tqdm
 
 from pll import formats
@@ -34,7 +36,6 @@ from pll.cli.options import (
     source_like,
     source_told,
     with_voters,
-    without_features,
 )
 from pll.cli.progress import bar, load
 from pll.errors import UserError
@@ -75,6 +76,22 @@ def fit(options: FitOptions) -> int:
     return _fit(options, None)
 
 
+def _without_features(options: FitOptions) -> FitOptions:
+    """Return the options with the method dawid-skene where no method was asked for and votes are all there is."""
+    context = click.get_current_context(silent=True)
+    if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
+        return options
+    source = source_told(options)
+    if source.path is None:
+        return options
+    data = source.load()
+    bare = 0 in data.input_shape and data.texts is None and data.pictures is None and not data.categories
+    if not bare or data.annotations is None or data.annotations.anonymous:
+        return options
+    note(["There are votes but no features: the method is dawid-skene."])
+    return replace(options, method="dawid-skene")
+
+
 def _joined(options: FitOptions, place: Path) -> tuple[FitOptions, dict[str, str]]:
     """Return the options with DATA and votes in one file, and how answers were mapped to classes.
 
@@ -101,7 +118,7 @@ def _joined(options: FitOptions, place: Path) -> tuple[FitOptions, dict[str, str
 
 def _fit(options: FitOptions, answers: dict[str, str] | None) -> int:
     folder = RunFolder(Path(options.out))
-    options = without_features(options)
+    options = _without_features(options)
     config = _run_config(options)
     if options.resume and folder.exists() and not options.rule and not folder.config().source.rule:
         config = replace(config, source=replace(config.source, rule=""))  # begun before votes were settled by default

@@ -7,12 +7,10 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
-import click
 import numpy as np
 import numpy.typing as npt
-from click.core import ParameterSource
 
 from pll import formats
 from pll.catalog.sources import Source, source_of
@@ -30,9 +28,6 @@ SETTINGS = (
     "optimiser", "lr_decay", "lr_decay_every", "augment", "recipe",
 )  # fmt: skip
 """Options of the command line that are settings of a method."""
-
-
-F = TypeVar("F", bound="TrainingOptions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,22 +241,6 @@ def with_voters(source: Source, options: SetOptions) -> Source:
         return source  # the file's own sets are others than the union
     note([f"{source.name} holds votes of {said.n_annotators} voters; they are settled (--rule union only joins them)."])
     return replace(source, rule="voters")
-
-
-def without_features(options: F) -> F:
-    """Return the options with the method dawid-skene where no method was asked for and votes are all there is."""
-    context = click.get_current_context(silent=True)
-    if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
-        return options
-    source = source_told(options)
-    if source.path is None:
-        return options
-    data = source.load()
-    bare = 0 in data.input_shape and data.texts is None and data.pictures is None and not data.categories
-    if not bare or data.annotations is None or data.annotations.anonymous:
-        return options
-    note(["There are votes but no features: the method is dawid-skene."])
-    return replace(options, method="dawid-skene")
 
 
 def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | None = None) -> Source:

@@ -11,6 +11,7 @@ import csv
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 from pll.io import write_atomically
 
@@ -45,7 +46,7 @@ def neutralise(file: Path) -> int:
     if not count:
         return 0
     rows = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in _rows(file)]
-    quoting = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
+    quoting: Literal[0, 1] = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
 
     def write(part: Path) -> None:
         with part.open("w", encoding="utf-8", newline="") as stream:

@@ -240,16 +240,17 @@ def _table(path: Path, separator: str) -> Iterator[Answer]:
         table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
     key = next((name for name in ID_COLUMNS if name in table), None)
     ids = [str(k) for k in range(len(table))] if key is None else table[key].str.strip().tolist()
-    classes = [name for name in table if name.startswith("prob_")]
+    columns = [str(name) for name in table.columns]
+    classes = [name for name in columns if name.startswith("prob_")]
     if classes:
         with parsing("the columns prob_…", "they must be numbers"):
             shares = table[classes].replace("", "nan").to_numpy(dtype=np.float64)
         yield from _of_shares(shares, ids, [name.removeprefix("prob_") for name in classes], path.stem)
         return
     known = {key, *TRUTH_COLUMNS, *OTHER_COLUMNS}
-    models = [name for name in table if name not in known and not name.endswith(SCORE_ENDS)]
+    models = [name for name in columns if name not in known and not name.endswith(SCORE_ENDS)]
     if not models:
-        raise UserError(f"No column is a model's answers (columns: {listing(list(table))}).")
+        raise UserError(f"No column is a model's answers (columns: {listing(columns)}).")
     for model in models:
         scores = next((table[model + end] for end in SCORE_ENDS if model + end in table), None)
         for row, (name, text) in enumerate(zip(ids, table[model], strict=True)):

@@ -192,7 +192,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         *,
         truth: npt.ArrayLike | None = None,
         prior: npt.ArrayLike | None = None,
-        votes: npt.ArrayLike | None = None,
+        votes: npt.ArrayLike | Annotations | None = None,
     ) -> Self:
         """Learn from candidate sets or labels.
 

@@ -206,7 +206,7 @@ class LinearEstimator(ClassicalEstimator):
         """Return (n, c) softmax of the scores. They rank the classes; as probabilities they are not calibrated."""
         return torch.softmax(torch.from_numpy(self.predict_scores(X)), dim=1).numpy()
 
-    def module(self) -> nn.Module:
+    def module(self) -> nn.Module | None:
         self.check_fitted()
         return linear_module(self._scaling, self.coef_, self.intercept_)
 

@@ -170,7 +170,7 @@ def _out_of_fold(X: torch.Tensor, T: Numbers, seed: int, hook: Hook) -> Numbers:
         optimiser: Any = torch.optim.SGD(network.parameters(), lr=0.05, momentum=0.9, weight_decay=1e-3)
         for _ in range(EPOCHS):
             hook()
-            for rows in train[torch.randperm(len(train), generator=order)].split(256):
+            for rows in torch.split(train[torch.randperm(len(train), generator=order)], 256):
                 optimiser.zero_grad()
                 loss = nn.functional.cross_entropy(network(X[rows]), targets[rows])
                 torch.autograd.backward(loss)

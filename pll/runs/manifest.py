@@ -24,12 +24,14 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar
 
 from pll.errors import UserError
 from pll.io import PART, write_atomically
 
 MANIFEST_FILE, CONFIG_FILE, STATE_FILE = "manifest.json", "config.json", "state.json"
+T = TypeVar("T")
+
 VERSION = 1
 UNLISTED = (
     *(MANIFEST_FILE, "run.lock", "control.json", "comparison.json", "access.json", "deleted.json"),
@@ -381,21 +383,21 @@ def _own_check(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-class _Recent:
+class _Recent(Generic[T]):
     """The values used last, by key; shared by all threads."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._known: OrderedDict[str, Any] = OrderedDict()
+        self._known: OrderedDict[str, T] = OrderedDict()
         self._guard = threading.Lock()
 
-    def get(self, key: str) -> Any:
+    def get(self, key: str) -> T | None:
         with self._guard:
             if key in self._known:
                 self._known.move_to_end(key)
             return self._known.get(key)
 
-    def put(self, key: str, value: Any) -> None:
+    def put(self, key: str, value: T) -> None:
         with self._guard:
             self._known[key] = value
             self._known.move_to_end(key)
@@ -403,5 +405,5 @@ class _Recent:
                 self._known.popitem(last=False)
 
 
-_HASHES = _Recent(REMEMBERED)
-_LISTINGS = _Recent(500)
+_HASHES: _Recent[tuple[Any, str]] = _Recent(REMEMBERED)
+_LISTINGS: _Recent[tuple[Any, Listing | None]] = _Recent(500)

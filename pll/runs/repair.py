@@ -254,7 +254,8 @@ class _Repair:
 
     def _check_against_labels(self, weights: Weights) -> None:
         rows = pd.read_csv(self.folder.checked("labels.csv"), dtype=str, keep_default_na=False)
-        known = rows.set_index("id").reindex(pd.Index(self.parts.train.row_ids))  # without the rows that were held out
+        ids = pd.Index(self.parts.train.row_ids)
+        known = rows.set_index("id").reindex(ids)  # without the rows that were held out
         sharp = sharpness(weights, self.sets)
         labels = np.array(self.sets.class_names, dtype=object)[sharp.identified]
         apart = np.abs(sharp.confidence - known["confidence"].astype(float).to_numpy()).max(initial=0)

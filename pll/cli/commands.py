@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
@@ -44,6 +45,7 @@ from pll.features import featurised, load_features
 from pll.formats.classes import with_classes
 from pll.io import write_atomically
 from pll.methods import PartialLabelEstimator, get_method
+from pll.methods.input_range import RANGE, range_warnings
 from pll.methods.persistence import ModelCard, load_model, read_card
 from pll.runs import repair, runner
 from pll.runs.config import RunConfig
@@ -286,7 +288,11 @@ def predict(run: str, data_name: str, column: Sequence[str], out: str, *, spread
     made = load_features(folder.path)
     if made is not None:
         data = featurised(data, made)
-    probabilities = estimator.predict_proba(_features_for(card, data, run))
+    X = _features_for(card, data, run)
+    if RANGE in card.extra:  # not in models of earlier versions
+        with suppress(KeyError, TypeError, ValueError):  # edited by hand: the predictions are still right
+            note(range_warnings(X, card.extra[RANGE], card.feature_names))
+    probabilities = estimator.predict_proba(X)
     top = probabilities.argmax(axis=1)
     frame = pd.DataFrame(
         {

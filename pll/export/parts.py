@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pll.errors import UserError
 from pll.export.audit import write_audit_csv, write_audit_jsonl
+from pll.export.check import CHECK_FILE, CHECK_PROGRAM, write_check, write_check_program
 from pll.export.programs import NotExportable, why_no_onnx, why_no_program, write_onnx, write_torch_program
 from pll.export.source import ExportSource
 from pll.export.spreadsheet import neutralise
@@ -16,6 +17,7 @@ from pll.features import save_features
 from pll.features.serialization import ARRAYS_FILE as FEATURES_ARRAYS
 from pll.features.serialization import CARD_FILE as FEATURES_CARD
 from pll.io import write_atomically, write_text
+from pll.methods.input_range import RANGE
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
 from pll.runs.labels_table import write_calibrated, write_jsonl, write_label_weights, write_labels, write_parquet
 
@@ -123,6 +125,14 @@ def _has_feature_arrays(source: ExportSource) -> bool:
     return source.features is not None and bool(source.features.state()[1])
 
 
+def _has_examples(source: ExportSource) -> bool:
+    return source.X is not None and len(source.X) > 0
+
+
+def _can_be_checked(source: ExportSource) -> bool:
+    return _has_examples(source) and why_no_program(source) is None
+
+
 def _replay(source: ExportSource, path: Path) -> None:
     if source.replay is None:
         raise NotExportable(_why_no_replay(source) or "")
@@ -145,6 +155,7 @@ def card_of(source: ExportSource) -> ModelCard:
         method=source.method,
         input_shape=source.input_shape,
         feature_names=source.feature_names,
+        extra=None if source.inputs is None else {RANGE: source.inputs},
     )
 
 
@@ -246,6 +257,22 @@ EXPORTS: dict[str, Exporter] = {
         "application/octet-stream",
         write_onnx,
         why_no_onnx,
+    ),
+    "check": Exporter(
+        "Check example (NumPy)",
+        "A few inputs of the training data with the probabilities they give, and the range of all inputs.",
+        CHECK_FILE,
+        "application/zip",
+        write_check,
+        applies=_has_examples,
+    ),
+    "check-program": Exporter(
+        "Check of the model (Python)",
+        "Compares the programs with the check example, and says where features of your own have another scale.",
+        CHECK_PROGRAM,
+        "text/x-python",
+        write_check_program,
+        applies=_can_be_checked,
     ),
     "replay": Exporter(
         "Replay of the run (HTML)",

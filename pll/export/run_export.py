@@ -59,6 +59,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         health=Health.from_json(state.get("health")),
         held=parts.held,
         order=parts.order,
+        X=train.X,
     )
 
 

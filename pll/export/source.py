@@ -17,6 +17,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.features import Featuriser
 from pll.methods import PartialLabelEstimator
+from pll.methods.input_range import input_range
 from pll.review.calibration import Calibration
 from pll.runs.labels_table import (
     Decision,
@@ -56,6 +57,7 @@ class ExportSource:
         held: rows of the data that were not learnt from, whose labels are predicted; None where there are none.
         order: ids of all rows of the data, in its order, where some were held out.
         spreadsheet_safe: neutralise cells of CSV files that spreadsheets would execute.
+        X: (n, …) features that it was fitted on, for the check example; None where they are not at hand.
     """
 
     estimator: PartialLabelEstimator
@@ -80,6 +82,12 @@ class ExportSource:
     held: PartialLabelDataset | None = None
     order: tuple[str, ...] = ()
     spreadsheet_safe: bool = False
+    X: npt.NDArray[np.float32] | None = None
+
+    @cached_property
+    def inputs(self) -> dict[str, Any] | None:
+        """The range of the features (`pll.methods.input_range`); None where they are not at hand."""
+        return None if self.X is None else input_range(self.X)
 
     @cached_property
     def learnt(self) -> pd.DataFrame:

@@ -28,6 +28,7 @@ from pll.formats.classes import with_classes
 from pll.io import Progress, check_free_space, remove_parts
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.deep import DeepEstimator
+from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, State
@@ -310,6 +311,7 @@ class _Fitting:
             method=self.config.method,
             input_shape=train.input_shape,
             feature_names=train.feature_names,
+            extra={RANGE: input_range(train.X)},
         )
         if self.parts.featuriser is not None:
             save_features(self.parts.featuriser, self.folder.path)

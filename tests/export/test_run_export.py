@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
@@ -121,3 +123,36 @@ def test_an_exported_folder_predicts_as_the_run_does(tmp_path: Path, sample: str
     assert told.count(f"features as features.json makes them of {reads} (see there)") == (3 if reads else 0)
     with zipfile.ZipFile(result.zip_path) as archive:
         assert archive.namelist() == names
+
+
+def test_the_check_program_agrees_and_notices_another_scale(folder: RunFolder, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    export_run(folder, out)
+    X = runner.load_parts(folder.config()).train.X
+    np.save(out / "same.npy", X)
+    np.save(out / "smaller.npy", X / 16)
+    np.save(out / "larger.npy", X * 16)
+
+    def check(*given: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "check.py", *given]
+        return subprocess.run(command, cwd=out, capture_output=True, text=True, timeout=120, check=False)
+
+    assert check().returncode == check("same.npy").returncode == 0
+    assert check("smaller.npy").returncode == check("larger.npy").returncode == 1
+    (out / "model.pt2").unlink()  # PyTorch takes seconds to start
+    arrays = dict(np.load(out / "check.npz"))
+    np.savez(out / "check.npz", **(arrays | {"probabilities": arrays["probabilities"][:, ::-1]}))
+    assert check().returncode == 1
+
+
+def test_predict_warns_about_another_scale(
+    folder: RunFolder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    train = runner.load_parts(folder.config()).train
+    data = {"X": train.X, "candidates": train.sets().mask()}
+    np.savez(tmp_path / "same.npz", **data)
+    np.savez(tmp_path / "larger.npz", **(data | {"X": train.X * 16}))
+    for name, warned in (("same", False), ("larger", True)):
+        given, out = str(tmp_path / f"{name}.npz"), str(tmp_path / f"{name}.csv")
+        assert main(["predict", str(folder.path), given, "--out", out]) == 0
+        assert ("training" in capsys.readouterr().err) == warned

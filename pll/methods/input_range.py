@@ -1,0 +1,120 @@
+"""Ranges of the features that a model was trained on, and a warning about others: a wrong scale gives no error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+RANGE = "inputs"
+"""Under this name in the `extra` of `model.json`."""
+
+MOST_COLUMNS = 256
+"""Columns up to which a table has a range each; pictures, and wider tables, have one range over all features."""
+
+FEW = 20
+"""Rows of a table from which on its spread is compared too."""
+
+_ROWS_AT_ONCE = 1024
+"""Rows that are converted to float64 at once."""
+
+
+def input_range(X: npt.NDArray[np.float32]) -> dict[str, Any]:
+    """Return what the features of training look like, as plain values.
+
+    Args:
+        X: (n, …) float32, NaN where a value is missing.
+
+    Returns:
+        `shape` of one example, `dtype`, `each` (whether the rest is a list with a value for every column), `minimum`,
+        `maximum`, `deviation` (the standard deviation). Columns without any value have 0 everywhere.
+
+    >>> known = input_range(np.array([[0, 5], [16, 7]], dtype=np.float32))
+    >>> known["minimum"], known["maximum"], known["deviation"]
+    ([0.0, 5.0], [16.0, 7.0], [8.0, 1.0])
+    """
+    each = X.ndim == 2 and X.shape[1] <= MOST_COLUMNS
+    low, high, deviation = _spread(X, each)
+    as_plain = (lambda values: values.tolist()) if each else (lambda values: float(values[0]))
+    return {
+        "shape": [int(size) for size in X.shape[1:]],
+        "dtype": str(X.dtype),
+        "each": each,
+        "minimum": as_plain(low),
+        "maximum": as_plain(high),
+        "deviation": as_plain(deviation),
+    }
+
+
+def range_warnings(X: npt.NDArray[np.float32], known: Mapping[str, Any], names: tuple[str, ...] = ()) -> list[str]:
+    """Return warnings about features that are on another scale than those of training.
+
+    A value is far outside where it is beyond the training range by more than the width of that range. The scale is
+    too small where the variances are, on average, less than a sixteenth of those of training (a quarter in standard
+    deviations); of a table this is asked from 20 rows on.
+
+    Args:
+        X: (n, …) float32, of the shape of training.
+        known: of `input_range`.
+        names: of the columns, where they have some.
+
+    >>> known = input_range(np.arange(64, dtype=np.float32).reshape(32, 2))
+    >>> range_warnings(np.array([[3, 4]], dtype=np.float32), known)
+    []
+    >>> len(range_warnings(np.array([[3, 900]], dtype=np.float32), known))
+    1
+    """
+    if not len(X):
+        return []
+    each = bool(known["each"])
+    low, high, deviation = _spread(X, each)
+    least, most, usual = (np.atleast_1d(np.array(known[key], float)) for key in ("minimum", "maximum", "deviation"))
+    width, varied = most - least, usual > 0
+    found = []
+    far = np.flatnonzero(varied & ((low < least - width) | (high > most + width)))
+    if len(far):
+        k = int(far[0])
+        span = f"{low[k]:g} to {high[k]:g}, in training from {least[k]:g} to {most[k]:g}"
+        if each:
+            name = repr(names[k]) if names else f"column {k + 1}"
+            found.append(
+                f"{len(far):,} of {len(low):,} columns hold values far outside those of training: "
+                f"{name} goes from {span}."
+            )
+        else:
+            found.append(f"Some values are far outside those of training: they go from {span}.")
+    elif varied.any() and (not each or len(X) >= FEW):
+        ratio = float(np.sqrt(np.mean((deviation[varied] / usual[varied]) ** 2)))
+        if ratio < 1 / 4:
+            found.append(
+                f"The values vary {ratio:.2g} times as much as in training (all of them: {low.min():g} to "
+                f"{high.max():g}, in training {least.min():g} to {most.max():g}). Is their scale another one?"
+            )
+    return found
+
+
+def _spread(X: npt.NDArray[np.float32], each: bool) -> tuple[npt.NDArray[np.float64], ...]:
+    """Return minimum, maximum and standard deviation, of every column or (1,) over all; 0 where there is no value."""
+    parts = [X[at : at + _ROWS_AT_ONCE] for at in range(0, len(X), _ROWS_AT_ONCE)]
+    columns = X.shape[1] if each else 1
+    low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
+    total, squares, count = (np.zeros(columns) for _ in range(3))
+    for part in parts:
+        values, there = _columns(part, columns)
+        count += there.sum(axis=0)
+        total += np.where(there, values, 0).sum(axis=0)
+        low = np.minimum(low, np.where(there, values, np.inf).min(axis=0, initial=np.inf))
+        high = np.maximum(high, np.where(there, values, -np.inf).max(axis=0, initial=-np.inf))
+    mean = total / np.maximum(count, 1)
+    for part in parts:
+        values, there = _columns(part, columns)
+        squares += (np.where(there, values - mean, 0) ** 2).sum(axis=0)
+    return np.where(count, low, 0), np.where(count, high, 0), np.sqrt(squares / np.maximum(count, 1))
+
+
+def _columns(part: npt.NDArray[np.float32], columns: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    values = part.reshape(-1, columns).astype(np.float64)
+    there = np.isfinite(values)
+    return np.where(there, values, 0), there

@@ -35,6 +35,8 @@ def offer(run: Run) -> None:
     held = 0 if source.held is None else len(source.held)
     predicted = f", {held:,} of them predicted (held out from training)" if held else ""
     st.markdown(f"**{plain(source.name)}** — {count(n, 'label')}{predicted}, {percent(share)} {of_what}")
+    if source.review_summary:
+        st.caption(source.review_summary)
     health_notice.show(source.health)
     st.dataframe(
         without_none(preview(source, rows=PREVIEWED)),

@@ -102,6 +102,23 @@ class ExportSource:
         predicted = predicted_frame(self.estimator, self.held, self.candidates.class_names)
         return label_table(self.learnt, self.candidates, predicted, self.held.candidates, self.order)
 
+    @cached_property
+    def review_summary(self) -> str | None:
+        """What people decided, in a sentence; None where nobody has decided anything."""
+        if not self.decisions:
+            return None
+        rows = np.array(sorted(self.decisions), dtype=np.int64)
+        weights = self.label_weights[self.candidates.positions(rows)]
+        proposed = labels_frame(self.candidates.take(rows), weights, self.ids[rows])["identified_label"].tolist()
+        decided = [self.decisions[row].label for row in rows.tolist()]
+        kept = sum(a == b for a, b in zip(proposed, decided, strict=True))
+        none, people = decided.count(None), len({made.reviewer for made in self.decisions.values()})
+        return (
+            f"Review: {len(rows):,} of {len(self.ids):,} examples decided by {people:,} "
+            f"{'person' if people == 1 else 'people'}; the proposed label was kept in {kept:,}, another one given in "
+            f"{len(rows) - kept - none:,}, none of the candidates was right in {none:,}."
+        )
+
     @property
     def frame(self) -> pd.DataFrame:
         """The table of labels, all rows."""

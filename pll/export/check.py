@@ -28,11 +28,13 @@ def write_check(source: ExportSource, path: Path) -> None:
         features=features,
         probabilities=source.estimator.predict_proba(features).astype(np.float32),
         class_names=np.array(source.estimator.class_names_),
-        **{name: np.array(known[name]) for name in ("minimum", "maximum", "deviation")},
+        minimum=np.array(known["minimum"]),
+        maximum=np.array(known["maximum"]),
+        deviation=np.array(known["deviation"]),
     )
     write_atomically(path, lambda temporary: temporary.write_bytes(packed.getvalue()))
 
 
 def write_check_program(source: ExportSource, path: Path) -> None:
     """Write the program, which needs NumPy and either PyTorch or an ONNX runtime, not Candid."""
-    write_text(path, (Path(__file__).parent / "templates" / CHECK_PROGRAM).read_text(encoding="utf-8"))
+    write_text(path, (Path(__file__).parent / "templates" / f"{CHECK_PROGRAM}.txt").read_text(encoding="utf-8"))

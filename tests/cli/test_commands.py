@@ -841,7 +841,7 @@ def test_a_misspelt_word_gets_a_suggestion(run: Run, line: str, meant: str) -> N
     run(*shlex.split(line)).refuses("Did you mean", meant)
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("fit", "--epohcs"), ("fti",)])
+@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("export", "--uot"), ("fti",)])
 def test_what_needs_no_array_imports_none_of_that(arguments: tuple[str, ...]) -> None:
     heavy = {"torch", "numpy", "pandas", "streamlit"}
     code = (

@@ -171,6 +171,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 1440, "height": 1000})
         wire = Wire(page)
         page.goto(f"{server.url}/train?{LINK.format(data=options.data)}")
+        page.get_by_role("button", name="Start", exact=True).click(timeout=PATIENCE)
         page.get_by_text("Training: epoch").wait_for(timeout=PATIENCE)
         page.locator(".plot canvas").first.wait_for(timeout=PATIENCE)
         opened = len(wire.refreshes)

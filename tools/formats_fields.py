@@ -56,6 +56,7 @@ FIELDS: dict[str, Rows] = {
         ("`candidates`", "(n, c) true/false; or `indptr`, `indices` (and `n_classes`): sparse rows"),
         ("`y`", "(n,) true labels as class numbers, −1 where not known"),
         ("`prior`", "(nnz,) or (n, c) numbers, at least 0: prior of the candidates; label weights start from it and are prior × softmax on each set"),
+        ("`votes`, `voters`, `vote_scores`", "(n, m) class numbers, −1 for no answer; (m,) names of the voters; (n, m) how sure each was, optional: the candidates are made of them"),
         ("`class_names`, `ids`, `feature_names`", "text, by default numbers from 0"),
         ("`is_test` (or `split`)", "(n,) the test part"),
         ("`images`", "(n, H, W) or (n, H, W, 3) uint8: what a person is shown"),

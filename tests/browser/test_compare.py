@@ -24,6 +24,7 @@ def begun(app: str, new_page: Any) -> Callable[..., Any]:
     def open_link(**settings: object) -> Any:
         page = new_page(viewport={"width": 1280, "height": 1400})
         page.goto(f"{app}/{LINK}&" + "&".join(f"{name}={value}" for name, value in settings.items()))
+        page.get_by_role("button", name="Start", exact=True).click()
         page.get_by_text(f"Paused after epoch 0 of {settings['epochs']}.").wait_for()
         return page
 

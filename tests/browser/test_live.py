@@ -19,6 +19,7 @@ def paused(app: str, new_page: Any) -> Any:
     """A page with a run of the digits, paused before its first epoch."""
     page = new_page(viewport={"width": 1280, "height": 1400})
     page.goto(f"{app}/{LINK}")
+    page.get_by_role("button", name="Start", exact=True).click()
     page.get_by_text("Paused after epoch 0 of 100.").wait_for()
     return page
 

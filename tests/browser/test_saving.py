@@ -19,6 +19,7 @@ LINK = "train?link=1&data=iris&flip=binomial&q=0.3&seed=0&method=proden&epochs=5
 def page(app: str, new_page: Any) -> Any:
     opened = new_page(viewport={"width": 1280, "height": 1400})
     opened.goto(f"{app}/{LINK}")
+    opened.get_by_role("button", name="Start", exact=True).click()
     opened.get_by_text("Finished: 5 epochs.").wait_for()
     opened.locator(".plot .when").filter(has_text=re.compile("^Epoch 5$")).nth(1).wait_for()
     return opened

@@ -133,22 +133,22 @@ def test_exports_carry_them(runs: RunRegistry, tmp_path: Path) -> None:
     proposed = relabelled(manager)  # before the first answer
     source = export_source(run.folder)
     assert (
-        source.frame["identified_label"].tolist()
+        source.learnt["identified_label"].tolist()
         == proposed.labels.labels.tolist()
-        != own.frame["identified_label"].tolist()
+        != own.learnt["identified_label"].tolist()
     )
     decide(manager, 10)
     source = export_source(run.folder)
     assert np.array_equal(source.label_weights, proposed.labels.weights)
-    assert np.array_equal(source.frame["confidence"].to_numpy(np.float32), proposed.labels.sharp.confidence)
-    decided = source.frame["source"] == "human"
+    assert np.array_equal(source.learnt["confidence"].to_numpy(np.float32), proposed.labels.sharp.confidence)
+    decided = source.learnt["source"] == "human"
     assert decided.sum() == 10
-    assert source.frame["identified_label"][~decided].tolist() == proposed.labels.labels[~decided].tolist()
+    assert source.learnt["identified_label"][~decided].tolist() == proposed.labels.labels[~decided].tolist()
     convert(str(run.folder.path), "csv", tmp_path / "out.csv", tell=lambda notes: None)
     table = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
     assert set(source.frame["identified_label"]) == set(table["identified_label"]) - {""}
     given_back = dict(zip(table["id"], table["identified_label"], strict=True))
-    assert [given_back[name] for name in source.ids.tolist()] == source.frame["identified_label"].tolist()
+    assert [given_back[name] for name in source.ids.tolist()] == source.learnt["identified_label"].tolist()
     assert "taken over in the review" in readme(source, [], []) and "taken over" not in readme(own, [], [])
     assert archive_data(source)
     close(manager.review)

@@ -259,12 +259,17 @@ def test_a_whole_schedule_of_the_learning_rate_is_not_begun_again(tmp_path: Path
 def test_which_methods_can_go_on() -> None:
     able = {name for name in METHODS if can_warm_start(name)}
     assert able == {
-        *("proden", "proden-itera", "proden-sudden", "proden-naive", "pn-oracle", "pn-decomp", "d2cnn", "ga")
+        *("proden", "proden-itera", "proden-sudden", "proden-naive", "pn-oracle", "pn-decomp", "d2cnn", "ga"),
+        *("cc", "rc", "lws", "cavl", "pop", "cr-dpll"),
     }
 
 
 @pytest.mark.parametrize(
-    "method", ["proden", "proden-itera", "proden-sudden", "proden-naive", "pn-decomp", "d2cnn", "ga"]
+    "method",
+    [
+        *("proden", "proden-itera", "proden-sudden", "proden-naive", "pn-decomp", "d2cnn", "ga"),
+        *("cc", "rc", "lws", "cavl", "pop", "cr-dpll"),
+    ],
 )
 def test_every_one_of_them_starts_where_the_model_stood(method: str) -> None:
     rng = np.random.default_rng(0)

@@ -420,7 +420,7 @@ def test_even_a_full_disk_is_said(registry: RunRegistry, data: Path, monkeypatch
     ended(run)
     snapshot = run.snapshot()
     assert snapshot.state == "failed"
-    assert snapshot.error is not None and "No space left" in snapshot.error
+    assert snapshot.error is not None and "disk is full" in snapshot.error
     assert not run.folder.is_locked()
 
 

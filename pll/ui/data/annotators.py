@@ -43,12 +43,16 @@ def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
     if said is None:
         return Offer(Choice(source))
     names = [name for name in RULE_TITLES if _is_possible(name, data, said)]
+    # As in the shell: votes of a file without sets of its own are settled; a dataset of the catalogue stays as it is.
+    settled = "voters" in names and OWN not in names and source.path is not None
+    default = "voters" if settled else OWN if OWN in names else "union"
     left, right = st.columns([2, 1], gap="medium")
     with left:
         how = st.selectbox(
             "Candidates are",
             names,
-            format_func=lambda name: RULE_TITLES[name] + " · recommended" * (name == "voters"),
+            index=names.index(default),
+            format_func=lambda name: RULE_TITLES[name] + " · recommended" * (name == "voters" == default),
             key=f"rule_how-{source.name}",
             persist_state="session",
         )

@@ -54,12 +54,14 @@ def follow(run: Run) -> None:
         return
     with st.container(gap="xsmall"):
         run_controls.heading(run, snapshot, partial(sharing.popover, run, snapshot))
-        for note in snapshot.notes:
-            st.caption(f":material/info: {plain(note)}")
+        with st.container(gap="xsmall"):  # these two are always there: pictures that change places are made anew
+            for note in snapshot.notes:
+                st.caption(f":material/info: {plain(note)}")
         run_controls.bar(run, snapshot.state)
-        if snapshot.error:
-            st.error(plain(snapshot.error), icon=":material/error:")
-        health_notice.show(snapshot.health)
+        with st.container(gap="xsmall"):
+            if snapshot.error:
+                st.error(plain(snapshot.error), icon=":material/error:")
+            health_notice.show(snapshot.health)
         live.watch(run, snapshot.state)
         links.end_of_lesson(run_view(run))
     run_controls.begin(run)

@@ -69,6 +69,8 @@ def test_a_preset_says_what_is_missing(open_page: Any, monkeypatch: pytest.Monke
     monkeypatch.delenv("PLL_DATA_PATH", raising=False)
     page = open_page("experiments")
     page.selectbox(key="experiment-preset").set_value("real-world").run()
+    assert "lost.mat" in said(page)
+    page.button_group(key="experiment-datasets-real-world").set_value([]).run()
     assert "Choose at least one dataset" in said(page) and button(page, "Start").disabled
     page.button_group(key="experiment-datasets-real-world").set_value(["lost"]).run()
     assert "lost.mat" in said(page)

@@ -47,7 +47,7 @@ def _with_choices(found: Experiment, name: str) -> Experiment:
         "Datasets",
         every,
         selection_mode="multi",
-        default=here,
+        default=here or every,
         format_func=lambda dataset: catalog.find(dataset).title + ("" if dataset in here else " (not here)"),
         key=f"experiment-datasets-{name}",
     )

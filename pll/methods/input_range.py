@@ -29,7 +29,8 @@ def input_range(X: npt.NDArray[np.float32]) -> dict[str, Any]:
 
     Returns:
         `shape` of one example, `dtype`, `each` (whether the rest is a list with a value for every column), `minimum`,
-        `maximum`, `deviation` (the standard deviation). Columns without any value have 0 everywhere.
+        `maximum`, `deviation` (the standard deviation). Columns without any value have 0 everywhere; where there are no
+        columns (votes alone), the lists are empty.
 
     >>> known = input_range(np.array([[0, 5], [16, 7]], dtype=np.float32))
     >>> known["minimum"], known["maximum"], known["deviation"]
@@ -99,6 +100,8 @@ def _spread(X: npt.NDArray[np.float32], each: bool) -> tuple[npt.NDArray[np.floa
     """Return minimum, maximum and standard deviation, of every column or (1,) over all; 0 where there is no value."""
     parts = [X[at : at + _ROWS_AT_ONCE] for at in range(0, len(X), _ROWS_AT_ONCE)]
     columns = X.shape[1] if each else 1
+    if each and not columns:
+        return np.zeros(0), np.zeros(0), np.zeros(0)
     low, high = np.full(columns, np.inf), np.full(columns, -np.inf)
     total, squares, count = (np.zeros(columns) for _ in range(3))
     for part in parts:

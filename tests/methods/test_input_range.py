@@ -23,3 +23,10 @@ def test_constant_and_rare_columns_do_not_warn() -> None:
     assert range_warnings(X[:30], input_range(X)) == []
     X[:, 3] = np.nan
     assert range_warnings(X[:1], input_range(X)) == []
+
+
+def test_no_columns_have_an_empty_range() -> None:
+    X = np.zeros((5, 0), np.float32)  # votes alone
+    known = input_range(X)
+    assert (known["shape"], known["minimum"], known["deviation"]) == ([0], [], [])
+    assert range_warnings(X, known) == []

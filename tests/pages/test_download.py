@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pll.ui import background
+from pll.ui.format import plain
 from tests.catalog.helpers import TOY, Server, toy_in_catalogue
 from tests.pages.test_shared_data import figures, until_read
 
@@ -87,7 +88,8 @@ def test_without_a_network_the_file_works_from_where_it_is_put(open_page: Any, s
         assert job.wait(20)
         page = page.run()
     place = tmp_path / "data" / "toy"
-    assert f"put toy.data (from {server.url}/toy.data" in page.error[0].value and str(place) in page.error[0].value
+    assert plain(f"put toy.data (from {server.url}/toy.data") in page.error[0].value
+    assert str(place) in page.error[0].value
     place.mkdir(parents=True, exist_ok=True)
     (place / "toy.data").write_bytes(b"something else")
     page = page.run()

@@ -11,7 +11,7 @@ from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.format import plain
-from pll.ui.home import run_list
+from pll.ui.home import demo, run_list
 from pll.ui.routes import PAGES, go
 from pll.ui.train import run_controls
 
@@ -68,15 +68,20 @@ DOORS = (
 
 
 def hero() -> None:
-    """One sentence and one button."""
-    st.title("Labels that are ambiguous, settled.")
-    st.markdown(
-        "Give Candid examples that may be *this or that or that*. It finds the one true label of each, shows you how, "
-        "and says how sure it is."
-    )
-    if st.button("Watch it work", type="primary", icon=":material/play_arrow:"):
-        start_demo()
-    st.caption("1,797 handwritten digits, each with about seven possible labels of ten. Takes about 20 seconds.")
+    """What it does in a sentence, one button, and beside them a recorded run of the demo."""
+    words, picture = st.columns([5, 4], gap="large", vertical_alignment="center")
+    with words:
+        st.title("Labels that are ambiguous, settled.")
+        st.markdown(
+            "Give Candid examples that may be *this or that or that*. It finds the one true label of each, shows you "
+            "how, and says how sure it is."
+        )
+        if st.button("Watch it work", type="primary", icon=":material/play_arrow:"):
+            start_demo()
+        st.caption("1,797 handwritten digits, each with about seven possible labels of ten. Takes about 20 seconds.")
+    with picture:
+        demo.replay()
+        st.caption("Every dot is a digit, its colour the true label. It moves to the label that Candid gives it.")
 
 
 def start_demo() -> None:
@@ -101,10 +106,14 @@ def doors() -> None:
         with cells.cell(), st.container(border=True, height="stretch"):
             st.markdown(f"**{door.title}**")
             st.caption(door.about)
-            if st.button(door.button, icon=f":material/{door.icon}:"):
-                if door.way is not None:
-                    upload.begin_with(door.way)
-                go(door.page)
+            with st.container(horizontal=True, gap="small"):
+                if st.button(door.button, icon=f":material/{door.icon}:"):
+                    if door.way is not None:
+                        upload.begin_with(door.way)
+                    go(door.page)
+                if door.way == upload.UPLOAD and st.button("Try a sample", type="tertiary"):
+                    upload.open_sample(upload.SAMPLE)
+                    go(door.page)
 
 
 hero()

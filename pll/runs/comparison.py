@@ -26,6 +26,7 @@ from pll.methods.advice import advise
 from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
+from pll.runs.folder import checked_name
 from pll.runs.run import Run
 from pll.runs.runner import new_estimator
 from pll.runs.snapshots import ComparisonSnapshot, joint_state
@@ -197,6 +198,19 @@ class Comparison(Worker):
         """Display name."""
         first = self.runs[0].config
         return self.lanes.name or first.name or first.source.name
+
+    def rename(self, name: str) -> None:
+        """Give the comparison another display name; its runs keep theirs.
+
+        Raises:
+            UserError: the name is empty, too long or of several lines, or it cannot be written.
+        """
+        lanes = replace(self.lanes, name=checked_name(name))
+        try:
+            lanes.write(self.folder)
+        except OSError as error:
+            raise UserError(f"Cannot write to {self.folder}: {error.strerror or error}.") from error
+        self.lanes = lanes
 
     def snapshot(self) -> ComparisonSnapshot:
         """Return the current state of all lanes."""

@@ -10,6 +10,7 @@ labels.csv  model.safetensors  model.json        the result
 source/          a copy of the data file (up to 100 MB); source-test/ of the test file
 log.txt          events with their time, and the full trace of an error
 manifest.json    checksums of all these (pll.runs.manifest)
+name.json        another display name, where the run was renamed
 run.lock         held by the process that is at work on it; released when that process dies
 """
 
@@ -44,6 +45,7 @@ State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted
 ENDED: tuple[State, ...] = ("stopped", "failed", "finished")
 """States in which nothing is written any more, until the run is resumed."""
 
+NAME_FILE, MOST_NAME = "name.json", 200
 GLANCE = 0.5
 """Seconds to wait for the lock, which `is_locked` of another process may hold for a moment."""
 
@@ -116,9 +118,29 @@ class RunFolder:
         test = config.test
         return replace(
             config,
+            name=self._other_name() or config.name,
             source=config.source.found_in(self._sources),
             test=None if test is None else test.found_in(self._test_sources),
         )
+
+    def rename(self, name: str) -> None:
+        """Give the run another display name.
+
+        config.json stays as it is, since reviews know the run by its content.
+
+        Raises:
+            UserError: see `checked_name`; the disk is full.
+        """
+        try:
+            write_json(self.path / NAME_FILE, {"name": checked_name(name)})
+        except OSError as error:
+            raise UserError(f"Cannot write to the run folder {self.path}: {error.strerror or error}.") from error
+
+    def _other_name(self) -> str:
+        """The name it was given later; "" where there is none, or where it cannot be read."""
+        with suppress(OSError, ValueError, TypeError, KeyError, RecursionError):
+            return str(json.loads((self.path / NAME_FILE).read_text(encoding="utf-8"))["name"])
+        return ""
 
     @property
     def _sources(self) -> Path:
@@ -327,6 +349,21 @@ class RunFolder:
         stamp = datetime.now(UTC).isoformat(timespec="seconds")
         with (self.path / "log.txt").open("a", encoding="utf-8") as stream:
             stream.write(f"{stamp} {message}\n")
+
+
+def checked_name(name: str) -> str:
+    """Return a display name without spaces around it.
+
+    Raises:
+        UserError: it is empty, too long, or holds control characters.
+
+    >>> checked_name("  second try ")
+    'second try'
+    """
+    name = name.strip()
+    if not 0 < len(name) <= MOST_NAME or not name.isprintable():
+        raise UserError(f"A name has 1 to {MOST_NAME} characters in one line.")
+    return name
 
 
 def check_has_result(folder: RunFolder) -> None:

@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 VERSION = 1
 UNLISTED = (
-    *(MANIFEST_FILE, "run.lock", "control.json", "comparison.json", "access.json", "deleted.json"),
+    *(MANIFEST_FILE, "run.lock", "control.json", "comparison.json", "access.json", "name.json", "deleted.json"),
     *("review/*", f"*{PART}*"),
 )
 """Not results of the run; the files in review/ are named by their checksums."""

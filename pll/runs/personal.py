@@ -121,6 +121,12 @@ class PersonalRegistry:
         self._all.delete(run_id, by=self._id)
         log_event("run deleted", by=self._id, run=run_id)
 
+    def rename(self, worker: Run | Comparison, name: str) -> None:
+        """Give a run or comparison another display name."""
+        self.require(worker, "owner")
+        worker.rename(name)
+        log_event("renamed", by=self._id, run=worker.id)
+
     # ---- comparisons ---------------------------------------------------------------------------------------------
 
     def compare(self, configs: Sequence[RunConfig], *, name: str = "", paused: bool = False) -> Comparison:

@@ -48,6 +48,16 @@ class Run(Worker):
         """The config that the run was started with."""
         return self.folder.config()
 
+    def rename(self, name: str) -> None:
+        """Give the run another display name.
+
+        Raises:
+            UserError: the name is empty, too long or of several lines, or it cannot be written.
+        """
+        self.folder.rename(name)
+        for known in (self, *self._lanes):
+            vars(known).pop("config", None)  # it is read again
+
     def while_paused(self, look: Callable[[PartialLabelEstimator], T]) -> T | None:
         """Call `look` with the estimator while the run is paused and return its result; None where it is not."""
         with self._guard:  # without it the thread cannot leave its pause

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, tzinfo
 
 import pandas as pd
 
@@ -87,6 +88,25 @@ def count(number: int, one: str, many: str | None = None) -> str:
     ('1 class', '1,797 examples')
     """
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def format_when(stamp: str, zone: tzinfo) -> str:
+    """A moment as day and time of day; "" where it is not known.
+
+    Args:
+        stamp: ISO 8601, in UTC where it names no zone.
+        zone: of whoever reads it.
+
+    >>> from datetime import timedelta, timezone
+    >>> format_when("2026-11-22T23:05:00+00:00", timezone(timedelta(hours=1)))
+    '23 Nov 2026, 00:05'
+    """
+    try:
+        moment = datetime.fromisoformat(stamp)
+    except ValueError:
+        return ""
+    moment = moment.replace(tzinfo=moment.tzinfo or UTC).astimezone(zone)
+    return f"{moment.day} {moment:%b %Y, %H:%M}"
 
 
 def format_shape(shape: Sequence[int]) -> str:

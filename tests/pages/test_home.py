@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from base64 import b64decode
+from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
 import pytest
 
 from pll.catalog.sources import Source
@@ -12,22 +15,32 @@ from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
 from pll.runs.comparison import lane_configs
 from pll.runs.config import RunConfig
+from pll.runs.folder import check_has_result
+from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
+from pll.ui.home import demo
 from pll.ui.review import service
 from pll.ui.routes import PAGES
 from tests.faults.damage import Case, damaged
-from tests.page_helpers import begun, button, said
+from tests.page_helpers import IRIS, begun, button, figures, said
 from tests.review_helpers import answer, given
+from tools import demo_replay
 
 
 def test_it_offers_to_watch_and_to_bring_data(open_page: Any) -> None:
     home = open_page("home")
     assert not home.exception
-    doors = ["Upload my data", *(["Start the lesson"] if "learn" in PAGES else []), "Compare", "Choose a dataset"]
+    doors = [
+        "Upload my data",
+        "Try a sample",
+        *(["Start the lesson"] if "learn" in PAGES else []),
+        "Compare",
+        "Choose a dataset",
+    ]
     assert [button.label for button in home.button] == ["Watch it work", *doors]
     assert any("None yet" in caption.value for caption in home.caption)
 
@@ -38,6 +51,13 @@ def test_each_door_opens_the_data_page_on_its_own_way(open_page: Any) -> None:
         next(button for button in home.button if button.label == door).click().run()
         assert not home.exception
         assert home.session_state["way"] == way
+
+
+def test_a_sample_file_opens_with_one_click(open_page: Any) -> None:
+    page = button(open_page("home"), "Try a sample").click().run()
+    assert not page.exception
+    assert page.title[0].value == "Data"
+    assert figures(page)["Examples"] == "12"
 
 
 def test_a_door_leads_to_the_comparison(open_page: Any) -> None:
@@ -79,6 +99,60 @@ def test_runs_of_the_past_are_listed_and_deleted(open_page: Any) -> None:
     assert any("digits demo" in text.value for text in listed.markdown)
     next(button for button in listed.button if button.label == "Delete").click().run()
     assert session.registry().all() == []
+
+
+def test_a_run_says_its_data_size_date_and_result(open_page: Any, finished: Run) -> None:
+    told = said(open_page("home"))
+    assert "iris · 150 examples · 3 classes" in told
+    assert str(datetime.now(UTC).year) in told
+    assert "identified correctly" in told
+
+
+def test_runs_and_comparisons_are_renamed_and_their_reviews_know_them_still(open_page: Any, finished: Run) -> None:
+    review = review_id(finished.folder)
+    lanes = session.registry().compare(lane_configs(IRIS, ["proden", "proden-naive"]))
+    lanes.join(60)
+    page = open_page("home")
+    for one, name in ((finished, "second *try*"), (lanes, "side by side")):
+        page.text_input(f"name-{one.id}").set_value(f" {name} ")
+        page = next(press for press in page.button if press.form_id == f"rename-{one.id}").click().run()
+        assert not page.exception
+    assert "second \\*try\\*" in said(page) and "side by side" in said(page)
+    PerProcess.forget_all()  # another process, later
+    registry = session.registry()
+    assert registry.get(finished.id).config.name == "second *try*"
+    assert registry.comparison(lanes.id).name == "side by side"
+    assert review_id(registry.get(finished.id).folder) == review
+    check_has_result(registry.get(finished.id).folder)  # no checksum has changed
+
+
+def test_a_name_of_nothing_is_refused(open_page: Any, finished: Run) -> None:
+    page = open_page("home")
+    page.text_input(f"name-{finished.id}").set_value("  ")
+    page = button(page, "Rename").click().run()
+    assert not page.exception and page.toast
+    assert finished.config.name == "irises"
+
+
+def test_the_recorded_demo_begins_undecided_and_ends_right() -> None:
+    film = demo.film()
+    first, last = film["frames"][0], film["frames"][-1]
+    assert first["when"] == "Before training" and "9" in last["when"]
+    truth = np.frombuffer(b64decode(film["hues"]), "<u2")
+    right = [np.mean(np.frombuffer(b64decode(one["labels"]), np.uint8) == truth) for one in (first, last)]
+    assert right[0] < 0.3 and right[1] > 0.9
+    sure = [np.frombuffer(b64decode(one["shades"]), np.uint8).mean() / 127 for one in (first, last)]
+    assert sure[0] < 0.2 and sure[1] > 0.7
+
+
+def test_the_tool_records_what_the_page_plays() -> None:
+    made = demo_replay.record((0, 1, 2))
+    with np.load(demo.RECORDED) as known:
+        for name in ("indptr", "indices", "truth"):
+            assert np.array_equal(made[name], known[name])
+        assert (
+            np.abs(made["weights"][:2].astype(int) - known["weights"][:2]).max() <= 2
+        )  # another machine rounds elsewhere
 
 
 def test_deleting_a_run_under_review_asks_and_keeps_run_and_decisions(open_page: Any, finished: Any) -> None:

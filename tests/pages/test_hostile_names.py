@@ -101,7 +101,7 @@ def evil(open_page: Any, tmp_path: Path) -> RunConfig:
 def test_the_walk_sees_what_it_should(open_page: Any) -> None:
     page = open_page("home")
     check(page)
-    page.main.children[0].proto.body = f"hello {EVIL[0]}"
+    page.title[0].proto.body = f"hello {EVIL[0]}"
     with pytest.raises(AssertionError, match="renders"):
         check(page)
 

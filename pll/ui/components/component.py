@@ -41,10 +41,12 @@ def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[
     Args:
         name: of the component.
         html: its elements.
-        scripts: of one module; the last one exports the function that Streamlit calls with every update.
+        scripts: of one module; the last one exports the function that Streamlit calls with every update. What others
+            export is left out.
         styles: in their order.
     """
-    script = _text(scripts).replace(EXPORTED, "const drawn = function") + LATEST
+    shared = "".join(_text([file]).split(EXPORTED)[0] for file in scripts[:-1])
+    script = shared + _text(scripts[-1:]).replace(EXPORTED, "const drawn = function") + LATEST
     mount: Component = st.components.v2.component(
         f"candid_{name}", html=html, css=without_comments(_text(styles)), js=without_comments(script)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from pathlib import Path
 
 import streamlit as st
 
@@ -18,6 +19,8 @@ from pll.ui.format import count, format_shape, plain
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
 SAMPLES = app_root() / "assets" / "samples"
+SAMPLE = SAMPLES / "reviews.csv"
+"""The one that the home page opens: texts that two people have labelled."""
 
 
 def begin_with(way: str) -> None:
@@ -25,15 +28,32 @@ def begin_with(way: str) -> None:
     st.session_state["way"] = way
 
 
+def open_sample(path: Path) -> None:
+    """Open a sample file as if it had been uploaded; what stands in the uploader leaves it.
+
+    Raises:
+        UserError: it cannot be kept, on a full disk say.
+    """
+    session.remember_upload(path.name, path.read_bytes())
+    st.session_state["uploaders"] = st.session_state.get("uploaders", 0) + 1
+    begin_with(UPLOAD)
+
+
+def _try_sample(path: Path) -> None:
+    try:
+        open_sample(path)
+    except UserError as error:
+        st.toast(plain(error), icon=":material/error:")
+
+
 def upload(formats: Mapping[str, Format]) -> Source | None:
     """Show the uploader; return the uploaded file, or the last one of this tab."""
     uploaded = st.file_uploader(
         "A table, an array, an export of an annotation tool, pictures in a ZIP, or a research file",
-        help="Read as: " + ", ".join(form.label for form in formats.values()),
-        key="uploader",
+        key=_uploader_key(),
         on_change=_forget_if_taken_away,
     )
-    explain_formats()
+    explain_formats(formats)
     last = session.last_upload()
     if uploaded is not None:
         if last is None or st.session_state.get("upload_id") != uploaded.file_id:  # hashing 200 MB takes a while
@@ -44,37 +64,53 @@ def upload(formats: Mapping[str, Format]) -> Source | None:
         st.info("Upload a file or choose a dataset to continue.", icon=":material/arrow_upward:")
     else:
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/draft: **{plain(last.name)}**, uploaded before", width="content")
+            st.markdown(f":material/draft: **{plain(last.name)}** is open", width="content")
             st.button("Remove", icon=":material/close:", type="tertiary", on_click=session.forget_upload)
     return last
 
 
 def _forget_if_taken_away() -> None:
     """The cross beside a file means that it shall go; the uploader empty after a change of page does not."""
-    if st.session_state.get("uploader") is None:
+    if st.session_state.get(_uploader_key()) is None:
         session.forget_upload()
 
 
-def explain_formats() -> None:
-    """What a file may look like, with a sample of each to start from."""
+def _uploader_key() -> str:
+    """Another one after each sample: only so does an uploader forget its file."""
+    return f"uploader-{opened}" if (opened := st.session_state.get("uploaders")) else "uploader"
+
+
+def explain_formats(formats: Mapping[str, Format]) -> None:
+    """What a file may look like, with a sample of each to open or to start from."""
     with st.popover("File formats and samples", icon=":material/help:", type="tertiary"):
         st.markdown(
-            "**Table** (CSV, TSV): a row an example; a column `candidates` with labels joined by `|`, such as "
-            "`cat|dog`; optional `id`, `true_label` and `split` (train or test). Every other column is a feature. "
-            "Files without a header, or with spaces between columns, are read too: say below what each column is.\n\n"
-            "**Array** (npz): `X`, `candidates` as 0/1 (examples × classes); optional `y`, `class_names`, `ids`.\n\n"
-            "**Research file** (mat): `data`, `partial_target`, `target`."
+            "A row is an example. The column `candidates` holds its labels, joined by `|` (`cat|dog`); or every "
+            "annotator has a column. `id`, `true_label` and `split` (train or test) may follow, and every other column "
+            "is a feature; you can change below what each column is. Arrays hold `X`, `candidates` as 0/1 (examples × "
+            "classes), `y`, `class_names` and `ids`; research files `data`, `partial_target` and `target`."
         )
+        st.caption("Read as: " + ", ".join(form.label for form in formats.values()) + ".")
+        listing = st.container(gap=None)
         for sample in sorted(SAMPLES.iterdir()):
-            st.download_button(
-                f"Sample: {sample.name}",
-                data=sample.read_bytes(),
-                file_name=sample.name,
-                key=f"sample-{sample.name}",
-                on_click="ignore",
-                type="tertiary",
-                icon=":material/download:",
-            )
+            with listing.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.button(
+                    f"Open {sample.name}",
+                    key=f"open-{sample.name}",
+                    on_click=_try_sample,
+                    args=(sample,),
+                    type="tertiary",
+                    icon=":material/draft:",
+                )
+                st.download_button(
+                    "",
+                    data=sample.read_bytes(),
+                    file_name=sample.name,
+                    key=f"sample-{sample.name}",
+                    on_click="ignore",
+                    type="tertiary",
+                    icon=":material/download:",
+                    help=f"Download {sample.name}",
+                )
 
 
 def choose_dataset(entries: Mapping[str, Entry]) -> Source | None:

@@ -3,19 +3,37 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import UTC, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pll.errors import UserError
 from pll.review.label_snapshot import review_id
 from pll.runs.comparison import Comparison
+from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import session
-from pll.ui.format import ICONS, count, format_comparison_state, format_state, headline, method_title, percent, plain
+from pll.ui.format import (
+    ICONS,
+    count,
+    format_comparison_state,
+    format_state,
+    format_when,
+    headline,
+    method_title,
+    percent,
+    plain,
+)
 from pll.ui.routes import go
 
 RECENT = 8
+"""Runs shown at first, and more at each press."""
+SHOWN = "runs-shown"
+COLUMNS = (4, 4, 4, 2, 3)
+"""Widths: name and method, data and date, state, result, actions."""
 
 
 def runs() -> None:
@@ -24,13 +42,18 @@ def runs() -> None:
     past = of_the_past(everybodys=everybodys)
     if not past:
         st.caption("None yet. Your runs are listed here with their labels and models until you delete them.")
-    for one in past[:RECENT]:
+    shown = st.session_state.get(SHOWN, RECENT)
+    for one in past[:shown]:
         try:
             lanes_row(one) if isinstance(one, Comparison) else row(one, one.snapshot())
         except UserError as error:
             damaged_row(one, str(error))
-    if len(past) > RECENT:
-        st.caption(f"The last {RECENT} of {count(len(past), 'run')}; the export page offers every one with a result.")
+    if len(past) > shown:
+        st.button(f"Show more of {count(len(past), 'run')}", icon=":material/expand_more:", on_click=_show_more)
+
+
+def _show_more() -> None:
+    st.session_state[SHOWN] = st.session_state.get(SHOWN, RECENT) + RECENT
 
 
 def _heading() -> bool:
@@ -61,21 +84,24 @@ def of_the_past(*, everybodys: bool = False) -> list[Run | Comparison]:
 
 
 def lanes_row(comparison: Comparison) -> None:
-    """One comparison: its lanes, where it stands, the best of them, and the way to it."""
+    """One comparison: its lanes, where it stands, how many they are, and the way to it."""
     snapshot = comparison.snapshot()
-    name, progress, figure, actions = st.columns([3, 4, 2, 3], vertical_alignment="center")
+    name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
     methods = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
     name.markdown(f"{ICONS[snapshot.state]} **{plain(snapshot.name)}**  \nComparison: {plain(methods)}")
+    data.caption(_data_and_date(comparison.runs[0], comparison.lanes.created))
     progress.caption(format_comparison_state(snapshot))
     figure.markdown(f"{len(snapshot.lanes)}  \n:gray[:small[lanes]]")
     with actions.container(horizontal=True):
         if st.button("Open", key=f"open-{comparison.id}"):
             go("compare", comparison=comparison.id)
-        if not snapshot.is_active and session.registry().may(comparison, "owner"):
-            with st.popover("", icon=":material/delete:", type="tertiary", help="Delete this comparison"):
-                together = " and the runs of its lanes" if comparison.lanes.together else "; its runs stay"
-                st.write(f"Move this comparison{together} to the bin?")
-                _ask_to_delete(comparison)
+        if session.registry().may(comparison, "owner"):
+            with _more():
+                _offer_to_rename(comparison, snapshot.name)
+                if not snapshot.is_active:
+                    together = " and the runs of its lanes" if comparison.lanes.together else "; its runs stay"
+                    st.write(f"Move this comparison{together} to the bin?")
+                    _ask_to_delete(comparison)
 
 
 def damaged_row(one: Run | Comparison, problem: str) -> None:
@@ -90,13 +116,14 @@ def damaged_row(one: Run | Comparison, problem: str) -> None:
 
 
 def row(run: Run, snapshot: Snapshot) -> None:
-    """One run: what, where it stands, how well, and the way to it."""
-    name, progress, figure, actions = st.columns([3, 4, 2, 3], vertical_alignment="center")
+    """One run: what, of which data and when, where it stands, how well, and the way to it."""
+    name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
     registry = session.registry()
     whose = "" if registry.is_own(run) else f" · :gray[of {plain(registry.owner(run) or 'nobody')}]"
     name.markdown(
         f"{ICONS[snapshot.state]} **{plain(snapshot.name)}**  \n{plain(method_title(snapshot.method))}{whose}"
     )
+    data.caption(_data_and_date(run, run.folder.created()))
     failure = plain(snapshot.error) if snapshot.state == "failed" and snapshot.error else None
     progress.caption(failure or format_state(snapshot))
     latest = snapshot.metrics or (snapshot.rows[-1] if snapshot.rows else {})
@@ -108,10 +135,48 @@ def row(run: Run, snapshot: Snapshot) -> None:
         is_owner = registry.may(run, "owner")
         if snapshot.state in ("stopped", "interrupted") and is_owner:
             st.button("Resume", key=f"resume-{run.id}", icon=":material/play_arrow:", on_click=resume, args=(run,))
-        if not snapshot.is_active and is_owner:
-            with st.popover("", icon=":material/delete:", type="tertiary", help="Delete this run"):
-                st.write(f"Move **{plain(snapshot.name)}** with its labels and model to the bin?")
-                _ask_to_delete(run)
+        if is_owner:
+            with _more():
+                _offer_to_rename(run, snapshot.name)
+                if not snapshot.is_active:
+                    st.write(f"Move **{plain(snapshot.name)}** with its labels and model to the bin?")
+                    _ask_to_delete(run)
+
+
+def _data_and_date(run: Run, created: str) -> str:
+    """The data, its size, and when the run was made, in the zone of whoever looks."""
+    about = run.folder.about().get("data", {})
+    data = [plain(run.config.source.name)]
+    if "examples" in about:
+        n = about["examples"] + about.get("test_examples", 0)
+        data += [count(n, "example"), count(len(about["class_names"]), "class", "classes")]
+    return " · ".join(data) + f"  \n{format_when(created, _zone())}"
+
+
+def _zone() -> tzinfo:
+    try:
+        return ZoneInfo(st.context.timezone or "UTC")
+    except (ZoneInfoNotFoundError, ValueError):  # a name that this machine does not know
+        return UTC
+
+
+def _more() -> DeltaGenerator:
+    """What one rarely wants of a run, behind a button."""
+    return st.popover("", icon=":material/more_horiz:", type="tertiary", help="Rename or delete")
+
+
+def _offer_to_rename(one: Run | Comparison, name: str) -> None:
+    with st.form(f"rename-{one.id}", border=False):
+        st.text_input("Name", value=name, max_chars=MOST_NAME, key=f"name-{one.id}")
+        st.form_submit_button("Rename", on_click=rename, args=(one,))
+
+
+def rename(one: Run | Comparison) -> None:
+    """Give a run or comparison the name that was typed; show the message of a UserError."""
+    try:
+        session.registry().rename(one, st.session_state[f"name-{one.id}"])
+    except UserError as error:
+        st.toast(plain(error), icon=":material/error:")
 
 
 def resume(run: Run) -> None:

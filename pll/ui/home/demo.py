@@ -1,0 +1,63 @@
+"""The recorded demo on the home page: its star plot plays in the browser, without a request to the server."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from pll.candidates import CandidateSets
+from pll.paths import app_root
+from pll.ui.components.canvas import HERE as SHARED
+from pll.ui.components.component import Payload, register
+from pll.ui.components.star import star_payload
+from pll.ui.format import percent
+
+HERE = Path(__file__).parent
+RECORDED = app_root() / "assets" / "demo.npz"
+"""Written by `tools/demo_replay.py`."""
+OF_A_FRAME = ("when", "description", "places", "labels", "shades")
+HTML = """
+<div class="plot">
+  <div class="head">
+    <span class="when"></span><span class="note"></span>
+    <button class="play" type="button"><svg viewBox="0 0 20 20" aria-hidden="true"><path /></svg></button>
+  </div>
+  <canvas tabindex="0" role="application" aria-describedby="keys"></canvas>
+  <div class="tip" hidden></div>
+  <div class="spoken" id="keys">Arrow keys move, Page Up and Page Down go further, Escape leaves.</div>
+  <div class="spoken now" role="status" aria-live="polite"></div>
+</div>
+"""
+
+_film = register(
+    "demo",
+    HTML,
+    scripts=[*(SHARED / f"{name}.js" for name in ("svgpen", "canvas", "star")), HERE / "demo.js"],
+    styles=[SHARED / "canvas.css", HERE / "demo.css"],
+)
+
+
+def replay(height: int = 360) -> None:
+    """Show the film."""
+    _film(key="demo-replay", data=film() | {"height": height})
+
+
+@cache
+def film() -> Payload:
+    """What the browser plays: a star plot, coloured by true label, and `frames` with what changes of it."""
+    with np.load(RECORDED, allow_pickle=False) as recorded:
+        sets = CandidateSets(recorded["indptr"].astype(np.int64), recorded["indices"].astype(np.int32), 10)
+        truth = recorded["truth"].astype(np.int64)
+        payloads = [
+            star_payload(
+                weights.astype(np.float32) / 255,
+                sets,
+                when=f"Epoch {epoch}: {percent(float(right), 0)} right" if epoch else "Before training",
+                truth=truth,
+            )
+            for weights, epoch, right in zip(recorded["weights"], recorded["epochs"], recorded["right"], strict=True)
+        ]
+    frames = [{name: payload[name] for name in OF_A_FRAME} for payload in payloads]
+    return payloads[0] | {"frames": frames, "note": "a recorded run"}

@@ -1,0 +1,59 @@
+"""Write assets/demo.npz, the recorded demo that the home page replays: `python -m tools.demo_replay`.
+
+It holds the label weights of some of the digits over the first epochs of what *Watch it work* starts.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.analysis.protocol import prepare
+from pll.catalog import load
+from pll.methods import PRODEN
+from pll.methods.base import validated
+from pll.paths import app_root
+from pll.synthesis import Flip
+
+PATH = app_root() / "assets" / "demo.npz"
+EXAMPLES = 400
+EPOCHS = (0, 1, 2, 3, 5, 7, 10, 13, 17, 22, 30, 45, 70, 100)
+
+
+def record(epochs: tuple[int, ...] = EPOCHS) -> dict[str, npt.NDArray[Any]]:
+    """Train, and return what the file holds.
+
+    Args:
+        epochs: that are kept, rising, 0 the first.
+    """
+    parts = prepare(load("digits"), flip_with=Flip("binomial", 0.7), holdout=0.2, seed=0)
+    train, sets = parts.train, parts.train.sets()
+    assert train.y is not None
+    rows = np.sort(np.random.default_rng(0).choice(len(train), EXAMPLES, replace=False))
+    kept, at = sets.take(rows), sets.positions(rows)
+    frames, right = [sets.uniform_weights()[at]], [np.nan]
+    for one in PRODEN(model="linear", epochs=epochs[-1], seed=0).iter_fit(validated(parts.task())):
+        if one.epoch in epochs:
+            frames.append(one.label_weights[at])
+            right.append(one.transductive_accuracy or 0.0)
+    return {
+        "indptr": kept.indptr.astype(np.uint16),
+        "indices": kept.indices.astype(np.uint8),
+        "truth": train.y[rows].astype(np.uint8),
+        "epochs": np.array(epochs, dtype=np.uint16),
+        "weights": np.rint(np.array(frames) * 255).astype(np.uint8),  # (f, nnz)
+        "right": np.array(right, dtype=np.float32),  # (f,) of all training examples
+    }
+
+
+def main() -> None:
+    """Write the file."""
+    np.savez_compressed(PATH, **record())
+    print(f"{Path(PATH).name}: {PATH.stat().st_size:,} bytes")
+
+
+if __name__ == "__main__":
+    main()

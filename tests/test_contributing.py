@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
 BLOCK = re.compile(r'^```(\w+) title="([^"]+)"\n(.*?)^```$', re.MULTILINE | re.DOTALL)
@@ -50,6 +52,7 @@ def test_the_rooms_are_all_described() -> None:
     assert set(missing) <= {"experiments"}  # it is not built yet
 
 
+@pytest.mark.slow
 def test_following_the_steps_adds_one_of_each(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "pll", tmp_path / "pll", ignore=shutil.ignore_patterns("__pycache__"))
     checks = []

@@ -130,6 +130,7 @@ print(tuple(model(torch.zeros(1, 3, 32, 32)).shape))
 """
 
 
+@pytest.mark.slow
 def test_a_fresh_process_gets_a_torchvision_that_works() -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-c", FRESH], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.strip()) == (0, "(1, 1000)"), done.stderr

@@ -11,7 +11,7 @@ import streamlit as st
 from pll.colors import WEIGHTS_DARK, WEIGHTS_LIGHT
 from pll.ui.components import component
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 # Four classes. Example 0 is sure of class 0 (top), example 1 may be anything (middle), example 2 travels from between
 # classes 1 and 3 (middle, too) to class 1 (right), example 3 has two candidates only.

@@ -56,6 +56,7 @@ def test_columns_are_corrected_in_the_table(app: str, new_page: NewPage) -> None
     assert page.get_by_test_id("stException").count() == 0
 
 
+@pytest.mark.slow
 def test_a_large_file_is_named_by_its_path_and_read_in_the_background(
     app: str, new_page: NewPage, folder: Path
 ) -> None:

@@ -56,6 +56,7 @@ def test_from_the_demo_to_the_labels_in_hand(app: str, new_page: NewPage, tmp_pa
     assert all(inside)
 
 
+@pytest.mark.slow
 def test_a_run_is_paused_goes_on_and_is_found_again_by_its_link(app: str, new_page: NewPage) -> None:
     page = new_page()
     page.goto(f"{app}/{LINK}&epochs=100&start=paused")
@@ -78,6 +79,7 @@ def test_a_run_is_paused_goes_on_and_is_found_again_by_its_link(app: str, new_pa
     page.get_by_text("Stopped after epoch").wait_for()
 
 
+@pytest.mark.slow
 def test_two_tabs_do_not_see_each_others_settings(app: str, new_page: NewPage) -> None:
     first, second = new_page(), new_page()
     first.goto(f"{app}/{LINK}&epochs=5")
@@ -89,6 +91,7 @@ def test_two_tabs_do_not_see_each_others_settings(app: str, new_page: NewPage) -
     assert "run=" not in second.url
 
 
+@pytest.mark.slow
 def test_a_bad_file_is_explained(app: str, new_page: NewPage) -> None:
     page = new_page()
     page.goto(f"{app}/data")

@@ -14,7 +14,7 @@ from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.synthesis import Flip
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 EPOCHS = 12
 
 

@@ -144,6 +144,7 @@ def test_the_whole_desk_by_keyboard_alone(link: str, home: Path, run_id: str, ne
     assert len(standing) == 6
 
 
+@pytest.mark.slow
 def test_a_second_press_does_not_label_the_next_example(link: str, home: Path, run_id: str, new_page: NewPage) -> None:
     page = new_page()
     enter(page, link, "Bob")
@@ -158,6 +159,7 @@ def test_a_second_press_does_not_label_the_next_example(link: str, home: Path, r
     assert len(events_of(home, run_id, "Bob")) <= 2  # the keys made one, and the double click one at the most
 
 
+@pytest.mark.slow
 def test_look_alikes_by_keyboard(link: str, home: Path, run_id: str, new_page: NewPage) -> None:
     page = new_page()
     enter(page, link, "Cy")
@@ -176,6 +178,7 @@ def test_look_alikes_by_keyboard(link: str, home: Path, run_id: str, new_page: N
     assert sum(event.kind == "undo" for event in events_of(home, run_id, "Cy")) == tiles - 1
 
 
+@pytest.mark.slow
 def test_it_works_by_touch_on_a_narrow_screen(link: str, new_page: NewPage) -> None:
     page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     enter(page, link, "Dee")

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.durability_browser import try_out
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
 @pytest.fixture(autouse=True)

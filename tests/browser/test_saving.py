@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "train?link=1&data=iris&flip=binomial&q=0.3&seed=0&method=proden&epochs=5&threads=1&view=accuracy"
 

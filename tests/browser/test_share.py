@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LINK = "train?link=1&data=iris&flip=binomial&q=0.3&holdout=0.2&seed=3&method=proden&model=linear&epochs=12&lr=0.05"
 
 

@@ -769,6 +769,7 @@ def test_in_a_shell_errors_go_to_stderr_with_status_2(tmp_path: Path) -> None:
     Said(process.returncode, out, err).refuses("bad.csv", "empty")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ctrl_c")
 def test_in_a_shell_ctrl_c_stops_with_status_130(data: Path, tmp_path: Path) -> None:
     process = shell("fit", data, *FLIP, "--epochs", 1_000_000, "--out", tmp_path / "run")
@@ -786,6 +787,7 @@ def test_in_a_shell_ctrl_c_stops_with_status_130(data: Path, tmp_path: Path) -> 
     assert folder.state()["state"] == "stopped"
 
 
+@pytest.mark.slow
 def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     read, write = os.pipe()
     os.close(read)  # `… | head -0`

@@ -111,6 +111,7 @@ def test_an_export_is_complete_and_the_archive_holds_it_all(source: ExportSource
     assert {total for _, total, _ in seen} == {len(FILES) + 1}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "shape", "features"),
     [("linear", (5,), ("a", "b c", "`d`", "e\nf", "")), ("mlp", (2, 4, 3), ())],

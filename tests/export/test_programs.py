@@ -47,6 +47,7 @@ np.savez("found.npz", names=np.array(names), **found)
 KINDS = [("linear", (5,)), ("mlp", (2, 4, 3))]
 
 
+@pytest.mark.slow
 def test_both_run_without_candid(sources: Callable[..., ExportSource], tmp_path: Path) -> None:
     wanted = {}
     for model, shape in KINDS:

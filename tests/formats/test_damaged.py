@@ -277,6 +277,7 @@ def read_in_children() -> None:
         os._exit(0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", list(HEAVY))
 def test_what_is_made_to_take_long_or_much_does_neither(tmp_path: Path, name: str, read_alone: Any) -> None:
     suffix, make, words = HEAVY[name]

@@ -287,6 +287,7 @@ def test_settings_that_make_no_sense(setting: dict[str, float], message: str) ->
         PLECOC(**setting).fit(X, SETS)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_digits_as_other_implementations() -> None:
     transductive, test = mean_accuracy(PLECOC, 0.1)
     assert transductive > 99.4 - 2 and test > 96.8 - 2

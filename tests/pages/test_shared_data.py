@@ -54,6 +54,7 @@ def figures(page: Any) -> dict[str, str]:
     return {metric.label: metric.value for metric in page.metric}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COUNTS)
 def test_every_dataset_goes_through_the_page(open_page: Any, shared: None, name: str) -> None:
     seen = figures(chosen(open_page("data"), name))

@@ -9,6 +9,7 @@ import pytest
 from benchmarks.durability import try_out
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize(
     "servers", [pytest.param((("Ann", "Bob"),), id="one server"), pytest.param((("Ann",), ("Bob",)), id="two servers")]

@@ -178,6 +178,7 @@ def test_steps_are_of_all_lanes_and_change_nothing(registry: RunRegistry, data: 
     assert [result_of(run.folder) for run in stepped.runs] == [result_of(run.folder) for run in through.runs]
 
 
+@pytest.mark.slow
 def test_pauses_and_stops_change_nothing(registry: RunRegistry, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     what = usual(data, params={"epochs": 20})
     undisturbed = [result_of(run.folder) for run in ended(registry.compare(what)).runs]
@@ -466,6 +467,7 @@ runs.compare(lane_configs(config(Path(sys.argv[2]), params={"epochs": 30}), USUA
 """
 
 
+@pytest.mark.slow
 def test_killed_with_9_and_resumed_to_the_same_bits(registry: RunRegistry, data: Path) -> None:
     straight = ended(registry.compare(usual(data, params={"epochs": 30})))
     root = registry.root.parent / "killed"

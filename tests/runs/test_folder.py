@@ -154,6 +154,7 @@ def test_one_at_a_time(folder: RunFolder) -> None:
     assert not folder.is_locked()
 
 
+@pytest.mark.slow
 def test_the_lock_of_a_process_that_was_killed_is_free(folder: RunFolder) -> None:
     folder.set_state("running")
     process = subprocess.Popen(

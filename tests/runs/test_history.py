@@ -327,6 +327,7 @@ def test_a_thread_can_read_while_another_writes(tmp_path: Path) -> None:
     assert looks > 3
 
 
+@pytest.mark.slow
 def test_another_process_can_read_while_this_one_writes(tmp_path: Path) -> None:
     writer = HistoryWriter(tmp_path, SETS, Y, budget=1, tracked=3)
     script = (

@@ -446,6 +446,7 @@ def test_candidates_cannot_be_made_where_no_truth_is_known(tmp_path: Path) -> No
     assert "true labels" in failure(made(tmp_path / "run", RunConfig(source, flip=Flip("pair", 0.5))))
 
 
+@pytest.mark.slow
 def test_what_a_method_had_to_do_differently_is_kept_for_the_page(tmp_path: Path) -> None:
     run = Run(RunFolder(tmp_path / "run"), DeviceQueue())
     config = RunConfig(Source("digits"), method="ecoc", params={"kernel": "linear"}, flip=Flip("binomial", 0.7))

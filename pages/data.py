@@ -9,7 +9,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS
 from pll.ui import session
-from pll.ui.data import annotators, candidates, check, classes_form, loader, synthesis_form, upload, wizard
+from pll.ui.data import annotators, candidates, check, classes_form, loader, synthesis_form, upload, votes_form, wizard
 from pll.ui.format import count, plain
 from pll.ui.routes import go
 
@@ -72,6 +72,10 @@ def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
 def show(source: Source) -> None:
     """Show the remaining steps for the chosen data, as far as it has been read."""
     source = wizard.edited_columns(source)
+    voted = votes_form.mapped_votes(source)
+    if voted is None:
+        return
+    source = voted
     raw = wizard.read_or_number(source)
     if raw is None:
         return

@@ -13,7 +13,10 @@ def warnings_about(data: PartialLabelDataset) -> list[str]:
     """Return warnings about data before training, first the notes of its reader; empty where there are none."""
     found = list(data.notes)
     if 0 in data.input_shape:
-        found.append(_no_features(data))
+        said = data.annotations
+        bare = data.texts is None and data.pictures is None and not data.categories
+        votes_alone = bare and said is not None and not said.anonymous
+        found.append("There are no features: labels come from the votes alone." if votes_alone else _no_features(data))
     if data.candidates is not None:
         found += _candidate_warnings(data, data.candidates)
     missing = int(np.isnan(data.X).sum()) if data.kind == "table" else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -17,6 +18,7 @@ from pll.annotations import Rule, resolve
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.classes import with_classes
+from pll.formats.votes import VOTES, Mapped, kind_of, read_votes, with_votes
 from pll.images import SUFFIXES
 from pll.io import Progress
 
@@ -47,6 +49,9 @@ class Source:
         rule: how annotators' labels become candidate sets (`pll.annotations.Rule.parse`); "" for the candidate sets of
             the data.
         classes: what becomes of the file's classes (`pll.formats.classes.Edits`): merged, renamed, dropped.
+        votes: files of votes (`pll.formats.votes`), joined with the examples on the id. Where the format is `"votes"`,
+            the file itself holds votes too, and there are no other examples.
+        answers: answer in these files → class, mapped by hand; "" for no answer.
     """
 
     name: str
@@ -56,6 +61,17 @@ class Source:
     options: dict[str, Any] = field(default_factory=dict)
     rule: str = ""
     classes: dict[str, str | None] = field(default_factory=dict)
+    votes: tuple[Source, ...] = ()
+    answers: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        plain = tuple(Source(**one) if isinstance(one, dict) else one for one in self.votes)  # of config.json
+        object.__setattr__(self, "votes", plain)
+
+    @property
+    def vote_files(self) -> tuple[Source, ...]:
+        """Every file of votes, the file itself where it holds nothing else."""
+        return ((self,) if self.format == VOTES else ()) + self.votes
 
     def load(self, progress: Progress | None = None) -> PartialLabelDataset:
         """Read the data; a missing dataset of the catalogue is downloaded.
@@ -67,8 +83,23 @@ class Source:
         Raises:
             UserError: unknown name, or a file that cannot be read or has changed.
         """
-        data = with_classes(self._read(progress), self.classes)
+        read = self.with_votes(progress).dataset if self.vote_files else self._read(progress)
+        data = with_classes(read, self.classes)
         return by_rule(data, Rule.parse(self.rule)) if self.rule else data
+
+    def with_votes(self, progress: Progress | None = None) -> Mapped:
+        """Read the examples and the votes; the classes are as the files have them.
+
+        Raises:
+            UserError: as `load`; or the votes are of other examples, or cannot be mapped.
+        """
+        for file in self.votes:
+            file.check_unchanged()
+        if self.format == VOTES:
+            self.check_unchanged()
+        data = None if self.format == VOTES else self._read(progress)
+        votes = read_votes([str(file.path) for file in self.vote_files])
+        return with_votes(data, votes, answers=self.answers, name=self.name)
 
     def _read(self, progress: Progress | None) -> PartialLabelDataset:
         if self.path is None:
@@ -105,8 +136,10 @@ class Source:
         Raises:
             UserError: the file does not exist.
         """
+        own = folder / VOTES  # files of votes may be called alike, as the data or one another
+        votes = tuple(one.kept_in(own / str(k)) for k, one in enumerate(self.votes))
         if self.path is None:
-            return self
+            return replace(self, votes=votes)
         file = Path(self.path).resolve()
         if not file.is_file() and not holds_pictures(file):
             raise UserError(f"There is no file {self.path}; check the path.")
@@ -117,14 +150,16 @@ class Source:
             if copy != file:
                 shutil.copyfile(file, copy)
             file = copy
-        return replace(self, path=str(file), sha256=digest)
+        return replace(self, path=str(file), sha256=digest, votes=votes)
 
     def found_in(self, folder: Path) -> Source:
         """Return the source reading the copy in `folder` if its own path is gone (the run was moved)."""
+        own = folder / VOTES
+        here = replace(self, votes=tuple(one.found_in(own / str(k)) for k, one in enumerate(self.votes)))
         if self.path is None or Path(self.path).exists():
-            return self
+            return here
         copy = folder / Path(self.path).name
-        return replace(self, path=str(copy)) if copy.is_file() else self
+        return replace(here, path=str(copy)) if copy.is_file() else here
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values for config.json."""
@@ -161,6 +196,40 @@ def _source_of(data: str) -> Source:
         return Source(catalog.find(data).name)  # `MNIST` is mnist
     except UserError as error:  # it says what it has, and what was perhaps meant
         raise UserError(f"There is no file {data}. {error}") from error
+
+
+def with_own_votes(source: Source) -> Source:
+    """Return the source of a file as what its content is: data, votes, or a tool's examples with votes of models.
+
+    A tool's examples that a person answered are data; the votes of models in them are read where the file is named
+    among the files of votes too.
+    """
+    if source.path is None or source.format is not None or not Path(source.path).is_file():
+        return source
+    kind = kind_of(Path(source.path))
+    if kind == VOTES:
+        return replace(source, format=VOTES)
+    return counting_votes(source) if kind == "both" else source
+
+
+def counting_votes(source: Source) -> Source:
+    """Return the source with the votes of models in its own file among its votes."""
+    return replace(source, votes=(Source(source.name, source.path, sha256=source.sha256), *source.votes))
+
+
+def joined_votes(files: Sequence[Source], answers: Mapping[str, str], data: Source | None = None) -> Source:
+    """Return the source of files of votes, beside data or alone.
+
+    Args:
+        files: at least one where there is no data.
+        answers: see `Source`.
+        data: what they are joined with; may hold votes itself.
+    """
+    if data is None:
+        return replace(files[0], format=VOTES, votes=tuple(files[1:]), answers=dict(answers))
+    known = {one.path for one in data.vote_files}
+    votes = (*data.votes, *(one for one in files if one.path not in known))
+    return replace(data, votes=votes, answers=dict(answers))
 
 
 def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:

@@ -29,6 +29,7 @@ from pll.cli.options import (
     listed,
     noisy_of,
     note,
+    note_votes,
     print_result,
     settings,
     source_like,
@@ -146,7 +147,9 @@ def evaluate(options: EvaluateOptions) -> None:
     seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     if options.folds is not None and (options.holdout is not None or options.test is not None):
         raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
-    source = with_voters(source_told(options), options)
+    told = source_told(options)
+    note_votes(told)
+    source = with_voters(told, options)
     data = load(source)
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
@@ -162,7 +165,10 @@ def evaluate(options: EvaluateOptions) -> None:
         strict=options.strict,
     )
     files = {"data": source.path, "test_data": None if options.test is None else source_like(options.test, {}).path}
-    about = {name: file_hash(Path(path))[:HASH] for name, path in files.items() if path is not None}
+    about: dict[str, Any] = {name: file_hash(Path(path))[:HASH] for name, path in files.items() if path is not None}
+    if source.vote_files:
+        about["votes"] = [file_hash(Path(str(one.path)))[:HASH] for one in source.vote_files]
+        about["answers"] = json.dumps(source.answers, sort_keys=True, ensure_ascii=False)
     if source.classes:
         about["classes"] = json.dumps(source.classes, sort_keys=True, ensure_ascii=False)
     recipe = options.recipe or "default"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +16,6 @@ import click
 from click.core import ParameterSource
 from tqdm import tqdm
 
-from pll import formats
 from pll.analysis.protocol import Parts
 from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import file_hash
@@ -30,7 +28,7 @@ from pll.cli.options import (
     needs_classes,
     noisy_of,
     note,
-    pair,
+    note_votes,
     print_result,
     settings,
     source_like,
@@ -39,9 +37,6 @@ from pll.cli.options import (
 )
 from pll.cli.progress import bar, load
 from pll.errors import UserError
-from pll.formats.checks import shorten
-from pll.formats.votes import read_votes, with_votes
-from pll.io import write_json
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.deep import DeepEstimator
 from pll.runs import runner
@@ -49,6 +44,9 @@ from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.training.devices import default_threads
 from pll.training.metrics import EpochRecord, StopTraining
+
+JOINED = "votes.npz"
+"""Earlier versions joined data and votes into a file of this name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,8 +57,6 @@ class FitOptions(TrainingOptions):
     seed: int
     out: str
     resume: bool
-    votes: tuple[str, ...] = ()
-    answer: tuple[str, ...] = ()
 
 
 def fit(options: FitOptions) -> int:
@@ -69,59 +65,13 @@ def fit(options: FitOptions) -> int:
     Returns:
         0, or 128 + the number of the signal that stopped it before its end: 130 after Ctrl-C, 143 after SIGTERM.
     """
-    if options.votes:
-        with tempfile.TemporaryDirectory() as place:
-            joined, answers = _joined(options, Path(place))
-            return _fit(joined, answers)
-    return _fit(options, None)
-
-
-def _without_features(options: FitOptions) -> FitOptions:
-    """Return the options with the method dawid-skene where no method was asked for and votes are all there is."""
-    context = click.get_current_context(silent=True)
-    if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
-        return options
-    source = source_told(options)
-    if source.path is None:
-        return options
-    data = source.load()
-    bare = 0 in data.input_shape and data.texts is None and data.pictures is None and not data.categories
-    if not bare or data.annotations is None or data.annotations.anonymous:
-        return options
-    note(["There are votes but no features: the method is dawid-skene."])
-    return replace(options, method="dawid-skene")
-
-
-def _joined(options: FitOptions, place: Path) -> tuple[FitOptions, dict[str, str]]:
-    """Return the options with DATA and votes in one file, and how answers were mapped to classes.
-
-    Raises:
-        UserError: files that cannot be read or joined.
-    """
-    data = load(source_told(options)) if options.data else None
-    given = dict(pair(one, "--answer", "FROM=CLASS") for one in options.answer)
-    votes = read_votes(options.votes)
-    name = Path(options.votes[0]).name
-    found = with_votes(data, votes, answers=given, name=name)
-    notes = [f"{votes.errors:,} requests failed; they have no answer."] if votes.errors else []
-    if found.others:
-        notes.append(f"{found.others:,} answers are of ids that the data does not have; they are left out.")
-    if found.unmapped:
-        shown = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in found.unmapped[:5])
-        total = sum(count for _, count in found.unmapped)
-        notes.append(f"{total:,} answers are no class and left out: {shown}; map them with --answer FROM=CLASS.")
-    note(notes)
-    file = place / "votes.npz"
-    formats.write(found.dataset, file)
-    return replace(options, data=str(file), votes=(), answer=(), column=(), merge=(), rename=(), drop=()), found.answers
-
-
-def _fit(options: FitOptions, answers: dict[str, str] | None) -> int:
     folder = RunFolder(Path(options.out))
     options = _without_features(options)
     config = _run_config(options)
     if options.resume and folder.exists() and not options.rule and not folder.config().source.rule:
         config = replace(config, source=replace(config.source, rule=""))  # begun before votes were settled by default
+    if options.resume and options.votes and folder.exists() and folder.config().source.name == JOINED:
+        config = replace(config, source=folder.config().source)
     runner.new_estimator(config)  # refuses wrong settings before anything is written
     folder.lock()
     try:
@@ -137,8 +87,6 @@ def _fit(options: FitOptions, answers: dict[str, str] | None) -> int:
                 return 0
         else:
             folder.create(config)
-            if answers is not None:
-                write_json(folder.path / "answers.json", answers)
         with _progress() as (on_ready, on_record, on_search), _stop_on_signal() as hook:
             outcome = runner.run(
                 folder,
@@ -155,6 +103,22 @@ def _fit(options: FitOptions, answers: dict[str, str] | None) -> int:
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
         return INTERRUPTED if hook.signal is None else 128 + hook.signal
     return 0
+
+
+def _without_features(options: FitOptions) -> FitOptions:
+    """Return the options with the method dawid-skene where no method was asked for and votes are all there is."""
+    context = click.get_current_context(silent=True)
+    if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
+        return options
+    source = source_told(options)
+    if source.path is None or get_method(options.method).takes_votes:
+        return options
+    data = source.load()
+    bare = 0 in data.input_shape and data.texts is None and data.pictures is None and not data.categories
+    if not bare or data.annotations is None or data.annotations.anonymous:
+        return options
+    note(["There are votes but no features: the method is dawid-skene."])
+    return replace(options, method="dawid-skene")
 
 
 def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
@@ -176,6 +140,7 @@ def _run_config(options: FitOptions) -> RunConfig:
     if has_setting(options.method, "threads"):
         params.setdefault("threads", default_threads())
     source = source_told(options)
+    note_votes(source)
     if get_method(options.method).takes_prior:
         source = with_voters(source, options)
     data = load(source) if needs_classes(options) else None
@@ -209,7 +174,9 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
                 f"{folder.path} was started {_said(option, before)}, now it is {_said(option, now)}; "
                 "resume with the same options, or choose another folder."
             )
-    for old, new in ((folder.config().source, config.source), (folder.config().test, config.test)):
+    before_run = folder.config()
+    votes = zip(before_run.source.votes, config.source.votes, strict=True)
+    for old, new in ((before_run.source, config.source), (before_run.test, config.test), *votes):
         if old is not None and new is not None and new.path is not None and file_hash(Path(new.path)) != old.sha256:
             raise UserError(
                 f"{new.path} has changed since the run in {folder.path} was made; choose another folder for a new run."
@@ -234,6 +201,8 @@ def _as_options(config: RunConfig) -> dict[str, Any]:
         or None,
         "--merge, --rename, --drop": " ".join(f"{name}={new or ''}" for name, new in config.source.classes.items())
         or None,
+        "--votes": " ".join(one.name for one in config.source.vote_files) or None,
+        "--answer": " ".join(f"{text}={label}" for text, label in config.source.answers.items()) or None,
         "--features": None if config.features == "auto" else config.features,
         "--seed": config.seed,
         "--strict": config.strict or None,

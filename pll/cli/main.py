@@ -224,6 +224,16 @@ column_option = click.option(
 spreadsheet_option = click.option(
     "--spreadsheet-safe", is_flag=True, help="put an apostrophe before cells that a spreadsheet would execute (=1+1)"
 )
+votes_options = _together(
+    click.option(
+        "--votes",
+        multiple=True,
+        metavar="FILE",
+        help="answers of models: batch results, samples_*.jsonl, Argilla suggestions, Label Studio predictions, "
+        "columns of models or prob_CLASS, .npy of probabilities (several times); joined with DATA on the id, or alone",
+    ),
+    click.option("--answer", multiple=True, metavar="FROM=CLASS", help="map an answer in --votes (several times)"),
+)
 set_options = _together(
     column_option,
     click.option("--merge", multiple=True, metavar="FROM=TO", help="take the class FROM for TO (several times)"),
@@ -350,14 +360,7 @@ def synthesize(**values: Any) -> None:
 
 @cli.command(cls=MethodCommand)
 @click.argument("data", required=False)
-@click.option(
-    "--votes",
-    multiple=True,
-    metavar="FILE",
-    help="answers of models: batch results, samples_*.jsonl, Argilla suggestions, Label Studio predictions, columns of "
-    "models or prob_CLASS, .npy of probabilities (several times); joined with DATA on the id, or alone",
-)
-@click.option("--answer", multiple=True, metavar="FROM=CLASS", help="map an answer in --votes (several times)")
+@votes_options
 @click.option("--method", cls=NameOption, type=METHODS, default="proden", show_default=True, help="one of")
 @training_options
 @seed_option
@@ -370,15 +373,15 @@ def fit(**values: Any) -> int:
     there to the same result.
     """
     _check_exclusive(values, "test", "holdout")
-    if not values["data"] and not values["votes"]:
-        raise click.UsageError("Missing argument 'DATA'; give data, or votes with --votes FILE.")
+    _check_data(values)
     from pll.cli import fit
 
     return fit.fit(fit.FitOptions(**_with_own(values)))
 
 
 @cli.command(cls=MethodCommand)
-@data_argument
+@click.argument("data", required=False)
+@votes_options
 @click.option(
     "--methods",
     cls=NameOption,
@@ -399,6 +402,7 @@ def evaluate(**values: Any) -> None:
     A setting goes to every method that has it; a method without it runs without, and that is said.
     """
     _check_exclusive(values, "test", "holdout")
+    _check_data(values)
     from pll.cli import commands
 
     commands.evaluate(commands.EvaluateOptions(**_with_own(values)))
@@ -587,6 +591,11 @@ def gc(days: float, dry_run: bool) -> None:
     from pll.cli import upkeep
 
     upkeep.gc(days, dry_run=dry_run)
+
+
+def _check_data(values: Mapping[str, Any]) -> None:
+    if not values["data"] and not values["votes"]:
+        raise click.UsageError("Missing argument 'DATA'; give data, or votes with --votes FILE.")
 
 
 def _check_exclusive(values: Mapping[str, object], *names: str) -> None:

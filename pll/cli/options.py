@@ -7,15 +7,18 @@ import math
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pll import formats
-from pll.catalog.sources import Source, source_of
+from pll.annotations import Rule
+from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.checks import shorten
 from pll.formats.classes import class_edits
 from pll.methods import METHODS, get_method
 from pll.synthesis import FLIPS, Flip
@@ -73,6 +76,8 @@ class TrainingOptions(SetOptions):
     holdout: float | None
     strict: bool
     own: dict[str, Any]
+    votes: tuple[str, ...] = ()
+    answer: tuple[str, ...] = ()
 
 
 def settings(options: TrainingOptions) -> dict[str, Any]:
@@ -224,13 +229,46 @@ def source_told(options: SetOptions) -> Source:
     Raises:
         UserError: no such data, or columns told of a dataset of the catalogue.
     """
-    source = _with_columns(source_of(options.data, options.rule), columns_told(options.column))
-    return replace(source, classes=classes_told(options))
+    votes = options.votes if isinstance(options, TrainingOptions) else ()
+    answers = dict(pair(one, "--answer", "FROM=CLASS") for one in options.answer) if votes else {}
+    data = None
+    if options.data or not votes:
+        data = with_own_votes(_with_columns(source_of(options.data), columns_told(options.column)))
+    if votes:
+        missing = next((one for one in votes if not Path(one).is_file()), None)
+        if missing is not None:
+            raise UserError(f"There is no file {missing}; check the path.")
+        data = joined_votes([Source(Path(one).name, one) for one in votes], answers, data)
+    assert data is not None
+    if options.rule:
+        Rule.parse(options.rule)
+    return replace(data, rule=options.rule, classes=classes_told(options))
+
+
+def note_votes(source: Source) -> None:
+    """Say on the terminal which answers in files of votes are no votes.
+
+    Raises:
+        UserError: files that cannot be read or joined.
+    """
+    if not source.vote_files:
+        return
+    found = source.with_votes()
+    notes = [f"{found.errors:,} requests failed; they have no answer."] if found.errors else []
+    if found.others:
+        notes.append(f"{found.others:,} answers are of ids that the data does not have; they are left out.")
+    if found.unmapped:
+        shown = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in found.unmapped[:5])
+        total = sum(count for _, count in found.unmapped)
+        notes.append(f"{total:,} answers are no class and left out: {shown}; map them with --answer FROM=CLASS.")
+    note(notes)
 
 
 def with_voters(source: Source, options: SetOptions) -> Source:
     """Return the source with the rule `voters` where a file holds several people's labels and nothing else is said."""
-    if source.rule or source.path is None or options.flip is not None or options.noisy is not None:
+    if source.rule or options.flip is not None or options.noisy is not None:
+        return source
+    if source.path is None and not source.votes:
         return source
     data = source.load()
     said = data.annotations

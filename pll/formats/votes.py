@@ -8,16 +8,20 @@ Read are: batch results in the style of OpenAI (JSON lines: `custom_id`, `respon
 An answer is a class where it is one word for word, or but for case, spaces and punctuation; where a JSON object in it
 has such a field; where it is a letter of the list of classes (`B`, `(b)`, `Answer: B`). Everything else is counted and
 shown, and can be mapped by hand. Without known classes, the short answers given at least twice are the classes.
+
+Files without ids (arrays, tables without such a column, evaluation samples, which number their documents) are joined by
+row number where their numbers are not the ids of the data.
 """
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 import re
 import string
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,13 +35,16 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing, parsing, shorten
 from pll.formats.classes import no_answers
-from pll.formats.json_objects import records
+from pll.formats.json_objects import first_record, records
 
 ID_COLUMNS = ("id", "custom_id", "doc_id", "task", "index")
 TRUTH_COLUMNS = ("true_label", "truth", "target", "y")
 OTHER_COLUMNS = ("text", "image", "split", "candidates")
+SHARE = "prob_"
 SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
 ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
+TOLD = re.compile(r"(?:the\s+)?(?:answer|label|class|category)(?:\s*[:=]\s*|\s+is\s*:?\s*|\s+)(.+)", re.I | re.S)
+"""An answer with its introduction."""
 SHORT = 60
 """Characters of an answer that may be a class where no classes are known."""
 MARKS = " .,:;!?\"'`*()[]"
@@ -45,14 +52,31 @@ WORDS, COMMON = 3, 0.02
 """An answer of more words is a class only where it is at least this share of all."""
 
 
+VOTES = "votes"
+"""What a source calls the format of files that hold votes and nothing else."""
+LEAST_SHARE = 0.02
+"""A voter of whose answers fewer can be mapped is no voter: a column of words, say."""
+
+
 @dataclass(frozen=True)
 class Answer:
-    """One answer: the id of the example, who gave it, its text, and how sure (NaN where not said)."""
+    """One answer.
+
+    Attributes:
+        id: of the example.
+        voter: who gave it.
+        text: as it was given.
+        score: how sure the voter was, NaN where not said.
+        row: number of the example where the file has no ids, else −1.
+        number: number of the class where the file names none, else −1.
+    """
 
     id: str
     voter: str
     text: str
     score: float = math.nan
+    row: int = -1
+    number: int = -1
 
 
 @dataclass(frozen=True)
@@ -77,12 +101,16 @@ class Mapped:
         unmapped: answers that are no class, with their counts, the most frequent first.
         answers: answer → class, as it was mapped (by hand, or where the text was not the class word for word).
         others: number of answers whose id is not among the examples.
+        errors: number of requests that failed and have no answer.
+        mapped: number of answers that are votes now.
     """
 
     dataset: PartialLabelDataset
     unmapped: tuple[tuple[str, int], ...]
     answers: dict[str, str]
     others: int
+    errors: int = 0
+    mapped: int = 0
 
 
 def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
@@ -93,8 +121,8 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
     """
     answers: list[Answer] = []
     errors = 0
-    seen: dict[str, int] = {}
-    for number, given in enumerate(paths):
+    answered: dict[str, set[str]] = {}
+    for given in paths:
         path = Path(given)
         if not path.is_file():
             raise UserError(f"There is no file {given}; check the path.")
@@ -105,13 +133,24 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
         if not found.answers:
             failed = f" ({found.errors} requests failed)" if found.errors else ""
             raise UserError(f"{path.name} holds no answers{failed}; give a file of votes.")
-        clash = {answer.voter for answer in found.answers} & set(seen)
-        for answer in found.answers:  # two files of one model are two voters
-            voter = f"{answer.voter} ({path.stem})" if answer.voter in clash else answer.voter
-            seen.setdefault(voter, number)
-            answers.append(replace(answer, voter=voter))
+        mine: dict[str, set[str]] = {}
+        for answer in found.answers:
+            mine.setdefault(answer.voter, set()).add(answer.id)
+        names = {voter: _voter_name(voter, ids, path.stem, answered) for voter, ids in mine.items()}
+        for voter, ids in mine.items():
+            answered.setdefault(names[voter], set()).update(ids)
+        answers += [replace(answer, voter=names[answer.voter]) for answer in found.answers]
         errors += found.errors
     return VoteFiles(tuple(answers), errors)
+
+
+def _voter_name(voter: str, ids: set[str], stem: str, answered: Mapping[str, set[str]]) -> str:
+    """The name of a voter of another file: the same for other examples, a new one for examples answered already."""
+    name, number = voter, 1
+    while not ids.isdisjoint(answered.get(name, ())):
+        name = f"{voter} ({stem})" if number == 1 else f"{voter} ({stem} {number})"
+        number += 1
+    return name
 
 
 def _read(path: Path) -> VoteFiles:
@@ -128,17 +167,21 @@ def _read(path: Path) -> VoteFiles:
 def _json(path: Path) -> VoteFiles:
     answers: list[Answer] = []
     errors = 0
-    for row, record in records(path):
+    voter = _harness_voter(path)
+    wanted: object = None
+    for at, (row, record) in enumerate(records(path)):
         try:
             if "custom_id" in record:
                 found, failed = _batch(record, path.stem)
                 errors += failed
             elif "filtered_resps" in record or "resps" in record:
-                found = _harness(record, path.stem.removeprefix("samples_"))
+                wanted = record.get("filter") if wanted is None else wanted
+                # An answer that was extracted in several ways stands there several times: the first way counts.
+                found = _harness(record, voter) if record.get("filter") == wanted else []
             elif "suggestions" in record:
-                found = _suggestions(record, row)
+                found = _suggestions(record, at)
             elif "predictions" in record:
-                found = _predictions(record, row)
+                found = _predictions(record, at)
             else:
                 raise UserError(
                     f"Record {row} has none of custom_id, filtered_resps, suggestions or predictions, so it holds no "
@@ -148,6 +191,68 @@ def _json(path: Path) -> VoteFiles:
             raise UserError(f"Record {row} is not as its tool writes it ({error}); export the file again.") from error
         answers += found
     return VoteFiles(tuple(answers), errors)
+
+
+def kind_of(path: Path) -> str:
+    """What a file is, by its first record or its columns, before it is read.
+
+    Returns:
+        `"votes"`: votes and nothing else; `"both"`: examples of a tool with votes of models and none of people;
+        `"beside"`: such examples with votes of models beside answers of people; `""`: data, or nothing that is known.
+    """
+    suffix = path.suffix.lower()
+    try:
+        if suffix == ".npy":
+            return VOTES
+        if suffix in (".csv", ".tsv"):
+            return VOTES if _is_votes_table(path, "\t" if suffix == ".tsv" else ",") else ""
+        if suffix not in (".json", ".jsonl", ".ndjson"):
+            return ""
+        with path.open("rb") as file:
+            first = first_record(path, file.read(2**16))
+        if first is None:
+            return ""
+        if ("custom_id" in first and ("response" in first or "error" in first)) or (
+            "doc_id" in first and ("filtered_resps" in first or "resps" in first)
+        ):
+            return VOTES
+        return _of_tool(path, first)
+    except (OSError, UserError, ValueError):
+        return ""  # whoever reads it says what is wrong
+
+
+def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
+    """`kind_of` for the records of an annotation tool."""
+    if isinstance(first.get("fields"), dict):
+        theirs, by_people, of_models = "suggestions", ("responses",), _suggestions
+    elif isinstance(first.get("data"), dict):
+        theirs, by_people, of_models = "predictions", ("annotations", "completions"), _predictions
+    else:
+        return ""
+    people = models = False
+    for at, (_, record) in enumerate(records(path)):
+        people = people or any(record.get(name) for name in by_people)
+        try:
+            models = models or bool(record.get(theirs) and of_models(record, at))
+        except (AttributeError, KeyError, TypeError, ValueError, IndexError):
+            return ""  # reading says what is wrong
+        if people and models:
+            return "beside"
+    return "both" if models else ""
+
+
+def _is_votes_table(path: Path, separator: str) -> bool:
+    """Whether a table has columns of class probabilities, or answers with their scores, and no features."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        columns = next(csv.reader(file, delimiter=separator), [])
+    rest = [name for name in columns if name not in (*ID_COLUMNS, *TRUTH_COLUMNS)]
+    if len(rest) < 2:
+        return False
+    if all(name.startswith(SHARE) for name in rest):
+        return True
+    models = {name for name in rest if not name.endswith(SCORE_ENDS)}
+    scored = {name.removesuffix(end) for name in rest for end in SCORE_ENDS if name.endswith(end)}
+    return bool(models) and models == scored
 
 
 # ---- what each tool writes -------------------------------------------------------------------------------------------
@@ -160,12 +265,12 @@ def _batch(record: Mapping[str, Any], stem: str) -> tuple[list[Answer], int]:
     if record.get("error") or not choices:
         return [], 1
     texts = [(str((choice.get("message") or {}).get("content") or ""), _logprob(choice)) for choice in choices]
-    said = Counter(text.strip() for text, _ in texts if text.strip())
+    said = Counter(_plain(text) for text, _ in texts if text.strip())
     if not said:
         return [], 1
-    text, count = said.most_common(1)[0]
-    sure = [score for other, score in texts if other.strip() == text and not math.isnan(score)]
-    score = count / len(texts) if len(texts) > 1 else sure[0] if sure else math.nan
+    most, count = said.most_common(1)[0]
+    text, sure = next((text.strip(), score) for text, score in texts if _plain(text) == most and text.strip())
+    score = count / len(texts) if len(texts) > 1 else sure
     return [Answer(str(record["custom_id"]), str(body.get("model") or stem), text, score)], 0
 
 
@@ -178,18 +283,26 @@ def _logprob(choice: Mapping[str, Any]) -> float:
 
 def _harness(record: Mapping[str, Any], voter: str) -> list[Answer]:
     responses = record.get("filtered_resps") or record.get("resps") or []
-    name = str(record["doc_id"])
+    name, row = str(record["doc_id"]), int(record["doc_id"])
     if not responses:
         return []
     first = responses[0]
     while isinstance(first, list) and len(first) == 1:  # resps are nested once more than filtered_resps
         first = first[0]
     if isinstance(first, str):
-        return [Answer(name, voter, first)]
+        return [Answer(name, voter, first, row=row)]
     logs = np.array([_first_number(part) for part in responses], dtype=np.float64)
     shares = np.exp(logs - logs.max())
     best = int(logs.argmax())
-    return [Answer(name, voter, _choice(record.get("doc") or {}, best), float(shares[best] / shares.sum()))]
+    text = _choice(record.get("doc") or {}, best)
+    return [Answer(name, voter, text, float(shares[best] / shares.sum()), row, best if text == str(best) else -1)]
+
+
+def _harness_voter(path: Path) -> str:
+    """The model, where the file lies in the folder that the tool names after it; else the task."""
+    if "__" in path.parent.name:
+        return path.parent.name.replace("__", "/")
+    return re.sub(r"_\d{4}-\d\d-\d\dT[\d.:-]+$", "", path.stem.removeprefix("samples_"))
 
 
 def _first_number(value: Any) -> float:
@@ -205,9 +318,10 @@ def _choice(doc: Mapping[str, Any], number: int) -> str:
     return str(choices[number]) if isinstance(choices, list) and number < len(choices) else str(number)
 
 
-def _suggestions(record: Mapping[str, Any], row: int) -> list[Answer]:
+def _suggestions(record: Mapping[str, Any], at: int) -> list[Answer]:
     given = record["suggestions"] or {}
-    name = str(record.get("id") or record.get("external_id") or row)
+    key = record.get("id", record.get("external_id"))  # as `pll.formats.tools.argilla` names the record
+    name = str(at) if key is None else str(key)
     parts = given.items() if isinstance(given, Mapping) else [(one.get("question_name", "label"), one) for one in given]
     found = []
     for question, suggestion in parts:
@@ -220,14 +334,24 @@ def _suggestions(record: Mapping[str, Any], row: int) -> list[Answer]:
     return found
 
 
-def _predictions(record: Mapping[str, Any], row: int) -> list[Answer]:
-    name = str(record.get("id", row))
+OURS = "candid-"
+"""Beginning of the id of a result that Candid wrote: a label of a run is no vote."""
+
+
+def _predictions(record: Mapping[str, Any], at: int) -> list[Answer]:
+    data = record.get("data")
+    key = record.get("id")  # as `pll.formats.tools.labelstudio` names the task
+    if key is None and isinstance(data, dict):
+        key = data.get("id")
+    name = str(at) if key is None else str(key)
     found = []
     for prediction in record["predictions"] or []:
         voter = str(prediction.get("model_version") or "predictions")
         score = prediction.get("score")
         sure = float(score) if isinstance(score, int | float) else math.nan
         for result in prediction.get("result") or []:
+            if str(result.get("id", "")).startswith(OURS):
+                continue
             for choice in (result.get("value") or {}).get("choices") or []:
                 found.append(Answer(name, voter, str(choice), sure))
     return found
@@ -239,13 +363,13 @@ def _table(path: Path, separator: str) -> Iterator[Answer]:
     with parsing("the table"):
         table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
     key = next((name for name in ID_COLUMNS if name in table), None)
-    ids = [str(k) for k in range(len(table))] if key is None else table[key].str.strip().tolist()
+    ids = None if key is None else table[key].str.strip().tolist()
     columns = [str(name) for name in table.columns]
-    classes = [name for name in columns if name.startswith("prob_")]
+    classes = [name for name in columns if name.startswith(SHARE)]
     if classes:
         with parsing("the columns prob_…", "they must be numbers"):
             shares = table[classes].replace("", "nan").to_numpy(dtype=np.float64)
-        yield from _of_shares(shares, ids, [name.removeprefix("prob_") for name in classes], path.stem)
+        yield from _of_shares(shares, ids, [name.removeprefix(SHARE) for name in classes], path.stem)
         return
     known = {key, *TRUTH_COLUMNS, *OTHER_COLUMNS}
     models = [name for name in columns if name not in known and not name.endswith(SCORE_ENDS)]
@@ -253,9 +377,11 @@ def _table(path: Path, separator: str) -> Iterator[Answer]:
         raise UserError(f"No column is a model's answers (columns: {listing(columns)}).")
     for model in models:
         scores = next((table[model + end] for end in SCORE_ENDS if model + end in table), None)
-        for row, (name, text) in enumerate(zip(ids, table[model], strict=True)):
+        for row, text in enumerate(table[model]):
             if text.strip():
-                yield Answer(name, model, text, math.nan if scores is None else _number(scores.iloc[row], row))
+                score = math.nan if scores is None else _number(scores.iloc[row], row)
+                name, number = (str(row), row) if ids is None else (ids[row], -1)
+                yield Answer(name, model, text, score, number)
 
 
 def _number(text: str, row: int) -> float:
@@ -266,12 +392,15 @@ def _number(text: str, row: int) -> float:
 
 
 def _of_shares(
-    shares: npt.NDArray[np.float64], ids: Sequence[str], names: Sequence[str], voter: str
+    shares: npt.NDArray[np.float64], ids: Sequence[str] | None, names: Sequence[str] | None, voter: str
 ) -> Iterator[Answer]:
+    """The likeliest class of each row of probabilities; rows without any are no answers."""
     for row, values in enumerate(shares):
         if np.isfinite(values).any():
             best = int(np.nanargmax(values))
-            yield Answer(ids[row], voter, names[best], float(values[best]))
+            name, number = (str(row), row) if ids is None else (ids[row], -1)
+            text, place = (str(best), best) if names is None else (names[best], -1)
+            yield Answer(name, voter, text, float(values[best]), number, place)
 
 
 def _probability_array(path: Path) -> Iterator[Answer]:
@@ -279,8 +408,7 @@ def _probability_array(path: Path) -> Iterator[Answer]:
         array = np.load(path, allow_pickle=False)
     if array.ndim != 2 or array.dtype.kind != "f":
         raise UserError(f"The array has the shape {array.shape}; class probabilities are numbers (examples, classes).")
-    names = [str(k) for k in range(array.shape[1])]
-    yield from _of_shares(array.astype(np.float64), [str(k) for k in range(len(array))], names, path.stem)
+    yield from _of_shares(array.astype(np.float64), None, None, path.stem)
 
 
 # ---- answers and classes ---------------------------------------------------------------------------------------------
@@ -301,13 +429,25 @@ def class_of(text: str, classes: Sequence[str]) -> str | None:
     field = _json_field(text)
     if field is not None:
         return class_of(field, classes)
-    told = re.fullmatch(r"(?:the\s+)?(?:answer|label|class|category)\s*(?:is)?\s*[:=]?\s*(.+)", text, re.I | re.S)
+    told = TOLD.fullmatch(text)
     if told and _plain(told[1]) != _plain(text):
         return class_of(told[1], classes)
     letter = re.fullmatch(r"\(?([A-Za-z])[).:]?", text)
     if letter and string.ascii_uppercase.index(letter[1].upper()) < len(classes):
         return classes[string.ascii_uppercase.index(letter[1].upper())]
     return None
+
+
+def _core(text: str) -> str:
+    """An answer without what stands around it: the field of its JSON object, the words after `Answer:`.
+
+    >>> [_core(text) for text in ('{"label": "Cat"}', "Label: Cat", " a cat")]
+    ['Cat', 'Cat', 'a cat']
+    """
+    text = text.strip()
+    field = _json_field(text)
+    told = TOLD.fullmatch(text) if field is None else None
+    return (field if field is not None else told[1] if told else text).strip()
 
 
 def _plain(text: str) -> str:
@@ -330,12 +470,20 @@ def _json_field(text: str) -> str | None:
     return named if named is not None else next(iter(fields.values())) if len(fields) == 1 else None
 
 
-def _guessed_classes(answers: Iterable[Answer]) -> tuple[str, ...]:
-    """The short answers given at least twice, each in its most frequent spelling; longer ones where they are common."""
-    texts = Counter((_json_field(answer.text.strip()) or answer.text).strip() for answer in answers)
+def _guessed_classes(answers: Sequence[Answer]) -> tuple[str, ...]:
+    """The short answers given at least twice, each in its most frequent spelling; longer ones where they are common.
+
+    Where several voters answered, at least two of them must have given it: each has its own way to refuse.
+    """
+    cores = [(_core(answer.text), answer.voter) for answer in answers]
+    texts = Counter(text for text, _ in cores)
+    voters: dict[str, set[str]] = {}
+    for text, voter in cores:
+        voters.setdefault(_plain(text), set()).add(voter)
+    least = min(2, len({answer.voter for answer in answers}))
     groups: dict[str, Counter[str]] = {}
     for text, count in texts.items():
-        if len(_plain(text)) > 0 and len(text) <= SHORT:
+        if len(_plain(text)) > 0 and len(text) <= SHORT and len(voters[_plain(text)]) >= least:
             groups.setdefault(_plain(text), Counter())[text] += count
     total = sum(texts.values())
     names = [
@@ -363,7 +511,7 @@ def with_votes(
     """
     by_hand = {_plain(text): target for text, target in (answers or {}).items()}
     known = () if data is None else data.class_names
-    classes = tuple(known) or _guessed_classes(a for a in votes.answers if _plain(a.text) not in by_hand)
+    classes = tuple(known) or _guessed_classes([a for a in votes.answers if _plain(a.text) not in by_hand])
     classes += tuple(dict.fromkeys(target for target in by_hand.values() if target and target not in classes))
     if len(classes) < 2:
         raise UserError(
@@ -372,24 +520,30 @@ def with_votes(
         )
     ids = list(dict.fromkeys(a.id for a in votes.answers)) if data is None else data.row_ids.tolist()
     place = {one: row for row, one in enumerate(ids)}
+    joined = {a.voter for a in votes.answers if a.id in place}
     voters = list(dict.fromkeys(a.voter for a in votes.answers))
     number, column = {one: k for k, one in enumerate(classes)}, {one: k for k, one in enumerate(voters)}
-    mapped: dict[str, str | None] = {}
+    mapped: dict[tuple[str, int], str | None] = {}
     unmapped: Counter[str] = Counter()
     triples: list[tuple[int, int, int, float]] = []
-    others = 0
+    others = by_row = 0
     for answer in votes.answers:
-        if answer.id not in place:
+        row = place.get(answer.id)
+        if row is None and answer.voter not in joined and 0 <= answer.row < len(ids):
+            row = answer.row
+            by_row += 1
+        if row is None:
             others += 1
             continue
-        if answer.text not in mapped:
+        key = (answer.text, answer.number)
+        if key not in mapped:
             target = by_hand.get(_plain(answer.text))
-            mapped[answer.text] = class_of(answer.text, classes) if target is None else target
-        found = mapped[answer.text]
+            mapped[key] = _class_of_answer(answer, classes) if target is None else target
+        found = mapped[key]
         if found is None:
             unmapped[answer.text] += 1
         elif found:
-            triples.append((place[answer.id], column[answer.voter], number[found], answer.score))
+            triples.append((row, column[answer.voter], number[found], answer.score))
     if others == len(votes.answers):
         raise UserError(
             f"No id of the votes ({listing([a.id for a in votes.answers[:3]])}) is among those of the data "
@@ -398,16 +552,36 @@ def with_votes(
     if not triples:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(votes.answers[0].text)}).")
     rows, who, labels, scores = (np.array(part) for part in zip(*triples, strict=True))
+    notes = [f"{by_row:,} votes have no id and are joined by row number."] if by_row else []
+    counts = np.bincount(who, minlength=len(voters))
+    given_by = Counter(answer.voter for answer in votes.answers)
+    silent = [name for name, count in zip(voters, counts, strict=True) if count < LEAST_SHARE * given_by[name]]
+    if silent:
+        notes.append(f"Left out, since hardly an answer is a class: {listing(silent)}.")
+    left = np.array([k for k, name in enumerate(voters) if name not in silent], dtype=np.int64)
+    heard = np.isin(who, left)
+    rows, labels, scores = rows[heard], labels[heard], scores[heard]
+    who = np.searchsorted(left, who[heard])
+    names = [voters[k] for k in left]
+    people = None if data is None or data.annotations is None or data.annotations.anonymous else data.annotations
+    if people is not None:  # votes of models beside those of people
+        others_named = [name if name not in names else f"{name} (data)" for name in people.annotator_names]
+        rows, labels = np.concatenate([people.rows, rows]), np.concatenate([people.labels, labels])
+        who = np.concatenate([people.annotators, who + len(others_named)])
+        theirs = np.full(len(people.rows), math.nan) if people.scores is None else people.scores
+        names, scores = [*others_named, *names], np.concatenate([theirs, scores])
     said = Annotations(
         rows,
         who,
         labels,
         len(ids),
         classes,
-        tuple(voters),
+        tuple(names),
         np.array(ids, dtype=np.str_),
         scores=scores if np.isfinite(scores).any() else None,
     )
+    if data is None and len(names) > 1 and said.answers_per_row.max(initial=0) < 2:
+        notes.append("No example has two answers: check that the files have the same ids.")
     resolved = resolve(said, Rule("union"))
     given = data if data is not None else _bare(ids, name)
     kept = given.take(resolved.rows)
@@ -417,10 +591,14 @@ def with_votes(
         class_names=(),
         prior=None,
         annotations=said.take(resolved.rows),
-        notes=(*kept.notes, *resolved.notes()),
+        notes=(*kept.notes, *notes, *resolved.notes()),
     )
-    kinds = {text: target for text, target in mapped.items() if target is not None and target != text}
-    return Mapped(dataset, tuple(unmapped.most_common()), kinds, others)
+    kinds = {text: target for (text, _), target in mapped.items() if target is not None and target != text}
+    return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(triples))
+
+
+def _class_of_answer(answer: Answer, classes: Sequence[str]) -> str | None:
+    return classes[answer.number] if 0 <= answer.number < len(classes) else class_of(answer.text, classes)
 
 
 def _bare(ids: Sequence[str], name: str) -> PartialLabelDataset:

@@ -87,7 +87,7 @@ def _used_files(home: Path) -> set[str]:
     for folder in (*list_runs(home / "runs"), *list_runs(home / "bin")):
         with suppress(UserError, KeyError, TypeError, AttributeError):
             run = folder.about()["run"]
-            for source in (run["source"], run.get("test")):
+            for source in (run["source"], *run["source"].get("votes", ()), run.get("test")):
                 if source and source.get("path"):
                     used.add(str(Path(source["path"]).resolve()))
     return used

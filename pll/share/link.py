@@ -186,6 +186,8 @@ def to_query(share: Share) -> list[tuple[str, str]]:
     config, look = share.config, share.look
     if config.decided_sets is not None:
         raise UserError("This run was taught by people's decisions, which no link can carry; share the run before it.")
+    if config.source.vote_files:
+        raise UserError("This run read files of votes, which no link can carry yet; export its replay instead.")
     parts: list[tuple[str, Any]] = [("link", VERSION), *_source_parts(config.source)]
     parts += [("features", config.features)] if config.features != "auto" else []
     if config.flip is not None:

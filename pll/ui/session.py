@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeVar, get_args
+from typing import Literal, NoReturn, TypeVar, get_args
 
 import streamlit as st
 
@@ -18,6 +18,7 @@ from pll.catalog.sources import Source, by_rule
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.formats.classes import with_classes
+from pll.formats.votes import Mapped
 from pll.io import Progress, stored_name, write_atomically
 from pll.paths import candid_home
 from pll.runs.comparison import Comparison
@@ -169,12 +170,42 @@ def dataset(source: Source) -> PartialLabelDataset:
         UserError: it cannot be read.
     """
     if not source.rule and not source.classes:
-        return _dataset(data_key(source), source.load)
+        return _dataset(data_key(source), lambda: mapped(source).dataset if source.vote_files else source.load())
     # Read once for all rules, and for whatever becomes of its classes.
     if not source.rule:
         plain = replace(source, classes={})
         return _dataset(data_key(source), lambda: with_classes(dataset(plain), source.classes))
     return _dataset(data_key(source), lambda: by_rule(dataset(replace(source, rule="")), Rule.parse(source.rule)))
+
+
+def mapped(source: Source) -> Mapped:
+    """The examples of a source with files of votes, and what of these is no vote; read once and kept for a while.
+
+    Raises:
+        UserError: they cannot be read or joined.
+    """
+    return _mapped(_votes_key(source), source.with_votes)
+
+
+def mapped_if_read(source: Source) -> Mapped | None:
+    """Return `mapped` if it is cached, else None."""
+    with suppress(_NotYet):
+        return _mapped(_votes_key(source), _not_yet)
+    return None
+
+
+def keep_mapped(source: Source, found: Mapped) -> Mapped:
+    """Keep votes that were read elsewhere as `mapped` would."""
+    return _mapped(_votes_key(source), lambda: found)
+
+
+def _votes_key(source: Source) -> str:
+    return data_key(replace(source, rule="", classes={}))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _mapped(key: str, _read: Callable[[], Mapped]) -> Mapped:
+    return _read()
 
 
 def data_key(source: Source) -> str:
@@ -206,7 +237,7 @@ class _NotYet(Exception):
     """Raised to probe a cache without filling it."""
 
 
-def _not_yet() -> PartialLabelDataset:
+def _not_yet() -> NoReturn:
     raise _NotYet
 
 
@@ -270,7 +301,7 @@ def uploads_folder() -> Path:
     return candid_home() / "uploads" / own
 
 
-def remember_upload(name: str, content: bytes) -> Source:
+def keep_upload(name: str, content: bytes) -> Source:
     """Keep an uploaded file, under its hash, and say where it is."""
     digest = hashlib.sha256(content).hexdigest()
     file = uploads_folder() / digest[:16] / stored_name(name)
@@ -279,16 +310,32 @@ def remember_upload(name: str, content: bytes) -> Source:
             write_atomically(file, lambda temporary: temporary.write_bytes(content))
         except OSError as error:
             raise UserError(f"{Path(name).name} cannot be kept: {explain(error)}") from error
-    source = Source(name=Path(name).name, path=str(file), sha256=digest)
-    st.session_state["upload"] = source
+    return Source(name=Path(name).name, path=str(file), sha256=digest)
+
+
+def remember_upload(name: str, content: bytes) -> Source:
+    """Keep an uploaded file as the last one of this tab."""
+    source = keep_upload(name, content)
+    remember_uploads([source])
     return source
 
 
+def remember_uploads(sources: Sequence[Source]) -> None:
+    """Remember kept files as the last ones of this tab."""
+    st.session_state["upload"], st.session_state["uploads"] = sources[0], list(sources)
+
+
 def forget_upload() -> None:
-    """Forget the uploaded file."""
-    st.session_state.pop("upload", None)
+    """Forget the uploaded files."""
+    for name in ("upload", "uploads"):
+        st.session_state.pop(name, None)
 
 
 def last_upload() -> Source | None:
     """Return the last uploaded file; the uploader itself forgets it on a change of page."""
     return st.session_state.get("upload")
+
+
+def last_uploads() -> list[Source]:
+    """Return all files of the last upload, in the order of their choice."""
+    return list(st.session_state.get("uploads", ()))

@@ -149,7 +149,7 @@ def test_from_files_of_votes_to_labels_in_one_command(tmp_path: Path, capsys: py
     out = capsys.readouterr()
     assert "3 answers are no class and left out: 'I do not know' (3)" in out.err
     assert json.loads(out.out.splitlines()[-1])["method"] == "dawid-skene"
-    assert json.loads((run / "answers.json").read_text())["unsure!"] == "fox"
+    assert json.loads((run / "config.json").read_text())["run"]["source"]["answers"] == {"unsure!": "fox"}
     rows = (run / "labels.csv").read_text().splitlines()
     assert len(rows) == 1 + 119
     right = [line.split(",")[1].lower() == names[y[int(line.split(",")[0][1:])]] for line in rows[1:119]]

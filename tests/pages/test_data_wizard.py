@@ -131,7 +131,7 @@ def test_disagreement_is_measured_and_each_rule_shown(open_page: Any, name: str,
     page = bring(open_page("data"), name, (SAMPLES / name).read_bytes())
     seen = figures(page)
     assert ("What each column is" in {one.label for one in page.expander}) == wizard_there
-    assert (seen["Agreement of two people"], seen["Fleiss' kappa"]) == ("58.3 %", "0.36")
+    assert (seen["Agreement of two annotators"], seen["Fleiss' kappa"]) == ("58.3 %", "0.36")
     rules = next(frame.value for frame in page.dataframe if "candidates each" in frame.value)
     assert rules["a label is a candidate where"].tolist()[:2] == ["named by anybody", "named by at least 2"]
     assert rules["examples"].tolist() == [12] * len(rules) and rules["no label meets it"][1] == 5

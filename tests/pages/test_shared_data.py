@@ -70,5 +70,5 @@ def test_votes_of_cifar10h_become_sets_by_a_rule(open_page: Any, shared: None) -
     page = until_read(page.selectbox(key="rule_how-cifar10h").set_value("votes").run())
     assert page.number_input(key="rule_votes").value == 2
     seen = figures(page)
-    assert (seen["Candidates each"], seen["Agreement of two people"]) == ("1.35", "92.4 %")
+    assert (seen["Candidates each"], seen["Agreement of two annotators"]) == ("1.35", "92.4 %")
     assert any("4 of 10,000 true labels are not among their candidates" in warning.value for warning in page.warning)

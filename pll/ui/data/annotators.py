@@ -11,7 +11,7 @@ import streamlit as st
 
 from pll.annotations import Annotations, rule_table
 from pll.annotations.agreement import ENOUGH_ROWS, Agreement, Figure, agreement
-from pll.annotations.voters import VoterCard, dependent_voters, fit_voters, voter_cards
+from pll.annotations.voters import LEAST_CHECKED, VoterCard, dependent_voters, fit_voters, voter_cards
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.ui.data.candidates import Offer
@@ -44,7 +44,7 @@ def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
         return Offer(Choice(source))
     names = [name for name in RULE_TITLES if _is_possible(name, data, said)]
     # As in the shell: votes of a file without sets of its own are settled; a dataset of the catalogue stays as it is.
-    settled = "voters" in names and OWN not in names and source.path is not None
+    settled = "voters" in names and OWN not in names and (source.path is not None or bool(source.votes))
     default = "voters" if settled else OWN if OWN in names else "union"
     left, right = st.columns([2, 1], gap="medium")
     with left:
@@ -60,7 +60,7 @@ def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
         rule = _rule_with_value(how)
     _disagreement(data_key(source), said, data.y)
     if not said.anonymous and said.n_classes > 1 and said.n_rows * said.n_classes <= MOST_SHOWN:
-        _voters(data_key(source), said)
+        _voters(data_key(source), said, data.y)
     return Offer(Choice(replace(source, rule=rule)))
 
 
@@ -86,7 +86,11 @@ def _disagreement(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) 
     with st.spinner("Comparing what people said…"):
         found, table = _agreement(key, said), _rules(key, said, y)
     figures = {
-        "Agreement of two people": (found.percent, "{:.1%}", "How often two people give an example the same label."),
+        "Agreement of two annotators": (
+            found.percent,
+            "{:.1%}",
+            "How often two annotators give an example the same label.",
+        ),
         "Fleiss' kappa": (found.kappa, "{:.2f}", "Agreement beyond chance: 1 is full, 0 is none."),
         "Krippendorff's alpha": (found.alpha, "{:.2f}", "The same for answers of several labels (MASI distance)."),
     }
@@ -110,35 +114,55 @@ def _disagreement(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) 
     )
 
 
-def _voters(key: str, said: Annotations) -> None:
+def _voters(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) -> None:
     """What the voter models say of each annotator."""
     with st.spinner("Comparing the annotators…"):
-        table, notes = _voter_table(key, said)
+        table, notes = voter_table(key, said, y)
     st.markdown("**Annotators**")
+    counted = bool((table["counted on"] > 0).any())
     st.caption(
-        "Accuracy is estimated from agreement alone, without true labels; annotators that share mistakes look better "
-        "than they are. Decisive: examples whose label would be another one without this annotator."
+        "Accuracy is estimated from agreement alone; annotators that share mistakes look better than they are."
+        + (
+            f" Where {LEAST_CHECKED} labels or more are known, it is counted on these, with its 95 % interval."
+            if counted
+            else f" An interval needs {LEAST_CHECKED} known labels: of the data, or decided in a review."
+        )
+        + " Decisive: examples whose label would be another one without this annotator."
     )
     for words in notes:
         st.text(words)
+    show_voters(table)
+
+
+def show_voters(table: pd.DataFrame) -> None:
+    """Put the table of `voter_table` on the page."""
+    counted = bool((table["counted on"] > 0).any())
     st.dataframe(
-        table,
+        table if counted else table.drop(columns=["95 % interval", "counted on"]),
         hide_index=True,
         key="voters",
-        column_config={"accuracy": st.column_config.NumberColumn("accuracy (estimated)", format="percent")},
-        alt="For each annotator: answers, estimated accuracy, decisive answers and most frequent confusion",
+        column_config={"accuracy": st.column_config.NumberColumn("accuracy", format="percent")},
+        alt="For each annotator: answers, accuracy, decisive answers and most frequent confusion",
     )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _voter_table(key: str, _said: Annotations) -> tuple[pd.DataFrame, list[str]]:
-    models = fit_voters(_said)
-    cards = voter_cards(models)
+def voter_table(key: str, _said: Annotations, _known: npt.NDArray[np.int64] | None) -> tuple[pd.DataFrame, list[str]]:
+    """A row for each annotator, and what is to be said of their dependence.
+
+    Args:
+        key: of the cache: the annotations and the known labels.
+        _known: (n,) labels of the data or of a review, −1 elsewhere.
+    """
+    models = fit_voters(_said, known=_known)
+    cards = voter_cards(models, _known)
     table = pd.DataFrame(
         {
             "annotator": [card.name for card in cards],
             "answers": [card.answers for card in cards],
             "accuracy": [card.accuracy for card in cards],
+            "95 % interval": [f"{card.low:.1%} – {card.high:.1%}" if card.checked else "" for card in cards],
+            "counted on": [card.checked for card in cards],
             "decisive": [card.decisive for card in cards],
             "confuses": [_confusion_words(card) for card in cards],
         }

@@ -29,8 +29,8 @@ QUICK_SETTLED = 5_000
 def size_of(source: Source) -> int:
     """Bytes of a file; of a dataset of the catalogue, 0 where it is made in a moment."""
     if source.path is not None:
-        path = Path(source.path)
-        return path.stat().st_size if path.is_file() else 0
+        paths = {Path(source.path), *(Path(str(file.path)) for file in source.votes)}
+        return sum(path.stat().st_size for path in paths if path.is_file())
     entry = catalog.find(source.name)
     if entry.embedded:
         return 0

@@ -10,9 +10,11 @@ import streamlit as st
 
 from pll.catalog import Entry, available, data_folder, load, server_files
 from pll.catalog.files import folder_of
-from pll.catalog.sources import Source
+from pll.catalog.sources import Source, counting_votes, joined_votes, with_own_votes
 from pll.errors import UserError
 from pll.formats import Format
+from pll.formats.checks import listing
+from pll.formats.votes import VOTES, kind_of
 from pll.paths import app_root
 from pll.ui import background, session
 from pll.ui.format import count, format_shape, plain
@@ -47,31 +49,77 @@ def _try_sample(path: Path) -> None:
 
 
 def upload(formats: Mapping[str, Format]) -> Source | None:
-    """Show the uploader; return the uploaded file, or the last one of this tab."""
+    """Show the uploader; return what the uploaded files, or the last ones of this tab, are together."""
     uploaded = st.file_uploader(
-        "A table, an array, an export of an annotation tool, pictures in a ZIP, or a research file",
+        "Data, votes of models, or both: several files are joined on the id",
         key=_uploader_key(),
+        accept_multiple_files=True,
         on_change=_forget_if_taken_away,
     )
     explain_formats(formats)
-    last = session.last_upload()
-    if uploaded is not None:
-        if last is None or st.session_state.get("upload_id") != uploaded.file_id:  # hashing 200 MB takes a while
-            last = session.remember_upload(uploaded.name, uploaded.getvalue())
-            st.session_state["upload_id"] = uploaded.file_id
-        return last
-    if last is None:
+    if uploaded:
+        ids = [file.file_id for file in uploaded]
+        if not session.last_uploads() or st.session_state.get("upload_id") != ids:  # hashing 200 MB takes a while
+            session.remember_uploads([session.keep_upload(file.name, file.getvalue()) for file in uploaded])
+            st.session_state["upload_id"] = ids
+        return _together(session.last_uploads())
+    last = session.last_uploads()
+    if not last:
         st.info("Upload a file or choose a dataset to continue.", icon=":material/arrow_upward:")
-    else:
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/draft: **{plain(last.name)}** is open", width="content")
-            st.button("Remove", icon=":material/close:", type="tertiary", on_click=session.forget_upload)
-    return last
+        return None
+    with st.container(horizontal=True, vertical_alignment="center"):
+        names = listing([source.name for source in last])
+        st.markdown(f":material/draft: **{plain(names)}** {'is' if len(last) == 1 else 'are'} open", width="content")
+        st.button("Remove", icon=":material/close:", type="tertiary", on_click=session.forget_upload)
+    return _together(last)
+
+
+ONLY_VOTES = "No file of examples: votes alone"
+
+
+def _together(sources: Sequence[Source]) -> Source:
+    """One source of all files; where it is not clear which of several holds the examples, that is asked."""
+    kinds = [_kind(str(source.path), source.sha256 or "") for source in sources]
+    data = [source for source, kind in zip(sources, kinds, strict=True) if kind != VOTES]
+    if len(sources) == 1:
+        return _with_own_votes(sources[0], kinds[0])
+    examples = data[0] if data else None
+    if data:
+        names = [*(source.name for source in data), ONLY_VOTES]
+        chosen = st.selectbox(
+            "Examples are in",
+            range(len(names)),
+            format_func=lambda k: names[k],
+            help="The other files are votes.",
+            key=f"examples-{'-'.join((source.sha256 or '')[:8] for source in sources)}",
+            persist_state="session",
+        )
+        examples = data[chosen] if chosen < len(data) else None
+    votes = [source for source in sources if source is not examples]
+    if examples is not None:
+        examples = _with_own_votes(examples, kinds[sources.index(examples)])
+    return joined_votes(votes, {}, examples)
+
+
+def _with_own_votes(source: Source, kind: str) -> Source:
+    """A file as its content is: votes, examples with votes of models, or examples."""
+    if kind == "beside" and st.checkbox(
+        f"Count the models' answers in {plain(source.name)} as votes too",
+        key=f"beside-{source.sha256}",
+        persist_state="session",
+    ):
+        return counting_votes(source)
+    return with_own_votes(source)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _kind(path: str, sha256: str) -> str:
+    return kind_of(Path(path))
 
 
 def _forget_if_taken_away() -> None:
     """The cross beside a file means that it shall go; the uploader empty after a change of page does not."""
-    if st.session_state.get(_uploader_key()) is None:
+    if not st.session_state.get(_uploader_key()):
         session.forget_upload()
 
 
@@ -88,6 +136,9 @@ def explain_formats(formats: Mapping[str, Format]) -> None:
             "annotator has a column. `id`, `true_label` and `split` (train or test) may follow, and every other column "
             "is a feature; you can change below what each column is. Arrays hold `X`, `candidates` as 0/1 (examples × "
             "classes), `y`, `class_names` and `ids`; research files `data`, `partial_target` and `target`."
+            "\n\n**Votes of models**: batch results (JSON lines with `custom_id`), `samples_*.jsonl` of an evaluation, "
+            "Argilla suggestions, Label Studio predictions, a table with a column for each model (and `MODEL_score`) "
+            "or class (`prob_CLASS`), an array of probabilities. Drop several files at once, with the data or without."
         )
         st.caption("Read as: " + ", ".join(form.label for form in formats.values()) + ".")
         listing = st.container(gap=None)

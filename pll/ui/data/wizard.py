@@ -15,6 +15,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import listing
 from pll.formats.tabular.schema import ROLES, Column, alike, unclear
+from pll.formats.votes import VOTES
 from pll.ui.data import loader
 from pll.ui.format import plain
 
@@ -49,7 +50,7 @@ def edited_columns(source: Source) -> Source:
     Raises:
         UserError: the file cannot be read at all.
     """
-    if source.path is None or not _is_quick(source):
+    if source.path is None or source.format == VOTES or not _is_quick(source):
         return source
     found = formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
     if not found or len(found) > MOST_COLUMNS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import pandas as pd
@@ -51,6 +52,8 @@ LABELS = {
 }
 TORCHVISION_MODELS = ("torchvision:resnet18", "torchvision:mobilenet_v3_small")
 """Some of torchvision's, to choose from; any other can be typed."""
+FOR_VOTES = "dawid-skene"
+"""The method that is proposed where there are votes and no features, as in the shell."""
 _RANGES: dict[str, dict[str, Any]] = {
     "epochs": {"step": 10},
     "lr": {"step": 0.01, "format": "%g"},
@@ -65,13 +68,16 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
     """Show the settings of a run and return its config; all but method and model in an expander."""
     has_truth = data.y is not None
     names = [name for name, method in METHODS.items() if has_truth or not method.needs_truth]
+    votes_alone = not prod(data.input_shape) and data.annotations is not None
+    if votes_alone:  # what needs no features, the best first
+        names = sorted((n for n in names if not METHODS[n].needs_features), key=lambda n: n != FOR_VOTES)
     left, right = st.columns(2, gap="large")
     with left:
         method = st.selectbox(
             "Method",
             names,
             format_func=lambda name: METHODS[name].title,
-            key="setup_method",
+            key="setup_method_votes" if votes_alone else "setup_method",
             persist_state="session",
         )
         st.caption(METHODS[method].summary)

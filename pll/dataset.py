@@ -45,6 +45,8 @@ class PartialLabelDataset:
             normalised on each set.
         settle: whether candidate sets and prior are still to be made of the annotations and the features together
             (`pll.methods.settling`); `candidates` are the union until then.
+        given: the candidate sets of the data itself, where labels that nobody named joined `candidates`; else None.
+        decided: (n,) int64, labels that people decided in a review, −1 elsewhere; or None.
         is_test: (n,) bool, True on the published or given test part; or None.
         name: what to call it on a page.
         kind: `"table"`, `"array"` or `"image"`.
@@ -69,6 +71,8 @@ class PartialLabelDataset:
     annotations: Annotations | None = None
     prior: Weights | None = None
     settle: bool = False
+    given: CandidateSets | None = None
+    decided: npt.NDArray[np.int64] | None = None
     is_test: npt.NDArray[np.bool_] | None = None
     name: str = "data"
     kind: str = "array"
@@ -96,7 +100,9 @@ class PartialLabelDataset:
         set_field(self, "class_names", self._names())
         for what, values in (
             ("candidate sets", self.candidates),
+            ("given candidate sets", self.given),
             ("true labels", self.y),
+            ("decided labels", self.decided),
             ("ids", self.ids),
             ("images", self.images),
             ("texts", self.texts),
@@ -196,7 +202,9 @@ class PartialLabelDataset:
             self,
             X=self.X[chosen],
             candidates=None if sets is None else sets.take(chosen),
+            given=None if self.given is None else self.given.take(chosen),
             y=None if self.y is None else self.y[chosen],
+            decided=None if self.decided is None else self.decided[chosen],
             ids=self.row_ids[chosen],
             images=None if self.images is None else self.images[chosen],
             texts=None if self.texts is None else self.texts[chosen],

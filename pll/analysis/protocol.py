@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pll.analysis.readiness import check_features, check_trainable
 from pll.annotations.voters import dependent_voters
+from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import Featuriser, featurised, fitted, suggested
@@ -22,6 +23,7 @@ from pll.methods.base import Task
 from pll.methods.settling import EPOCHS, FOLDS, ROUNDS, settle
 from pll.synthesis import Flip, flip
 from pll.synthesis.label_noise import Noisy
+from pll.weights import Weights
 
 SETTLING_STEPS = EPOCHS * FOLDS * ROUNDS
 
@@ -35,6 +37,7 @@ class Parts:
         held: the rows of the data itself that are not learnt from, with truth or without; their labels are predicted.
             None where all are learnt from.
         order: ids of all rows of the data, in its order; () where all are learnt from.
+        settled: what the votes of the training part were settled to; None where they were not.
     """
 
     train: PartialLabelDataset
@@ -42,6 +45,7 @@ class Parts:
     featuriser: Featuriser | None = None
     held: PartialLabelDataset | None = None
     order: tuple[str, ...] = ()
+    settled: SettledSets | None = None
 
     def task(self, *, needs_features: bool = True) -> Task:
         """Return the task of a method.
@@ -61,6 +65,7 @@ class Parts:
             None if test is None else test.y,
             self.train.prior,
             None if votes is None or votes.anonymous else votes,
+            self.train.decided,
         )
 
 
@@ -74,6 +79,7 @@ def prepare(
     seed: int = 0,
     strict: bool = False,
     noisy: Noisy | None = None,
+    settled_as: SettledSets | None = None,
     progress: Progress | None = None,
 ) -> Parts:
     """Split the data, then compute features and candidate sets on the training part.
@@ -88,6 +94,7 @@ def prepare(
         seed: of the split and of the sets.
         strict: refuse examples whose true label is not among their candidates.
         noisy: make candidate sets of single labels that may be wrong, on the training part; see `doubted`.
+        settled_as: what settling the votes of this very training part came to before; None settles them now.
         progress: told how far features and candidate sets are.
 
     Raises:
@@ -109,7 +116,13 @@ def prepare(
         if holdout is not None or given:
             raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
         test = None
-    parts = _parts(train, test, held, flip_with, features, seed, strict=strict, noisy=noisy, progress=progress)
+    parts = _parts(
+        *(train, test, held, flip_with, features, seed),
+        strict=strict,
+        noisy=noisy,
+        settled_as=settled_as,
+        progress=progress,
+    )
     return parts if held is None else replace(parts, order=tuple(data.row_ids.tolist()))
 
 
@@ -168,6 +181,7 @@ def _parts(
     *,
     strict: bool,
     noisy: Noisy | None = None,
+    settled_as: SettledSets | None = None,
     progress: Progress | None = None,
 ) -> Parts:
     spec = {"auto": suggested(train), "none": ""}.get(features, features)
@@ -178,12 +192,15 @@ def _parts(
         held = None if held is None else featurised(held, made, progress)
         test = held if is_same else None if test is None else featurised(test, made, progress)
     if train.settle and flip_with is None and noisy is None:
-        train = settled(train, seed, progress)
+        settled_as = settled(train, seed, progress) if settled_as is None else settled_as
+        train = settled_as.applied(train)
+    else:
+        settled_as = None
     train = with_candidates(train, flip_with, seed, strict=strict, noisy=noisy, progress=progress)
     if noisy is not None and test is not None and train.y is None:
         note = "The labels of the test part may be wrong too: test accuracy is how often the model agrees with them."
         train = replace(train, notes=(*train.notes, note))
-    return Parts(train, test, made, held)
+    return Parts(train, test, made, held, settled=settled_as)
 
 
 def with_candidates(
@@ -217,13 +234,47 @@ def with_candidates(
             X=data.X,
             progress=folds_done,
         )
-        data = replace(data, candidates=sets, prior=None, settle=False)
+        data = replace(data, candidates=sets, prior=None, settle=False, given=None)
     check_trainable(data, strict=strict)
     return data
 
 
-def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = None) -> PartialLabelDataset:
-    """Return the data with candidate sets and prior made of its votes and features; see `pll.methods.settling`.
+@dataclass(frozen=True, eq=False)
+class SettledSets:
+    """What settling the votes of a training part came to; a run keeps it.
+
+    Attributes:
+        candidates: with labels that joined the sets.
+        prior: (nnz,) float32 of these.
+        notes: what is to be said of it.
+        decided_prior: of a run on decided sets, the prior on those, by voter models that know the decisions.
+    """
+
+    candidates: CandidateSets
+    prior: Weights
+    notes: tuple[str, ...] = ()
+    decided_prior: Weights | None = None
+
+    def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:
+        """Return the training part with these sets.
+
+        Raises:
+            UserError: they are of other examples or classes.
+        """
+        if self.candidates.shape != data.sets().shape or self.candidates.class_names != data.class_names:
+            raise UserError(f"The settled sets of this run are of other data than {data.name}; start a new run.")
+        return replace(
+            data,
+            candidates=self.candidates,
+            prior=self.prior,
+            settle=False,
+            given=None if self.candidates == data.sets() else data.sets(),
+            notes=(*data.notes, *self.notes),
+        )
+
+
+def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = None) -> SettledSets:
+    """Return candidate sets and prior made of the votes and features of data; see `pll.methods.settling`.
 
     Raises:
         UserError: nobody voted, or one class.
@@ -238,7 +289,7 @@ def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = No
             progress("votes and features compared", min(steps, SETTLING_STEPS), SETTLING_STEPS)
 
     found = settle(data.X, data.annotations, seed=seed, hook=hook)
-    notes = list(data.notes)
+    notes = []
     if found.added:
         notes.append(f"{found.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
     for pair in dependent_voters(found.voters):
@@ -247,7 +298,7 @@ def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = No
             f"voters would on {pair.expected:.0%}: they share mistakes, and labels they agree on are less sure than "
             "they look."
         )
-    return replace(data, candidates=found.candidates, prior=found.prior, settle=False, notes=tuple(notes))
+    return SettledSets(found.candidates, found.prior, tuple(notes))
 
 
 def single_labels(data: PartialLabelDataset) -> npt.NDArray[np.int64] | None:
@@ -288,6 +339,7 @@ def doubted(
         annotations=None,
         prior=None,
         settle=False,
+        given=None,
         extras={"given_label": names[labels], **data.extras},
         notes=notes,
     )

@@ -132,7 +132,7 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
             except StopTraining:
                 raise KeyboardInterrupt from None  # nothing is trained yet that could be kept
 
-        return runner.load_parts(folder.config(), progress)
+        return runner.load_parts(folder.config(), progress, settled_as=runner.settled_of(folder))
 
 
 def _run_config(options: FitOptions) -> RunConfig:

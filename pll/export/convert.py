@@ -20,6 +20,7 @@ from pll.export.run_export import export_source
 from pll.formats import FORMATS, ReadOptions, Results
 from pll.formats.results import read_results
 from pll.formats.tabular.builder import guess_separator, split_cell
+from pll.formats.votes import VOTES
 from pll.review.record import record_of
 from pll.runs.folder import ENDED, RunFolder
 from pll.runs.labels_table import write_labels
@@ -205,9 +206,10 @@ def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: 
     _check_format(to)
     config, results = folder.config(), results or run_results(folder)
     source = config.source
-    if source.path is not None and format_of(source) == to:
-        source.check_unchanged()
-        path, options = Path(source.path), ReadOptions(**source.options)
+    file = files_of(source).get(to)
+    if file is not None:
+        file.check_unchanged()
+        path, options = Path(str(file.path)), ReadOptions(**file.options)
         data = load(replace(source, rule=""))  # also what the rule left out stays in the file
         lost = [*FORMATS[to].cannot_give_back(path, results, options), *FORMATS[to].cannot_label(data, results)]
         return Conversion(to, data, results, path, options, tuple(lost), _why_unlabelled(source))
@@ -263,13 +265,24 @@ def model_name(folder: RunFolder) -> str:
     return f"{folder.config().method}-{folder.path.resolve().name}"
 
 
-def format_of(source: Source) -> str | None:
-    """The format that a source is in; None for the catalogue.
+GIVEN_BACK = ("labelstudio", "argilla")
+"""Formats of files of votes that labels go back into; tables and batch results get their labels in a new file."""
+
+
+def files_of(source: Source) -> dict[str, Source]:
+    """The files that labels can go back into, by format: the data's own, then those of votes.
 
     Raises:
-        UserError: the file is gone, or of no format that is known.
+        UserError: a file is gone, or the data is of no format that is known.
     """
-    return None if source.path is None else source.format or formats.detect(Path(source.path)).name
+    found: dict[str, Source] = {}
+    if source.path is not None and source.format != VOTES:
+        found[source.format or formats.detect(Path(source.path)).name] = source
+    for file in source.vote_files:
+        name = formats.detect(Path(str(file.path))).name if Path(str(file.path)).suffix != ".npy" else ""
+        if name in GIVEN_BACK:
+            found.setdefault(name, file)
+    return found
 
 
 def _anew(data: PartialLabelDataset, to: str, results: Results | None, why_unlabelled: str = "") -> Conversion:

@@ -60,6 +60,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         held=parts.held,
         order=parts.order,
         X=train.X,
+        given=train.given,
     )
 
 

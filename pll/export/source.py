@@ -57,6 +57,7 @@ class ExportSource:
         held: rows of the data that were not learnt from, whose labels are predicted; None where there are none.
         order: ids of all rows of the data, in its order, where some were held out.
         spreadsheet_safe: neutralise cells of CSV files that spreadsheets would execute.
+        given: candidate sets of the data, where labels nobody named joined `candidates`; None where none did.
         X: (n, …) features that it was fitted on, for the check example; None where they are not at hand.
     """
 
@@ -83,6 +84,7 @@ class ExportSource:
     order: tuple[str, ...] = ()
     spreadsheet_safe: bool = False
     X: npt.NDArray[np.float32] | None = None
+    given: CandidateSets | None = None
 
     @cached_property
     def inputs(self) -> dict[str, Any] | None:
@@ -92,15 +94,16 @@ class ExportSource:
     @cached_property
     def learnt(self) -> pd.DataFrame:
         """The labels of the n examples that were learnt from. Read only."""
-        return labels_frame(self.candidates, self.label_weights, self.ids, y=self.y, decisions=self.decisions)
+        decided, given = self.decisions, self.given
+        return labels_frame(self.candidates, self.label_weights, self.ids, y=self.y, decisions=decided, given=given)
 
     @cached_property
     def labels(self) -> LabelTable:
         """The labels of all rows, in the order of the data; made once, for every file that holds them. Read only."""
         if self.held is None:
-            return label_table(self.learnt, self.candidates)
+            return label_table(self.learnt, self.given or self.candidates)
         predicted = predicted_frame(self.estimator, self.held, self.candidates.class_names)
-        return label_table(self.learnt, self.candidates, predicted, self.held.candidates, self.order)
+        return label_table(self.learnt, self.given or self.candidates, predicted, self.held.candidates, self.order)
 
     @cached_property
     def review_summary(self) -> str | None:
@@ -147,6 +150,7 @@ def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
         own = replace(
             source,
             candidates=source.candidates.take(learnt),
+            given=None if source.given is None else source.given.take(learnt),
             label_weights=source.label_weights[source.candidates.positions(learnt)],
             ids=source.ids[learnt],
             y=None if source.y is None else source.y[learnt],
@@ -165,4 +169,5 @@ def preview(source: ExportSource, rows: int = 20) -> pd.DataFrame:
         source.ids[:shown],
         y=None if source.y is None else source.y[:shown],
         decisions=decided,
+        given=None if source.given is None else source.given.take(slice(shown)),
     )

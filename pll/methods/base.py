@@ -48,6 +48,7 @@ class Task:
         prior: (nnz,) prior of the candidates, aligned with `candidates.indices`; see `pll.weights.checked_prior`.
             Only methods with `takes_prior` use it.
         votes: the votes that the candidates were made of. Only methods with `takes_votes` use them.
+        known: (n,) labels that people decided, −1 elsewhere: what voters are measured by. Only these methods use them.
     """
 
     X: Features
@@ -57,6 +58,7 @@ class Task:
     y_test: npt.NDArray[np.int64] | None = None
     prior: Weights | None = None
     votes: Annotations | None = None
+    known: npt.NDArray[np.int64] | None = None
 
 
 class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -459,7 +461,7 @@ def validated(task: Task, *, allow_missing: bool = False, needs_features: bool =
             f"The votes are of {task.votes.n_rows} examples and {task.votes.n_classes} classes, the candidate sets of "
             f"{len(X)} and {c}; they must agree."
         )
-    return Task(X, task.candidates, y, X_test, y_test, prior, task.votes)
+    return Task(X, task.candidates, y, X_test, y_test, prior, task.votes, task.known)
 
 
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:

@@ -96,7 +96,14 @@ def union_of(votes: Annotations) -> CandidateSets:
     return CandidateSets.from_mask(mask, votes.class_names)
 
 
-def settle(X: npt.NDArray[np.float32], votes: Annotations, *, seed: int = 0, hook: Hook = no_hook) -> Settled:
+def settle(
+    X: npt.NDArray[np.float32],
+    votes: Annotations,
+    *,
+    seed: int = 0,
+    hook: Hook = no_hook,
+    known: npt.NDArray[np.int64] | None = None,
+) -> Settled:
     """Candidate sets and prior of votes, with the help of the features.
 
     Args:
@@ -104,22 +111,23 @@ def settle(X: npt.NDArray[np.float32], votes: Annotations, *, seed: int = 0, hoo
         votes: on these n examples; at least one.
         seed: of the folds and of the order of training.
         hook: called between epochs of the classifier; may raise.
+        known: (n,) labels that people decided, −1 elsewhere; voter models and classifier learn from them.
 
     Raises:
         UserError: see `fit_voters`.
     """
-    key = _key(X, votes, seed)
+    key = _key(X, votes, known, seed)
     with _LOCK:
         if key in _REMEMBERED:
             return _REMEMBERED[key]
-    models = fit_voters(votes)
+    models = fit_voters(votes, known=known)
     has_company = bool((votes.answers_per_row >= 2).any())  # else nothing tells a voter's mistakes from the truth
     has_features = has_company and X[0].size > 0 and len(X) >= 2 * FOLDS
     if has_features:
         inputs = _scaled(X)
         for _ in range(ROUNDS):
             P = _out_of_fold(inputs, models.posterior, seed, hook)
-            models = fit_voters(votes, class_prior=P, start=models.posterior)
+            models = fit_voters(votes, class_prior=P, start=models.posterior, known=known)
     candidates, added = _grown(votes, models.posterior) if has_company else (union_of(votes), 0)
     said = models.likelihood if has_features else models.posterior
     settled = Settled(candidates, _prior(said, candidates), models, added)
@@ -130,10 +138,10 @@ def settle(X: npt.NDArray[np.float32], votes: Annotations, *, seed: int = 0, hoo
     return settled
 
 
-def _key(X: npt.NDArray[np.float32], votes: Annotations, seed: int) -> str:
-    digest = hashlib.sha256(f"{X.shape}{seed}{votes.n_rows}\x00".encode())
+def _key(X: npt.NDArray[np.float32], votes: Annotations, known: npt.NDArray[np.int64] | None, seed: int) -> str:
+    digest = hashlib.sha256(f"{X.shape}{seed}{votes.n_rows}{known is None}\x00".encode())
     digest.update("\x00".join((*votes.class_names, *votes.annotator_names)).encode())
-    for part in (X, votes.rows, votes.annotators, votes.labels, votes.scores):
+    for part in (X, votes.rows, votes.annotators, votes.labels, votes.scores, known):
         if part is not None:
             digest.update(np.ascontiguousarray(part).data)
     return digest.hexdigest()

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 from torch import nn
 
 from pll.annotations.data import Annotations
@@ -39,6 +40,7 @@ class VoteEstimator(LinearEstimator):
     needs_features: ClassVar[bool] = False
     takes_votes: ClassVar[bool] = True
     _votes: Annotations | None = None
+    _known: npt.NDArray[np.int64] | None = None
 
     def __init__(self, *, beta: float = 1.0, scale: str = "auto", missing: str = "error", seed: int = 0) -> None:
         super().__init__(scale=scale, missing=missing, seed=seed)
@@ -59,11 +61,11 @@ class VoteEstimator(LinearEstimator):
     def iter_fit(
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
-        self._votes = task.votes
+        self._votes, self._known = task.votes, task.known
         try:
             yield from super().iter_fit(task, hook=hook, checkpoint=checkpoint)
         finally:
-            self._votes = None
+            self._votes = self._known = None
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -138,5 +140,5 @@ class DawidSkene(VoteEstimator):
         self.kind = kind
 
     def _weights(self, votes: Annotations, candidates: CandidateSets) -> Weights:
-        models = fit_voters(votes, kind=self.kind)
+        models = fit_voters(votes, kind=self.kind, known=self._known)
         return normalise(on_candidates(models.posterior, candidates), candidates)

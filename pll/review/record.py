@@ -16,7 +16,7 @@ from pll.review.rounds import asked_of, calibration_of
 from pll.review.state import ReviewState
 from pll.runs.folder import RunFolder
 from pll.runs.labels_table import Decision
-from pll.runs.runner import load_parts
+from pll.runs.runner import load_parts, settled_of
 from pll.store import Database, Store, database_url
 from pll.store.tables import Event, ReviewRecord, RoundRecord
 
@@ -95,7 +95,8 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store
     if review is None or not (events or len(rounds) > 1):  # labels may be accepted before the first answer
         return None
     if sets is None:
-        sets = load_parts(replace(folder.config(), decided_sets=None)).train.sets()
+        first = replace(folder.config(), decided_sets=None)
+        sets = load_parts(first, settled_as=settled_of(folder)).train.sets()
     state = ReviewState(sets)
     state.update(events)
     return Record(review, state, tuple(rounds))

@@ -31,6 +31,7 @@ class DecidedSets:
         new_classes: names of classes that reviewers added after those of the data.
         warm: start from the parent's model; otherwise from scratch.
         decisions: number of decided examples.
+        measures_voters: the decisions are also what voters are measured by; False of runs of earlier versions.
         taught_by, verified: who started the run, and whether that name was verified.
 
     >>> lessons = DecidedSets.of("r", "a", "a", {3: [1], 7: [0, 2]})
@@ -47,6 +48,7 @@ class DecidedSets:
     decisions: int = 0
     taught_by: str | None = None
     verified: bool = False
+    measures_voters: bool = False
 
     @classmethod
     def of(
@@ -62,7 +64,7 @@ class DecidedSets:
     ) -> DecidedSets:
         """Return the decided sets of a mapping row → remaining labels."""
         text = " ".join(f"{row}:{','.join(map(str, sorted(labels)))}" for row, labels in sorted(sets.items()))
-        return cls(review, root, parent, text, tuple(new_classes), warm, decisions)
+        return cls(review, root, parent, text, tuple(new_classes), warm, decisions, measures_voters=True)
 
     @cached_property
     def by_row(self) -> dict[int, tuple[int, ...]]:
@@ -91,7 +93,14 @@ class DecidedSets:
         if annotations is not None:
             annotations = replace(annotations, class_names=sets.class_names)
         prior = carried_over(data.prior, data.sets(), sets)
-        return replace(data, candidates=sets, annotations=annotations, prior=prior)
+        given = None if data.given is None else with_sets(data.given, self.by_row, self.new_classes)
+        decided = None
+        if annotations is not None and self.measures_voters:
+            decided = np.full(len(data), -1, dtype=np.int64)
+            for row, labels in self.by_row.items():
+                if len(labels) == 1:
+                    decided[row] = labels[0]
+        return replace(data, candidates=sets, annotations=annotations, prior=prior, given=given, decided=decided)
 
 
 def with_sets(

@@ -5,6 +5,7 @@ state.json       queued, running, paused, stopped, failed or finished; final met
 metrics.csv      a row an epoch
 history/         label weights over epochs (pll.runs.history)
 checkpoint/      state from which training continues to the same result
+settled.npz      candidate sets and prior that votes were settled to
 recipe.json      settings chosen by a recipe, and what was tried
 labels.csv  model.safetensors  model.json        the result
 source/          a copy of the data file (up to 100 MB); source-test/ of the test file

@@ -62,6 +62,7 @@ def labels_frame(
     decisions: Decisions | None = None,
     source: str = "model",
     has_candidates: bool = True,
+    given: CandidateSets | None = None,
 ) -> pd.DataFrame:
     """Return a table with one row per example, in order, and the columns `COLUMNS`.
 
@@ -77,6 +78,7 @@ def labels_frame(
         decisions: by row.
         source: of the labels nobody decided about: `"model"`, or `"predicted"` for rows that were not learnt from.
         has_candidates: False leaves the column of candidates empty: the examples have none of their own.
+        given: the candidate sets of the data, for the column of candidates, where labels joined `candidates`.
 
     Raises:
         UserError: lengths that do not fit, a true label or a decided row that does not exist.
@@ -100,7 +102,7 @@ def labels_frame(
         identified[row], sources[row] = decision.label, "human"
         reviewer[row], decided_at[row] = decision.reviewer, decision.decided_at.isoformat()
     truth = np.full(n, None, dtype=object) if y is None else names[y]
-    cells = _cells(candidates) if has_candidates else np.full(n, "", dtype=object)
+    cells = _cells(given or candidates) if has_candidates else np.full(n, "", dtype=object)
     values = (
         *(_text(rows), _text(identified), result.confidence, result.margin, result.entropy),
         *(_text(cells), _text(sources), _text(reviewer), _text(decided_at), _text(truth)),

@@ -5,22 +5,26 @@ The background thread of pages (`pll.runs.worker`) and the command line both cal
 
 from __future__ import annotations
 
+import io
 import math
 import shutil
 import time
 import traceback
+import zipfile
 from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
+import numpy as np
 import pandas as pd
 import torch
 
 from pll.analysis.health import Health, against_sets, against_truth, health_of, top_loss_of
-from pll.analysis.protocol import Parts, prepare
+from pll.analysis.protocol import Parts, SettledSets, prepare
 from pll.analysis.readiness import warnings_about
+from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.features import save_features
@@ -30,16 +34,19 @@ from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.deep import DeepEstimator
 from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
+from pll.methods.settling import settle
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
 from pll.runs.labels_table import label_table, labels_frame, predicted_frame, write_labels
-from pll.runs.manifest import THINNED, DamagedError, Manifest, damages, matches
+from pll.runs.manifest import THINNED, DamagedError, Manifest, check, damages, matches
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
 from pll.weights import Weights, sharpness
 
 CHECKPOINT_EVERY = 10.0
 """Seconds between checkpoints."""
+SETTLED_FILE = "settled.npz"
+"""Candidate sets and prior that votes were settled to."""
 RESULTS = ("labels.csv", "model.*", "features.*", "history/final.*", "history/changes.npy")
 """What is written when a run ends, or is stopped."""
 
@@ -66,12 +73,13 @@ Searching = Callable[[PartialLabelEstimator, float], None]
 """Called while a recipe is searched, with the method, whose `stage_` describes the work, and the share that is done."""
 
 
-def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
+def load_parts(config: RunConfig, progress: Progress | None = None, *, settled_as: SettledSets | None = None) -> Parts:
     """Return the data of a run, split and with its candidate sets.
 
     Args:
         config: of the run.
         progress: called with the progress of reading, features and candidate sets; an exception in it stops them.
+        settled_as: what the run keeps of its votes (`settled_of`); None settles them now.
 
     Raises:
         UserError: see `Source.load` and `prepare`.
@@ -88,9 +96,58 @@ def load_parts(config: RunConfig, progress: Progress | None = None) -> Parts:
         seed=config.seed,
         strict=config.strict,
         noisy=config.noisy,
+        settled_as=settled_as,
         progress=progress,
     )
-    return parts if config.decided_sets is None else replace(parts, train=config.decided_sets.applied(parts.train))
+    if config.decided_sets is None:
+        return parts
+    train, found = config.decided_sets.applied(parts.train), parts.settled
+    if found is None or train.decided is None or train.annotations is None or not (train.decided >= 0).any():
+        return replace(parts, train=train)
+    prior = found.decided_prior
+    if prior is None or len(prior) != train.sets().nnz:  # the decisions say more about the voters
+        prior = settle(train.X, train.annotations, seed=config.seed, known=train.decided).prior_on(train.sets())
+    settled_now = replace(found, decided_prior=prior)
+    return replace(parts, train=replace(train, prior=prior), settled=settled_now)
+
+
+def settled_of(folder: RunFolder) -> SettledSets | None:
+    """Return the candidate sets that the votes of a run were settled to, as it keeps them; None where it keeps none.
+
+    A run on decided sets has those of the run that the review began with.
+    """
+    config = folder.config()
+    if config.source.rule != "voters":
+        return None
+    decided = config.decided_sets
+    places = [folder.path] + ([] if decided is None else [folder.path.parent / decided.root])
+    for place in places:
+        with suppress(UserError, OSError, ValueError, KeyError, zipfile.BadZipFile):  # settled again then
+            file = check(place, SETTLED_FILE)
+            with np.load(file, allow_pickle=False) as arrays:
+                names = tuple(arrays["class_names"].tolist())
+                sets = CandidateSets(arrays["indptr"], arrays["indices"], len(names), names)
+                own = arrays["decided_prior"] if place == folder.path and "decided_prior" in arrays else None
+                return SettledSets(sets, arrays["prior"], tuple(arrays["notes"].tolist()), own)
+    return None
+
+
+def keep_settled(folder: RunFolder, settled: SettledSets | None) -> None:
+    """Write the settled candidate sets of a run, so that it opens again with the very same, and at once."""
+    if settled is None or (folder.path / SETTLED_FILE).exists():
+        return
+    content = io.BytesIO()
+    more = {} if settled.decided_prior is None else {"decided_prior": settled.decided_prior}
+    np.savez_compressed(
+        content,
+        **more,
+        indptr=settled.candidates.indptr,
+        indices=settled.candidates.indices,
+        prior=settled.prior,
+        class_names=np.array(settled.candidates.class_names, dtype=np.str_),
+        notes=np.array(settled.notes, dtype=np.str_),
+    )
+    Manifest(folder.path).put(SETTLED_FILE, content.getvalue())
 
 
 def parts_of(folder: RunFolder) -> Parts:
@@ -99,7 +156,8 @@ def parts_of(folder: RunFolder) -> Parts:
     Raises:
         UserError: see `load_parts`; or the data is not read as it was for the run.
     """
-    parts = load_parts(folder.config())
+    settled = settled_of(folder)
+    parts = load_parts(folder.config()) if settled is None else load_parts(folder.config(), settled_as=settled)
     train, known = parts.train, folder.about().get("data", {})
     found = {"examples": len(train), "input_shape": list(train.input_shape), "class_names": list(train.class_names)}
     others = [name.replace("_", " ") for name, value in found.items() if known.get(name, value) != value]
@@ -201,7 +259,7 @@ class _Fitting:
     ) -> None:
         self.folder = folder
         self.config = folder.config()
-        self.load = load or partial(load_parts, self.config)
+        self.load = load or partial(load_parts, self.config, settled_as=settled_of(self.folder))
         self.outer_hook = hook
         self.on_ready = on_ready
         self.on_record = on_record
@@ -212,6 +270,7 @@ class _Fitting:
         self.parts = self.load()
         train = self.parts.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
+        keep_settled(self.folder, self.parts.settled)
         self._settle_recipe()
         self._note_facts()
         first = self._warm_start()
@@ -424,11 +483,11 @@ def final_metrics(
 def label_rows(parts: Parts, estimator: PartialLabelEstimator, weights: Weights) -> pd.DataFrame:
     """Return the rows of labels.csv: identified labels of what was trained on, predicted ones of what was held out."""
     train, held = parts.train, parts.held
-    learnt = labels_frame(train.sets(), weights, train.row_ids, y=train.y)
+    learnt = labels_frame(train.sets(), weights, train.row_ids, y=train.y, given=train.given)
     if held is None:
         return learnt
     predicted = predicted_frame(estimator, held, train.class_names)
-    return label_table(learnt, train.sets(), predicted, held.candidates, parts.order).frame
+    return label_table(learnt, train.given or train.sets(), predicted, held.candidates, parts.order).frame
 
 
 def _known(data: PartialLabelDataset) -> int:

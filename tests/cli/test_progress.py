@@ -77,7 +77,7 @@ def test_ctrl_c_stops_a_download_and_leaves_nothing(
 def test_ctrl_c_stops_a_run_that_is_still_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read = runner.load_parts
 
-    def interrupted(config: Any, progress: Any) -> Any:
+    def interrupted(config: Any, progress: Any, **_: Any) -> Any:
         os.kill(os.getpid(), signal.SIGINT)
         progress("rows", 1, 2)
         pytest.fail("it went on reading")

@@ -7,15 +7,18 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.votes import class_of, read_votes, with_votes
+from pll.formats.votes import class_of, kind_of, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
+    path.parent.mkdir(exist_ok=True)
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     return path
 
@@ -156,3 +159,108 @@ def test_from_files_of_votes_to_labels_in_one_command(tmp_path: Path, capsys: py
     assert np.mean(right) > 0.85
     assert main(["fit", *files, "--answer", "unsure!=fox", "--out", str(run), "--resume"]) == 0
     assert main(["fit", "--out", str(tmp_path / "none")]) == 2
+
+
+def test_what_a_file_is(tmp_path: Path) -> None:
+    task = {"id": 1, "data": {"text": "x"}, "predictions": [prediction("m", "cat")]}
+    by_hand = {"annotations": [{"id": 1, "result": prediction("m", "cat")["result"]}]}
+    said = {"id": "a", "fields": {"text": "x"}, "suggestions": {"label": {"value": "cat"}}, "responses": {}}
+    files = {
+        "votes": [
+            lines(tmp_path / "batch.jsonl", [batch("1", "cat")]),
+            lines(tmp_path / "samples_x.jsonl", [{"doc_id": 0, "resps": [["cat"]], "filtered_resps": ["cat"]}]),
+            text_file(tmp_path / "prob.csv", "id,prob_a,prob_b\n"),
+            text_file(tmp_path / "scores.csv", "id,gpt,gpt_score,llama,llama_score\n"),
+            text_file(tmp_path / "p.npy", ""),
+        ],
+        "both": [lines(tmp_path / "tasks.json", [task]), lines(tmp_path / "argilla.jsonl", [said])],
+        "beside": [lines(tmp_path / "both.json", [task | by_hand])],
+        "": [
+            lines(tmp_path / "people.json", [task | by_hand | {"predictions": []}]),
+            text_file(tmp_path / "data.csv", "id,width,width_score,height\n"),
+            text_file(tmp_path / "models.csv", "id,gpt,llama\n"),
+            text_file(tmp_path / "broken.jsonl", "{"),
+        ],
+    }
+    assert {kind: [kind_of(file) for file in found] for kind, found in files.items()} == {
+        kind: [kind] * len(found) for kind, found in files.items()
+    }
+
+
+def text_file(path: Path, text: str) -> Path:
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def prediction(model: str, label: str, name: str = "p") -> dict:
+    return {"model_version": model, "score": 0.9, "result": [{"id": name, "type": "choices", "from_name": "kind",
+            "to_name": "text", "value": {"choices": [label]}}]}  # fmt: skip
+
+
+def test_labels_that_candid_wrote_are_no_votes(tmp_path: Path) -> None:
+    ours = prediction("proden-x", "dog", "candid-1")
+    task = {"id": 1, "data": {"text": "x"}, "predictions": [prediction("m", "cat"), ours]}
+    assert [a.voter for a in read_votes([lines(tmp_path / "tasks.json", [task])]).answers] == ["m"]
+
+
+def test_one_model_in_two_files_is_one_voter_for_other_examples_and_two_for_the_same(tmp_path: Path) -> None:
+    first = lines(tmp_path / "part1.jsonl", [batch("1", "cat")])
+    more = lines(tmp_path / "part2.jsonl", [batch("2", "dog")])
+    again = [lines(tmp_path / name / "part1.jsonl", [batch("1", "dog")]) for name in ("a", "b")]
+    voters = [answer.voter for answer in read_votes([first, more, *again]).answers]
+    assert voters == ["gpt-5", "gpt-5", "gpt-5 (part1)", "gpt-5 (part1 2)"]
+
+
+def test_files_without_ids_are_joined_by_row_number(tmp_path: Path) -> None:
+    data = PartialLabelDataset(
+        X=np.ones((2, 1)), y=np.array([0, 1]), ids=np.array(["a", "b"]), class_names=("cat", "dog")
+    )
+    np.save(tmp_path / "net.npy", np.array([[0.9, 0.1], [0.2, 0.8]]))
+    sample = {"doc_id": 1, "doc": {}, "resps": [[[-3.0, False]], [[-0.5, True]]]}
+    sample["filtered_resps"] = [[-3.0, False], [-0.5, True]]
+    files = [tmp_path / "net.npy", lines(tmp_path / "samples_pets.jsonl", [sample])]
+    found = with_votes(data, read_votes(files)).dataset
+    assert found.annotations is not None
+    assert found.annotations.votes.toarray().tolist() == [[1, 0], [0, 2]]
+    assert any("3 votes have no id" in note for note in found.notes)
+
+
+def test_votes_of_models_stand_beside_those_of_people(tmp_path: Path) -> None:
+    data = PartialLabelDataset(
+        X=np.ones((2, 1)),
+        ids=np.array(["a", "b"]),
+        annotations=Annotations.from_wide({"ann": ["cat", "dog"], "gpt-5": ["cat", ""]}),
+    )
+    said = with_votes(data, read_votes([lines(tmp_path / "x.jsonl", [batch("a", "dog")])])).dataset.annotations
+    assert said is not None and said.annotator_names == ("ann", "gpt-5 (data)", "gpt-5")
+    assert said.votes.toarray().tolist() == [[2, 1], [0, 1]]
+
+
+def test_classes_are_guessed_from_what_several_voters_say_and_columns_of_words_are_no_voters(tmp_path: Path) -> None:
+    rows = ["cat,Label: dog,refuses", "dog,Answer: cat,refuses", "cat,cat,refuses", "dog,dog,refuses"]
+    table = "id,gpt,llama,comment\n" + "".join(f"{k},{row} {k}\n" for k, row in enumerate(rows))
+    found = with_votes(None, read_votes([text_file(tmp_path / "models.csv", table)]))
+    assert found.dataset.class_names == ("cat", "dog") and found.dataset.annotations is not None
+    assert found.dataset.annotations.annotator_names == ("gpt", "llama")
+    assert any("Left out" in note and "comment" in note for note in found.dataset.notes)
+    assert sum(count for _, count in found.unmapped) == 4
+
+
+def test_evaluate_takes_files_of_votes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 60)
+    rows = "".join(f"{k},{y[k] + rng.normal(0, 0.3):.3f},{'ab'[y[k]]}\n" for k in range(60))
+    data = text_file(tmp_path / "data.csv", "id,width,true_label\n" + rows)
+    files = []
+    for model in ("m1", "m2"):
+        said = np.where(rng.random(60) < 0.8, y, 1 - y)
+        rows_of = [batch(str(k), "ab"[said[k]], model=model) for k in range(60)]
+        files += ["--votes", str(lines(tmp_path / f"{model}.jsonl", rows_of))]
+    out = tmp_path / "results.csv"
+    words = ["evaluate", str(data), *files, "--methods", "proden,majority", "--folds", "2", "--epochs", "5"]
+    assert main([*words, "--threads", "1", "--out", str(out)]) == 0
+    results = pd.read_csv(out)
+    assert len(results) == 4 and results["transductive_accuracy"].min() > 0.6
+    assert "settled" in capsys.readouterr().err
+    assert main([*words, "--threads", "1", "--answer", "c=a", "--out", str(out)]) == 0
+    assert len(pd.read_csv(out)) == 8  # another mapping is another evaluation

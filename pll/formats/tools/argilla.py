@@ -82,10 +82,28 @@ class Argilla(Format):
             for at, (row, record) in enumerate(json_objects.records(source)):
                 example = _key(record) or str(at)
                 new = _suggestion(results, example, question)
-                old = _object(record.get("suggestions"), row, "suggestions")
-                yield example, record | {"suggestions": old | new} if new else record
+                yield (
+                    example,
+                    record | {"suggestions": _replaced(record.get("suggestions"), new, row)} if new else record,
+                )
 
         json_objects.write(path, results.in_order(suggested()), as_list=json_objects.is_list(source))
+
+
+def _replaced(old: Any, new: Record, row: int) -> Record | list[Record]:
+    """The suggestions of a record with a new one, in the form that the record has."""
+    if not isinstance(old, list):
+        return _object(old, row, "suggestions") | new
+    kept = [one for one in old if not (isinstance(one, dict) and one.get("question_name") in new)]
+    return [*kept, *({"question_name": question, **suggestion} for question, suggestion in new.items())]
+
+
+def _suggested(record: Record, row: int) -> list[str]:
+    """The questions that a record has suggestions for."""
+    given = record.get("suggestions")
+    if isinstance(given, list):
+        return [str(one["question_name"]) for one in given if isinstance(one, dict) and "question_name" in one]
+    return list(_object(given, row, "suggestions"))
 
 
 def _example(row: int, record: Record, question: str | None) -> Example:
@@ -128,7 +146,7 @@ def _question(path: Path, options: ReadOptions, notes: list[str]) -> str | None:
         for question, _, value, _ in _responses(record, row):
             if _is_label(value):
                 counts[question] += 1
-        suggested.update(list(_object(record.get("suggestions"), row, "suggestions")))
+        suggested.update(_suggested(record, row))
     return choose_question(counts, options, notes) or next((name for name, _ in suggested.most_common(1)), None)
 
 

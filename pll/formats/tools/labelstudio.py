@@ -134,7 +134,7 @@ class LabelStudio(Format):
         if survey.others:
             kinds = ", ".join(f"{count} of type {kind}" for kind, count in survey.others.most_common(5))
             examples.notes.append(f"Answers that are no choices were left out: {kinds}.")
-        question = choose_question(survey.questions, options, examples.notes)
+        question = choose_question(survey.asked, options, examples.notes)
         for row, task in json_objects.records(path):
             examples.add(_example(row, task, question, survey.people))
         return examples.dataset()
@@ -158,7 +158,7 @@ class LabelStudio(Format):
         json_objects.write(path, _tasks(dataset, results), as_list=True)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        question = choose_question(_survey(source).questions, options, [])
+        question = choose_question(_survey(source).asked, options, [])
 
         def predicted() -> Iterator[tuple[str, Record]]:
             to_name = _target(source, question)
@@ -174,7 +174,7 @@ class LabelStudio(Format):
         return {CONFIG: labelling_config(dataset, results)}
 
     def beside_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:
-        question = choose_question(_survey(source).questions, options, [])
+        question = choose_question(_survey(source).asked, options, [])
         data = self.read(source, options)
         return {CONFIG: config_of_tasks(source, data, results, question or QUESTION, _target(source, question))}
 
@@ -263,13 +263,20 @@ class _Survey:
 
     Attributes:
         questions: how often each was answered with choices.
+        predicted: how often each was predicted with choices.
         others: answers of other types.
         people: their names by number: some exports have one here and the other there.
     """
 
     questions: Counter[str] = field(default_factory=Counter)
+    predicted: Counter[str] = field(default_factory=Counter)
     others: Counter[str] = field(default_factory=Counter)
     people: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> Counter[str]:
+        """The questions that people answered; where nobody did, those that models answered."""
+        return self.questions or self.predicted
 
 
 def _survey(path: Path) -> _Survey:
@@ -285,6 +292,11 @@ def _survey(path: Path) -> _Survey:
                     found.questions[asked] += 1
                 elif isinstance(result, dict):
                     found.others[str(result.get("type"))] += 1
+        for prediction in _listed(task.get("predictions")):
+            for result in _listed(prediction.get("result") if isinstance(prediction, dict) else None):
+                asked = _asks(result)
+                if asked is not None:
+                    found.predicted[asked] += 1
     return found
 
 

@@ -102,7 +102,8 @@ def labels(lanes: Sequence[LaneView]) -> pd.DataFrame:
     """What the star plots show, of every example: lane, epoch, and the columns of labels.csv."""
     parts = []
     for lane in lanes:
-        frame = labels_frame(lane.data.sets(), lane.weights, lane.data.row_ids, y=lane.data.y)
+        data = lane.data
+        frame = labels_frame(data.sets(), lane.weights, data.row_ids, y=data.y, given=data.given)
         frame.insert(0, "epoch", lane.epoch)
         frame.insert(0, "lane", lane.title)
         parts.append(frame)

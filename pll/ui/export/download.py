@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
 from pll.export import ExportSource
-from pll.export.convert import Conversion, format_of, of_run, results_of
+from pll.export.convert import Conversion, files_of, of_run, results_of
 from pll.formats import FORMATS
 from pll.runs.folder import RunFolder
 from pll.runs.run import Run, readable
@@ -57,22 +57,21 @@ def _title(run: Run) -> str:
     return f"{run.config.name or run.config.source.name} · {method_title(run.config.method)} · {begun}"
 
 
-def back(run: Run, source: ExportSource) -> str | None:
-    """Offer the labels where they came from; the name of that format, None where they came from no file."""
-    name = format_of(run.config.source)
-    if name is None:
-        return None
-    form, file = FORMATS[name], Path(run.config.source.name)
-    st.subheader(f"Back into {form.tool}")
-    st.caption(f"*{plain(file.name)}* as it is, with the labels in it. {form.adds} {form.queue}")
-    healthy = source.health is not None and source.health.is_healthy
-    _offer(_plan(run, source, name), f"{file.stem}{LABELLED}{file.suffix or form.suffixes[0]}", primary=healthy)
-    return name
+def back(run: Run, source: ExportSource) -> list[str]:
+    """Offer the labels where they came from; the names of these formats, none where they came from no such file."""
+    found = files_of(run.config.source)
+    for name, given in found.items():
+        form, file = FORMATS[name], Path(given.name)
+        st.subheader(f"Back into {form.tool}")
+        st.caption(f"*{plain(file.name)}* as it is, with the labels in it. {form.adds} {form.queue}")
+        healthy = source.health is not None and source.health.is_healthy
+        _offer(_plan(run, source, name), f"{file.stem}{LABELLED}{file.suffix or form.suffixes[0]}", primary=healthy)
+    return list(found)
 
 
-def into_another(run: Run, source: ExportSource, known: str | None) -> None:
-    """Offer the labels in any format but the one they came from."""
-    names = [name for name in FORMATS if name != known]
+def into_another(run: Run, source: ExportSource, known: Collection[str]) -> None:
+    """Offer the labels in any format but those they came from."""
+    names = [name for name in FORMATS if name not in known]
     st.subheader("Into another format" if known else "Into a tool or a table")
     to = st.selectbox(
         "Format",

@@ -81,7 +81,7 @@ def star_options(now: Scene) -> None:
         help="Otherwise by identified label. Wrong examples then stand out by colour.",
     )
     csv_button(
-        lambda: labels_frame(now.sets, now.frame.weights, now.data.row_ids, y=now.data.y),
+        lambda: labels_frame(now.sets, now.frame.weights, now.data.row_ids, y=now.data.y, given=now.data.given),
         f"candid-labels-epoch-{now.frame.epoch}.csv",
         key=f"labels-csv-{now.run.id}",
         label="Labels at this epoch as CSV",

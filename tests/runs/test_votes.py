@@ -1,0 +1,205 @@
+"""Runs on files of votes: what a run keeps of them, what decisions say about voters, and the way back to the tools."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pll.catalog.sources import Source, joined_votes, with_own_votes
+from pll.cli.main import main
+from pll.export.run_export import export_source
+from pll.formats import FORMATS, read
+from pll.formats.votes import VOTES
+from pll.replay import replay_html
+from pll.runs import runner
+from pll.runs.config import RunConfig
+from pll.runs.decided_sets import DecidedSets
+from pll.runs.folder import RunFolder
+from pll.share.link import Share, to_query
+
+NAMES = ("late", "lost", "praise")
+N = 90
+
+
+@pytest.fixture(scope="module")
+def brought(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table with features, tasks with predictions, records with suggestions, a batch: of the same 90 examples."""
+    place = tmp_path_factory.mktemp("votes")
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, N)
+    X = rng.normal(0, 0.7, (N, 3)) + 2 * np.eye(3)[y]
+    said = {right: np.where(rng.random(N) < right, y, rng.integers(0, 3, N)) for right in (0.8, 0.7, 0.6)}
+    rows = "".join(f"{k + 1},{','.join(f'{x:.3f}' for x in X[k])}\n" for k in range(N))
+    (place / "data.csv").write_text("id,a,b,c\n" + rows)
+    tasks = [
+        {"id": k + 1, "data": {"text": "x"}, "predictions": [_predicted(f"m{v}", NAMES[said[v][k]]) for v in said]}
+        for k in range(N)
+    ]
+    (place / "tasks.json").write_text(json.dumps(tasks))
+    records = [
+        {
+            "id": str(k + 1),
+            "fields": {"text": "x"},
+            "suggestions": [
+                {"question_name": "kind", "value": NAMES[said[0.7][k]], "agent": "setfit", "score": 0.5},
+                {"question_name": "tone", "value": "calm", "agent": "other", "score": 0.5},
+            ],
+            "responses": {},
+        }
+        for k in range(N)
+    ]
+    (place / "records.json").write_text(json.dumps(records))
+    body = {"model": "gpt"}
+    lines = [
+        {"custom_id": str(k + 1), "error": None, "response": {"body": body | {"choices": [_choice(said[0.8][k])]}}}
+        for k in range(N)
+    ]
+    (place / "batch.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return place
+
+
+def _predicted(model: str, label: str) -> dict:
+    result = {"id": "r", "type": "choices", "from_name": "kind", "to_name": "words", "value": {"choices": [label]}}
+    return {"model_version": model, "score": 0.5, "result": [result]}
+
+
+def _choice(label: int) -> dict:
+    return {"index": 0, "message": {"role": "assistant", "content": NAMES[label].upper()}}
+
+
+def of(file: Path) -> Source:
+    return Source(file.name, str(file))
+
+
+@pytest.fixture(scope="module")
+def trained(brought: Path, tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run on the table and the predictions of tasks, settled."""
+    folder = RunFolder(tmp_path_factory.mktemp("runs") / "root")
+    source = joined_votes([of(brought / "tasks.json")], {}, of(brought / "data.csv"))
+    folder.create(RunConfig(replace(source, rule="voters"), params={"epochs": 4, "threads": 1}))
+    runner.run(folder)
+    return folder
+
+
+def test_a_run_opens_again_with_the_settled_sets_it_keeps(
+    trained: RunFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("pll.analysis.protocol.settle", lambda *_, **__: pytest.fail("settled again"))
+    parts = runner.parts_of(trained)
+    assert parts.train.prior is not None and parts.train.fingerprint == trained.about()["fingerprint"]
+    assert (parts.train.given or parts.train.sets()).sizes.max() <= 3
+    (trained.path / "settled.npz").rename(tmp_path / "aside.npz")
+    try:
+        with pytest.raises(pytest.fail.Exception, match="settled again"):  # a run of an earlier version settles anew
+            runner.parts_of(trained)
+    finally:
+        (tmp_path / "aside.npz").rename(trained.path / "settled.npz")
+
+
+def test_labels_csv_keeps_the_given_sets(trained: RunFolder) -> None:
+    train = runner.parts_of(trained).train
+    said = train.annotations
+    assert said is not None
+    named = {name: set(np.array(NAMES)[said.labels[said.rows == row]]) for row, name in enumerate(train.row_ids)}
+    written = pd.read_csv(trained.path / "labels.csv", dtype=str, keep_default_na=False)
+    assert {row.id: set(row.candidates.split("|")) for row in written.itertuples()} == named
+    exported = export_source(trained).frame
+    assert exported["candidates"].tolist() == written["candidates"].tolist()
+
+
+def test_the_replay_of_a_run_on_votes_begins_with_its_prior(trained: RunFolder) -> None:
+    parts = runner.parts_of(trained)
+    assert parts.train.prior is not None and len(replay_html(trained, parts.train)) > 1000
+
+
+def test_no_link_carries_files_of_votes(trained: RunFolder) -> None:
+    with pytest.raises(Exception, match="files of votes"):
+        to_query(Share(trained.config()))
+
+
+def test_files_of_votes_are_kept_with_the_run_and_found_when_it_moved(
+    brought: Path, trained: RunFolder, tmp_path: Path
+) -> None:
+    kept = trained.config().source.votes[0]
+    assert kept.sha256 and Path(str(kept.path)).is_relative_to(trained.path)
+    moved = RunFolder(trained.path.rename(tmp_path / "moved"))
+    try:
+        assert len(runner.parts_of(moved).train) == N
+    finally:
+        moved.path.rename(trained.path)
+
+
+def test_decisions_measure_the_voters(trained: RunFolder) -> None:
+    train = runner.parts_of(trained).train
+    wrong = train.sets().indices[train.sets().indptr[:-1]]  # say the first candidate is right: others than m0.8 say so
+    sets = {row: [int(label)] for row, label in enumerate(wrong[:60])}
+    child = RunFolder(trained.path.parent / "child")
+    decided = DecidedSets.of("r", "root", "root", sets, warm=False, decisions=len(sets))
+    child.create(replace(trained.config(), decided_sets=decided))
+    runner.run(child)
+    found = runner.parts_of(child)
+    assert found.train.decided is not None and (found.train.decided >= 0).sum() == 60
+    assert found.task().known is not None
+    settled = found.settled
+    assert settled is not None and settled.candidates == train.sets()  # the review goes by these
+    assert found.train.prior is not None and train.prior is not None
+    kept = found.train.sets().positions(np.arange(60, N)), train.sets().positions(np.arange(60, N))
+    assert np.abs(found.train.prior[kept[0]] - train.prior[kept[1]]).max() > 0.01
+    assert found.train.fingerprint == child.about()["fingerprint"]
+    old = replace(decided, measures_voters=False)  # as runs of earlier versions have it
+    assert old.applied(train).decided is None
+
+
+def test_votes_alone_and_decisions(brought: Path, tmp_path: Path) -> None:
+    source = replace(of(brought / "batch.jsonl"), format=VOTES, votes=(of(brought / "records.json"),), rule="voters")
+    root, child = RunFolder(tmp_path / "root"), RunFolder(tmp_path / "child")
+    root.create(RunConfig(source, method="dawid-skene"))
+    runner.run(root)
+    decided = DecidedSets.of("r", "root", "root", {k: [0] for k in range(40)}, warm=False, decisions=40)
+    child.create(replace(root.config(), decided_sets=decided))
+    runner.run(child)
+    labels = [pd.read_csv(folder.path / "labels.csv") for folder in (root, child)]
+    assert (labels[1]["identified_label"][:40] == labels[1]["identified_label"][0]).all()
+    assert not np.allclose(labels[0]["confidence"][40:], labels[1]["confidence"][40:])
+
+
+def test_labels_go_back_into_every_tool_that_votes_came_from(brought: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    files = [
+        part for name in ("batch.jsonl", "tasks.json", "records.json") for part in ("--votes", str(brought / name))
+    ]
+    assert main(["fit", *files, "--out", str(run)]) == 0
+    labels = pd.read_csv(run / "labels.csv", dtype=str).set_index("id")["identified_label"]
+    assert main(["convert", str(run), "--to", "labelstudio", "--out", str(tmp_path / "back.json")]) == 0
+    tasks = json.loads((tmp_path / "back.json").read_text())
+    for task in tasks:
+        *others, ours = task["predictions"]
+        assert [one["model_version"] for one in others] == ["m0.8", "m0.7", "m0.6"]
+        answer = ours["result"][0]
+        assert (answer["from_name"], answer["to_name"]) == ("kind", "words") and 0 < ours["score"] <= 1
+        assert answer["value"]["choices"] == [labels[str(task["id"])]]
+    assert main(["convert", str(run), "--to", "argilla", "--out", str(tmp_path / "back2.json")]) == 0
+    records = json.loads((tmp_path / "back2.json").read_text())
+    for record in records:
+        said = {one["question_name"]: one for one in record["suggestions"]}
+        assert said["kind"]["value"] == labels[record["id"]] and said["tone"]["value"] == "calm"
+        assert said["kind"]["agent"].startswith("dawid-skene")
+    assert main(["convert", str(run), "--to", "csv", "--out", str(tmp_path / "back.csv")]) == 0
+    table = pd.read_csv(tmp_path / "back.csv", dtype=str)
+    assert table["id"].tolist() == [str(k + 1) for k in range(N)]
+    assert table.set_index("id")["identified_label"].to_dict() == labels.to_dict()
+
+
+def test_a_tool_file_with_votes_of_models_alone_is_read_as_votes(brought: Path) -> None:
+    source = with_own_votes(of(brought / "tasks.json"))
+    data = source.load()
+    assert data.annotations is not None and data.annotations.annotator_names == ("m0.8", "m0.7", "m0.6")
+    assert data.texts is not None
+    assert with_own_votes(of(brought / "data.csv")) == of(brought / "data.csv")
+    assert with_own_votes(of(brought / "batch.jsonl")).format == VOTES
+    assert read(brought / "tasks.json").annotations is None and "labelstudio" in FORMATS

@@ -13,7 +13,7 @@ from pll.review.active_labels import Load
 from pll.review.desk import Assignment, Desk
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.rounds import Guarantee
-from pll.review.session import ReviewSession, Settings
+from pll.review.session import ReadData, ReviewSession, Settings
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
 from pll.store.tables import Event, RoundRecord
@@ -49,12 +49,15 @@ def open_with(
     given: LabelSnapshot | None = None,
     clock: Clock | None = None,
     load: Load | None = None,
+    read_data: ReadData | None = None,
     **settings: object,
 ) -> ReviewSession:
     """A review of the snapshot in this database, as one process would have it; no controls unless asked for."""
     wanted = Settings(**({"mix": 0.0, "guarantee": Guarantee(share=0.2, max_error=0.3)} | settings))  # type: ignore[arg-type]
     more: dict[str, Any] = {} if clock is None else {"clock": clock}
-    return ReviewSession("review", given or snapshot(), Store(Database(url)), settings=wanted, load=load, **more)
+    return ReviewSession(
+        "review", given or snapshot(), Store(Database(url)), settings=wanted, load=load, read_data=read_data, **more
+    )
 
 
 def on_disk(home: Path, run_id: str) -> tuple[list[Event], list[RoundRecord]]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,16 +19,21 @@ from pll.errors import UserError
 from pll.export.audit import altered_events
 from pll.export.certificate_page import certificate_html
 from pll.io import write_atomically, write_text
-from pll.paths import candid_home
 from pll.review import dataset_certificate as dc
+from pll.review.draws import earlier_draws, labels_key, remember_draw
 from pll.review.promise import DatasetPlan
 
 LABELS_FILE = "labels.csv"
 COLUMNS = ("id", "identified_label", "confidence")
+ALSO_CALLED = {
+    "id": ("rowid", "exampleid", "itemid", "uid", "uuid", "key", "index", "name", "filename", "unnamed0"),
+    "identified_label": ("label", "predictedlabel", "prediction", "predicted", "pred", "class", "yhat", "answer"),
+    "confidence": ("score", "probability", "prob", "conf", "certainty", "p", "softmax", "weight"),
+    "label": ("truelabel", "truth", "answer", "decision", "correctlabel", "class", "identifiedlabel", "gold"),
+}
+"""Names of columns in other people's files, without signs; only ever proposed, never taken."""
 UNSURE = "?"
 """What stands for "nobody can tell" in checked.csv, unless a class is called so."""
-DRAWS = "draws.jsonl"
-"""In Candid's home: which labels a draw was made for, so that a second one is not taken for the first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +94,8 @@ def _as_text(cell: object) -> str:
     return repr(float(cell)) if isinstance(cell, float | np.floating) else str(cell)
 
 
-def read_labels(given: str, by: str | None = None) -> tuple[dc.LabelTable, Path]:
-    """The labels of a table or run, and the file they are in.
+def read_labels(given: str, by: str | None = None) -> tuple[dc.LabelTable, Path, pd.DataFrame]:
+    """The labels of a table or run, the file they are in, and all its cells.
 
     Raises:
         UserError: columns that are missing, a row without id, label or confidence, an id that occurs twice.
@@ -99,9 +103,7 @@ def read_labels(given: str, by: str | None = None) -> tuple[dc.LabelTable, Path]
     path = Path(given)
     path = path / LABELS_FILE if path.is_dir() else path
     frame = read_cells(path)
-    for name in (*COLUMNS, *([by] if by else [])):
-        if name not in frame.columns:
-            raise UserError(f"{path} has no column {name!r}; it needs {', '.join(COLUMNS)}.")
+    _check_columns(frame, path, (*COLUMNS, *([by] if by else [])))
     if frame.empty:
         raise UserError(f"{path} has no rows.")
     for name in COLUMNS:
@@ -117,7 +119,30 @@ def read_labels(given: str, by: str | None = None) -> tuple[dc.LabelTable, Path]
             f"{path}, row {_row(int(bad[0]))}: the confidence {frame['confidence'].iloc[bad[0]]!r} is not a number."
         )
     groups = None if by is None else frame[by].to_numpy(dtype=np.str_)
-    return dc.LabelTable(ids, frame["identified_label"].to_numpy(dtype=np.str_), confidence, groups), path
+    return dc.LabelTable(ids, frame["identified_label"].to_numpy(dtype=np.str_), confidence, groups), path, frame
+
+
+def _check_columns(frame: pd.DataFrame, path: Path, needed: Sequence[str]) -> None:
+    """Raises UserError where a column is missing; says which one may be meant."""
+    missing = [name for name in needed if name not in frame.columns]
+    if not missing:
+        return
+    there = [str(name) for name in frame.columns]
+    alike = {name: _meant(name, there) for name in missing}
+    hint = "; ".join(f"rename {there!r} to {name!r} if that is it" for name, there in alike.items() if there)
+    raise UserError(
+        f"{path} has no column {' and no column '.join(map(repr, missing))}; it needs {', '.join(needed)}, and has "
+        f"{', '.join(there[:20])}{' …' if len(there) > 20 else ''}{'. ' + hint[0].upper() + hint[1:] if hint else ''}."
+    )
+
+
+def _meant(name: str, there: Sequence[str]) -> str | None:
+    """The column that is likely the one called `name` here."""
+    plain = {"".join(letter for letter in one.lower() if letter.isalnum()): one for one in there}
+    for other in (name.replace("_", ""), *ALSO_CALLED.get(name, ())):
+        if other in plain and plain[other] not in COLUMNS:
+            return plain[other]
+    return None
 
 
 def _row(position: int) -> int:
@@ -145,9 +170,7 @@ def read_decisions(given: str, table: dc.LabelTable) -> list[dc.CheckedLabel]:
     """
     path = Path(given)
     frame = read_cells(path)
-    for name in ("id", "label"):
-        if name not in frame.columns:
-            raise UserError(f"{path} has no column {name!r}; it needs id and label.")
+    _check_columns(frame, path, ("id", "label"))
     known, classes = set(table.ids.tolist()), set(table.labels.tolist())
     found: dict[str, tuple[int, dc.CheckedLabel]] = {}
     for position, row in enumerate(frame.to_dict("records")):
@@ -180,10 +203,11 @@ def read_decisions(given: str, table: dc.LabelTable) -> list[dc.CheckedLabel]:
 
 def plan(options: PlanOptions) -> None:
     """Write plan.csv (the controls, then the others) and plan.json (what is promised)."""
-    table, path = read_labels(options.labels, options.by)
+    table, path, frame = read_labels(options.labels, options.by)
     out = Path(options.out)
     beside = _settings_file(out)
-    before = _earlier_draws(table.fingerprint)
+    keys = _draw_keys(table, frame)
+    before = earlier_draws(keys)
     promise = dc.make_promise(
         table,
         options.error,
@@ -191,31 +215,27 @@ def plan(options: PlanOptions) -> None:
         share=options.controls,
         seed=options.seed,
         reranked=options.rerank,
-        draw_number=1 + len(before),
     )
+    before = [one for one in before if one != promise.draw_hash]  # with a seed given, the same draw once more
+    promise = replace(promise, draw_number=1 + len(before))
     if beside.exists():
         _check_same_draw(beside, promise, seeded=options.seed is not None)
-    elif before and promise.draw_hash not in before:
-        note(
-            [
-                f"these labels have had {len(before)} draw{'s' if len(before) > 1 else ''} before. Each certificate "
-                "keeps its own confidence; do not choose between them by their results."
-            ]
-        )
+    elif before:
+        note([f"{dc.draw_words(promise)} Draws at the desk count too."])
     controls = dc.controls_by_group(promise, table)
     drawn = np.concatenate(list(controls.values()))
     least_sure = np.concatenate([dc.order_of(promise, table, rows)[::-1] for _, rows in table.parts()])
     others = least_sure[~np.isin(least_sure, drawn)]
-    frame = pd.DataFrame(
+    planned = pd.DataFrame(
         {
             "id": np.concatenate([table.ids[drawn], table.ids[others]]),
             "purpose": ["control"] * len(drawn) + ["review"] * len(others),
         }
     )
-    settings = promise_settings(promise, len(drawn), options.by, str(path))
-    write_atomically(out, partial(frame.to_csv, index=False, lineterminator="\n"))
+    settings = promise_settings(promise, len(drawn), options.by, str(path)) | {"seed_given": options.seed is not None}
+    write_atomically(out, partial(planned.to_csv, index=False, lineterminator="\n"))
     write_text(beside, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
-    _remember(table.fingerprint, promise.draw_hash)
+    remember_draw(keys, promise.draw_hash, "plan")
     guess = expected_decisions(promise, table)
     print(f"{out}: {len(drawn):,} of {len(table):,} labels are controls; people look at these first.")
     about = f"; about {guess:,} labels to look at in all if the confidences are right" if guess is not None else ""
@@ -233,7 +253,19 @@ def plan(options: PlanOptions) -> None:
         seed=promise.seed,
         fingerprint=promise.fingerprint,
         draw_hash=promise.draw_hash,
+        draw_number=promise.draw_number,
+        parts=len(promise.plans),
     )
+
+
+def _draw_keys(table: dc.LabelTable, frame: pd.DataFrame) -> set[str]:
+    """What draws of these labels are known by; those of a run's desk leave out the rows that were held out."""
+    keys = {labels_key(table.ids, table.labels), replace(table, groups=None).fingerprint}
+    if "source" in frame.columns:
+        own = (frame["source"] != "predicted").to_numpy()
+        if own.any():
+            keys.add(labels_key(table.ids[own], table.labels[own]))
+    return keys
 
 
 def promise_settings(promise: dc.Promise, drawn: int, by: str | None, labels: str) -> dict[str, Any]:
@@ -266,8 +298,24 @@ def promise_settings(promise: dc.Promise, drawn: int, by: str | None, labels: st
     }
 
 
-def read_promise(plan_csv: str) -> tuple[dc.Promise, str | None, list[str]]:
-    """The promise of a plan, the column of its groups, and the ids that plan.csv names as controls.
+@dataclass(frozen=True)
+class ReadPlan:
+    """What plan.csv and plan.json say.
+
+    Attributes:
+        promise: with its draw. by: the column of its groups.
+        named: ids that plan.csv names as controls.
+        notes: what a certificate has to say of the draw.
+    """
+
+    promise: dc.Promise
+    by: str | None
+    named: list[str]
+    notes: tuple[str, ...]
+
+
+def read_promise(plan_csv: str) -> ReadPlan:
+    """What a plan promises.
 
     Raises:
         UserError: a file is missing or damaged.
@@ -298,7 +346,13 @@ def read_promise(plan_csv: str) -> tuple[dc.Promise, str | None, list[str]]:
         raise UserError(f"{beside} is no plan of Candid, or damaged ({type(error).__name__}: {error}).") from error
     if promise.draw_hash != told.get("draw_hash"):
         raise UserError(f"{beside} was altered after the controls were drawn: its figures do not have its draw_hash.")
-    return promise, told.get("by"), frame.loc[frame["purpose"] == "control", "id"].astype(str).tolist()
+    given = ("The seed of the draw was given by hand; that no other seed was tried before is not shown.",)
+    return ReadPlan(
+        promise,
+        told.get("by"),
+        frame.loc[frame["purpose"] == "control", "id"].astype(str).tolist(),
+        given if told.get("seed_given") else (),
+    )
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -327,26 +381,6 @@ def _check_same_draw(beside: Path, promise: dc.Promise, *, seeded: bool) -> None
     )
 
 
-def _earlier_draws(fingerprint: str) -> list[str]:
-    """Hashes of the draws made for these labels on this machine."""
-    found: list[str] = []
-    with suppress(OSError, ValueError):
-        for line in (candid_home() / DRAWS).read_text(encoding="utf-8").splitlines():
-            told = json.loads(line)
-            if told.get("fingerprint") == fingerprint and told.get("draw_hash") not in found:
-                found.append(told["draw_hash"])
-    return found
-
-
-def _remember(fingerprint: str, draw_hash: str) -> None:
-    if draw_hash in _earlier_draws(fingerprint):
-        return
-    with suppress(OSError):
-        candid_home().mkdir(parents=True, exist_ok=True)
-        with (candid_home() / DRAWS).open("a", encoding="utf-8") as file:
-            file.write(json.dumps({"fingerprint": fingerprint, "draw_hash": draw_hash}) + "\n")
-
-
 def expected_decisions(promise: dc.Promise, table: dc.LabelTable) -> int | None:
     """Labels to look at in all if confidences are probabilities of being right; None where they cannot be."""
     if not ((table.confidence >= 0) & (table.confidence <= 1)).all():
@@ -365,16 +399,19 @@ def expected_decisions(promise: dc.Promise, table: dc.LabelTable) -> int | None:
 
 def certify(options: CertifyOptions) -> None:
     """Apply the rule to the decisions; write the certificate as JSON and HTML, and final.csv."""
-    promise, by, named = read_promise(options.plan)
-    table, path = read_labels(options.labels, by)
+    planned = read_promise(options.plan)
+    promise = planned.promise
+    table, path, _ = read_labels(options.labels, planned.by)
     controls = np.concatenate(list(dc.controls_by_group(promise, table).values()))
-    check_drawn(table.ids[controls].tolist(), named, options.plan)
+    check_drawn(table.ids[controls].tolist(), planned.named, options.plan)
     decisions = read_decisions(options.decisions, table)
     judgement = dc.judge(promise, table, decisions)
     if options.next_out is not None:
         _write_next(Path(options.next_out), table, judgement)
     extras = dc.Extras(
-        name=path.parent.name if Path(options.labels).is_dir() else path.stem, reviewers_err=options.reviewers
+        name=path.parent.name if Path(options.labels).is_dir() else path.stem,
+        reviewers_err=options.reviewers,
+        notes=planned.notes,
     )
     document = dc.certificate_document(promise, table, decisions, judgement, extras)
     out = Path(options.out)
@@ -385,6 +422,7 @@ def certify(options: CertifyOptions) -> None:
         write_atomically(Path(options.labels_out), partial(frame.to_csv, index=False, lineterminator="\n"))
     result = document["result"]
     print(result["statement"])
+    note(document["notes"])
     print_result(
         out=str(out),
         **{name: value for name, value in result.items() if name != "statement"},
@@ -392,6 +430,7 @@ def certify(options: CertifyOptions) -> None:
         error=promise.error,
         confidence=promise.level,
         reviewer_error=document["reviewer_error"],
+        notes=document["notes"],
     )
 
 

@@ -7,9 +7,11 @@ from pll.review.active_labels import unjudged
 from pll.review.calibration import Calibration, Method
 from pll.review.certificate import Certificate
 from pll.review.dataset_certificate import make_promise
+from pll.review.draws import earlier_draws, labels_key, remember_draw
 from pll.review.evidence import LEVEL
+from pll.review.groups import groups_of
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.promise_state import record_of_promise, table_of
+from pll.review.promise_state import INPUTS, record_of_promise, table_of
 from pll.review.rounds import (
     Guarantee,
     calibration_of,
@@ -69,6 +71,7 @@ def promise_all_labels(
     level: float = LEVEL,
     share: float | None = None,
     reranked: bool = False,
+    grouped_by: str | None = None,
     by: str | None = None,
     verified: bool = False,
     instead_of: int = 0,
@@ -79,25 +82,52 @@ def promise_all_labels(
     count from the record.
 
     Args:
-        error: ε, the share of all labels that may be wrong.
+        error: ε, the share of all labels (of each group) that may be wrong.
         share: of the examples that are controls; by default what the plan finds best.
+        grouped_by: a promise for each class (`pll.review.groups.CLASS`) or each value of a column; None for one.
         instead_of: number of the newest promise that the caller knows, 0 for none.
 
     Raises:
-        UserError: another promise, or other labels, came meanwhile; or an impossible promise.
+        UserError: another promise, or other labels, came meanwhile; this promise is in force; or an impossible one.
     """
-    table = table_of(review.current)
+    labels = review.current
+    data = review.data() if reranked or grouped_by is not None else None
+    table = table_of(labels, groups_of(grouped_by, labels, data))
+    keys = {labels_key(table.ids, table.labels)}
     with review.writing() as t:
         known = t.promises()
         newest = known[-1].number if known else 0
-        if newest != instead_of or t.rounds()[-1].key != review.current.key:
+        if newest != instead_of or t.rounds()[-1].key != labels.key:
             raise UserError("The review has changed in the meantime. Check labels and promise, then save again.")
-        before = sum(record.key == review.current.key for record in known)
-        made = make_promise(table, error, level, share=share, reranked=reranked, draw_number=before + 1)
-        record = record_of_promise(made, review.current, newest + 1, by, verified=verified)
+        own = [record for record in known if record.key == labels.key]
+        if own and (own[-1].error, own[-1].level, own[-1].grouped_by) == (error, level, grouped_by):
+            raise UserError(
+                "This promise has been made, and its controls are drawn; go on with it. Another draw for the same "
+                "promise would be a second try."
+            )
+        before = {record.draw_hash for record in own} | set(earlier_draws(keys))
+        made = make_promise(table, error, level, share=share, reranked=reranked, draw_number=len(before) + 1)
+        record = record_of_promise(
+            made,
+            labels,
+            newest + 1,
+            by,
+            verified=verified,
+            grouped_by=grouped_by,
+            ranked_by=INPUTS if reranked and data is not None else None,
+        )
         t.open_promise(record)
+        t.configure(goal="all")
+    remember_draw(keys, record.draw_hash, "desk")
     review.refresh()
     return record
+
+
+def draws_before(review: ReviewSession) -> int:
+    """Draws of controls that were made of the labels under review, at a desk or in the shell of this machine."""
+    labels = review.current
+    own = {record.draw_hash for record in review.promises if record.key == labels.key}
+    return len(own | set(earlier_draws({labels_key(labels.ids, labels.labels)})))
 
 
 def draw_more(review: ReviewSession, share: float) -> int:

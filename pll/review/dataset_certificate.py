@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy.stats import fisher_exact
 
 from pll import __version__
 from pll.errors import UserError
@@ -41,9 +42,14 @@ from pll.review.sampling_plan import how_many
 from pll.store.chain import broken_links, chained
 
 FORMAT = "candid-certificate"
-VERSION = 1
+VERSION = 2
+"""1: the statement gave the sum of the bounds of several groups as one promise; no `nodding`, no `settled`."""
+VERSIONS = (1, 2)
+NODDING = 0.05
+"""Significance from which on people are said to follow the model's label when they see it."""
 ASSUMPTIONS = (
-    "A person's answer is right, and does not follow the model's label (Candid hides that label by default).",
+    "A person's answer is right, and does not follow the model's label (Candid hides that label by default, and "
+    "compares answers with it hidden and in sight).",
     "Controls were drawn by the seed named here and by nobody's choice; the draw below is made anew by `verify`.",
     "This is the only draw whose result was looked at; `draw_number` says how many there were for these labels.",
     "Labels and confidences were fixed before the draw; their fingerprint is checked.",
@@ -147,6 +153,8 @@ class CheckedLabel:
         by: the reviewer; "" where nobody wrote it down. at: ISO time.
         blind: whether the model's label was hidden; None where not known.
         second: other people's labels of the same row, where several were asked.
+        settled: people differed and one of them had the last word: `label` is theirs, and `second` holds all answers
+            from before.
     """
 
     id: str
@@ -155,6 +163,51 @@ class CheckedLabel:
     at: str = ""
     blind: bool | None = None
     second: tuple[str | None, ...] = ()
+    settled: bool = False
+
+    @property
+    def answers(self) -> tuple[str | None, ...]:
+        """What each person answered of their own; several where several were asked."""
+        return self.second if self.settled else (self.label, *self.second)
+
+
+@dataclass(frozen=True)
+class Nodding:
+    """How often people differ from the model's label on controls, with it hidden and with it in sight.
+
+    Attributes:
+        blind, sighted: (answers that differ, answers).
+        p: one-sided p-value of Fisher's exact test that they differ less often when they see it; None without both.
+    """
+
+    blind: tuple[int, int]
+    sighted: tuple[int, int]
+    p: float | None
+
+    def as_json(self) -> dict[str, Any]:
+        """As a certificate holds it."""
+        return {"blind": list(self.blind), "sighted": list(self.sighted), "p": self.p}
+
+    @property
+    def suspected(self) -> bool:
+        """Whether people seem to follow the model."""
+        return self.p is not None and self.p < NODDING
+
+    @property
+    def words(self) -> str:
+        """A sentence for the certificate; "" where there is nothing to say."""
+        if self.suspected:
+            return (
+                f"Reviewers seem to follow the model's label: they differed from it on {self.sighted[0]:,} of "
+                f"{self.sighted[1]:,} controls with the label in sight, and on {self.blind[0]:,} of "
+                f"{self.blind[1]:,} with it hidden (p = {self.p:.3f})."
+            )
+        if self.sighted[1] and not self.blind[1]:
+            return (
+                "All controls were answered with the model's label in sight; it may have swayed reviewers, and nothing "
+                "shows whether it did."
+            )
+        return ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,10 +301,7 @@ def make_promise(
     Raises:
         UserError: numbers out of range, or too few controls.
     """
-    plans = {
-        group: plan_dataset(len(rows), error, level, controls=None if share is None else how_many(len(rows), share))
-        for group, rows in table.parts()
-    }
+    plans = {group: _plan_of(group, len(rows), error, level, share) for group, rows in table.parts()}
     return Promise(
         error=error,
         level=level,
@@ -262,6 +312,15 @@ def make_promise(
         draw_number=draw_number,
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def _plan_of(group: str, n: int, error: float, level: float, share: float | None) -> DatasetPlan:
+    try:
+        return plan_dataset(n, error, level, controls=None if share is None else how_many(n, share))
+    except UserError as problem:
+        if not group:
+            raise
+        raise UserError(f"Group {group!r} ({n:,} labels): {problem}") from problem
 
 
 def controls_by_group(promise: Promise, table: LabelTable) -> dict[str, Ints]:
@@ -306,8 +365,31 @@ def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> Answers:
 
 
 def label_of(said: CheckedLabel) -> str | None:
-    """The label that counts; None where nobody could tell, or several people disagree."""
-    return said.label if all(other == said.label for other in said.second) else None
+    """The label that counts; None where nobody could tell, or several people disagree and nobody has settled it."""
+    return said.label if said.settled or all(other == said.label for other in said.second) else None
+
+
+def nodding_of(table: LabelTable, decisions: Iterable[CheckedLabel], controls: Ints) -> Nodding:
+    """Compare people's answers to controls with the model's label hidden and in sight.
+
+    Of several people's answers to one control the first counts; an answer that settled others' is left out, and so is
+    "unsure", which follows nobody.
+
+    Args:
+        controls: (K,) rows.
+    """
+    model = {str(table.ids[row]): table.labels[row] for row in controls}
+    counts = {True: [0, 0], False: [0, 0]}
+    for said in decisions:
+        if said.id in model and said.blind is not None and said.label is not None and not said.settled:
+            counts[said.blind][0] += said.label != model[said.id]
+            counts[said.blind][1] += 1
+    (blind_differ, blind), (sighted_differ, sighted) = counts[True], counts[False]
+    p = None
+    if blind and sighted:
+        cells = [[sighted_differ, sighted - sighted_differ], [blind_differ, blind - blind_differ]]
+        p = float(fisher_exact(cells, alternative="less").pvalue)
+    return Nodding((blind_differ, blind), (sighted_differ, sighted), p)
 
 
 def judge(
@@ -315,12 +397,13 @@ def judge(
     table: LabelTable,
     decisions: Sequence[CheckedLabel],
     *,
-    features: PoolFeatures | None = None,
+    features: Mapping[str, PoolFeatures] | None = None,
 ) -> Judgement:
     """Apply the rule to the decisions so far.
 
     Args:
-        features: for a re-ranked promise about the whole table; by default made of confidences and labels.
+        features: group → what a re-ranked promise looks at, of the rows of that group counted from 0; by default made
+            of confidences and labels.
 
     Raises:
         UserError: decisions or labels that do not belong to the promise.
@@ -335,7 +418,8 @@ def judge(
     for group, rows in table.parts():
         plan = promise.plans[group]
         judged = _reranked if promise.reranked else _static
-        part = judged(promise, table, group, plan, rows, controls[group], answers, unsure, features)
+        own = None if features is None else features[group]
+        part = judged(promise, table, group, plan, rows, controls[group], answers, unsure, own)
         accepted[part.rows[part.accepted]] = True
         parts.append(part)
     looked = answers != UNANSWERED
@@ -464,7 +548,7 @@ class Extras:
     Attributes:
         name: of the dataset.
         reviewers_err: count reviewers' own errors too, as far as examples answered twice measure them.
-        notes: sentences to be read with it, such as that people seem to follow the model.
+        notes: sentences to be read with it.
         audit: hash of the last event of the review's audit trail; "" for none.
     """
 
@@ -499,9 +583,12 @@ def certificate_document(
             "at": said.at,
             "blind": said.blind,
             "second": list(said.second),
+            "settled": said.settled,
         }
         for said in decisions
     ]
+    nodding = nodding_of(table, decisions, np.concatenate([part.controls for part in judgement.parts]))
+    notes = [*extras.notes, *(one for one in (nodding.words, draw_words(promise)) if one)]
     by: dict[str, int] = {}
     for said in decisions:
         by[said.by] = by.get(said.by, 0) + 1
@@ -525,8 +612,9 @@ def certificate_document(
         "parts": [_part(part, promise, table) for part in judgement.parts],
         "reviewers": [{"name": name, "decisions": count} for name, count in by.items()],
         "reviewer_error": _with_reviewers(promise, decisions, judgement) if extras.reviewers_err else None,
+        "nodding": nodding.as_json(),
         "assumptions": list(ASSUMPTIONS),
-        "notes": list(extras.notes),
+        "notes": notes,
         "audit": extras.audit,
         "labels": {
             "n": len(table),
@@ -541,6 +629,17 @@ def certificate_document(
     return document
 
 
+def draw_words(promise: Promise) -> str:
+    """What a second draw of the same labels means; "" for the first."""
+    if promise.draw_number < 2:
+        return ""
+    together = max(0.0, 1 - promise.draw_number * (1 - promise.level))
+    return (
+        f"This is draw {promise.draw_number} of these labels. If it was made because an earlier one disappointed, its "
+        f"confidence is not {promise.level:.4g} but that of all {promise.draw_number} draws together, {together:.4g}."
+    )
+
+
 def _rule(promise: Promise) -> str:
     if promise.reranked:
         return (
@@ -553,7 +652,7 @@ def _rule(promise: Promise) -> str:
     )
 
 
-def _result(promise: Promise, table: LabelTable, judgement: Judgement) -> dict[str, Any]:
+def _result(promise: Promise, table: LabelTable, judgement: Judgement, version: int = VERSION) -> dict[str, Any]:
     remaining = len(judgement.remaining)
     bound = judgement.bound
     return {
@@ -566,21 +665,30 @@ def _result(promise: Promise, table: LabelTable, judgement: Judgement) -> dict[s
         "bound": bound,
         "bound_share": bound / len(table),
         "attained_alpha": judgement.attained,
-        "statement": statement(promise, table, judgement),
+        "statement": statement(promise, table, judgement, version),
     }
 
 
-def statement(promise: Promise, table: LabelTable, judgement: Judgement) -> str:
+def statement(promise: Promise, table: LabelTable, judgement: Judgement, version: int = VERSION) -> str:
     """The certificate as a sentence or two."""
     n, bound, remaining = len(table), judgement.bound, len(judgement.remaining)
     once = f"Once people have looked at {remaining:,} more, at" if remaining else "At"
-    each = " of each group" if len(judgement.parts) > 1 else ""
+    groups = len(judgement.parts)
     unsure = sum(part.unsure for part in judgement.parts)
     left_open = f" {unsure:,} of these are labels that reviewers could not tell." if unsure else ""
-    words = (
-        f"{once} most {bound:,} of all {n:,} labels ({bound / n:.2%}) are wrong, with "
-        f"{promise.level:.4g} confidence{each}.{left_open}"
-    )
+    if groups > 1 and version > 1:
+        beside = f" beside the {unsure:,} that reviewers could not tell" if unsure else ""
+        words = (
+            f"{once} most {promise.error:.2%} of the labels of each of {groups:,} groups are wrong{beside}, with "
+            f"{promise.level:.4g} confidence for each group by itself. If all of these hold, at most {bound:,} of all "
+            f"{n:,} labels are wrong."
+        )
+    else:
+        each = " of each group" if groups > 1 else ""
+        words = (
+            f"{once} most {bound:,} of all {n:,} labels ({bound / n:.2%}) are wrong, with "
+            f"{promise.level:.4g} confidence{each}.{left_open}"
+        )
     controls = sum(len(part.controls) for part in judgement.parts)
     wrong = sum(part.wrong for part in judgement.parts)
     return (
@@ -609,13 +717,21 @@ def _part(part: PartResult, promise: Promise, table: LabelTable) -> dict[str, An
     }
 
 
-def _with_reviewers(promise: Promise, decisions: Sequence[CheckedLabel], judgement: Judgement) -> dict[str, Any] | None:
-    """What holds where reviewers err too; None where no example was answered twice."""
-    twice = [said for said in decisions if said.second]
+def _with_reviewers(
+    promise: Promise, decisions: Sequence[CheckedLabel], judgement: Judgement, version: int = VERSION
+) -> dict[str, Any] | None:
+    """What holds where reviewers err too; None where no example was answered twice.
+
+    Somebody who could not tell, where another person could, counts as a disagreement.
+    """
+    twice = [said for said in decisions if len(said.answers) > 1]
     if not twice:
         return None
     rest = (1 - promise.level) / 2
-    differ = sum(label_of(said) is None and said.label is not None for said in twice)
+    if version == 1:
+        differ = sum(label_of(said) is None and said.label is not None for said in twice)
+    else:
+        differ = sum(len(set(said.answers)) > 1 for said in twice)
     measured = reviewer_error(len(twice), differ, 1 - rest)
     bound = 0
     for part in judgement.parts:
@@ -628,7 +744,8 @@ def _with_reviewers(promise: Promise, decisions: Sequence[CheckedLabel], judgeme
         "error_at_most": measured.at_most,
         "bound": bound,
         "confidence": 1 - 2 * (1 - promise.level),
-        "assumption": "Two people err independently of each other.",
+        "assumption": "Two people err independently of each other"
+        + ("." if version == 1 else ", and as often on every example."),
     }
 
 
@@ -643,7 +760,7 @@ def verify_document(document: Mapping[str, Any]) -> list[str]:
     """
     if document.get("format") != FORMAT:
         raise UserError("This file is no certificate of Candid: it has no format 'candid-certificate'.")
-    if document.get("version") != VERSION:
+    if document.get("version") not in VERSIONS:
         raise UserError(f"This certificate is of version {document.get('version')}; update Candid to verify it.")
     try:
         return _problems(document)
@@ -700,7 +817,15 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
     if problems:
         return problems
     decisions = [
-        CheckedLabel(one["id"], one["label"], one["by"], one["at"], one["blind"], tuple(one["second"]))
+        CheckedLabel(
+            one["id"],
+            one["label"],
+            one["by"],
+            one["at"],
+            one["blind"],
+            tuple(one["second"]),
+            settled=one.get("settled", False),
+        )
         for one in entries
     ]
     judgement = _judged_again(document, promise, table, decisions)
@@ -711,7 +836,7 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
                 f"{said.id!r} is said to be {'a' if one['control'] else 'no'} control; the draw says otherwise."
             )
     check_complete(judgement, table)
-    anew = _result(promise, table, judgement)
+    anew = _result(promise, table, judgement, document["version"])
     for name, value in document["result"].items():
         if not _same(value, anew.get(name)):
             problems.append(
@@ -721,9 +846,17 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
         for name, value in _part(part, promise, table).items():
             if not _same(stated.get(name), value):
                 problems.append(f"Part {part.group!r} was altered: {name} comes out as {value!r}.")
-    stated_error = document["reviewer_error"]
-    if stated_error is not None and not _same(stated_error, _with_reviewers(promise, decisions, judgement)):
+    stated_error, version = document["reviewer_error"], document["version"]
+    if stated_error is not None and not _same(stated_error, _with_reviewers(promise, decisions, judgement, version)):
         problems.append("The error of reviewers was altered: it comes out otherwise.")
+    if version > 1:
+        controls = np.concatenate([part.controls for part in judgement.parts])
+        nodding = nodding_of(table, decisions, controls)
+        if not _same(document["nodding"], nodding.as_json()):
+            problems.append("What is said of nodding was altered: it comes out otherwise.")
+        for words in (nodding.words, draw_words(promise)):
+            if words and words not in document["notes"]:
+                problems.append(f"A note was removed: {words}")
     return problems
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 import numpy as np
-from scipy.stats import fisher_exact
+import numpy.typing as npt
 
+from pll.dataset import PartialLabelDataset
 from pll.review import dataset_certificate as dc
 from pll.review.evidence import Ints
+from pll.review.groups import groups_of
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.promise import (
     RIGHT,
@@ -27,32 +29,33 @@ from pll.review.promise import (
     forecast_decisions,
     joint_tolerated,
 )
-from pll.review.reranking import Pool, PoolFeatures, pool_features
+from pll.review.reranking import Pool, PoolFeatures, RowInputs, inputs_of, pool_features
 from pll.review.state import ReviewState
 from pll.store.tables import PromiseRecord
 
 DRAWS: dict[str, Draw] = {"fixed": "fixed", "independent": "independent"}
-NODDING = 0.05
-"""Significance from which on people are said to follow the model's label when they see it."""
+INPUTS = "inputs"
+"""`PromiseRecord.ranked_by` of a promise whose order looks at features, texts and votes too."""
 
 
-@dataclass(frozen=True)
-class Nodding:
-    """How often people differ from the model's label on controls, with it hidden and with it in sight.
+@dataclass(frozen=True, eq=False)
+class PartStatus:
+    """Where one group of the promise stands.
 
     Attributes:
-        blind, sighted: (answers that differ, answers).
-        p: one-sided p-value of Fisher's exact test that they differ less often when they see it; None without both.
+        group: its name; "" where there is one promise about all labels.
+        plan: of the group.
+        answered, wrong: controls answered by all who were asked, and those of them with a wrong label.
+        cut: where acceptance ends, should the open controls be right; its rows are those of the whole data.
+        finished: nothing but rows of `cut.left` is left to look at.
     """
 
-    blind: tuple[int, int]
-    sighted: tuple[int, int]
-    p: float | None
-
-    @property
-    def suspected(self) -> bool:
-        """Whether people seem to follow the model."""
-        return self.p is not None and self.p < NODDING
+    group: str
+    plan: DatasetPlan
+    answered: int
+    wrong: int
+    cut: Cut
+    finished: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +64,13 @@ class PromiseStatus:
 
     Attributes:
         controls, answered, wrong: drawn, answered by all who were asked, and those with a wrong label.
-        cut: where acceptance ends, should the open controls be right.
+        cut: where acceptance ends, should the open controls be right; of all groups together.
         left: rows that people look at for certain, in their order; open: those of them that nobody has answered.
         unsure: rows that people answered without a label.
+        halfway: controls that wait for a further reviewer.
         done: nothing is left to look at.
         looked_at: rows that were answered.
+        parts: each group.
     """
 
     controls: int
@@ -75,16 +80,19 @@ class PromiseStatus:
     left: Ints
     open: Ints
     unsure: int
+    halfway: int
     done: bool
     looked_at: int
+    parts: tuple[PartStatus, ...]
 
 
-def table_of(snapshot: LabelSnapshot) -> dc.LabelTable:
+def table_of(snapshot: LabelSnapshot, groups: npt.NDArray[np.str_] | None = None) -> dc.LabelTable:
     """The labels of a model as a table."""
     return dc.LabelTable(
         np.asarray(snapshot.ids, dtype=np.str_),
         np.asarray(snapshot.labels, dtype=np.str_),
         np.asarray(snapshot.sharp.confidence, dtype=np.float64),
+        groups,
     )
 
 
@@ -101,13 +109,20 @@ def promise_of(record: PromiseRecord) -> dc.Promise:
         fingerprint=record.labels,
         plans=plans,
         reranked=record.reranked,
-        draw_number=record.number,
+        draw_number=record.draw_number or record.number,
         made_at=record.made_at.isoformat(timespec="seconds"),
     )
 
 
 def record_of_promise(
-    promise: dc.Promise, snapshot: LabelSnapshot, number: int, by: str | None, *, verified: bool
+    promise: dc.Promise,
+    snapshot: LabelSnapshot,
+    number: int,
+    by: str | None,
+    *,
+    verified: bool,
+    grouped_by: str | None = None,
+    ranked_by: str | None = None,
 ) -> PromiseRecord:
     """A promise as it is stored."""
     return PromiseRecord(
@@ -124,7 +139,57 @@ def record_of_promise(
         made_at=datetime.fromisoformat(promise.made_at),
         made_by=by,
         verified=verified,
+        grouped_by=grouped_by,
+        draw_number=promise.draw_number,
+        ranked_by=ranked_by,
     )
+
+
+class _Part:
+    """One group: its rows are counted from 0 here, and `rows` says which of the data they are."""
+
+    def __init__(self, group: str, plan: DatasetPlan, rows: Ints, controls: Ints, order: Ints) -> None:
+        self.group, self.plan, self.rows = group, plan, rows
+        place = np.zeros(int(rows.max()) + 1, dtype=np.int64)
+        place[rows] = np.arange(len(rows))
+        self.controls, self.order = place[controls], place[order]
+        self.features: PoolFeatures | None = None
+        self.pool: Pool | None = None
+
+    def status(self, answers: Answers, *, reranked: bool) -> PartStatus:
+        """Where it stands; `answers` are those of its rows."""
+        given = answers[self.controls]
+        if reranked:
+            cut, finished = self._pooled(answers)
+        else:
+            cut = cut_of(self.order, self.controls, given, self.plan.tolerated)
+            finished = not len(cut.waiting)
+        outside = Cut(cut.accepted, cut.unseen, cut.wrong_inside, self.rows[cut.waiting], self.rows[cut.left])
+        answered, wrong = int((given != UNANSWERED).sum()), int((given == WRONG).sum())
+        return PartStatus(self.group, self.plan, answered, wrong, outside, finished)
+
+    def _pooled(self, answers: Answers) -> tuple[Cut, bool]:
+        """The cut of a re-ranked review, with the rows to look at for certain; whether the rest is accepted."""
+        if self.pool is None:
+            assert self.features is not None
+            self.pool = Pool(self.features, self.controls, self.plan.tolerated)
+        pool = self.pool
+        pool.advance(answers)
+        inside = np.ones(len(self.rows), dtype=np.bool_)
+        inside[pool.left] = False
+        in_controls = self.controls[inside[self.controls]]
+        waiting = in_controls[answers[in_controls] == UNANSWERED]
+        wrong_inside = int((answers[in_controls] == WRONG).sum())
+        # What is wrong for certain must leave before the rest can be accepted; more than that is not known yet.
+        certain = not pool.done and wrong_inside > self.plan.tolerated
+        cut = Cut(
+            accepted=int(inside.sum()),
+            unseen=int(inside.sum()) - len(in_controls),
+            wrong_inside=wrong_inside,
+            waiting=waiting,
+            left=pool.waiting if certain else np.empty(0, dtype=np.int64),
+        )
+        return cut, pool.done and not len(waiting)
 
 
 class PromiseInForce:
@@ -133,27 +198,64 @@ class PromiseInForce:
     Args:
         record: the promise.
         snapshot: the labels that it is about.
-        features: what re-ranking may look at, where there is more than labels and confidences.
+        data: their examples; needed for a promise by a column, or re-ranked by more than labels and confidences.
+
+    Attributes:
+        table: the labels. promise: as the certificate needs it.
+        controls: (K,) rows, in the order in which they are handed out.
 
     Raises:
-        UserError: the labels are not those of the promise.
+        UserError: the labels are not those of the promise, or the data is needed and does not have the column.
     """
 
-    def __init__(self, record: PromiseRecord, snapshot: LabelSnapshot, features: PoolFeatures | None = None) -> None:
+    def __init__(self, record: PromiseRecord, snapshot: LabelSnapshot, data: PartialLabelDataset | None = None) -> None:
         self.record = record
-        self.table = table_of(snapshot)
+        self.table = table_of(snapshot, groups_of(record.grouped_by, snapshot, data))
         self.promise = promise_of(record)
-        self.plan = self.promise.plans[""]
-        rows = np.arange(len(self.table), dtype=np.int64)
-        self.controls = dc.controls_by_group(self.promise, self.table)[""]
-        self.order = dc.order_of(self.promise, self.table, rows)
-        self._features = features
+        drawn = dc.controls_by_group(self.promise, self.table)
+        self._parts = [
+            _Part(group, self.promise.plans[group], rows, drawn[group], dc.order_of(self.promise, self.table, rows))
+            for group, rows in self.table.parts()
+        ]
+        self.controls = interleaved([part.rows[part.controls] for part in self._parts])
+        self._inputs = inputs_of(data) if record.ranked_by == INPUTS and data is not None else RowInputs()
         self._answers: Answers = np.full(len(self.table), UNANSWERED, dtype=np.int8)
         self._unsure = np.zeros(len(self.table), dtype=np.bool_)
+        self._half = np.zeros(len(self.table), dtype=np.bool_)
         self._seen = 0
         self._asked: Ints | None = None
-        self._pool: Pool | None = None
         self._status: PromiseStatus | None = None
+
+    @property
+    def n(self) -> int:
+        """All labels."""
+        return len(self.table)
+
+    @property
+    def allowed(self) -> int:
+        """Labels that may stay wrong, of all groups together."""
+        return sum(part.plan.allowed for part in self._parts)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether each group has its own promise."""
+        return self.record.grouped_by is not None
+
+    def prepare(self) -> None:
+        """Make what re-ranking looks at, where it is not there yet: seconds for large data."""
+        if not self.promise.reranked:
+            return
+        for part in self._parts:
+            if part.features is None:
+                rows, some = part.rows, self._inputs.take(part.rows)
+                part.features = pool_features(
+                    part.order,
+                    self.table.confidence[rows],
+                    self.table.labels[rows],
+                    some.features,
+                    some.texts,
+                    some.votes,
+                )
 
     # ---- the answers ---------------------------------------------------------------------------------------------
 
@@ -171,12 +273,15 @@ class PromiseInForce:
             before = self._answers[row]
             self._take(row, state, asked)
             if before != UNANSWERED and before != self._answers[row]:
-                self._pool = None  # an answer that the order may rest on was taken back: from the start
+                for part in self._parts:  # an answer that the order may rest on was taken back: from the start
+                    part.pool = None
 
     def _take(self, row: int, state: ReviewState, asked: Ints) -> None:
         said = state.outcome(row)
+        self._half[row] = False
         if not state.is_closed(row, asked) or said.status == "open":
             self._answers[row], self._unsure[row] = UNANSWERED, False
+            self._half[row] = bool(state.answers[row])
             return
         right = said.label is not None and said.label == self.table.labels[row]
         self._answers[row], self._unsure[row] = (RIGHT if right else WRONG), said.label is None
@@ -189,49 +294,30 @@ class PromiseInForce:
         return self._status
 
     def _made(self) -> PromiseStatus:
-        answers = self._answers[self.controls]
-        cut = cut_of(self.order, self.controls, answers, self.plan.tolerated)
-        if self.promise.reranked:
-            cut, left, finished = self._pooled()
-        else:
-            left, finished = cut.left, not len(cut.waiting)
+        self.prepare()
+        parts = tuple(part.status(self._answers[part.rows], reranked=self.promise.reranked) for part in self._parts)
+        left = interleaved([part.cut.left for part in parts])
         looked = self._answers != UNANSWERED
         open_ = left[~looked[left]]
         return PromiseStatus(
             controls=len(self.controls),
-            answered=int((answers != UNANSWERED).sum()),
-            wrong=int((answers == WRONG).sum()),
-            cut=cut,
+            answered=sum(part.answered for part in parts),
+            wrong=sum(part.wrong for part in parts),
+            cut=Cut(
+                accepted=sum(part.cut.accepted for part in parts),
+                unseen=sum(part.cut.unseen for part in parts),
+                wrong_inside=sum(part.cut.wrong_inside for part in parts),
+                waiting=np.concatenate([part.cut.waiting for part in parts]),
+                left=left,
+            ),
             left=left,
             open=open_,
             unsure=int(self._unsure.sum()),
-            done=finished and not len(open_),
+            halfway=int(self._half[self.controls].sum()),
+            done=all(part.finished for part in parts) and not len(open_),
             looked_at=int(looked.sum()),
+            parts=parts,
         )
-
-    def _pooled(self) -> tuple[Cut, Ints, bool]:
-        """The cut of a re-ranked review, the rows to look at in their order, and whether the rest is accepted."""
-        if self._pool is None:
-            features = self._features or pool_features(self.order, self.table.confidence, self.table.labels)
-            self._pool = Pool(features, self.controls, self.plan.tolerated)
-        pool = self._pool
-        pool.advance(self._answers)
-        inside = np.ones(len(self.table), dtype=np.bool_)
-        inside[pool.left] = False
-        in_controls = self.controls[inside[self.controls]]
-        answers = self._answers[in_controls]
-        waiting = in_controls[answers == UNANSWERED]
-        cut = Cut(
-            accepted=int(inside.sum()),
-            unseen=int(inside.sum()) - len(in_controls),
-            wrong_inside=int((answers == WRONG).sum()),
-            waiting=waiting,
-            left=pool.waiting,
-        )
-        done = pool.done and not len(waiting)
-        # What is wrong for certain must leave before the rest can be accepted; more than that is not known yet.
-        certain = not pool.done and cut.wrong_inside > self.plan.tolerated
-        return cut, pool.waiting if certain else np.empty(0, dtype=np.int64), done
 
     # ---- what comes next -----------------------------------------------------------------------------------------
 
@@ -245,8 +331,11 @@ class PromiseInForce:
         waiting = self._answers[self.controls] == UNANSWERED
         likely = found.left
         if not self.promise.reranked and waiting.any():
-            low = self.forecast(state, asked).low - len(self.controls)
-            likely = self.order[::-1][: max(len(found.left), low)]
+            ends = []
+            for part, stands in zip(self._parts, found.parts, strict=True):
+                low = self._forecast(part).low - len(part.controls)
+                ends.append(part.rows[part.order[::-1][: max(len(stands.cut.left), low)]])
+            likely = interleaved(ends)
         open_others = int((self._answers[likely] == UNANSWERED).sum())
         share = waiting.sum() / max(1, int(waiting.sum()) + open_others)
         first = np.random.default_rng([seed, shown, 11]).random() < share
@@ -256,38 +345,39 @@ class PromiseInForce:
     # ---- what it buys --------------------------------------------------------------------------------------------
 
     def forecast(self, state: ReviewState, asked: Ints, coverage: float = 0.9) -> DecisionsForecast:
-        """Decisions in all; of a re-ranked review those that the order of confidence would need."""
+        """Decisions in all; of a re-ranked review those that the order of confidence would need.
+
+        Of several groups each has a band that fails with its share of 1 − `coverage`, so that their sum holds.
+        """
         self.update(state, asked)
-        return forecast_decisions(
-            self.order, self.controls, self._answers[self.controls], self.plan.tolerated, coverage
+        each = [self._forecast(part, 1 - (1 - coverage) / len(self._parts)) for part in self._parts]
+        return DecisionsForecast(
+            low=sum(one.low for one in each),
+            likely=sum(one.likely for one in each),
+            high=sum(one.high for one in each),
+            coverage=coverage if any(one.coverage < 1 for one in each) else 1.0,
         )
+
+    def _forecast(self, part: _Part, coverage: float = 0.9) -> DecisionsForecast:
+        answers = self._answers[part.rows[part.controls]]
+        return forecast_decisions(part.order, part.controls, answers, part.plan.tolerated, coverage)
 
     def curve(self, state: ReviewState, asked: Ints) -> list[CurvePoint]:
         """Error → decisions in all, with the answers so far; jointly calibrated: one may choose among them.
 
-        Of the order of confidence, also where the promise is re-ranked.
+        Of the order of confidence, also where the promise is re-ranked; none where there are several groups.
         """
         self.update(state, asked)
-        joint = joint_tolerated(self.plan.n, self.plan.controls, level=self.plan.level, draw=self.plan.draw)
-        looked = self._answers != UNANSWERED
-        return curve(self.order, self.controls, self._answers[self.controls], looked, joint)
+        if len(self._parts) > 1:
+            return []
+        (part,) = self._parts
+        joint = joint_tolerated(part.plan.n, part.plan.controls, level=part.plan.level, draw=part.plan.draw)
+        answers = self._answers[part.rows]
+        return curve(part.order, part.controls, answers[part.controls], answers != UNANSWERED, joint)
 
-    def nodding(self, state: ReviewState) -> Nodding:
+    def nodding(self, state: ReviewState, asked: Ints) -> dc.Nodding:
         """Compare people's answers to controls with the model's label hidden and in sight."""
-        drawn = set(self.controls.tolist())
-        counts = {True: [0, 0], False: [0, 0]}
-        for row in drawn:
-            for answer in state.outcome(row).answers.values():
-                if answer.status in ("label", "none") and answer.event is not None:
-                    kept = counts[answer.event.blind]
-                    kept[0] += answer.label != self.table.labels[row]
-                    kept[1] += 1
-        blind, sighted = (counts[True][0], counts[True][1]), (counts[False][0], counts[False][1])
-        p = None
-        if blind[1] and sighted[1]:
-            table = [[sighted[0], sighted[1] - sighted[0]], [blind[0], blind[1] - blind[0]]]
-            p = float(fisher_exact(table, alternative="less").pvalue)
-        return Nodding(blind, sighted, p)
+        return dc.nodding_of(self.table, self.decisions(state, asked), self.controls)
 
     # ---- the certificate -----------------------------------------------------------------------------------------
 
@@ -298,16 +388,17 @@ class PromiseInForce:
             if not state.is_closed(row, asked) or said.status == "open":
                 continue
             event = said.event or next((one.event for one in said.answers.values() if one.event is not None), None)
-            others = [] if said.settled else [one.label for one in said.answers.values() if _says(one.status)]
-            label = said.label if said.status != "conflict" else others[0]
+            each = [one.label for one in said.answers.values() if _says(one.status)]
+            conflict = said.status == "conflict"
             found.append(
                 dc.CheckedLabel(
                     id=str(self.table.ids[row]),
-                    label=label,
+                    label=each[0] if conflict else said.label,
                     by="" if event is None else event.reviewer,
                     at="" if event is None else event.at.isoformat(),
-                    blind=None if event is None else event.blind,
-                    second=tuple(others[1:]),
+                    blind=None if event is None or said.settled else event.blind,
+                    second=tuple(each if said.settled else each[1:]),
+                    settled=said.settled,
                 )
             )
         return found
@@ -321,22 +412,25 @@ class PromiseInForce:
             UserError: a control that matters is not answered, or the review has not come so far.
         """
         decisions = self.decisions(state, asked)
-        judgement = self.judgement(decisions)
-        nodding, notes = self.nodding(state), []
-        if nodding.suspected:
-            notes.append(
-                f"Reviewers seem to follow the model's label: they differed from it on {nodding.sighted[0]} of "
-                f"{nodding.sighted[1]} controls with the label in sight, and on {nodding.blind[0]} of "
-                f"{nodding.blind[1]} with it hidden (p = {nodding.p:.3f})."
-            )
-        elif nodding.sighted[1] and not nodding.blind[1]:
-            notes.append("All controls were answered with the model's label in sight; it may have swayed reviewers.")
-        extras = dc.Extras(name=name, reviewers_err=reviewers_err, notes=tuple(notes), audit=audit)
-        return dc.certificate_document(self.promise, self.table, decisions, judgement, extras)
+        extras = dc.Extras(name=name, reviewers_err=reviewers_err, audit=audit)
+        return dc.certificate_document(self.promise, self.table, decisions, self.judgement(decisions), extras)
 
     def judgement(self, decisions: list[dc.CheckedLabel]) -> dc.Judgement:
         """The rule applied to these decisions."""
-        return dc.judge(self.promise, self.table, decisions, features=self._features)
+        self.prepare()
+        features = {part.group: part.features for part in self._parts if part.features is not None}
+        return dc.judge(self.promise, self.table, decisions, features=features or None)
+
+
+def interleaved(parts: Sequence[Ints]) -> Ints:
+    """Rows of several lists, each in its order, so that all lists come to an end together.
+
+    >>> interleaved([np.array([1, 2, 3, 4]), np.array([8, 9])]).tolist()
+    [1, 8, 2, 3, 9, 4]
+    """
+    rows = np.concatenate(parts) if len(parts) else np.empty(0, dtype=np.int64)
+    place = [(np.arange(len(part)) + 0.5) / max(1, len(part)) for part in parts]
+    return np.asarray(rows[np.argsort(np.concatenate(place), kind="stable")], dtype=np.int64)
 
 
 def _says(status: str) -> bool:

@@ -129,6 +129,10 @@ class QueueManager:
         elif learns and len(self.review.state.all_events) - self._ranked[1] >= step:
             self._in_background(self.rank_now)
 
+    def promised(self) -> None:
+        """To be called after a promise about all labels: what its order looks at is made in the background."""
+        self._in_background(self._prepare)
+
     def wait(self, seconds: float = 60.0) -> None:
         """Until what is being made in the background is there."""
         if self._thread is not None:
@@ -192,6 +196,9 @@ class QueueManager:
 
     def _prepare(self) -> None:
         """What takes long, and then the order again; nothing where it is there."""
+        if (promise := self.review.promise) is not None:
+            with threadpool_limits(1):
+                promise.prepare()
         view = self._now()
         if view.signals.neighbours is not None and view.signals.mean_weights is not None:
             return

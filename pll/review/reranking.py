@@ -11,7 +11,7 @@ have left and their answers, and nothing else that a person said. docs/certifica
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
+from pll.annotations.data import Annotations
+from pll.dataset import PartialLabelDataset
 from pll.review.evidence import Floats, Ints
 
 EVERY = 0.02
@@ -29,6 +31,8 @@ MOST_CLASSES = 200
 """Above that, rare identified labels share one column."""
 MOST_COLUMNS = 40
 """Principal components kept of the features."""
+FITTED_ON = 20_000
+"""Rows that the principal components of features are taken from, at most, spread evenly; all rows are projected."""
 SMALL = 0.1
 """Scale of the principal components: the smaller, the stronger their ridge."""
 
@@ -46,6 +50,42 @@ class PoolFeatures:
 
     order: Ints
     models: tuple[Floats, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class RowInputs:
+    """What is known of the rows beside labels and confidences, none of it an answer of the review.
+
+    Attributes:
+        features: (n, …) numbers. texts: (n,). votes: (n, m) class indices, −1 for none. None where there are none.
+    """
+
+    features: npt.NDArray[np.float32] | None = None
+    texts: Sequence[str] | None = None
+    votes: npt.NDArray[np.int64] | None = None
+
+    def take(self, rows: Ints) -> RowInputs:
+        """Those of some rows."""
+        return RowInputs(
+            None if self.features is None else self.features[rows],
+            None if self.texts is None else [self.texts[row] for row in rows.tolist()],
+            None if self.votes is None else self.votes[rows],
+        )
+
+
+def inputs_of(data: PartialLabelDataset) -> RowInputs:
+    """What a promise may rank the examples by: features, texts, and what annotators said; never the truth."""
+    texts = None if data.texts is None else ["" if one is None else str(one) for one in data.texts]
+    said = data.annotations
+    return RowInputs(data.X if data.X.size else None, texts, None if said is None else _votes(said))
+
+
+def _votes(said: Annotations) -> npt.NDArray[np.int64]:
+    """(n, m) the k-th vote of each row in column k, m the most that a row has; −1 where there are fewer."""
+    counts = np.bincount(said.rows, minlength=said.n_rows)
+    votes = np.full((said.n_rows, max(1, int(counts.max(initial=0)))), -1, dtype=np.int64)
+    votes[said.rows, np.arange(len(said.rows)) - (np.cumsum(counts) - counts)[said.rows]] = said.labels
+    return votes
 
 
 def pool_features(
@@ -196,12 +236,23 @@ def _components(features: npt.NDArray[np.float32] | None) -> Floats | None:
     """(n, ≤ `MOST_COLUMNS`) principal components of z-scored features, each of variance 1."""
     if features is None:
         return None
-    flat = np.nan_to_num(features.reshape(len(features), -1).astype(np.float64))
+    flat = features.reshape(len(features), -1)
     if not flat.shape[1]:
         return None
-    spread = flat.std(axis=0)
-    flat = np.clip((flat - flat.mean(axis=0)) / np.where(spread > 0, spread, 1.0), -5, 5)
-    return _scaled(flat)
+    some = np.nan_to_num(flat[:: 1 + (len(flat) - 1) // FITTED_ON].astype(np.float64))
+    mean, spread = some.mean(axis=0), some.std(axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+
+    def scaled(rows: npt.NDArray[np.float32]) -> Floats:
+        return np.clip((np.nan_to_num(rows.astype(np.float64)) - mean) / spread, -5, 5)
+
+    return _unit_components(scaled(flat[:: 1 + (len(flat) - 1) // FITTED_ON]), (scaled(one) for one in _blocks(flat)))
+
+
+def _blocks(flat: npt.NDArray[np.float32]) -> Iterator[npt.NDArray[np.float32]]:
+    """The rows in blocks that fit into memory as float64; all at once where there are few."""
+    for start in range(0, len(flat), FITTED_ON):
+        yield flat[start : start + FITTED_ON]
 
 
 def _text_components(texts: Sequence[str] | None) -> Floats | None:
@@ -216,15 +267,17 @@ def _text_components(texts: Sequence[str] | None) -> Floats | None:
         )
     except ValueError:  # no word occurs twice
         return None
-    return _scaled(weights)
+    return _unit_components(weights, [weights])
 
 
-def _scaled(matrix: Any) -> Floats | None:
+def _unit_components(matrix: Any, blocks: Iterable[Any]) -> Floats | None:
+    """Principal components of a matrix, of all blocks, each of variance 1; None where there are too few rows."""
     from sklearn.decomposition import TruncatedSVD
 
     columns = int(min(MOST_COLUMNS, min(matrix.shape) - 1))
     if columns < 1:
         return None
-    found = TruncatedSVD(columns, random_state=0).fit_transform(matrix)
-    spread = found.std(axis=0)
-    return np.asarray(found / np.where(spread > 1e-9, spread, 1.0), dtype=np.float64)
+    found = TruncatedSVD(columns, random_state=0).fit(matrix)
+    projected = np.concatenate([found.transform(block) for block in blocks])
+    spread = projected.std(axis=0)
+    return np.asarray(projected / np.where(spread > 1e-9, spread, 1.0), dtype=np.float64)

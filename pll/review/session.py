@@ -23,11 +23,12 @@ from datetime import datetime, timedelta
 import numpy as np
 import numpy.typing as npt
 
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.active_labels import ActiveLabels, Load, ReadRelabelled, unjudged
 from pll.review.decided import OUTSIDE, Decided
 from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
-from pll.review.promise_state import PromiseInForce, newest_promise
+from pll.review.promise_state import INPUTS, PromiseInForce, newest_promise
 from pll.review.record import decisions_of
 from pll.review.relabel_store import read_relabelled
 from pll.review.rounds import Guarantee, asked_of, new_round
@@ -35,11 +36,13 @@ from pll.review.state import Outcome, ReviewState
 from pll.runs.labels_table import Decision
 from pll.runs.run import Run
 from pll.store.store import Reader, Store, Transaction, now
-from pll.store.tables import Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
+from pll.store.tables import GOALS, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
 
 Ints = npt.NDArray[np.int64]
 GetRun = Callable[[str], Run]
 """Gives a run by its id: `RunRegistry.get`."""
+ReadData = Callable[[str], PartialLabelDataset]
+"""Gives the examples of a run, by its id."""
 LONGEST = 3
 """Holds after which an undecided example is free again, though its page is open."""
 
@@ -88,6 +91,7 @@ class ReviewSession:
         settings: used where the review does not exist yet (but for `hold`).
         load: gives the snapshot of a retrained run; needed where there is one.
         read_relabelled: gives labels that people accepted in place of a run's own; needed where there are some.
+        read_data: gives the examples of a run; needed for promises by a column, or re-ranked by features.
         clock: for tests.
 
     Attributes:
@@ -108,6 +112,7 @@ class ReviewSession:
         settings: Settings | None = None,
         load: Load | None = None,
         read_relabelled: ReadRelabelled | None = None,
+        read_data: ReadData | None = None,
         clock: Callable[[], datetime] = now,
     ) -> None:
         self.id = review_id
@@ -116,6 +121,7 @@ class ReviewSession:
         self.clock = clock
         settings = settings or Settings()
         self._hold = settings.hold
+        self._read_data = read_data
         self._labels = ActiveLabels(snapshot, load, read_relabelled)
         self._lock = threading.RLock()
         self.state = ReviewState(snapshot.candidates)
@@ -152,14 +158,32 @@ class ReviewSession:
 
     @property
     def promise(self) -> PromiseInForce | None:
-        """The promise about all labels under review; None where none was made of these."""
+        """The promise about all labels that people work for; None where none was made, or another was chosen."""
+        return None if self.record.goal == "accepted" else self.promise_made
+
+    @property
+    def promise_made(self) -> PromiseInForce | None:
+        """The last promise about all labels under review, whether people work for it now or not.
+
+        Raises:
+            UserError: the data that it needs is gone.
+        """
         with self._lock:
             record = newest_promise(self.promises, self.current)
             if record is None:
                 self._promise = None
             elif self._promise is None or self._promise.record != record:
-                self._promise = PromiseInForce(record, self.current)
+                needed = record.ranked_by == INPUTS or record.grouped_by is not None
+                self._promise = PromiseInForce(record, self.current, self.data() if needed else None)
             return self._promise
+
+    def data(self) -> PartialLabelDataset | None:
+        """The examples of the model under review; None where this session was opened without them.
+
+        Raises:
+            UserError: the data is gone.
+        """
+        return None if self._read_data is None else self._read_data(self.current.run)
 
     # ---- the queue --------------------------------------------------------------------------------------------------
 
@@ -176,13 +200,29 @@ class ReviewSession:
         self._order = (name, order)
 
     def configure(
-        self, *, overlap: int | None = None, overlap_share: float | None = None, mix: float | None = None
+        self,
+        *,
+        overlap: int | None = None,
+        overlap_share: float | None = None,
+        mix: float | None = None,
+        goal: str | None = None,
     ) -> None:
-        """Change how many reviewers are asked per example, or the share of controls mixed in; for all processes."""
+        """Change how many reviewers are asked, the share of controls mixed in, or which promise people work for.
+
+        Args:
+            goal: one of `GOALS`: `accepted`, the labels above a threshold, or `all`, all labels.
+
+        Raises:
+            UserError: a value out of range.
+        """
         given = {"overlap": overlap, "overlap_share": overlap_share, "mix": mix}
-        values = {name: value for name, value in given.items() if value is not None}
+        values: dict[str, float | str] = {name: value for name, value in given.items() if value is not None}
         known = {name: getattr(self.record, name) for name in given}
         check_settings(Settings(**(known | values)))
+        if goal not in (None, *GOALS):
+            raise UserError(f"There is no promise called {goal!r}; choose one of {', '.join(GOALS)}.")
+        if goal is not None:
+            values["goal"] = goal
         with self.writing() as t:
             if values:
                 t.configure(**values)
@@ -338,9 +378,19 @@ def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings |
         return read_relabelled(get_run(own.run).folder, own, fingerprint)
 
     lessons = run.folder.about()["run"].get("lessons")
+
+    def examples(run_id: str) -> PartialLabelDataset:
+        return get_run(run_id).parts().train
+
     root = run if not lessons else get_run(lessons["root"])
     return ReviewSession(
-        review_id(root.folder), snapshot_of(root), store, settings=settings, load=load, read_relabelled=relabelled
+        review_id(root.folder),
+        snapshot_of(root),
+        store,
+        settings=settings,
+        load=load,
+        read_relabelled=relabelled,
+        read_data=examples,
     )
 
 

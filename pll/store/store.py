@@ -99,6 +99,7 @@ class Reader:
             own.overlap,
             own.overlap_share,
             own.mix,
+            own.goal,
             sa.select(sa.func.max(rounds.number)).where(rounds.review == self.review_id).scalar_subquery(),
             sa.select(sa.func.max(promises.number)).where(promises.review == self.review_id).scalar_subquery(),
             sa.select(sa.func.max(controls.position))
@@ -136,7 +137,7 @@ class Transaction(Reader):
         self._db.execute(sa.insert(tables.review).values(**asdict(record)))
 
     def configure(self, **values: Any) -> None:
-        """Change `overlap`, `overlap_share` or `mix`."""
+        """Change `overlap`, `overlap_share`, `mix` or `goal`."""
         self._db.execute(sa.update(tables.review).where(tables.review.c.id == self.review_id).values(**values))
 
     def append(self, event: Event) -> int:

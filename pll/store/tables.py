@@ -79,6 +79,7 @@ review = Table(
     Column("overlap_share", Float, nullable=False),
     Column("mix", Float, nullable=False),
     Column("opened_at", UtcDateTime, nullable=False),
+    Column("goal", String(20)),  # NULL: nobody has chosen
 )
 
 event = Table(
@@ -176,6 +177,9 @@ promise = Table(
     Column("made_at", UtcDateTime, nullable=False),
     Column("made_by", Text),
     Column("verified", Boolean, nullable=False),
+    Column("grouped_by", Text),
+    Column("draw_number", Integer),  # NULL: stored before tables version 0004
+    Column("ranked_by", String(20)),
 )
 
 
@@ -316,6 +320,10 @@ HOW = ("first", "taught", "taken over", "new promise", "run went on")
 labels; the run itself was continued, and its labels changed."""
 
 
+GOALS = ("accepted", "all")
+"""A promise about the labels accepted above a threshold, or about all labels."""
+
+
 @dataclass(frozen=True)
 class ReviewRecord:
     """Attributes:
@@ -323,6 +331,7 @@ class ReviewRecord:
     seed: of the choice which examples are asked twice, and of the mixing in of controls.
     overlap: reviewers asked per example, on a share `overlap_share` of the examples; one on the others.
     mix: share of the examples assigned that are random controls.
+    goal: what is promised, one of `GOALS`; None where nobody has chosen.
     """
 
     id: str
@@ -332,6 +341,7 @@ class ReviewRecord:
     overlap_share: float
     mix: float
     opened_at: datetime
+    goal: str | None = None
 
 
 @dataclass(frozen=True)
@@ -376,6 +386,10 @@ class PromiseRecord:
         reranked: the order changes while people review.
         draw_hash: commitment to all of it.
         made_at, made_by, verified: when and by whom.
+        grouped_by: the column whose values have a promise each; None for one promise.
+        draw_number: how many draws of these labels there were, this one included; None where that was not counted.
+        ranked_by: `inputs` where the order made anew looks at features, texts and votes too; None for labels and
+            confidences alone.
     """
 
     number: int
@@ -391,6 +405,9 @@ class PromiseRecord:
     made_at: datetime
     made_by: str | None = None
     verified: bool = False
+    grouped_by: str | None = None
+    draw_number: int | None = None
+    ranked_by: str | None = None
 
     @property
     def key(self) -> tuple[str, str]:

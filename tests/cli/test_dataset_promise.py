@@ -157,9 +157,11 @@ def test_a_second_draw_is_refused_in_place_and_said_elsewhere(files, capsys):
     before = (folder / "plan.csv").read_bytes()
     assert main([*again, str(folder / "plan.csv"), "--seed", "1"]) == 0  # the same draw once more
     assert (folder / "plan.csv").read_bytes() == before
-    assert "before" not in capsys.readouterr().err
-    assert main([*again, str(folder / "other.csv"), "--seed", "2"]) == 0
-    assert "have had 1 draw before" in capsys.readouterr().err
+    assert "draw 2" not in capsys.readouterr().err
+    other = ["--seed", "2", "--by", "source"]  # another promise about the same labels: its draw is a second one too
+    assert main([*again, str(folder / "other.csv"), *other]) == 0
+    said = capsys.readouterr().err
+    assert "draw 2 of these labels" in said and "0.9." in said
     assert json.loads((folder / "other.json").read_text())["draw_number"] == 2
 
 

@@ -11,6 +11,12 @@ from pll.review.session import ReviewSession
 from tests.review_helpers import Clock, close, open_with
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draws are counted in Candid's home."""
+    monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
+
+
 @pytest.fixture
 def clock() -> Clock:
     return Clock()

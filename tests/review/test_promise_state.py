@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from pll.cli.main import main
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.audit import altered_events, audit_rows
 from pll.review import certification
 from pll.review import dataset_certificate as dc
 from pll.review.desk import Desk
+from pll.review.groups import CLASS, group_columns
 from pll.review.promise_state import PromiseInForce
 from pll.review.session import ReviewSession
-from tests.review_helpers import Clock, answer, close, open_with, snapshot
+from tests.review_helpers import NAMES, Clock, answer, close, open_with, snapshot
 
 N = 120
 
@@ -110,19 +116,41 @@ def test_unsure_conflicts_and_overlap_count_as_wrong(url: str, clock: Clock) -> 
     close(review)
 
 
+def test_disagreements_that_were_settled_still_measure_errors_of_reviewers(url: str, clock: Clock) -> None:
+    review = open_with(url, snapshot(40), clock=clock, overlap=2)
+    certification.promise_all_labels(review, 0.3, level=0.9)
+    promise, desks = in_force(review), [Desk(review, "Ann"), Desk(review, "Bob")]
+    for k, row in enumerate(promise.controls.tolist()):
+        for who, desk in enumerate(desks):
+            one = desk.show(row)
+            other = next(choice.label for choice in one.choices if choice.label != one.identified)
+            desk.decide(one, "pick", other if k < 2 and who else one.identified, blind=True)
+        if k < 2:
+            assert promise.status(review.state, review.asked).wrong == 1
+            desks[0].settle(row, desks[0].show(row).identified)
+    assert promise.status(review.state, review.asked).wrong == 0
+    document = promise.certificate(review.state, review.asked, reviewers_err=True)
+    measured = document["reviewer_error"]
+    assert isinstance(measured, dict)
+    assert (measured["answered_twice"], measured["disagreements"]) == (len(promise.controls), 2)
+    assert document["nodding"] == {"blind": [0, len(promise.controls) - 2], "sighted": [0, 0], "p": None}
+    assert dc.verify_document(json.loads(json.dumps(document))) == []
+    close(review)
+
+
 def test_nodding_is_found_out(url: str, clock: Clock) -> None:
     review = open_with(url, snapshot(400), clock=clock)
     certification.promise_all_labels(review, 0.05)
     promise, wrong = in_force(review), np.arange(400) % 3 == 0
     desk = Desk(review, "Ann")
-    assert promise.nodding(review.state).p is None
+    assert promise.nodding(review.state, review.asked).p is None
     for k, row in enumerate(promise.controls[:60].tolist()):
         one = desk.show(row)
         blind = k % 2 == 0
         right = not wrong[row] or not blind  # with the label in sight they nod
         label = one.identified if right else next(c.label for c in one.choices if c.label != one.identified)
         desk.decide(one, "pick", label, blind=blind)
-    found = promise.nodding(review.state)
+    found = promise.nodding(review.state, review.asked)
     assert found.sighted == (0, 30) and found.blind[1] == 30 and found.suspected
     close(review)
 
@@ -132,9 +160,21 @@ def test_another_promise_and_other_labels(url: str, clock: Clock) -> None:
     first = certification.promise_all_labels(review, 0.1)
     with pytest.raises(UserError, match="changed in the meantime"):
         certification.promise_all_labels(review, 0.2)
+    with pytest.raises(UserError, match="second try"):  # the same promise, drawn once more
+        certification.promise_all_labels(review, 0.1, reranked=True, instead_of=first.number)
     second = certification.promise_all_labels(review, 0.2, instead_of=first.number)
     assert in_force(review).record == second and in_force(review).promise.draw_number == 2
     assert first.seed != second.seed
+    review.configure(goal="accepted")
+    assert review.promise is None and review.promise_made is not None
+    other = open_with(url, snapshot(N), clock=clock)
+    assert other.promise is None  # the choice is remembered
+    review.configure(goal="all")
+    other.refresh()
+    assert in_force(other).record == second == in_force(review).record
+    with pytest.raises(UserError, match="no promise called"):
+        review.configure(goal="some")
+    close(other)
     with pytest.raises(UserError, match="have changed"):
         PromiseInForce(second, snapshot(N, seed=5))
     close(review)
@@ -154,4 +194,82 @@ def test_the_audit_trail_is_a_chain_that_shows_what_was_altered(url: str, clock:
     assert [row["event"] for row in altered_events(rows)] == [rows[3]["event"]]
     del rows[3]
     assert [row["event"] for row in altered_events(rows)] == [rows[3]["event"]]
+    close(review)
+
+
+def examples(n: int) -> PartialLabelDataset:
+    """What each example is: the texts of wrong labels are of another kind, and it has a source."""
+    rng = np.random.default_rng(1)
+    texts = [" ".join(rng.choice(["rumour", "hearsay"] if k % 4 == 0 else ["fact", "proof"], 3)) for k in range(n)]
+    sources = ["web" if k % 3 else "lab" for k in range(n)]
+    return PartialLabelDataset(
+        np.zeros((n, 0), np.float32), texts=np.array(texts), extras={"source": np.array(sources)}
+    )
+
+
+@pytest.mark.parametrize("by", [CLASS, "source"])
+def test_a_promise_for_each_class_or_source(url: str, clock: Clock, by: str) -> None:
+    n = 60
+    review = open_with(url, snapshot(n), clock=clock, read_data=lambda _: examples(n))
+    assert group_columns(examples(n)) == {"source": 2}
+    certification.promise_all_labels(review, 0.3, level=0.8, grouped_by=by)
+    promise = in_force(review)
+    groups = promise.table.groups
+    assert groups is not None and promise.grouped and promise.curve(review.state, review.asked) == []
+    assert sum(part.plan.n for part in promise.status(review.state, review.asked).parts) == promise.n == n
+    assert set(groups[promise.controls[:6]].tolist()) >= {"lab", "web"} or by == CLASS  # mixed, not group by group
+    work(Desk(review, "Ann"), np.arange(n) % 4 == 0)
+    status = promise.status(review.state, review.asked)
+    found = promise.forecast(review.state, review.asked)
+    assert status.done and all(part.finished for part in status.parts)
+    assert found.low == found.likely == found.high == n - status.cut.unseen
+    document = json.loads(json.dumps(promise.certificate(review.state, review.asked)))
+    assert [part["group"] for part in document["parts"]] == list(dict.fromkeys(groups.tolist()))
+    assert f"each of {len(document['parts'])} groups" in document["result"]["statement"]
+    assert dc.verify_document(document) == []
+    with pytest.raises(UserError, match="no such column"):
+        certification.promise_all_labels(review, 0.2, grouped_by="place", instead_of=1)
+    close(review)
+
+
+def test_the_changing_order_looks_at_the_texts_and_is_the_same_in_another_process(
+    url: str, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n = 400
+    monkeypatch.setattr("secrets.randbits", lambda _: 5)
+    review = open_with(url, snapshot(n), clock=clock, read_data=lambda _: examples(n))
+    record = certification.promise_all_labels(review, 0.05, level=0.9, reranked=True)
+    promise, wrong = in_force(review), np.arange(n) % 4 == 0
+    desk, labels, names = Desk(review, "Ann"), review.current.labels, np.array(NAMES)
+    said = np.where(wrong, names[(np.searchsorted(names, labels.astype(str)) + 1) % 4], labels)
+    least_sure = np.argsort(review.current.sharp.confidence)[:200]
+    rows = np.union1d(promise.controls, least_sure)
+    for name in NAMES:
+        desk.accept(desk.batch(rows[said[rows] == name]), name, blind=True)
+    other = open_with(url, snapshot(n), clock=clock, read_data=lambda _: examples(n))
+    mine, theirs = (in_force(one).status(one.state, one.asked) for one in (review, other))
+    assert mine.answered == mine.controls and mine.left.tolist() == theirs.left.tolist()
+    before = PromiseInForce(replace(record, ranked_by=None), snapshot(n), examples(n))  # made before texts were used
+    assert wrong[mine.open[:20]].mean() > 0.7  # by their texts: nothing else tells
+    assert wrong[before.status(review.state, review.asked).open[:20]].mean() < 0.6
+    close(review, other)
+
+
+def test_draws_are_counted_across_the_desk_and_the_shell(
+    url: str, clock: Clock, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels = snapshot(N)
+    table = tmp_path / "labels.csv"
+    frame = pd.DataFrame({"id": labels.ids, "identified_label": labels.labels, "confidence": labels.sharp.confidence})
+    held_out = pd.DataFrame({"id": ["x"], "identified_label": ["ant"], "confidence": [0.5], "source": ["predicted"]})
+    pd.concat([frame.assign(source="model"), held_out]).to_csv(table, index=False)
+    review = open_with(url, labels, clock=clock)
+    assert certification.draws_before(review) == 0
+    assert main(["plan", str(table), "--error", "0.2", "--out", str(tmp_path / "plan.csv")]) == 0
+    assert certification.draws_before(review) == 1
+    certification.promise_all_labels(review, 0.1)
+    assert in_force(review).promise.draw_number == 2
+    capsys.readouterr()
+    assert main(["plan", str(table), "--error", "0.3", "--out", str(tmp_path / "other.csv")]) == 0
+    assert "draw 3 of these labels" in capsys.readouterr().err
     close(review)

@@ -1,0 +1,61 @@
+"""Draws of controls made on this machine, whether at the desk or by `plan`: a second one is not taken for the first.
+
+One line of JSON a draw in `draws.jsonl` of Candid's home. A draw belongs to ids and labels alone: other confidences,
+groups, errors or files do not make a second look at the same labels a first one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.paths import candid_home
+
+FILE = "draws.jsonl"
+
+
+def labels_key(ids: Sequence[str] | npt.NDArray[np.str_], labels: Sequence[str] | npt.NDArray[np.str_]) -> str:
+    """SHA-256 (hex) of ids and labels; the order of rows does not matter.
+
+    >>> labels_key(["a", "b"], ["cat", "dog"]) == labels_key(["b", "a"], ["dog", "cat"])
+    True
+    """
+    digest = hashlib.sha256()
+    for one, label in sorted(zip(map(str, ids), map(str, labels), strict=True)):
+        digest.update(f"{one}\x1f{label}\x1e".encode())
+    return digest.hexdigest()
+
+
+def earlier_draws(keys: Collection[str]) -> list[str]:
+    """Hashes of the draws made of the labels with one of these keys, the oldest first; [] where none is known.
+
+    Args:
+        keys: of `labels_key`; files of before say the fingerprint of a `LabelTable` instead.
+    """
+    found: dict[str, None] = {}
+    with suppress(OSError):
+        for line in (candid_home() / FILE).read_text(encoding="utf-8", errors="replace").splitlines():
+            with suppress(ValueError, TypeError, AttributeError, KeyError):
+                told = json.loads(line)
+                if {told.get("fingerprint"), *told.get("keys", ())} & set(keys):
+                    found[str(told["draw_hash"])] = None
+    return list(found)
+
+
+def remember_draw(keys: Collection[str], draw_hash: str, where: str) -> None:
+    """Add a draw. A home that cannot be written to is no reason to fail: the promise itself does not need it.
+
+    Args:
+        where: "desk" or "plan".
+    """
+    if draw_hash in earlier_draws(keys):
+        return
+    with suppress(OSError):
+        candid_home().mkdir(parents=True, exist_ok=True)
+        with (candid_home() / FILE).open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"keys": sorted(keys), "draw_hash": draw_hash, "where": where}) + "\n")

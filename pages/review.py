@@ -10,7 +10,17 @@ from pll.runs.run import Run, readable
 from pll.runs.snapshots import ACTIVE
 from pll.ui import session
 from pll.ui.format import format_state, method_title, plain
-from pll.ui.review import batch, conflicts, desk_view, progress, queue_controls, service, setup_form, teaching_panel
+from pll.ui.review import (
+    batch,
+    conflicts,
+    desk_view,
+    progress,
+    promise_panel,
+    queue_controls,
+    service,
+    setup_form,
+    teaching_panel,
+)
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer, ask, reviewer, sign
 from pll.ui.routes import go, link
@@ -110,13 +120,20 @@ def tools(tab: ReviewTab, who: Reviewer) -> None:
     """How the desk looks, what it is given, who sits at it."""
     queue_controls.looks(tab)
     queue_controls.popover(tab)
+    if st.session_state.get(view_key(tab)) != "Progress":  # there it stands below what it changes
+        promise_panel.chooser(tab)
     sign(who)
+
+
+def view_key(tab: ReviewTab) -> str:
+    """Of the view that is open."""
+    return f"review-view-{tab.manager.review.id}"
 
 
 def show(tab: ReviewTab) -> None:
     """One view at a time; the others cost nothing."""
     names = [name for name in VIEWS if name != "Disagreements" or conflicts.may_be(tab)]
-    key = f"review-view-{tab.manager.review.id}"
+    key = view_key(tab)
     view = st.segmented_control("View", names, default=names[0], required=True, key=key, label_visibility="collapsed")
     if view == "One by one" and tab.given is None:
         queue_controls.nothing_left(tab)

@@ -435,9 +435,3 @@ def interleaved(parts: Sequence[Ints]) -> Ints:
 
 def _says(status: str) -> bool:
     return status in ("label", "none")
-
-
-def newest_promise(records: Iterable[PromiseRecord], snapshot: LabelSnapshot) -> PromiseRecord | None:
-    """The last promise about these very labels; None where none was made."""
-    own = [record for record in records if record.key == snapshot.key]
-    return own[-1] if own else None

@@ -28,7 +28,7 @@ from pll.errors import UserError
 from pll.review.active_labels import ActiveLabels, Load, ReadRelabelled, unjudged
 from pll.review.decided import OUTSIDE, Decided
 from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
-from pll.review.promise_state import INPUTS, PromiseInForce, newest_promise
+from pll.review.promise_state import INPUTS, PromiseInForce
 from pll.review.record import decisions_of
 from pll.review.relabel_store import read_relabelled
 from pll.review.rounds import Guarantee, asked_of, new_round
@@ -169,7 +169,8 @@ class ReviewSession:
             UserError: the data that it needs is gone.
         """
         with self._lock:
-            record = newest_promise(self.promises, self.current)
+            own = [record for record in self.promises if record.key == self.current.key]
+            record = own[-1] if own else None
             if record is None:
                 self._promise = None
             elif self._promise is None or self._promise.record != record:

@@ -11,6 +11,7 @@ import pytest
 from pll.cli.main import main
 from pll.review import certification
 from pll.review.desk import Desk
+from pll.review.groups import CLASS
 from pll.runs.run import Run
 from pll.ui.export import certificate
 from pll.ui.review import promise_panel, service
@@ -33,6 +34,9 @@ def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsew
     page.session_state[promise_panel.BOX] = True
     page = page.run()
     review = service.manager_of(finished).review
+    (goal,) = page.radio
+    assert goal.value == "accepted" and not page.exception
+    page = goal.set_value("all").run()
     page = page.select_slider(key=f"review-all-{review.id}-error").set_value(0.2).run()
     assert not page.exception and "random controls first" in said(page)
     page = button(page, "Save and draw controls").click().run()
@@ -82,5 +86,48 @@ def test_a_promise_can_be_made_later_and_the_other_one_stays(open_page: Any, fin
     assert not page.exception and "The promise about all labels" in text and "labels to look at in all" in text
     assert "answers are safer with it hidden" in text
     assert promise_panel.line(review)[0].startswith("At most 10 % of all labels wrong: about")
-    assert "Another promise about all labels" not in labels(page)  # a popover, closed
+    assert "Save and draw controls" not in labels(page)  # in a popover, closed
     assert len(review.rounds) == 1
+
+    page.session_state[promise_panel.BOX] = True
+    assert not button(page.run(), "Save and draw controls").disabled  # 5 %; 10 % are promised already
+
+
+def test_the_choice_between_the_two_promises_is_kept(open_page: Any, finished: Run) -> None:
+    review = begun(finished).review
+    certification.promise_all_labels(review, 0.05, by="Ada")
+    page = entered(open_page("review", run=finished.id))
+    page.session_state[promise_panel.BOX] = True  # offered at the desk too
+    page = page.run()
+    (goal,) = page.radio
+    assert goal.value == "all" and "This would be draw 2 of controls" in said(page)
+    assert button(page, "Save and draw controls").disabled  # the same promise again
+    page = goal.set_value("accepted").run()
+    page = button(page, "Work for the promise about accepted labels").click().run()
+    assert not page.exception and review.promise is None and not page.session_state["review-sitting"][1].blind
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    assert "The certificate" in said(page) and "The promise about all labels" not in said(page)
+    assert "must be answered first" in said(open_page("export", run=finished.id))  # it is not forgotten
+    page.session_state[promise_panel.BOX] = True
+    page = page.run().radio[0].set_value("all").run()
+    page = button(page, "Work for the promise about all labels").click().run()
+    assert not page.exception and review.promise is not None and review.promise.promise.draw_number == 1
+
+
+def test_a_promise_for_each_class_is_made_on_the_page(open_page: Any, finished: Run) -> None:
+    review = begun(finished).review
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    page.session_state[promise_panel.BOX] = True
+    page = page.run().radio[0].set_value("all").run()
+    page = page.selectbox(key=f"review-all-{review.id}-groups").set_value(CLASS).run()
+    page = page.select_slider(key=f"review-all-{review.id}-error").set_value(0.2).run()
+    page = page.toggle(key=f"review-all-{review.id}-twice").set_value(True).run()
+    assert "in 3 groups of" in said(page)
+    page = button(page, "Save and draw controls").click().run()
+    promise = review.promise
+    assert not page.exception and promise is not None and promise.record.grouped_by == CLASS
+    assert (review.record.overlap, review.record.overlap_share) == (2, promise_panel.TWICE)
+    page = turned_to(page, finished)
+    (table,) = [one.value for one in page.dataframe if "may stay wrong" in one.value]
+    assert list(table["group"]) == [part.group for part in promise.status(review.state, review.asked).parts]
+    assert "of the labels of each class wrong" in said(page)

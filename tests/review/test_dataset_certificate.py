@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
 
 import numpy as np
@@ -189,6 +190,32 @@ def test_a_forged_chain_with_controls_chosen_by_hand_shows():
     easy["control"] = True
     forged["decisions"] = chained(entries, forged["promise"]["draw_hash"])
     assert any("control" in problem and repr(easy["id"]) in problem for problem in dc.verify_document(forged))
+
+
+def test_a_certificate_of_version_1_is_still_valid():
+    """As it was made before it said how reviewers were led, and which answers were settled."""
+    groups = np.array(["a", "b", "b"] * (N // 3))
+    labels, promise, said, found, _ = whole(groups=groups)
+    document = dc.certificate_document(promise, labels, said, found)
+    entries = [{k: v for k, v in one.items() if k not in ("hash", "settled")} for one in document["decisions"]]
+    old = document | {"version": 1, "decisions": chained(entries, promise.draw_hash)}
+    old["result"] = document["result"] | {"statement": dc.statement(promise, labels, found, 1)}
+    del old["nodding"]
+    assert dc.verify_document(json.loads(json.dumps(old))) == []
+    assert "with 0.9 confidence of each group" in old["result"]["statement"]
+    assert dc.verify_document(altered(old, ("decisions", 7, "label"), "cow"))
+
+
+def test_what_speaks_against_a_certificate_cannot_be_left_out():
+    labels, promise, said, found, _ = whole()
+    again = dataclasses.replace(promise, draw_number=2)
+    seen = [dataclasses.replace(one, blind=False) for one in said]
+    document = dc.certificate_document(again, labels, seen, found)
+    assert len(document["notes"]) == 2
+    assert "draw 2" in document["notes"][1] and "0.8." in document["notes"][1]
+    assert dc.verify_document(document) == []
+    assert len(dc.verify_document(document | {"notes": []})) == 2
+    assert "nodding" in dc.verify_document(altered(document, ("nodding", "sighted"), [0, 0]))[0]
 
 
 def test_another_file_is_no_certificate():

@@ -23,10 +23,10 @@ def draw(run: Run) -> None:
         return
     review = service.manager_of(run).review
     review.refresh()
-    if review.promise is None or review.current.run != run.id:
+    if review.promise_made is None or review.current.run != run.id:
         return
     st.subheader("Certificate of all labels")
-    waiting = len(review.promise.status(review.state, review.asked).cut.waiting)
+    waiting = len(review.promise_made.status(review.state, review.asked).cut.waiting)
     if waiting:  # which they are must not be shown to reviewers
         st.info(f"{count(waiting, 'control')} must be answered first.", icon=":material/hourglass_bottom:")
         link("review", "Go on reviewing", run=run.id)
@@ -63,7 +63,7 @@ def made(review: ReviewSession, name: str) -> tuple[dict[str, Any], str]:
     Raises:
         UserError: a control that matters is not answered yet.
     """
-    promise = review.promise
+    promise = review.promise_made
     assert promise is not None
     with review.store.read(review.id) as reader:
         audit = reader.last_hash()

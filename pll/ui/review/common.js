@@ -110,7 +110,9 @@ class Station {
   /** What has come from the server: whether it answers what was sent. */
   heard({ data, setTriggerValue }) {
     this.trigger = (message) => setTriggerValue("act", message);
-    if (data.cookie) document.cookie = `${data.cookie}; path=/; max-age=31536000; samesite=lax`;
+    for (const kept of [data.cookie, data.promise]) {
+      if (kept) document.cookie = `${kept}; path=/; max-age=31536000; samesite=lax`;
+    }
     if (data.strip) this.drawStrip(data.strip);
     if (!this.pending) return;
     const answered = data.ack === this.pending.nonce;

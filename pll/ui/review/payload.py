@@ -103,7 +103,7 @@ def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
 
 def choices(tab: ReviewTab, given: Assignment, similar: Similar) -> list[Payload]:
     """The candidates in the order of their keys."""
-    data, blind = tab.manager.data, tab.blind
+    data, blind = tab.manager.data, tab.hides
     place = _places(tab)
     colours = class_colours(len(place))
     listed = ordered(tab, given)
@@ -131,7 +131,7 @@ def choices(tab: ReviewTab, given: Assignment, similar: Similar) -> list[Payload
 
 def ordered(tab: ReviewTab, given: Assignment) -> list[Choice]:
     """The candidates by weight; in the order of classes where the model's view is hidden or that order is wanted."""
-    if not (tab.blind or tab.fixed):
+    if not (tab.hides or tab.fixed):
         return list(given.choices)
     place = _places(tab)
     return sorted(given.choices, key=lambda one: place.get(one.label, len(place)))
@@ -234,7 +234,7 @@ def _spoken(tab: ReviewTab) -> str:
         if tab.past is not None:
             said.append(in_words(tab.past))
         names = [
-            one.label if tab.blind else f"{one.label} {percent(one.weight, 0)}"
+            one.label if tab.hides else f"{one.label} {percent(one.weight, 0)}"
             for one in ordered(tab, given)[:9]
             if not one.eliminated
         ]

@@ -114,6 +114,10 @@ def draw(tab: ReviewTab) -> None:
         promise_panel.draw(tab)
         if manager.review.promise is None:
             certificate(tab)
+        if tab.may("owner"):
+            with st.container(horizontal=True, gap="small"):
+                promise_panel.chooser(tab)
+                setup_form.reviewers(tab)
     with right:
         if tab.may("owner"):
             teaching_panel.panel(tab)
@@ -174,9 +178,6 @@ def certificate(tab: ReviewTab) -> None:
     blocking_notice.draw(tab)
     if tab.may("owner"):
         steer(tab, found)
-        with st.container(horizontal=True, gap="small"):
-            setup_form.popover(tab)
-            setup_form.reviewers(tab)
     st.caption(
         "Controls are drawn at random and come unmarked among the others. They count in the order drawn; "
         "*unsure* and *none of these* count as a wrong label. The target was set before they were drawn."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,41 +12,154 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review import certification
+from pll.review.dataset_certificate import Nodding, draw_words
 from pll.review.forecast import recent_rate
+from pll.review.groups import CLASS, group_columns, groups_of
 from pll.review.promise import plan_dataset
-from pll.review.promise_state import Nodding, PromiseInForce, PromiseStatus
+from pll.review.promise_state import PromiseInForce, PromiseStatus
 from pll.review.session import ReviewSession
+from pll.store.tables import GOALS
 from pll.ui import charts
 from pll.ui.format import count, duration, percent, plain
+from pll.ui.review import blocking_notice, setup_form
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
-EXPLAINED = (
-    "Of all labels of this run at most this share is wrong in the end. You look at random controls and at the least "
-    "sure labels, and Candid says when you may stop."
-)
+ACCEPTED, ALL = GOALS
+NAMED = {ACCEPTED: "Accepted labels", ALL: "All labels"}
+EXPLAINED = {
+    ACCEPTED: "Of the labels that Candid accepts for their confidence, at most this share is wrong. It says nothing of "
+    "the other labels, and needs random controls only.",
+    ALL: "Of all labels of this run, at most this share is wrong in the end. You look at random controls and at the "
+    "least sure labels, and Candid says when you may stop.",
+}
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
-BOX = "review-promise-box"
+BOX = setup_form.BOX
+COOKIE = "candid_promise"
+"""The browser remembers which promise was chosen last, for the next review."""
+TWICE = 0.1
+"""Share of the examples that a second person answers where reviewers' own errors are to be measured."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be promised of all labels."""
+    """What is to be promised of all labels.
+
+    Attributes:
+        error, level, reranked: see `certification.promise_all_labels`.
+        grouped_by: the column whose values have a promise each; None for one promise.
+        twice: a second person answers some examples, so that reviewers' own errors are measured.
+    """
 
     error: float
     level: float
     reranked: bool
+    grouped_by: str | None = None
+    twice: bool = False
 
 
-def ask(n: int, key: str) -> Wanted:
+# ---- the choice ------------------------------------------------------------------------------------------------------
+
+
+def chooser(tab: ReviewTab) -> None:
+    """Which promise people work for, in a box that costs nothing while it is closed; owners only."""
+    if not tab.may("owner"):
+        return
+    box = st.popover("Promise", icon=":material/verified_user:", type="tertiary", key=BOX, on_change="rerun")
+    if not box.open:
+        return
+    review = tab.manager.review
+    with box:
+        now = ACCEPTED if review.promise is None else ALL
+        chosen = st.radio(
+            "What is promised",
+            GOALS,
+            index=GOALS.index(suggested(review)),
+            format_func=NAMED.__getitem__,
+            captions=[EXPLAINED[goal] for goal in GOALS],
+            key=f"review-goal-{review.id}",
+        )
+        made = review.promise_made
+        if chosen == ALL and now == ACCEPTED and made is not None:
+            st.caption(f"Made before: {target(made)}. Its controls are drawn, and what was decided since counts.")
+        if chosen != now and (chosen == ACCEPTED or made is not None):
+            st.button(
+                f"Work for the promise about {NAMED[chosen].lower()}",
+                key="review-goal-save",
+                type="primary",
+                on_click=switch,
+                args=(tab, chosen),
+            )
+        elif chosen == ACCEPTED:
+            setup_form.form(tab)
+        if chosen == ALL:
+            form(tab)
+
+
+def suggested(review: ReviewSession) -> str:
+    """The promise that people work for; before anybody chose one, that which this browser chose last."""
+    if review.promise is not None:
+        return ALL
+    last = st.context.cookies.get(COOKIE, "") if review.record.goal is None else ""
+    return last if last in GOALS else ACCEPTED
+
+
+@toast_errors
+def switch(tab: ReviewTab, goal: str) -> None:
+    """Work for the other promise from now on; nothing that was decided or drawn is lost."""
+    tab.require("owner")
+    st.session_state[BOX] = False
+    tab.manager.review.configure(goal=goal)
+    tab.blind = goal == ALL
+    tab.again()
+    st.toast("Saved.", icon=":material/verified_user:")
+
+
+def form(tab: ReviewTab) -> None:
+    """What is to be promised of all labels, and the button that makes it."""
+    review, made = tab.manager.review, tab.manager.review.promise_made
+    wanted = ask(tab, f"review-all-{review.id}")
+    known = review.promises[-1].number if review.promises else 0
+    before = certification.draws_before(review)
+    if before:
+        together = max(0.0, 1 - (before + 1) * (1 - wanted.level))
+        st.caption(
+            f":material/info: This would be draw {before + 1} of controls for these labels; what is decided counts. "
+            f"Choose it for what it promises, not because an earlier draw disappointed: all {before + 1} together hold "
+            f"with {percent(together, 0)} confidence. The certificate says so."
+        )
+    same = made is not None and (made.record.error, made.record.level, made.record.grouped_by) == (
+        wanted.error,
+        wanted.level,
+        wanted.grouped_by,
+    )
+    st.button(
+        "Save and draw controls",
+        key="review-all-save",
+        type="secondary" if same else "primary",
+        on_click=make,
+        args=(tab, wanted, known),
+        disabled=same,
+        help="This promise has been made already; go on with it." if same else None,
+    )
+
+
+def ask(tab: ReviewTab, key: str) -> Wanted:
     """Ask how many labels may be wrong, and say how many controls that takes."""
+    review = tab.manager.review
+    n = len(review.root)
+    grouped_by = _ask_groups(tab, key)
+    each = " of each group" if grouped_by is not None else ""
+
     error = st.select_slider(
-        "Wrong labels at most",
+        f"Wrong labels at most{each}",
         ERRORS,
         value=0.05,
-        format_func=lambda share: f"{share_text(share)} ({int(share * n + 1e-9):,} of {n:,})",
+        format_func=lambda share: (
+            share_text(share) if each else f"{share_text(share)} ({int(share * n + 1e-9):,} of {n:,})"
+        ),
         key=f"{key}-error",
     )
     level = st.segmented_control(
@@ -59,95 +173,91 @@ def ask(n: int, key: str) -> Wanted:
     reranked = st.toggle(
         "Order the labels anew while people review",
         key=f"{key}-rerank",
-        help="A model learns from your answers which of the other labels look wrong, and shows these sooner. It never "
-        "learns from a control that is still among the labels to be accepted.",
+        help="A model learns from your answers which of the other labels look wrong, and shows these sooner. It looks "
+        "at confidences, labels, features, texts and votes, and never at an answer to a control that is still among "
+        "the labels to be accepted.",
     )
-    wanted = Wanted(float(error), float(level or 0.95), bool(reranked))
-    plan = plan_dataset(n, wanted.error, wanted.level)
-    st.caption(
-        f"{count(plan.controls, 'random control')} first, then the least sure labels. Everything surer than the "
-        f"{plan.tolerated + 1:,}. wrong control is accepted. *Unsure* counts as wrong."
+    twice = st.toggle(
+        "Measure reviewers' own errors",
+        value=review.record.overlap > 1,
+        key=f"{key}-twice",
+        help=f"A second person answers {percent(TWICE, 0)} of the examples. From how often they differ the certificate "
+        "says what holds where reviewers err too.",
     )
-    if plan.controls > n / 2:
-        st.caption(":material/info: There are few labels for such a promise: most of them have to be looked at.")
+    wanted = Wanted(float(error), float(level or 0.95), bool(reranked), grouped_by, bool(twice))
+    groups = groups_of(grouped_by, review.current, tab.manager.data)
+    sizes = [n] if groups is None else list(Counter(groups.tolist()).values())
+    plans = [plan_dataset(size, wanted.error, wanted.level) for size in sizes]
+    controls = sum(plan.controls for plan in plans)
+    if groups is None:
+        st.caption(
+            f"{count(controls, 'random control')} first, then the least sure labels. Everything surer than the "
+            f"{plans[0].tolerated + 1:,}. wrong control is accepted. *Unsure* counts as wrong."
+        )
+    else:
+        st.caption(
+            f"{count(controls, 'random control')} in {count(len(sizes), 'group')} of {min(sizes):,} to {max(sizes):,} "
+            "labels. Each group holds with this confidence by itself. *Unsure* counts as wrong."
+        )
+    if controls > n / 2:
+        few = "Groups are small" if groups is not None else "There are few labels"
+        st.caption(f":material/info: {few} for such a promise: most of the labels have to be looked at.")
     return wanted
 
 
-def draw(tab: ReviewTab) -> None:
-    """The promise in force, or an offer to make one."""
-    review = tab.manager.review
-    try:
-        promise = review.promise
-    except UserError as error:
-        st.warning(plain(error), icon=":material/info:")
-        return
-    if promise is None:
-        offer(tab)
-        return
-    st.markdown("**The promise about all labels**")
-    standing(review, promise)
-    if tab.may("owner"):
-        another(tab)
-
-
-def offer(tab: ReviewTab) -> None:
-    """No promise about all labels was made of these."""
-    if not tab.may("owner"):
-        return
-    if tab.manager.review.promises:
-        st.info(
-            "Other labels are under review now; the promise about all labels was about the ones before.",
-            icon=":material/info:",
-        )
-    another(tab, "Promise about all labels")
-
-
-def another(tab: ReviewTab, title: str = "Another promise about all labels") -> None:
-    """A form that makes a (further) promise."""
-    review = tab.manager.review
-    box = st.popover(title, icon=":material/verified_user:", type="tertiary", key=BOX, on_change="rerun")
-    if not box.open:  # a closed one costs nothing
-        return
-    with box:
-        st.caption(EXPLAINED)
-        wanted = ask(len(review.root), f"review-all-{review.id}")
-        known = review.promises[-1].number if review.promises else 0
-        if review.promise is not None:
-            st.caption(
-                ":material/info: It draws new controls; what is decided counts. Each promise has its own confidence: "
-                "do not choose between them by their results."
-            )
-        st.button(
-            "Save and draw controls", key="review-all-save", type="primary", on_click=make, args=(tab, wanted, known)
-        )
+def _ask_groups(tab: ReviewTab, key: str) -> str | None:
+    """One promise, or one for each class or source."""
+    classes = len(set(tab.manager.review.current.labels.tolist()))
+    columns = group_columns(tab.manager.data)
+    names = {None: "all labels together", CLASS: f"each class ({classes:,})"}
+    names |= {name: f"each {name} ({values:,})" for name, values in columns.items()}
+    options = [name for name in names if name != CLASS or classes > 1]
+    if len(options) == 1:
+        return None
+    return st.selectbox("For", options, format_func=names.__getitem__, key=f"{key}-groups")
 
 
 @toast_errors
 def make(tab: ReviewTab, wanted: Wanted, instead_of: int) -> None:
     """Draw the controls of the promise; the desk hands them out from now on."""
     tab.require("owner")
-    st.session_state[BOX] = False
-    begin(tab.manager.review, wanted, tab.desk.reviewer, verified=tab.desk.verified, instead_of=instead_of)
-    tab.blind = True
-    tab.again()
-    st.toast("Saved. The model's view is hidden now; you can change that under View.", icon=":material/verified_user:")
-
-
-def begin(review: ReviewSession, wanted: Wanted, by: str, *, verified: bool, instead_of: int = 0) -> None:
-    """Store the promise.
-
-    Raises:
-        UserError: it cannot be made, or the review has changed.
-    """
+    review = tab.manager.review
     certification.promise_all_labels(
         review,
         wanted.error,
         level=wanted.level,
         reranked=wanted.reranked,
-        by=by,
-        verified=verified,
+        grouped_by=wanted.grouped_by,
+        by=tab.desk.reviewer,
+        verified=tab.desk.verified,
         instead_of=instead_of,
     )
+    st.session_state[BOX] = False
+    if wanted.twice != (review.record.overlap > 1):
+        review.configure(overlap=2 if wanted.twice else 1, overlap_share=TWICE if wanted.twice else 1.0)
+    tab.manager.promised()
+    tab.blind = True
+    tab.again()
+    st.toast("Saved. The model's view is hidden now; you can change that under View.", icon=":material/verified_user:")
+
+
+def draw(tab: ReviewTab) -> None:
+    """The promise about all labels that people work for; nothing where it is another."""
+    review = tab.manager.review
+    try:
+        promise = review.promise
+    except UserError as error:
+        st.warning(plain(error), icon=":material/info:")
+        return
+    if promise is not None:
+        st.markdown("**The promise about all labels**")
+        standing(review, promise)
+        blocking_notice.draw(tab)
+    elif review.record.goal == ALL:
+        st.info(
+            "Other labels are under review now; the promise about all labels was about the ones before.",
+            icon=":material/info:",
+        )
 
 
 def share_text(share: float) -> str:
@@ -165,10 +275,7 @@ def share_text(share: float) -> str:
 def standing(review: ReviewSession, promise: PromiseInForce) -> None:
     """What is certified, how far it is, and what further decisions buy."""
     status = promise.status(review.state, review.asked)
-    st.caption(
-        f"At most {promise.plan.allowed:,} of {promise.plan.n:,} labels wrong ({share_text(promise.record.error)}), "
-        f"{percent(promise.record.level, 0)} confidence."
-    )
+    st.caption(plain(f"{target(promise)}."))
     if status.done:
         unsure = f" {count(status.unsure, 'label')} could not be told and count as wrong." if status.unsure else ""
         st.success(
@@ -182,13 +289,45 @@ def standing(review: ReviewSession, promise: PromiseInForce) -> None:
         min(1.0, status.answered / max(1, status.controls)),
         text=f"{status.answered:,} of {count(status.controls, 'control')} answered, {status.wrong:,} wrong",
     )
+    if promise.grouped:
+        st.dataframe(group_table(status), hide_index=True, alt="Where each group of the promise stands")
     buys(review, promise)
-    doubts(promise.nodding(review.state))
+    doubts(promise.nodding(review.state, review.asked))
+    draws = draw_words(promise.promise)
+    if draws:
+        st.caption(f":material/info: {draws}")
+
+
+def target(promise: PromiseInForce) -> str:
+    """What is promised, as half a sentence."""
+    record = promise.record
+    sure = f"{percent(record.level, 0)} confidence"
+    if not promise.grouped:
+        return f"At most {promise.allowed:,} of {promise.n:,} labels wrong ({share_text(record.error)}), {sure}"
+    each = "class" if record.grouped_by == CLASS else record.grouped_by
+    return f"At most {share_text(record.error)} of the labels of each {each} wrong, {sure} for each"
+
+
+def group_table(status: PromiseStatus) -> pd.DataFrame:
+    """A row a group."""
+    return pd.DataFrame(
+        {
+            "group": [part.group or "(empty)" for part in status.parts],
+            "labels": [part.plan.n for part in status.parts],
+            "controls": [part.plan.controls for part in status.parts],
+            "answered": [part.answered for part in status.parts],
+            "wrong": [part.wrong for part in status.parts],
+            "may stay wrong": [part.plan.allowed for part in status.parts],
+            "accepted unseen": [part.cut.unseen if part.finished else None for part in status.parts],
+        }
+    )
 
 
 def next_words(review: ReviewSession, promise: PromiseInForce, status: PromiseStatus) -> str:
     """What is left to do, and how long it may take."""
-    n, state, asked = promise.plan.n, review.state, review.asked
+    n, state, asked = promise.n, review.state, review.asked
+    if status.halfway and status.answered + status.halfway == status.controls:
+        return f"{count(status.halfway, 'control')} wait for a second reviewer."
     if status.answered == 0:
         return "Answer the controls first; after the first few dozen Candid says how many labels are left to look at."
     found = promise.forecast(state, asked)
@@ -210,17 +349,18 @@ def line(review: ReviewSession) -> tuple[str, float, bool]:
     promise = review.promise
     assert promise is not None
     status = promise.status(review.state, review.asked)
-    target = f"At most {share_text(promise.record.error)} of all labels wrong"
+    of = "each group's" if promise.grouped else "all"
+    words = f"At most {share_text(promise.record.error)} of {of} labels wrong"
     if status.done:
-        return f"{target}: certified", 1.0, True
+        return f"{words}: certified", 1.0, True
     if status.answered < status.controls:
         found = promise.forecast(review.state, review.asked)
         rest = max(1, found.likely - status.looked_at)
         band = "" if not status.answered else f"about {rest:,} to go"
-        return f"{target}: {band or 'controls first'}", status.looked_at / max(1, status.looked_at + rest), False
+        return f"{words}: {band or 'controls first'}", status.looked_at / max(1, status.looked_at + rest), False
     rest = max(1, len(status.open))
-    words = f"{rest:,} to go" if not promise.record.reranked else f"at most {rest:,} to go"
-    return f"{target}: {words}", status.looked_at / (status.looked_at + rest), False
+    to_go = f"{rest:,} to go" if not promise.record.reranked else f"at most {rest:,} to go"
+    return f"{words}: {to_go}", status.looked_at / (status.looked_at + rest), False
 
 
 def buys(review: ReviewSession, promise: PromiseInForce) -> None:

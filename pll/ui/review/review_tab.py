@@ -12,6 +12,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.review.desk import Assignment, DecisionResult, Desk
+from pll.review.promise import hash_keys
 from pll.review.queue import QueueFilter
 from pll.review.queue_manager import QueueManager
 from pll.review.state import Kind
@@ -21,6 +22,8 @@ from pll.store.tables import Event
 Message = Mapping[str, Any]
 LOOKED_BACK = 200
 """Decisions of one's own that can be looked back at."""
+CHECKED = 4
+"""Under a promise about all labels, one example in so many is shown without the model's view."""
 SAID = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
 
 
@@ -98,7 +101,7 @@ class ReviewTab(MessageHandler):
     Attributes:
         manager: the review, its data and the order of its queue.
         desk: the reviewer's.
-        blind: the model's view is hidden.
+        blind: the model's view is to be hidden.
         fixed: candidates stand in the order of classes and not of weights.
         given: what is on the desk; None where nothing is left.
         open: what was on the desk before its reviewer looked back.
@@ -137,6 +140,18 @@ class ReviewTab(MessageHandler):
             return False
         return True
 
+    @property
+    def hides(self) -> bool:
+        """Whether the model's view of the example on the desk is hidden.
+
+        Under a promise about all labels it is on one example in `CHECKED`, chosen by chance, also where the reviewer
+        wants to see it: what they say with and without it then shows whether they follow the model.
+        """
+        if self.blind or self.given is None or self.manager.review.promise is None:
+            return self.blind
+        seed = self.manager.review.record.seed
+        return int(hash_keys(seed, "blind", [self.given.example])[0] % CHECKED) == 0
+
     def begin(self) -> None:
         """Take something assigned, where nothing is."""
         if self.given is None:
@@ -172,7 +187,7 @@ class ReviewTab(MessageHandler):
         if not (label is None or isinstance(label, str)) or not isinstance(kind, str):
             return
         said = cast(Kind, kind)  # one that there is not is refused by the desk
-        step = self.desk.decide(given, said, label, seconds=seconds, blind=self.blind, stay=True)
+        step = self.desk.decide(given, said, label, seconds=seconds, blind=self.hides, stay=True)
         self._take(step)
         if step.stored:
             self.made += 1

@@ -16,7 +16,7 @@ from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.review.reviewer import Reviewer
 
-BOX = "review-another-promise"
+BOX = "review-promise-box"
 LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
 MOST_CONTROLS = 0.25
 """Share of the examples shown that are controls when a review begins, at most: the uncertain ones come first."""
@@ -88,28 +88,23 @@ def guarantee(n: int, share: float, level: float) -> float:
 # ---- another guarantee, later ----------------------------------------------------------------------------------------
 
 
-def popover(tab: ReviewTab) -> None:
-    """Ask what is to be guaranteed instead, and say what that costs."""
-    box = st.popover("Change target", icon=":material/handshake:", type="tertiary", key=BOX, on_change="rerun")
-    if not box.open:  # a closed one costs nothing
-        return
+def form(tab: ReviewTab) -> None:
+    """Ask what is to be guaranteed of the accepted labels instead, and say what that costs."""
     review = tab.manager.review
     n = len(review.root)
-    with box:
-        st.caption(
-            "A target is set before its controls are drawn. A new target draws new controls; examples already decided "
-            "count."
-        )
-        share, level = draw(n)
-        max_error = guarantee(n, share, level)
-        st.caption(f":material/info: {together(review, level)}")
-        st.button(
-            f"Save and draw {count(how_many(n, share), 'control')}",
-            key="review-promise",
-            type="primary",
-            on_click=make,
-            args=(tab, Guarantee(share, max_error, level), review.round.number),
-        )
+    st.caption(
+        "A target is set before its controls are drawn. A new one draws new controls; examples already decided count."
+    )
+    share, level = draw(n)
+    max_error = guarantee(n, share, level)
+    st.caption(f":material/info: {together(review, level)}")
+    st.button(
+        f"Save and draw {count(how_many(n, share), 'control')}",
+        key="review-promise",
+        type="primary",
+        on_click=make,
+        args=(tab, Guarantee(share, max_error, level), review.round.number),
+    )
 
 
 def reviewers(tab: ReviewTab) -> None:
@@ -170,5 +165,6 @@ def make(tab: ReviewTab, guarantee: Guarantee, instead_of: int) -> None:
     if review.round.number == instead_of + 1 and (opened.how, opened.by) == ("new promise", me.reviewer):
         return  # pressed twice
     certification.change_guarantee(review, guarantee, by=me.reviewer, verified=me.verified, instead_of=instead_of)
+    review.configure(goal="accepted")
     tab.again()
     st.toast("Saved. The certificate starts again with new controls.", icon=":material/handshake:")

@@ -10,6 +10,7 @@ import pytest
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
+from pll.review import certification
 from pll.ui.review.desk_view import desk_payload
 from pll.ui.review.payload import vote_counts, votes_of
 from pll.ui.review.review_tab import ReviewTab
@@ -40,6 +41,22 @@ def test_blind_tells_nothing_of_the_model(tab: ReviewTab) -> None:
     assert names == sorted(names, key=place.__getitem__)
     assert all(choice["weight"] is None for choice in found["choices"])
     assert "%" not in found["said"] and found["said"].endswith(", ".join(names) + ".")
+
+
+def test_under_a_promise_some_examples_are_shown_blind_whatever_was_chosen(tab: ReviewTab) -> None:
+    review, hidden = tab.manager.review, {}
+    assert not tab.hides
+    certification.promise_all_labels(review, 0.1, level=0.9)
+    for row in range(40):
+        tab.given = tab.desk.show(row)
+        hidden[row] = tab.hides
+        assert all((choice["weight"] is None) == tab.hides for choice in desk_payload(tab)["choices"])
+    assert 3 <= sum(hidden.values()) <= 20  # one in four
+    said = tab.given
+    tab.act({"nonce": "a", "what": "say", "kind": "pick", "label": said.identified, "token": said.token})
+    assert review.state.all_events[-1].blind == hidden[39]
+    tab.blind = True
+    assert tab.hides
 
 
 def test_a_control_looks_like_any_other_example(tab: ReviewTab) -> None:

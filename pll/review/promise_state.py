@@ -330,11 +330,16 @@ class PromiseInForce:
         found = self.status(state, asked)
         waiting = self._answers[self.controls] == UNANSWERED
         likely = found.left
-        if not self.promise.reranked and waiting.any():
+        if waiting.any():
             ends = []
             for part, stands in zip(self._parts, found.parts, strict=True):
-                low = self._forecast(part).low - len(part.controls)
-                ends.append(part.rows[part.order[::-1][: max(len(stands.cut.left), low)]])
+                low = max(0, self._forecast(part).low - len(part.controls))
+                if part.pool is None:
+                    ends.append(part.rows[part.order[::-1][: max(len(stands.cut.left), low)]])
+                elif len(stands.cut.left):
+                    ends.append(stands.cut.left)
+                else:  # not certain yet; and the changing order usually needs fewer
+                    ends.append(part.rows[part.pool.waiting[: low // 2]])
             likely = interleaved(ends)
         open_others = int((self._answers[likely] == UNANSWERED).sum())
         share = waiting.sum() / max(1, int(waiting.sum()) + open_others)

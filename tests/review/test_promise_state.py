@@ -51,7 +51,10 @@ def in_force(review: ReviewSession) -> PromiseInForce:
 
 
 @pytest.mark.parametrize("reranked", [False, True])
-def test_a_review_under_a_promise_from_start_to_certificate(url: str, clock: Clock, reranked: bool) -> None:
+def test_a_review_under_a_promise_from_start_to_certificate(
+    url: str, clock: Clock, reranked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("secrets.randbits", lambda _: 5)
     review = open_with(url, snapshot(N), clock=clock)
     assert review.promise is None
     certification.promise_all_labels(review, 0.1, level=0.9, reranked=reranked, by="Ann")

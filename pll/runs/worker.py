@@ -123,6 +123,7 @@ class Lane:
 
     def snapshot(self, state: State) -> Snapshot:
         """Return the current state of the lane, in a worker of that state."""
+        record = self.record  # before the rows, which the thread adds to first: they hold the record's epoch
         rows = tuple(dict(row) for row in self.rows)
         return Snapshot(
             id=self.id,
@@ -131,7 +132,7 @@ class Lane:
             state=state,
             total=self.total,
             rows=rows,
-            record=self.record,
+            record=record,
             moment=self.moment,
             seconds_left=seconds_left(rows, self.total),
             stage="" if self.estimator is None else self.estimator.stage_,

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from pll.analysis.comparison_report import verdict
+from pll.analysis.comparison_report import figures_table, verdict
 from pll.catalog.sources import Source
 from pll.colors import DARK_BACKGROUND, LIGHT_BACKGROUND, class_colours, contrast
 from pll.runs.comparison import USUAL, Comparison, lane_configs
@@ -122,6 +122,19 @@ def test_the_buttons_move_all_lanes(open_page: Any, finished: Comparison) -> Non
         assert [lane.epoch for lane in new.snapshot().lanes] == [epoch] * 5
     for one, other in zip(new.runs, finished.runs, strict=True):  # begun again means the same result
         assert np.array_equal(np.load(one.folder.history / "final.npy"), np.load(other.folder.history / "final.npy"))
+
+
+def test_while_lanes_take_turns_they_are_compared_at_the_same_epoch(finished: Comparison) -> None:
+    whole = finished.snapshot()
+    ahead = [5, 4, 4, 5, 12]  # the last one has ended; metrics.csv of the others is behind what is on the disk
+    lanes = tuple(
+        replace(lane, state="finished" if epoch == 12 else "running", rows=lane.rows[:epoch], metrics=None)
+        for lane, epoch in zip(whole.lanes, ahead, strict=True)
+    )
+    seen = lanes_in_view(finished, replace(whole, state="running", lanes=lanes), ComparisonView())
+    assert [lane.epoch for lane in seen] == [4, 4, 4, 4, 12]
+    table = figures_table([lane.figures for lane in seen], [lane.truth for lane in seen])
+    assert [lane.right for lane in seen] == table["identified_correctly"].tolist()  # of the verdict, too
 
 
 def test_without_truth_lanes_are_compared_by_agreement(

@@ -157,9 +157,9 @@ def stars(comparison: Comparison, lanes: Sequence[LaneView], looking: Comparison
         rows = star_sample(len(sets), POINTS)
         with cells.cell(), st.container(gap=None):
             st.html(swatch(lane.place, lane.title))
-            right, sure = lane.row.get("transductive_accuracy"), lane.row.get("mean_confidence")
+            right, sure = lane.right, lane.confidence
             large, small = (percent(sure), "mean confidence") if right is None else (percent(right), "correct")
-            st.markdown(f"### {large}" if lane.row else "### –", width="content")
+            st.markdown(f"### {large}", width="content")
             st.caption(small if right is None else f"{small} · {percent(sure, 0)} sure")
             star_plot(
                 lane.weights[sets.positions(rows)],

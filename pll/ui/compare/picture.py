@@ -13,7 +13,7 @@ from pathlib import Path
 import streamlit as st
 
 from pll.analysis.comparison_report import Verdict
-from pll.colors import class_colours
+from pll.colors import class_colours, short_names
 from pll.ui.compare.lines import Quantity
 from pll.ui.compare.svg_lines import ON_PAPER, over_epochs, stroke, text
 from pll.ui.compare.view_state import LaneView
@@ -91,8 +91,7 @@ _png = register(
 
 
 def _head(lane: LaneView, x: float, y: float) -> str:
-    right = lane.row.get("transductive_accuracy")
-    sure = lane.row.get("mean_confidence")
+    right, sure = lane.right, lane.confidence
     figures = [f"{100 * right:.1f} % correct"] if right is not None else []
     figures += [f"{100 * sure:.1f} % sure"] if sure is not None else []
     return (
@@ -114,8 +113,8 @@ def _star(lane: LaneView, x: float, y: float, radius: float) -> str:
         for (a, b), label in zip(places.tolist(), labels.tolist(), strict=True)
     )
     names = "".join(
-        text(x + (radius + 9) * a, y + (radius + 9) * b + 4, name[:10], size=11, colour=colours[j], anchor="middle")
-        for j, (name, (a, b)) in enumerate(zip(sets.class_names, anchors(sets.n_classes).tolist(), strict=True))
+        text(x + (radius + 9) * a, y + (radius + 9) * b + 4, name, size=11, colour=colours[j], anchor="middle")
+        for j, (name, (a, b)) in enumerate(zip(short_names(sets.class_names, 10), anchors(sets.n_classes).tolist(), strict=True))
         if sets.n_classes <= 30
     )
     rim = f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{radius:.1f}' fill='none' stroke='{GRID}'/>"

@@ -47,8 +47,8 @@ class LaneView:
         place: 0, 1, …: its colour.
         stored: the epochs that can be looked at.
         epoch: the one in view, at most that of `ComparisonView`.
-        row: the line of metrics.csv of that epoch; empty before the first.
-        figures: what the verdict reads.
+        row: the line of metrics.csv of that epoch; empty before the first, and until it is written.
+        figures: what the verdict reads, and whatever else is said of this epoch.
     """
 
     place: int
@@ -75,6 +75,19 @@ class LaneView:
         y = self.data.y
         return None if y is None or not (y >= 0).any() else y
 
+    @property
+    def right(self) -> float | None:
+        """Share of the known true labels that are identified; None before training, and where none is known."""
+        if self.truth is None or not self.epoch:
+            return None
+        known = self.truth >= 0
+        return float((self.figures.identified == self.truth)[known].mean())
+
+    @property
+    def confidence(self) -> float | None:
+        """Mean top label weight; None before training."""
+        return float(self.figures.confidence.mean()) if self.epoch else None
+
 
 def lanes_in_view(comparison: Comparison, snapshot: ComparisonSnapshot, looking: ComparisonView) -> list[LaneView]:
     """Every lane at the epoch in view.
@@ -83,25 +96,44 @@ def lanes_in_view(comparison: Comparison, snapshot: ComparisonSnapshot, looking:
         UserError: the data of a run cannot be read.
     """
     titles = lane_titles([run.config for run in comparison.runs])
+    level = common_epoch(snapshot)
     early = max(1, round(EARLY * (snapshot.total or 1)))
     shown = [without_truth_figures(lane) for lane in snapshot.lanes] if "truth" in looking.hidden else snapshot.lanes
     return [
-        _lane(place, run, lane, looking.hide_truth(comparison.parts(place)), titles[place], looking, early)
+        _lane(place, run, lane, looking.hide_truth(comparison.parts(place)), titles[place], looking, early, level)
         for place, (run, lane) in enumerate(zip(comparison.runs, shown, strict=True))
     ]
 
 
+def common_epoch(snapshot: ComparisonSnapshot) -> int | None:
+    """The latest epoch that every lane at work has completed; None where none is at work.
+
+    Lanes train in turn: at most moments some of them are one epoch ahead, and would be compared with an advantage.
+    """
+    return min((lane.epoch for lane in snapshot.lanes if lane.is_active), default=None)
+
+
 def _lane(
-    place: int, run: Run, snapshot: Snapshot, parts: Parts, title: str, looking: ComparisonView, early: int
+    place: int,
+    run: Run,
+    snapshot: Snapshot,
+    parts: Parts,
+    title: str,
+    looking: ComparisonView,
+    early: int,
+    level: int | None,
 ) -> LaneView:
     sets = parts.train.sets()
     history = History(run.folder.history, sets)
     stored = history.epochs() or [0]
     record = snapshot.record
-    if looking.follow and record is not None and record.epoch >= stored[-1]:
+    latest = max(stored[-1], 0 if record is None else record.epoch)
+    if level is not None and snapshot.is_active and (level in stored or (record is not None and record.epoch == level)):
+        latest = level
+    if looking.follow and record is not None and record.epoch == latest:
         epoch, weights, sharp = record.epoch, record.label_weights, record.sharpness
     else:
-        frame = stored_frame(history, stored[-1] if looking.follow else looking.epoch, sets)
+        frame = stored_frame(history, latest if looking.follow else looking.epoch, sets)
         epoch, weights, sharp = frame.epoch, frame.weights, frame.sharp
     row = metrics_at(snapshot, epoch)
     before = None if epoch <= early else stored_frame(history, early, sets)

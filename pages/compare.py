@@ -1,5 +1,6 @@
 """Compare page: several methods on the same candidate sets, side by side."""
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
@@ -7,8 +8,9 @@ import streamlit as st
 from pll.errors import UserError
 from pll.runs.comparison import MOST_LANES, Comparison
 from pll.ui import links, session
-from pll.ui.compare import controls, live, setup, sharing
+from pll.ui.compare import controls, live, runs_table, setup, sharing, sweep
 from pll.ui.compare.view_state import comparison_view
+from pll.ui.experiments.live import in_short
 from pll.ui.format import ICONS, count, method_title, plain
 from pll.ui.routes import link
 
@@ -18,54 +20,72 @@ RECENT = 5
 def prepare() -> None:
     """Choose data and lanes, or runs of the past."""
     st.title("Compare")
-    st.markdown("Train several methods on the same candidate sets from the same start, and compare them.")
     way = st.segmented_control(
         "How",
-        [setup.TOGETHER, setup.BESIDE],
+        [setup.TOGETHER, setup.REPEATED, setup.RUNS],
         default=setup.TOGETHER,
         required=True,
         key="compare_way",
         label_visibility="collapsed",
     )
-    train_together() if way == setup.TOGETHER else compare_finished()
-    list_earlier()
+    if way == setup.RUNS:
+        compare_runs()
+    else:
+        train(repeated=way == setup.REPEATED)
+        list_earlier()
 
 
-def train_together() -> None:
-    """New lanes, trained as one."""
+def train(*, repeated: bool) -> None:
+    """New lanes, trained as one; or repeated over seeds and values of q."""
     try:
-        choice, data = setup.choose_data()
+        choice, data = setup.choose_data(with_q=not repeated)
         methods = setup.choose_lanes(data)
         if not 2 <= len(methods) <= MOST_LANES:
             said = f"{count(len(methods), 'lane')} chosen. Choose two to {MOST_LANES}."
             st.info(said, icon=":material/touch_app:")
             return
         configs = setup.settings(choice, data, methods)
-        seconds = setup.cost(configs, data)
+        seeds, qs = sweep.choose_repeats(configs, data) if repeated else (1, [])
+        seconds = setup.cost(configs, data, seeds * max(len(qs), 1) if repeated else None)
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
         link("data", "Choose other data")
         return
     cannot = seconds is None
     if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=cannot, key="compare-start"):
-        begin(lambda: setup.begin(configs, seconds or 0.0))
+        if repeated:
+            attempt(lambda: sweep.begin(configs, seeds, qs))
+        else:
+            begin(lambda: setup.begin(configs, seconds or 0.0))
 
 
-def compare_finished() -> None:
+def compare_runs() -> None:
     """Runs of the past."""
-    chosen = setup.choose_runs()
-    if st.button("Compare", type="primary", icon=":material/compare:", disabled=len(chosen) < 2, key="compare-beside"):
+    chosen = runs_table.choose()
+    problem = runs_table.problem(chosen)
+    if st.button(
+        "Compare", type="primary", icon=":material/compare:", disabled=bool(problem), help=problem or None,
+        key="compare-beside",
+    ):  # fmt: skip
         begin(lambda: session.registry().lay_beside(chosen))
 
 
 def begin(make: setup.Make) -> None:
     """Make a comparison and look at it."""
-    try:
+
+    def look() -> None:
         session.view_comparison(make())
+        st.rerun()
+
+    attempt(look)
+
+
+def attempt(action: Callable[[], None]) -> None:
+    """Do it; show the message of a UserError."""
+    try:
+        action()
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
-        return
-    st.rerun()
 
 
 def list_earlier() -> None:
@@ -84,6 +104,14 @@ def list_earlier() -> None:
             what = f"{ICONS[snapshot.state]} **{plain(snapshot.name)}** — {lanes}"
             st.markdown(f"{what}  \n:gray[:small[{live.format_shared(comparison)}]]", width="stretch")
             st.button("Open", key=f"open-{comparison.id}", on_click=session.view_comparison, args=(comparison,))
+    repeated = sweep.of_the_past()[:RECENT]
+    if repeated:
+        st.subheader("Repeated over seeds and q")
+    for folder in repeated:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(in_short(folder), width="stretch")
+            if st.button("Open", key=f"open-{folder.path.name}"):
+                sweep.look_at(folder)
 
 
 def follow(comparison: Comparison) -> None:
@@ -96,4 +124,7 @@ def follow(comparison: Comparison) -> None:
         links.end_of_lesson(comparison_view(comparison))
 
 
-links.page(sharing.opened, session.comparison_in_view, follow, prepare)
+if "experiment" in st.query_params:
+    sweep.follow(st.query_params["experiment"])
+else:
+    links.page(sharing.opened, session.comparison_in_view, follow, prepare)

@@ -292,6 +292,7 @@ class Progress:
         done, failed: cells that have a result, or an error.
         todo: cells that this run has still to fit.
         left: estimated seconds; None before the first cell has ended.
+        rate: cells a second, since this run began; None before the first cell has ended.
         latest: what ended last.
         missing: data sets that are not here.
         errors: key and message of the first cells that failed, at most `MOST_ERRORS`.
@@ -305,6 +306,7 @@ class Progress:
     latest: str = ""
     missing: tuple[Missing, ...] = ()
     errors: tuple[tuple[str, str], ...] = ()
+    rate: float | None = None
 
 
 Tell = Callable[[Progress], None]
@@ -382,12 +384,14 @@ class _Record:
         self._todo = {cell.key: cell for cell in todo}
         self._saved = 0.0
         self._latest = ""
+        self._begun, self._ended = time.monotonic(), 0
 
     def add(self, cell: Cell, outcome: CellOutcome) -> None:
         self._folder.write(cell, outcome)
         self._outcomes[cell.key] = outcome
         self._todo.pop(cell.key, None)
         self._latest = cell.key
+        self._ended += 1
         if outcome.error:
             self._folder.note(f"{cell.key} failed: {outcome.error}\n{outcome.trace}".rstrip())
         self.save("running")
@@ -415,6 +419,7 @@ class _Record:
             latest=self._latest,
             missing=self._missing,
             errors=tuple(errors[:MOST_ERRORS]),
+            rate=self._ended / max(time.monotonic() - self._begun, 1e-9) if self._ended else None,
         )
 
 

@@ -106,7 +106,10 @@ class Cell:
     def key(self) -> str:
         """What tells it from every other cell: readable parts, and a hash of all that its result depends on."""
         facts = {
-            "dataset": [self.dataset, self.data, self.source.rule, self.source.options],
+            "dataset": [
+                *(self.dataset, self.data, self.source.rule, self.source.options),
+                *([self.source.classes] if self.source.classes else []),
+            ],
             "flip": None if self.flip is None else vars(self.flip),
             "method": [self.method, self.model, self.recipe, dict(self.settings)],
             "part": [self.seed, self.fold, self.folds, self.holdout, self.features, self.strict],
@@ -153,12 +156,17 @@ class FlipGrid(_Model):
 
 
 class DataFile(_Model):
-    """A file of data: its path, and how it is read."""
+    """A file of data: its path ("" for the catalogue), and how it is read; the fields are those of `Source`.
+
+    `columns` is the one of `options` that people write themselves.
+    """
 
     path: str
     rule: str = ""
     format: str | None = None
     columns: dict[str, str] = Field(default_factory=dict)
+    options: dict[str, Any] = Field(default_factory=dict)
+    classes: dict[str, str | None] = Field(default_factory=dict)
 
 
 class Experiment(_Model):
@@ -326,12 +334,13 @@ def _several(value: Any) -> list[Any]:
 def _source(name: str, told: str | DataFile) -> Source:
     file = DataFile(path=told) if isinstance(told, str) else told
     if not file.path:
-        return replace(Source(catalog.find(name).name), rule=file.rule)
+        return replace(Source(catalog.find(name).name), rule=file.rule, classes=file.classes)
     path = Path(file.path).expanduser()
     if not path.is_file() and not (path.is_dir() and holds_pictures(path)):
         raise UserError(f"There is no file {path}; check the path of {name}.")
-    options = {"columns": file.columns} if file.columns else {}
-    return replace(source_of(str(path), file.rule), name=name, format=file.format, options=options)
+    options = file.options | ({"columns": file.columns} if file.columns else {})
+    source = source_of(str(path), file.rule)
+    return replace(source, name=name, format=file.format, options=options, classes=file.classes)
 
 
 def _check_here(name: str, *, download: bool) -> None:

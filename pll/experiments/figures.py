@@ -85,26 +85,34 @@ def curve_panels(
     ]
 
 
-def q_panels(found: Sequence[Table]) -> list[Panel]:
-    """Return test accuracy against q, where a table has three values of q or more: a panel for each data set."""
+def q_panels(found: Sequence[Table], *, transductive: bool = False, fewest: int = 3) -> list[Panel]:
+    """Return test (or transductive) accuracy against q, where a table has `fewest` values of q or more: a panel for
+    each data set.
+    """
+    what = "transductive accuracy" if transductive else "test accuracy"
     panels = []
     for table in found:
         for dataset in table.datasets:
             qs = [q for name, q in table.columns if name == dataset and q is not None]
-            if len(qs) < 3:
+            if len(qs) < fewest:
                 continue
             lines = []
             for method in table.methods:
                 entries = [table.entries[(dataset, q), method] for q in qs if ((dataset, q), method) in table.entries]
+                entries = [entry for entry in entries if not transductive or entry.transductive is not None]
                 if not entries:  # of an experiment that has not ended
                     continue
-                x, mean, deviation = (
-                    np.array(values, dtype=np.float64)
-                    for values in zip(*((entry.q, entry.mean, entry.deviation) for entry in entries), strict=True)
-                )
+                figures = [
+                    (entry.q, entry.transductive, entry.transductive_deviation)
+                    if transductive
+                    else (entry.q, entry.mean, entry.deviation)
+                    for entry in sorted(entries, key=lambda entry: entry.q or 0.0)
+                ]
+                x, mean, deviation = np.array(figures, dtype=np.float64).T
                 lines.append(Line(method, x, mean, deviation, min(entry.parts for entry in entries)))
             title = f"{dataset}, {table.title[0].lower()}{table.title[1:]}, against q"
-            panels.append(Panel(title, "flipping probability q", "test accuracy %", tuple(lines)))
+            if lines:
+                panels.append(Panel(title, "flipping probability q", f"{what} %", tuple(lines)))
     return panels
 
 

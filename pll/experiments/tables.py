@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pll.analysis.evaluation import Result, paired_t_test
@@ -33,7 +34,7 @@ class Entry:
     Attributes:
         parts: parts with a result, of `expected`.
         mean, deviation: of the test accuracy over the parts; the deviation is that of the sample (n − 1).
-        transductive: mean transductive accuracy, None where not known.
+        transductive, transductive_deviation: of the transductive accuracy, None where not known.
         seconds: median of a fit.
         p: of the paired t-test against the first method; None for that method itself, or without common parts.
         p_holm: corrected for all comparisons of the table.
@@ -60,6 +61,7 @@ class Entry:
     is_better: bool = False
     is_best: bool = False
     paper: Published | None = None
+    transductive_deviation: float | None = None
 
     @property
     def mark(self) -> str:
@@ -193,7 +195,7 @@ def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[
 
 def _entry(rows: Sequence[Result], model: str, expected: int) -> Entry:
     test = np.array([row.test_accuracy for row in rows], dtype=np.float64) * 100
-    known = [row.transductive_accuracy for row in rows if row.transductive_accuracy is not None]
+    known = np.array([row.transductive_accuracy for row in rows if row.transductive_accuracy is not None]) * 100
     first = rows[0]
     return Entry(
         dataset=first.dataset,
@@ -205,11 +207,17 @@ def _entry(rows: Sequence[Result], model: str, expected: int) -> Entry:
         parts=len(rows),
         expected=expected,
         mean=float(test.mean()),
-        deviation=float(test.std(ddof=1)) if len(test) > 1 else math.nan,
-        transductive=float(np.mean(known)) * 100 if known else None,
+        deviation=_deviation(test),
+        transductive=float(known.mean()) if len(known) else None,
+        transductive_deviation=_deviation(known) if len(known) else None,
         seconds=float(np.median([row.seconds for row in rows])),
         paper=published(first.dataset, first.flip, first.q, first.method) if model in ("linear", "") else None,
     )
+
+
+def _deviation(values: npt.NDArray[np.float64]) -> float:
+    """Return the deviation of a sample; NaN of one value."""
+    return float(values.std(ddof=1)) if len(values) > 1 else math.nan
 
 
 def _compare(

@@ -12,11 +12,13 @@ import pytest
 from pll.analysis.comparison_report import figures_table, verdict
 from pll.catalog.sources import Source
 from pll.colors import DARK_BACKGROUND, LIGHT_BACKGROUND, class_colours, contrast
+from pll.experiments import background
+from pll.experiments.execution import ExperimentFolder, Progress, run_cell
 from pll.runs.comparison import USUAL, Comparison, lane_configs
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.compare import lines
+from pll.ui.compare import lines, runs_table
 from pll.ui.compare.lines import COLOURS
 from pll.ui.compare.picture import picture
 from pll.ui.compare.view_state import ComparisonView, lanes_in_view
@@ -160,15 +162,75 @@ def test_the_oracle_is_no_lane_without_truth(open_page: Any, monkeypatch: pytest
     assert "PN-oracle: PN-oracle learns from the true label" in said(page) or "learns from the true label" in said(page)
 
 
-def test_runs_of_the_past_side_by_side(open_page: Any, finished: Comparison) -> None:
+def test_runs_are_filtered_told_apart_opened_and_laid_side_by_side(
+    open_page: Any, finished: Comparison, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows: list[int] = []
+    real = runs_table.selected
+    monkeypatch.setattr(runs_table, "selected", lambda frame, key: [real(frame, key), rows][1])
     page = open_page("compare")
-    page.button_group(key="compare_way").set_value("Compare finished runs").run()
-    chosen = [run.id for run in finished.runs[:2]]
-    page.multiselect(key="compare_runs").set_value(chosen).run()
+    page.button_group(key="compare_way").set_value("Your runs").run()
+    assert not page.exception
+    assert len(page.dataframe[0].value) == 5 and button(page, "Compare").disabled
+    page.text_input(key="runs-filter").set_value("NAIVE").run()
+    assert page.dataframe[0].value["Method"].tolist() == ["PRODEN-naive"]
+    page.text_input(key="runs-filter").set_value("").run()
+    rows[:] = [0]
+    page.run()
+    assert len(page.get("page_link")) == 1 and button(page, "Compare").disabled
+    rows[:] = [0, 1]
+    page.run()
+    shown = page.dataframe[0].value.iloc[:2]
+    diff = page.dataframe[1].value.set_index("")
+    assert diff.columns.tolist() == shown["Method"].tolist()
+    assert diff.loc["Correct"].tolist() == shown["Correct"].tolist()
+    assert "method" in diff.index and "epochs" not in diff.index and "data" not in diff.index  # those they share
     button(page, "Compare").click().run()
     assert not page.exception
-    assert "PRODEN-itera" in said(page)
     assert not [one for one in page.button if one.label == "Restart"]
+    assert set(page.table[-1].value["Lane"]) == set(shown["Method"])
+
+
+def test_lanes_are_repeated_over_seeds_and_q(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[ExperimentFolder] = []
+    monkeypatch.setattr(background, "_start", started.append)
+    page = open_page("home")
+    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.5))
+    page.switch_page("../../pages/compare.py").run()
+    page.button_group(key="compare_way").set_value("Repeat over seeds and q").run()
+    page.pills[0].set_value(["proden", "plknn"])
+    page.number_input(key="sweep-seeds").set_value(2)
+    page.button_group(key="sweep-qs").set_value([0.1, 0.4])
+    page.number_input(key="compare_epochs").set_value(2).run()
+    assert "8 fits" in said(page)
+    button(page, "Start").click().run()
+    assert not page.exception
+    (folder,) = started
+    experiment = folder.experiment()
+    assert (experiment.methods, experiment.seeds) == (["proden", "plknn"], [0, 1])
+    cells = experiment.plan().cells
+    assert {cell.settings["epochs"] for cell in cells if cell.method == "proden"} == {2}
+    outcomes = {cell.key: run_cell(cell) for cell in cells}
+    folder.write_results(cells, outcomes)
+    folder.write_progress("finished", Progress(8, 8, 0))
+    page.run()
+    assert not page.exception
+    assert len(page.get("plotly_chart")) == 2 and "±" in str(page.dataframe[0].value.iloc[0, 2])
+    button(page, "New comparison").click().run()
+    assert "8 of 8 fits" in said(page)
+
+
+def test_nothing_is_averaged_without_truth(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    open_page("home")
+    choice = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    monkeypatch.setitem(session.dataset_with_candidates(choice).__dict__, "y", None)
+    page = open_page("home")
+    page.session_state["choice"] = choice
+    page.switch_page("../../pages/compare.py").run()
+    page.button_group(key="compare_way").set_value("Repeat over seeds and q").run()
+    assert not page.exception
+    assert "No true labels are known" in page.error[0].value
+    assert not [one for one in page.button if one.label == "Start"]
 
 
 def test_runs_of_different_data_are_not_called_better(open_page: Any, finished: Comparison) -> None:

@@ -112,9 +112,10 @@ def _star(lane: LaneView, x: float, y: float, radius: float) -> str:
         f"<circle cx='{x + radius * a:.1f}' cy='{y + radius * b:.1f}' r='1.8' fill='{colours[label]}'/>"
         for (a, b), label in zip(places.tolist(), labels.tolist(), strict=True)
     )
+    corners = zip(short_names(sets.class_names, 10), anchors(sets.n_classes).tolist(), strict=True)
     names = "".join(
         text(x + (radius + 9) * a, y + (radius + 9) * b + 4, name, size=11, colour=colours[j], anchor="middle")
-        for j, (name, (a, b)) in enumerate(zip(short_names(sets.class_names, 10), anchors(sets.n_classes).tolist(), strict=True))
+        for j, (name, (a, b)) in enumerate(corners)
         if sets.n_classes <= 30
     )
     rim = f"<circle cx='{x:.1f}' cy='{y:.1f}' r='{radius:.1f}' fill='none' stroke='{GRID}'/>"

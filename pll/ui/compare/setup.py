@@ -15,17 +15,17 @@ from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
 from pll.runs.comparison import MOST_LANES, USUAL, Comparison, lane_configs, why_not
 from pll.runs.config import RunConfig
-from pll.runs.run import Run, readable
 from pll.runs.runner import new_estimator
 from pll.synthesis import FLIPS, Flip
 from pll.training.models import MODEL_INFO
 from pll.ui import charts, session
-from pll.ui.format import count, duration, headline, method_title, percent, plain
+from pll.ui.format import count, duration, method_title, plain
 from pll.ui.routes import link
 from pll.ui.session import Choice
 from pll.ui.train.setup import HELP, model_title
 
-TOGETHER, BESIDE = "Train methods together", "Compare finished runs"
+TOGETHER, REPEATED, RUNS = "Train together", "Repeat over seeds and q", "Your runs"
+"""Ways to compare: lanes side by side; mean and deviation; runs of the past."""
 DIGITS = Choice(Source("digits"), Flip("binomial", 0.7))
 """What is compared where nothing else was chosen."""
 OWN = {"epochs": "Epochs", "lr": "Learning rate", "weight_decay": "Weight decay"}
@@ -38,8 +38,11 @@ FOR_EYES = 15.0
 Make = Callable[[], Comparison]
 
 
-def choose_data() -> tuple[Choice, PartialLabelDataset]:
+def choose_data(*, with_q: bool = True) -> tuple[Choice, PartialLabelDataset]:
     """The data of this tab, the digits where it has none; how ambiguous, where its candidates are made.
+
+    Args:
+        with_q: whether q is chosen here.
 
     Raises:
         UserError: it cannot be read, or nothing can be learnt from it.
@@ -47,7 +50,7 @@ def choose_data() -> tuple[Choice, PartialLabelDataset]:
     choice = session.chosen() or DIGITS
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:
-        choice = _as_ambiguous_as_wished(choice)
+        choice = _as_ambiguous_as_wished(choice) if with_q else choice
         data = session.dataset_with_candidates(choice)
         sets = data.sets()
         st.markdown(
@@ -183,8 +186,12 @@ def _own(method: str, name: str, base: dict[str, dict[str, Any]]) -> float | Non
     return float(base[method][name]) if name in known else None
 
 
-def cost(configs: Sequence[RunConfig], data: PartialLabelDataset) -> float | None:
-    """What it will cost, and what does not fit; returns the estimated seconds, None where it cannot start."""
+def cost(configs: Sequence[RunConfig], data: PartialLabelDataset, repeats: int | None = None) -> float | None:
+    """What it will cost, and what does not fit; returns the estimated seconds, None where it cannot start.
+
+    Args:
+        repeats: how often all lanes are fitted, in the background; None where they are trained together once.
+    """
     seconds, can_start = 0.0, True
     for config in configs:
         advised = advise(new_estimator(config), data)
@@ -194,7 +201,10 @@ def cost(configs: Sequence[RunConfig], data: PartialLabelDataset) -> float | Non
             can_start = False
         for note in advised.notes:
             st.warning(f"{method_title(config.method)}: {plain(note)}", icon=":material/info:")
-    if can_start:
+    if can_start and repeats is not None:
+        fits = count(repeats * len(configs), "fit")
+        st.caption(f"{fits}, about {duration(max(1.0, repeats * seconds))}, in the background.")
+    elif can_start:
         st.caption(f"About {duration(max(1.0, seconds))} for all lanes, one after the other epoch by epoch.")
     return seconds if can_start else None
 
@@ -210,34 +220,3 @@ def begin(configs: Sequence[RunConfig], seconds: float) -> Comparison:
     if seconds < FOR_EYES and longest <= FOR_EYES * PACE:
         comparison.set_pace(PACE)
     return comparison
-
-
-def choose_runs() -> list[str]:
-    """Finished and stopped runs of the past."""
-    runs = {run.id: run for run in readable(session.registry().all()) if _can_be_shown(run)}
-    if len(runs) < 2:
-        st.info("Fewer than two runs have a result. Train more runs, or train methods together here.")
-        return []
-    return list(
-        st.multiselect(
-            "Runs",
-            list(runs),
-            format_func=lambda run_id: run_title(runs[run_id]),
-            max_selections=MOST_LANES,
-            key="compare_runs",
-            placeholder=f"Choose two to {MOST_LANES}",
-        )
-    )
-
-
-def _can_be_shown(run: Run) -> bool:
-    snapshot = run.snapshot()
-    return snapshot.state in ("finished", "stopped") and bool(snapshot.rows)
-
-
-def run_title(run: Run) -> str:
-    """A run of the past in one line."""
-    snapshot = run.snapshot()
-    share, of_what = headline(snapshot.metrics or (snapshot.rows[-1] if snapshot.rows else {}))
-    made = str(run.folder.about().get("created", ""))[:16].replace("T", " ")
-    return f"{snapshot.name} · {method_title(snapshot.method)} · {percent(share)} {of_what} · {made}"

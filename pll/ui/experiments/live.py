@@ -7,24 +7,23 @@ import json
 import zipfile
 from functools import partial
 
-import numpy as np
 import pandas as pd
-import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.evaluation import Result, read_results
-from pll.colors import class_colours
 from pll.errors import UserError
 from pll.experiments import background
-from pll.experiments.background import OUTPUT
+from pll.experiments.background import COPIES, OUTPUT
 from pll.experiments.execution import RESULTS, ExperimentFolder, Progress
 from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.figures import curve_panels
 from pll.experiments.report import REPORT
 from pll.experiments.tables import Table, method_title, signed, spread, tables
 from pll.ui import charts
+from pll.ui.experiments import curves
 from pll.ui.format import ICONS, count, duration, percent, plain
 
+IDENTIFIED = "identified correctly"
 EVERY = 2.0
 """Seconds between two looks at an experiment that runs."""
 WORDS = {
@@ -47,8 +46,13 @@ def _icon(state: str) -> str:
     return ICONS.get(state, ":material/hourglass_empty:")
 
 
-def heading(folder: ExperimentFolder) -> None:
-    """Title, state, and the buttons that fit it."""
+def heading(folder: ExperimentFolder, back: str = "All experiments") -> None:
+    """Title, state, and the buttons that fit it.
+
+    Args:
+        folder: of the experiment.
+        back: what the button says that leaves it.
+    """
     experiment = folder.experiment()
     state, progress, _ = folder.progress()
     at_work = state == "running" or background.is_starting(folder)
@@ -63,7 +67,7 @@ def heading(folder: ExperimentFolder) -> None:
                 st.button(
                     "Resume", icon=":material/play_arrow:", key="experiment-resume", on_click=_resume, args=(folder,)
                 )
-            if st.button("All experiments", icon=":material/arrow_back:", key="experiment-all"):
+            if st.button(back, icon=":material/arrow_back:", key="experiment-all"):
                 del st.query_params["experiment"]
                 st.rerun()
             if not at_work:
@@ -102,7 +106,8 @@ def _live(folder: ExperimentFolder, was_at_work: bool) -> None:
     results = read_results(folder.path / RESULTS) if (folder.path / RESULTS).exists() else []
     found = tables(results, methods=experiment.methods, parts=len(experiment.seeds) * (experiment.folds or 1))
     if not found:
-        st.caption("The tables appear with the first results.")
+        st.caption("Charts and tables appear with the first results.")
+    curves.show(found)
     for number, table in enumerate(found):
         _show_table(folder, experiment, table, results, number)
     _downloads(folder, state)
@@ -119,6 +124,8 @@ def _say_progress(folder: ExperimentFolder, state: str, progress: Progress | Non
         st.error(plain(said[-1]) if said else "It has not been started.", icon=":material/error:")
         return
     left = f" · about {duration(progress.left)} left" if state == "running" and progress.left else ""
+    if state == "running" and progress.rate:
+        left = f" · {60 * progress.rate:.3g} fits a minute{left}"
     failed = f" · {progress.failed:,} failed" if progress.failed else ""
     text = f"{WORDS.get(state, state).capitalize()}: {progress.done:,} of {count(progress.total, 'fit')}{failed}{left}"
     st.progress(min(1.0, progress.done / max(progress.total, 1)), text=text)
@@ -154,9 +161,9 @@ def _show_table(
     )
     first = method_title(table.methods[0])
     st.caption(
-        f"Test accuracy in %, mean ± standard deviation. • (◦): {first} is significantly better (worse), paired "
-        "t-test at 5 %; a star: also after Holm's correction. In brackets the paper's mean and the difference. Select "
-        "an entry to see its fits."
+        f"Test accuracy in %, mean ± standard deviation of the fits; of each fit the mean of its last 10 epochs. • (◦) "
+        f"{first} is significantly better (worse), paired t-test at 5 %; *: also after Holm's correction. In brackets "
+        "the paper's mean and the difference. Select an entry to see its fits."
     )
     cells = chosen.selection.cells if hasattr(chosen, "selection") else []
     if cells:
@@ -168,7 +175,10 @@ def _show_table(
 
 
 def table_frame(table: Table) -> pd.DataFrame:
-    """Return a table as it is shown: a row for each method and q, a column for each data set."""
+    """Return a table as it is shown: a row for each method and q, a column for each data set.
+
+    Of a single data set, the transductive accuracy too.
+    """
     shown: list[dict[str, str]] = []
     for method in table.methods:
         for q in table.qs:
@@ -185,6 +195,8 @@ def table_frame(table: Table) -> pd.DataFrame:
                 if entry is not None and entry.paper is not None:
                     text += f"  ({entry.paper.mean:.2f}, {signed(entry.difference)})"
                 row[dataset] = text
+                if entry is not None and len(table.datasets) == 1 and entry.transductive is not None:
+                    row[IDENTIFIED] = spread(entry.transductive, entry.transductive_deviation or 0.0)
             shown.append(row)
     return pd.DataFrame(shown)
 
@@ -250,23 +262,7 @@ def _curve(folder: ExperimentFolder, experiment: Experiment, method: str, own: l
     panels = curve_panels(cells, outcomes)
     if not panels:
         return
-    (line,) = panels[0].lines
-    colour = class_colours(1)[0]
-    figure = go.Figure()
-    if not np.isnan(line.deviation).any():
-        around = np.concatenate([line.mean + line.deviation, (line.mean - line.deviation)[::-1]])
-        figure.add_scatter(
-            x=np.concatenate([line.x, line.x[::-1]]),
-            y=around,
-            fill="toself",
-            line={"width": 0},
-            fillcolor="rgba(81,90,198,0.18)",
-            hoverinfo="skip",
-            name="± one standard deviation",
-        )
-    figure.add_scatter(x=line.x, y=line.mean, mode="lines", line={"color": colour}, name="mean")
-    charts.dress(figure, f"Test accuracy over {count(line.parts, 'fit')}", "epoch", "%")
-    table = pd.DataFrame({"epoch": line.x, "mean": line.mean, "deviation": line.deviation})
+    figure, table = curves.epochs_chart(panels[0], experiment.methods)
     charts.show(figure, table, "experiment-curve", "Test accuracy over the epochs")
 
 
@@ -299,14 +295,14 @@ def _downloads(folder: ExperimentFolder, state: str) -> None:
 
 
 def archive(folder: ExperimentFolder) -> bytes:
-    """Return tables, figures, results and the definition as a ZIP."""
+    """Return tables, figures, results and the definition as a ZIP; no data."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as packed:
         for file in sorted(folder.path.rglob("*")):
             inside = file.relative_to(folder.path)
             if (
                 file.is_file()
-                and inside.parts[0] != "cells"
+                and inside.parts[0] not in ("cells", COPIES)
                 and not file.name.startswith(".")
                 and file.suffix != ".lock"
             ):

@@ -1,34 +1,49 @@
-"""Learn page: the ideas of the paper, each with an interactive figure."""
+"""Learn page: the ideas of the paper, one a screen, each with an interactive figure."""
 
 import streamlit as st
 
-from pll.ui.learn import algorithm, ambiguity, bound, jin, minimum, partial, stuck, together, weights
-from pll.ui.learn.layout import contents
-
-
-@st.fragment
-def toy_ideas() -> None:
-    """Both ideas on the reader's points: what is done to the points in one is seen in the other."""
-    algorithm.draw()
-    together.draw()
-
-
-st.title("How true labels are identified, step by step")
-st.markdown(
-    "The ideas of *Progressive Identification of True Labels for Partial-Label Learning* (Lv et al., ICML 2020), "
-    "one at a time. Guess first, then change the figure. Every number is computed live, by the code that trains "
-    "your runs."
+from pll.errors import UserError
+from pll.ui.format import plain
+from pll.ui.learn import (
+    algorithm,
+    ambiguity,
+    bound,
+    jin,
+    minimum,
+    partial,
+    screens,
+    sharing,
+    stuck,
+    together,
+    weights,
 )
-st.caption(
-    ":material/link: Your settings are part of this page's address. Copy it to share them; "
-    "each heading has its own link."
-)
-contents()
-partial.draw()
-minimum.draw()
-stuck.draw()
-weights.draw()
-toy_ideas()
-ambiguity.draw()
-bound.draw()
-jin.draw()
+
+IDEAS = {
+    "partial": partial.draw,
+    "minimum": minimum.draw,
+    "stuck": stuck.draw,
+    "weights": weights.draw,
+    "algorithm": algorithm.draw,
+    "together": together.draw,
+    "ambiguity": ambiguity.draw,
+    "bound": bound.draw,
+    "jin": jin.draw,
+}
+
+
+def show(name: str) -> None:
+    """One idea, with the ways to the others."""
+    screens.bar(name)
+    sharing.greet()
+    IDEAS[name]()
+
+
+key = st.query_params.get(sharing.RESULTS)
+if key is None:
+    show(screens.current())
+else:
+    try:
+        sharing.results(key)
+    except UserError as error:
+        st.error(plain(error), icon=":material/link_off:")
+        st.button("Learn", key="learn-without-link", on_click=st.query_params.clear)

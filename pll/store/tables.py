@@ -7,6 +7,11 @@ claim     who has which example now, and who has answered it; follows from the e
 round     the labels of one model as the certificate judges them; frozen when it is opened
 control   the random controls of a round, in the order in which they are to be answered
 promise   promises about all labels of a model; frozen when they are made
+
+Of shared lessons:
+
+lesson    a lesson that a teacher has shared: its id is in the students' link, the hash of its key in the teacher's
+guess     what a student guessed
 """
 
 from __future__ import annotations
@@ -180,6 +185,31 @@ promise = Table(
     Column("grouped_by", Text),
     Column("draw_number", Integer),  # NULL: stored before tables version 0004
     Column("ranked_by", String(20)),
+)
+
+lesson = Table(
+    "lesson",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("key_hash", String(64), nullable=False),
+    Column("owner", Text, nullable=False),
+    Column("shared_at", UtcDateTime, nullable=False),
+    UniqueConstraint("key_hash"),
+)
+
+guess = Table(
+    "guess",
+    metadata,
+    Column("id", WholeNumber, primary_key=True, autoincrement=True),
+    Column("lesson", String(40), ForeignKey("lesson.id"), nullable=False),
+    Column("student", String(40), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("idea", String(40), nullable=False),
+    Column("question", Text, nullable=False),
+    Column("choice", Text, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("at", UtcDateTime, nullable=False),
+    Index(None, "lesson", "id"),
 )
 
 

@@ -72,10 +72,11 @@ MODULES = ("pll.ui.train.live", "pll.ui.train.run_controls", "pll.ui.compare.liv
 
 
 def get_ready() -> None:
-    """Import what pages will need, train for a moment, and freeze all objects."""
+    """Import what pages will need, train for a moment, compute what Learn shows first, and freeze all objects."""
     for name in MODULES:
         importlib.import_module(name)
     warm_up()
+    importlib.import_module("pll.ui.learn.ready").prepare()
     gc.collect()
     gc.freeze()
 

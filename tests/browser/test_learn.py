@@ -12,12 +12,11 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 @pytest.fixture
 def lesson(app: str, new_page: Any) -> Callable[..., Any]:
-    """`lesson(**settings)`: the Learn page, with its toy drawn and in view."""
+    """`lesson(**settings)`: the screen of the Learn page with the toy, drawn and in view."""
 
     def open_lesson(**settings: Any) -> Any:
         page = new_page(**({"viewport": {"width": 1280, "height": 1000}} | settings))
-        page.goto(f"{app}/learn")
-        page.get_by_role("heading", name="An older method inside this one").wait_for()
+        page.goto(f"{app}/learn?idea=algorithm")
         canvas(page).scroll_into_view_if_needed()
         page.get_by_text("before training", exact=True).first.wait_for()
         return page
@@ -63,10 +62,29 @@ def test_train_step_and_go_back_then_a_question_shows_both_methods(lesson: Calla
     page.get_by_text("the step after epoch 0").wait_for()
 
     assert page.locator(".toy canvas").count() == 1
+    page.get_by_role("button", name="Next").click()
     page.get_by_text("Two thirds or fewer").click()
-    page.locator(".toy canvas").nth(1).wait_for()
     page.get_by_text("After 60 epochs: PRODEN").wait_for()
-    assert "Min alone (sudden)" in str(page.locator(".toy canvas").nth(1).get_attribute("aria-label"))
+    when_told(page, "Min alone (sudden)")
+
+
+def test_arrow_keys_go_from_idea_to_idea_and_old_links_open_theirs(lesson: Callable[..., Any], app: str) -> None:
+    page = lesson()
+    canvas(page).focus()
+    page.keyboard.press("ArrowRight")  # goes from point to point
+    page.locator("body").click(position={"x": 5, "y": 300})
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("heading", name="The same points, with and without weights").wait_for()
+    page.keyboard.press("ArrowLeft")
+    page.get_by_role("heading", name="Algorithm 1").wait_for()
+    page.goto(f"{app}/learn#stuck")
+    page.get_by_role("heading", name="Why the minimum alone gets stuck").wait_for()
+    thumb = page.get_by_role("slider").first
+    thumb.focus()
+    before = thumb.get_attribute("aria-valuenow")
+    page.keyboard.press("ArrowLeft")  # moves the slider
+    page.wait_for_function("([thumb, before]) => thumb.ariaValueNow !== before", arg=[thumb.element_handle(), before])
+    page.get_by_role("heading", name="Why the minimum alone gets stuck").wait_for()
 
 
 def test_a_point_is_dragged_and_others_are_added_and_removed(lesson: Callable[..., Any]) -> None:

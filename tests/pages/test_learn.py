@@ -11,6 +11,7 @@ from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
 from pll.ui import session
+from pll.ui.learn import sharing
 from pll.ui.learn.algorithm import points_table
 from pll.ui.learn.layout import CHAPTERS
 from pll.ui.learn.playground import Playground
@@ -30,25 +31,101 @@ def press(page: Any, key: str) -> Any:
     return next(button for button in page.button if button.key == key).click().run()
 
 
-def test_every_idea_is_there(open_page: Any) -> None:
+def learn(open_page: Any, idea: str, **query: str) -> Any:
+    """The Learn page at one of its screens."""
+    return open_page("learn", idea=idea, **query)
+
+
+def turned_to(page: Any, idea: str) -> Any:
+    return page.selectbox(key="learn-idea").set_value(idea).run()
+
+
+def test_every_idea_is_a_screen(open_page: Any) -> None:
     page = open_page("learn")
+    seen, questions = [], 0
+    for at in range(len(CHAPTERS)):
+        assert not page.exception
+        seen += [header.value for header in page.header]
+        questions += len(page.radio)
+        if at:
+            assert page.query_params["idea"] in (list(CHAPTERS)[at], [list(CHAPTERS)[at]])
+            press(page, "learn-back")
+            page = press(page, "learn-next")
+        last = next(one for one in page.button if one.key == "learn-next")
+        assert last.disabled == (at == len(CHAPTERS) - 1)
+        if not last.disabled:
+            last.click().run()
+    assert seen == list(CHAPTERS.values()) and questions == 7  # that wait for a guess
+
+
+def test_old_links_open_the_idea_of_their_settings(open_page: Any) -> None:
+    page = open_page("learn", **{"learn-gamma-q": "0.4"})
+    assert [header.value for header in page.header] == [CHAPTERS["ambiguity"]]
+    assert slider(page, "learn-gamma-q").value == 0.4
+    page = open_page("learn", idea="no such idea")
+    assert [header.value for header in page.header] == [next(iter(CHAPTERS.values()))]
+
+
+def test_settings_stay_while_other_ideas_are_seen(open_page: Any) -> None:
+    page = learn(open_page, "stuck")
+    slider(page, "learn-stuck-start").set_value(20).run()
+    press(page, "learn-guess-stuck-show")
+    turned_to(page, "weights")
+    turned_to(page, "stuck")
+    assert slider(page, "learn-stuck-start").value == 20 and "It rests at" in said(page)
+
+
+def test_guesses_of_a_class_are_seen_by_the_teacher_alone(open_page: Any) -> None:
+    open_page("home")
+    lesson, key = sharing._lessons().share("")
+    for name, choice in (("=Ada", "In another valley"), ("", "In the valley of the true labels")):
+        page = learn(open_page, "stuck", lesson=lesson)
+        assert "sent to your teacher" in said(page)
+        page.text_input(key="learn-name").set_value(name).run()
+        radio(page, "stuck").set_value(choice).run()
+        assert not page.exception
+        turned_to(page, "weights")  # the lesson goes along
+        radio(page, "weights").set_value(page.radio[0].options[0]).run()
+        page.button(key="learn-guess-weights-again").click().run()
+        radio(page, "weights").set_value(page.radio[0].options[0]).run()
+    guesses = sharing._lessons().guesses(lesson)
+    table = sharing.table(guesses)
+    assert table["student"].tolist() == [1, 1, 1, 2, 2, 2] and table["attempt"].tolist() == [1, 1, 2, 1, 1, 2]
+    assert table["name"].tolist() == ["'=Ada"] * 3 + [""] * 3  # no formula for a spreadsheet
+    assert table[table["idea"] == "stuck"]["right"].tolist() == [1, 0]
+    page = open_page("learn", guesses=key)
     assert not page.exception
-    titles = [header.value for header in page.header]
-    assert titles == [f"{k} · {title}" for k, title in enumerate(CHAPTERS.values(), start=1)]
-    assert len(page.radio) == 7  # questions that wait
+    assert "6 guesses of 2 students" in said(page)
+    assert page.dataframe[0].value["Right"].tolist()[0] == "1 of 2 (50 %)"
+    for wrong in (lesson, "x"):
+        page = open_page("learn", guesses=wrong)
+        assert "no lesson behind this link" in page.error[0].value and not page.dataframe
+    page = open_page("learn", guesses=key)
+    press(page, "learn-results-delete")
+    page = learn(open_page, "stuck", lesson=lesson)
+    assert "no longer collects" in said(page)
+    radio(page, "stuck").set_value("In another valley").run()
+    assert "Right." in said(page) and not page.exception
+
+
+def test_guesses_are_not_sent_without_a_shared_lesson(open_page: Any) -> None:
+    page = learn(open_page, "stuck")
+    radio(page, "stuck").set_value("In another valley").run()
+    assert "teacher" not in said(page) and not [one for one in page.text_input if one.key == "learn-name"]
 
 
 def test_formulas_hold_the_readers_numbers(open_page: Any) -> None:
-    page = open_page("learn")
+    page = learn(open_page, "minimum")
     slider(page, "learn-minimum-p").set_value(0.2).run()
     assert "-\\log 0.20" in said(page) and "\\mathbf{0.36}" in said(page)  # −log 0.70
     assert "Here the best guess is **5**" in said(page)
+    turned_to(page, "jin")
     slider(page, "learn-jin-z").set_value(0.5).run()
     assert "H(0.50,\\; 0.50) = 0.693" in said(page)
 
 
 def test_a_guess_is_judged_once_and_then_the_figure_shows(open_page: Any) -> None:
-    page = open_page("learn")
+    page = learn(open_page, "stuck")
     assert "It rests at" not in said(page)
     radio(page, "stuck").set_value("In the valley of the true labels").run()
     words = said(page)
@@ -65,14 +142,14 @@ def test_a_guess_is_judged_once_and_then_the_figure_shows(open_page: Any) -> Non
 
 
 def test_who_does_not_guess_is_shown(open_page: Any) -> None:
-    page = open_page("learn")
+    page = learn(open_page, "weights")
     press(page, "learn-guess-weights-show")
     assert not page.exception
     assert "It ends at" in said(page) and "Right." not in said(page)
 
 
 def test_both_methods_on_the_same_points(open_page: Any) -> None:
-    page = open_page("learn")
+    page = learn(open_page, "together")
     press(page, "learn-guess-together-show")
     ground: Playground = page.session_state["learn-playground"]
     ours, theirs = (round(ground.lesson(name).right[-1] * 60) for name in ("proden", "proden-sudden"))
@@ -80,12 +157,14 @@ def test_both_methods_on_the_same_points(open_page: Any) -> None:
     press(page, "learn-together-many")
     assert not page.exception
     assert "On average over 10 starts" in said(page)
+    turned_to(page, "algorithm")
     press(page, "learn-toy-redraw")
+    turned_to(page, "together")
     assert "On average over 10 starts" not in said(page)  # those were other sets
 
 
 def test_the_chosen_point_tells_its_step(open_page: Any) -> None:
-    page = open_page("learn")
+    page = learn(open_page, "algorithm")
     assert "**Point 0** · truly A" in said(page)
     ground: Playground = page.session_state["learn-playground"]
     ground.look_at("learn-toy", 5, 1)
@@ -95,7 +174,7 @@ def test_the_chosen_point_tells_its_step(open_page: Any) -> None:
 
 
 def test_candidates_are_changed_and_a_missing_truth_is_said(open_page: Any) -> None:
-    page = open_page("learn")
+    page = learn(open_page, "algorithm")
     pills = next(one for one in page.button_group if one.key == "learn-toy-set")
     pills.set_value(["B"]).run()
     assert not page.exception
@@ -107,7 +186,7 @@ def test_candidates_are_changed_and_a_missing_truth_is_said(open_page: Any) -> N
 
 
 def test_gamma_of_digits_is_exact(open_page: Any) -> None:
-    page = open_page("learn")
+    page = learn(open_page, "ambiguity")
     assert "\\mathbf{0.770}" in said(page) and "Estimated" not in said(page)
     slider(page, "learn-gamma-q").set_value(1.0).run()
     assert "\\mathbf{1.000}" in said(page)
@@ -124,7 +203,7 @@ def test_gamma_of_a_run_without_truth_is_estimated_and_says_so(open_page: Any, t
     open_page("home")
     run = session.registry().start(RunConfig(Source("data.npz", path=str(tmp_path / "data.npz")), params={"epochs": 3}))
     run.join(60)
-    page = open_page("learn", run=run.id)
+    page = learn(open_page, "ambiguity", run=run.id)
     assert not page.exception
     assert "**Estimated**" in said(page) and "identified as **" in said(page)
 
@@ -136,6 +215,7 @@ def test_chosen_data_without_truth_asks_for_a_run(open_page: Any, tmp_path: Any)
     page = open_page("home")
     page.session_state["choice"] = session.Choice(Source("data.npz", path=str(tmp_path / "data.npz")))
     page.switch_page("../../pages/learn.py").run()
+    turned_to(page, "ambiguity")
     assert not page.exception
     assert "no run has identified any yet" in said(page)
 
@@ -144,6 +224,7 @@ def test_the_bound_of_the_chosen_data(open_page: Any) -> None:
     page = open_page("home")
     page.session_state["choice"] = session.Choice(Source("digits"), Flip("binomial", 0.3))
     page.switch_page("../../pages/learn.py").run()
+    turned_to(page, "bound")
     press(page, "learn-guess-bound-show")
     assert not page.exception
     assert "**Vacuous.**" in said(page)
@@ -154,7 +235,7 @@ def test_the_bound_of_the_chosen_data(open_page: Any) -> None:
 
 @pytest.mark.parametrize("model", ["mlp", "convnet"])
 def test_the_bound_of_a_network_is_not_computable(open_page: Any, model: str) -> None:
-    page = open_page("learn")
+    page = learn(open_page, "bound")
     next(one for one in page.selectbox if one.key == "learn-bound-model").set_value(model).run()
     assert not page.exception
     assert f"Not computable for the model '{model}'" in said(page)
@@ -215,7 +296,9 @@ def test_the_address_sets_the_page_up(open_page: Any) -> None:
     }  # fmt: skip
     page = open_page("learn", **asked)
     assert not page.exception
-    assert [slider(page, f"learn-{name}").value for name in ("partial-q", "weights-start", "toy-q")] == [0.9, -50, 0.8]
+    values = {"partial": ("partial-q", 0.9), "weights": ("weights-start", -50), "algorithm": ("toy-q", 0.8)}
+    for idea, (name, value) in values.items():
+        assert slider(turned_to(page, idea), f"learn-{name}").value == value
     ground = page.session_state["learn-playground"]
     assert (ground.q, ground.draw, ground.start, ground.lr) == (0.8, 2, 3, 0.2)
     again = Playground()
@@ -228,14 +311,14 @@ def test_the_address_sets_the_page_up(open_page: Any) -> None:
 
 @pytest.mark.parametrize("wrong", ["-1", "x", "9" * 30, "²", ""])
 def test_an_address_that_cannot_be_meant_is_passed_over(open_page: Any, wrong: str) -> None:
-    page = open_page("learn", **{f"learn-toy-{name}": wrong for name in ("q", "draw", "start", "lr")})
+    page = learn(open_page, "algorithm", **{f"learn-toy-{name}": wrong for name in ("q", "draw", "start", "lr")})
     assert not page.exception
     ground = page.session_state["learn-playground"]
     assert (ground.q, ground.draw, ground.start, ground.lr) == (0.5, 0, 0, 0.5)
 
 
 def test_points_as_they_were_are_so_in_the_address_too(open_page: Any) -> None:
-    page = open_page("learn", **{"learn-toy-q": "0.8", "learn-toy-draw": "2"})
+    page = learn(open_page, "algorithm", **{"learn-toy-q": "0.8", "learn-toy-draw": "2"})
     press(page, "learn-toy-reset").run()
     assert not page.exception
     assert slider(page, "learn-toy-q").value == page.session_state["learn-playground"].q == 0.5

@@ -19,8 +19,8 @@ METHOD = "proden"
 KEY = "learn-toy"
 
 
+@st.fragment
 def draw() -> None:
-    """Within the fragment of the toy (`pages/learn.py` calls `toy_ideas`)."""
     heading("algorithm")
     ground = playground()
     st.markdown(

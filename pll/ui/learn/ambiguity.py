@@ -72,8 +72,9 @@ def choose() -> LessonData:
             format_func=HOWS.__getitem__,
             key="learn-gamma-how",
             bind="query-params",
+            persist_state="session",
         )
-        st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q", bind="query-params")
+        st.slider("q", 0.1, 1.0, 0.7, 0.1, key="learn-gamma-q", bind="query-params", persist_state="session")
         q, how = st.session_state["learn-gamma-q"], st.session_state["learn-gamma-how"]
         return next(source for source in lesson_sources(q, how) if source.kind == DIGITS)
     return found[str(kind)]
@@ -154,7 +155,15 @@ def show(found: Degree, data: PartialLabelDataset, answered: bool) -> None:
     truth, company = (data.class_names[label] for label in found.pair)
     rows = "Identified label" if found.is_estimated else "True label"
     if answered:
-        m = st.slider(f"Examples of {truth} that you have seen", 1, 60, 10, key="learn-gamma-m", bind="query-params")
+        m = st.slider(
+            f"Examples of {truth} that you have seen",
+            1,
+            60,
+            10,
+            key="learn-gamma-m",
+            bind="query-params",
+            persist_state="session",
+        )
         left = still_together(found.gamma, m)
         st.latex(rf"\gamma^{{m}} = {found.gamma:.3f}^{{{m}}} = {left:.3g}")
         chart, table = survival(found.gamma, m, company)

@@ -94,9 +94,12 @@ def chosen_bound() -> Bound:
             format_func=lambda name: MODEL_INFO[name].title,
             key="learn-bound-model",
             bind="query-params",
+            persist_state="session",
             width=170,
         )
-        loss = st.selectbox("Loss", list(LOSSES), key="learn-bound-loss", bind="query-params", width=170)
+        loss = st.selectbox(
+            "Loss", list(LOSSES), key="learn-bound-loss", bind="query-params", persist_state="session", width=170
+        )
     with st.container(horizontal=True, gap="medium"):
         norm = st.select_slider(
             "Norm bound Λ",
@@ -104,11 +107,19 @@ def chosen_bound() -> Bound:
             1.0,
             key="learn-bound-norm",
             bind="query-params",
+            persist_state="session",
             format_func="{:g}".format,
             width=200,
         )
         delta = st.select_slider(
-            "δ", DELTAS, 0.05, key="learn-bound-delta", bind="query-params", format_func="{:g}".format, width=160
+            "δ",
+            DELTAS,
+            0.05,
+            key="learn-bound-delta",
+            bind="query-params",
+            persist_state="session",
+            format_func="{:g}".format,
+            width=160,
         )
         times = st.select_slider(
             "Examples, times",
@@ -116,6 +127,7 @@ def chosen_bound() -> Bound:
             1,
             key="learn-bound-times",
             bind="query-params",
+            persist_state="session",
             format_func="{:,}".format,
             width=200,
         )

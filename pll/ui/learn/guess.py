@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 
 import streamlit as st
 
+from pll.ui.learn import sharing
+
 SHOWN, RIGHT = "shown", "Right."
 
 
@@ -13,7 +15,7 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
     """Asks; returns whether the figure may show the outcome: somebody has guessed, or asked to be shown.
 
     Args:
-        name: of the question on the page.
+        name: of the idea that asks.
         question: what is asked.
         options: what can be answered, two or more.
         answer: computes which of the options is right for the settings as they are. It is called at the moment of the
@@ -25,6 +27,7 @@ def guess(name: str, question: str, options: Sequence[str], answer: Callable[[],
     def judge() -> None:
         choice = st.session_state[f"{key}-choice"]
         right = answer()
+        sharing.record(name, question, choice, options[right])
         st.session_state[key] = (
             RIGHT if choice == options[right] else f"You guessed “{choice}”. It is: {options[right]}."
         )

@@ -31,7 +31,14 @@ def draw() -> None:
             r"\text{here:} \quad & \tfrac1n \textstyle\sum_i \sum_j w_{ij}\, \ell(g(x_i), e^j) \end{aligned}"
         )
         z = st.slider(
-            "Weight of the first of two candidates, z = w", 0.0, 1.0, 0.7, 0.05, key="learn-jin-z", bind="query-params"
+            "Weight of the first of two candidates, z = w",
+            0.0,
+            1.0,
+            0.7,
+            0.05,
+            key="learn-jin-z",
+            bind="query-params",
+            persist_state="session",
         )
         found = two_objectives(z)
         shown = guess("jin", "Where is each of the two curves at its least?", ANSWERS, lambda: int(apart(found) > 0))

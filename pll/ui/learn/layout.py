@@ -21,26 +21,15 @@ CHAPTERS = {
     "bound": "How many examples does the theory ask for?",
     "jin": "An older method inside this one",
 }
-"""The ideas, in order: the name of each in the page's address, and its title."""
+"""The ideas, in order: the name of each in the page's address, and its title; a screen each."""
 
 INK = {"min": WRONG, "weights": ACCENT, "mean": QUIET}
 """One colour a reading of the candidate set, on the whole page: the palette's orange and blue, and grey."""
 
 
-def contents() -> None:
-    """Links to all ideas; none of them breaks in the middle."""
-    hard = "\N{NO-BREAK SPACE}"
-    links = [
-        f"[{f'{k} · {title}'.replace(' ', hard)}](#{name})" for k, (name, title) in enumerate(CHAPTERS.items(), start=1)
-    ]
-    st.markdown("&emsp; ".join(links))
-
-
 def heading(name: str) -> None:
-    """The title of an idea, which a link can lead to."""
-    number = list(CHAPTERS).index(name) + 1
-    st.space("medium")
-    st.header(f"{number} · {CHAPTERS[name]}", anchor=name)
+    """The title of an idea."""
+    st.header(CHAPTERS[name], anchor=False)
 
 
 def beside() -> tuple[Any, Any]:

@@ -42,18 +42,19 @@ class LessonData:
     run: Run | None = None
 
 
-def lesson_sources(q: float, how: str) -> list[LessonData]:
-    """What there is to ask about, the reader's own first.
+def lesson_sources(q: float, how: str, *, own: bool = True) -> list[LessonData]:
+    """What there is to ask about, the reader's own first, the digits last.
 
     Args:
         q, how: of the digits' candidate sets.
+        own: look for the reader's own.
     """
     found = []
-    run = _run()
+    run = _run() if own else None
     if run is not None:
         name = run.config.name or run.config.source.name
         found.append(LessonData(RUN, f"{name}, the run in view", f"run-{run.id}", lambda: run.parts().train, run))
-    choice = session.chosen()
+    choice = session.chosen() if own else None
     if choice is not None:
         key = f"choice-{choice}"
         found.append(

@@ -24,7 +24,16 @@ def draw() -> None:
             "candidates. But only one of them is true, and a model that found it should not pay for the other. So "
             "the paper lets only **the best candidate** count:"
         )
-        p = st.slider("What the model gives to “3”", 0.01, 0.89, 0.6, 0.01, key="learn-minimum-p", bind="query-params")
+        p = st.slider(
+            "What the model gives to “3”",
+            0.01,
+            0.89,
+            0.6,
+            0.01,
+            key="learn-minimum-p",
+            bind="query-params",
+            persist_state="session",
+        )
         found = one_example(p, OUTSIDE)
         st.latex(formula(found))
         st.markdown(explanation(found))

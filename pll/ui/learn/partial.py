@@ -32,7 +32,14 @@ def draw() -> None:
             "candidates of which exactly one is true, and nobody says which."
         )
         q = st.slider(
-            "A wrong label joins with probability q", 0.1, 0.9, 0.7, 0.1, key="learn-partial-q", bind="query-params"
+            "A wrong label joins with probability q",
+            0.1,
+            0.9,
+            0.7,
+            0.1,
+            key="learn-partial-q",
+            bind="query-params",
+            persist_state="session",
         )
         data = digits(q)
         first = int(st.session_state.get("learn-partial-first", 0))

@@ -100,8 +100,9 @@ def playground() -> Playground:
         rates = {f"{rate:g}": rate for rate in LEARNING_RATES}
         lr = rates.get(st.query_params.get("learn-toy-lr", ""), LR)
         new = Playground(draw=_seed("draw"), start=_seed("start"), lr=lr)
-        if new.draw:
-            new.redraw(new.q)
+        q = _asked_q()
+        if new.draw or q != new.q:
+            new.redraw(q)
         st.session_state["learn-playground"] = new
     ground: Playground = st.session_state["learn-playground"]
     return ground
@@ -116,6 +117,12 @@ def remember_seeds(ground: Playground) -> None:
             st.query_params[f"learn-toy-{name}"] = str(seed)
         else:
             st.query_params.pop(f"learn-toy-{name}", None)
+
+
+def _asked_q() -> float:
+    """The q in the address; the usual one where there is none, or none that the slider has."""
+    said = st.query_params.get("learn-toy-q", "")
+    return next((k / 10 for k in range(10) if said in (f"{k / 10:g}", f"{k / 10:.1f}")), Q)
 
 
 def _seed(name: str) -> int:

@@ -11,6 +11,8 @@ from pll.ui.learn import landscape
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import beside, heading
 
+Q, START = 0.9, 110.0
+"""What the sliders say at first."""
 SHARPNESS = 1.0
 """As unsure as a model is before it has learnt much."""
 ENDS = ("In the valley of the true labels", "In another valley")
@@ -28,11 +30,26 @@ def draw() -> None:
             "rolls down on it."
         )
         q = st.slider(
-            "A wrong label joins with probability q", 0.1, 1.0, 0.9, 0.1, key="learn-stuck-q", bind="query-params"
+            "A wrong label joins with probability q",
+            0.1,
+            1.0,
+            Q,
+            0.1,
+            key="learn-stuck-q",
+            bind="query-params",
+            persist_state="session",
         )
         start = float(
             st.slider(
-                "Start the ball at", -175, 175, 110, 5, format="%d°", key="learn-stuck-start", bind="query-params"
+                "Start the ball at",
+                -175,
+                175,
+                round(START),
+                5,
+                format="%d°",
+                key="learn-stuck-start",
+                bind="query-params",
+                persist_state="session",
             )
         )
         drawn = landscape.scene(q)

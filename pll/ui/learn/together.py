@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.theory.toy import EPOCHS, LEARNING_RATES, LR, Toy, from_many_starts
+from pll.runs.process import PerProcess
 from pll.ui import charts
 from pll.ui.format import percent
 from pll.ui.learn.algorithm import show_toy
@@ -23,8 +26,8 @@ STARTS = 10
 ANSWERS = ("As many as PRODEN, or at most five fewer", "Fewer, but more than two thirds", "Two thirds or fewer")
 
 
+@st.fragment
 def draw() -> None:
-    """Within the fragment of the toy."""
     heading("together")
     ground = playground()
     n = len(ground.toy)
@@ -37,6 +40,7 @@ def draw() -> None:
     shown = guess("together", "How many will the minimum alone identify?", ANSWERS, lambda: answer(ours, bare, n))
     if not shown:
         return
+    prefetch()
     other = st.segmented_control(
         "Beside PRODEN",
         METHODS[1:],
@@ -45,6 +49,7 @@ def draw() -> None:
         required=True,
         key="learn-together-other",
         bind="query-params",
+        persist_state="session",
         label_visibility="collapsed",
     )
     show_toy(ground, ["proden", str(other)], "learn-toys")
@@ -104,7 +109,8 @@ def many_starts(ground: Playground) -> None:
         )
     if st.session_state.get("learn-many") != now:
         return
-    found = _many(ground.toy.key, ground.lr, ground.toy)
+    with st.spinner("Training from other starts…"):
+        found = _many(ground.toy.key, ground.lr, ground.toy)
     chart, table = starts_chart(found)
     charts.show(chart, table, "learn-starts", f"Share identified right from {STARTS} starts. {format_means(found)}")
     st.markdown(format_means(found))
@@ -144,6 +150,17 @@ def starts_chart(found: dict[str, np.ndarray]) -> tuple[go.Figure, pd.DataFrame]
     return figure, table
 
 
-@st.cache_resource(max_entries=8, show_spinner="Training from other starts…")
+_prefetching = PerProcess(list[threading.Thread])
+
+
+def prefetch() -> None:
+    """Train the points of the beginning from other starts, in the background and once: it takes seconds."""
+    if not _prefetching():
+        toy = Playground().toy
+        _prefetching().append(threading.Thread(target=_many, args=(toy.key, LR, toy), daemon=True))
+        _prefetching()[0].start()
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
 def _many(key: tuple[bytes, ...], lr: float, _toy: Toy) -> dict[str, np.ndarray]:
     return from_many_starts(_toy, METHODS, STARTS, lr=lr)

@@ -23,15 +23,31 @@ def draw() -> None:
             "weights follow what the model says of the candidates:"
         )
         q = st.slider(
-            "A wrong label joins with probability q", 0.1, 1.0, 0.9, 0.1, key="learn-weights-q", bind="query-params"
+            "A wrong label joins with probability q",
+            0.1,
+            1.0,
+            0.9,
+            0.1,
+            key="learn-weights-q",
+            bind="query-params",
+            persist_state="session",
         )
         start = float(
             st.slider(
-                "Start the ball at", -175, 175, 110, 5, format="%d°", key="learn-weights-start", bind="query-params"
+                "Start the ball at",
+                -175,
+                175,
+                110,
+                5,
+                format="%d°",
+                key="learn-weights-start",
+                bind="query-params",
+                persist_state="session",
             )
         )
         sure = st.slider(
-            "How sure the model is of itself", 0.5, 8.0, 1.0, 0.5, key="learn-weights-sure", bind="query-params",
+            "How sure the model is of itself", 0.5, 8.0, 1.0, 0.5, key="learn-weights-sure",
+            bind="query-params", persist_state="session",
             help="The length of its three directions. Training makes it grow.",
         )  # fmt: skip
         drawn = landscape.scene(q)

@@ -1,0 +1,28 @@
+// Keys of the Learn page: left and right arrow go to the idea before and after. And the idea in the part of an old
+// link behind its #, which the server never sees.
+
+const OWN_ARROWS = "input, textarea, select, canvas, [contenteditable], [role=slider], [role=application], [role=listbox], [role=menu], [role=dialog]";
+const listening = new WeakMap();
+
+export default function ({ parentElement, data, setTriggerValue }) {
+  const state = listening.get(parentElement) ?? {};
+  state.data = data;
+  state.go = (name) => name && setTriggerValue("go", name);
+  if (!state.onKey) {
+    state.onKey = (event) => {
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      if (event.composedPath().some((part) => part.matches?.(OWN_ARROWS))) return;
+      event.preventDefault();
+      state.go(state.data.names[state.data.names.indexOf(state.data.at) + step]);
+    };
+    document.addEventListener("keydown", state.onKey);
+    listening.set(parentElement, state);
+    const asked = decodeURIComponent(location.hash.slice(1));
+    if (!data.told && asked !== data.at && data.names.includes(asked)) state.go(asked);
+  }
+  return () => {
+    document.removeEventListener("keydown", state.onKey);
+    listening.delete(parentElement);
+  };
+}

@@ -1,0 +1,89 @@
+"""Screens of the Learn page: one idea at a time, by keys, buttons and links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from pll.ui.components.component import register
+from pll.ui.learn import sharing
+from pll.ui.learn.layout import CHAPTERS
+
+IDEA = "idea"
+"""The part of the address that holds the idea in view."""
+SETTINGS = {"toy": "algorithm", "gamma": "ambiguity"}
+"""Settings in the address, `learn-<name>-…`, whose name is not that of their idea."""
+_KEY = "learn-screens"
+_keys = register("screens", "", scripts=[Path(__file__).with_name("screens.js")], styles=[])
+
+
+def current() -> str:
+    """The idea in view: of the address, else the one this tab showed last, else the first."""
+    asked, before = st.query_params.get(IDEA, ""), st.session_state.get(_KEY + "-last")
+    if asked in CHAPTERS:
+        name = asked
+    elif before is not None:
+        name = before
+        st.query_params[IDEA] = name
+    else:
+        name = of_settings(st.query_params)
+    st.session_state[_KEY + "-last"] = name
+    return name
+
+
+def of_settings(parts: object) -> str:
+    """The idea that the settings of an address belong to; the first where there are none.
+
+    Links of before there were screens hold settings, and the idea behind their #.
+
+    >>> of_settings(["learn-gamma-q"]), of_settings([])
+    ('ambiguity', 'partial')
+    """
+    names = [str(part).split("-")[1] for part in parts if str(part).startswith("learn-")]  # type: ignore[attr-defined]
+    ideas = (SETTINGS.get(name, name) for name in names)
+    return next((idea for idea in ideas if idea in CHAPTERS), next(iter(CHAPTERS)))
+
+
+def go_to(name: str) -> None:
+    """Show another idea."""
+    st.session_state[_KEY + "-last"] = name
+    st.query_params[IDEA] = name
+
+
+def bar(name: str) -> None:
+    """Where one is, and the ways to other ideas; the arrow keys are two of them."""
+    names = list(CHAPTERS)
+    at = names.index(name)
+
+    def chosen() -> None:
+        go_to(st.session_state["learn-idea"])
+
+    def pressed() -> None:
+        asked = st.session_state[_KEY].get("go")
+        if asked in CHAPTERS:
+            go_to(asked)
+
+    st.session_state["learn-idea"] = name
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        before, after = names[max(at - 1, 0)], names[min(at + 1, len(names) - 1)]
+        st.button(
+            "Back", icon=":material/arrow_back:", key="learn-back", disabled=at == 0, on_click=go_to, args=(before,),
+            help="Key: ←",
+        )  # fmt: skip
+        st.button(
+            "Next", icon=":material/arrow_forward:", key="learn-next", disabled=after == name, on_click=go_to,
+            args=(after,), type="primary", help="Key: →",
+        )  # fmt: skip
+        st.selectbox(
+            "Idea",
+            names,
+            key="learn-idea",
+            format_func=lambda one: f"{names.index(one) + 1} of {len(names)} · {CHAPTERS[one]}",
+            on_change=chosen,
+            label_visibility="collapsed",
+            width=420,
+        )
+        sharing.popover()
+    st.progress((at + 1) / len(names))
+    _keys(key=_KEY, data={"names": names, "at": name, "told": IDEA in st.query_params}, on_go_change=pressed)

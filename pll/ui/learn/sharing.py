@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
@@ -138,15 +139,11 @@ def summary(guesses: Sequence[Guess]) -> pd.DataFrame:
 
 def answers(guesses: Sequence[Guess]) -> pd.DataFrame:
     """How often each answer was given at first."""
-    first = first_guesses(guesses)
-    rows = [{"idea": one.idea, "guess": one.choice, "students": 1} for one in first]
-    counted = pd.DataFrame(rows).groupby(["idea", "guess"], sort=False, as_index=False)["students"].sum()
+    counted = Counter((one.idea, one.choice) for one in first_guesses(guesses))
     place = {idea: number for number, idea in enumerate(CHAPTERS)}
-    counted = counted.sort_values(
-        "idea", key=lambda column: column.map(lambda idea: place.get(idea, 99)), kind="stable"
-    )
-    counted["idea"] = [CHAPTERS.get(idea, idea) for idea in counted["idea"]]
-    return counted.rename(columns={"idea": "Idea", "guess": "Guess", "students": "Students"})
+    ordered = sorted(counted.items(), key=lambda pair: place.get(pair[0][0], len(place)))
+    rows = [(CHAPTERS.get(idea, idea), choice, students) for (idea, choice), students in ordered]
+    return pd.DataFrame(rows, columns=["Idea", "Guess", "Students"])
 
 
 def table(guesses: Sequence[Guess]) -> pd.DataFrame:

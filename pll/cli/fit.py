@@ -37,16 +37,19 @@ from pll.cli.options import (
 )
 from pll.cli.progress import bar, load
 from pll.errors import UserError
-from pll.methods import PartialLabelEstimator, get_method
+from pll.methods import METHODS, PartialLabelEstimator, get_method
 from pll.methods.deep import DeepEstimator
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
 from pll.training.devices import default_threads
+from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, StopTraining
 
 JOINED = "votes.npz"
 """Earlier versions joined data and votes into a file of this name."""
+SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+"""The signals that end a training before its last epoch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +68,40 @@ def fit(options: FitOptions) -> int:
     Returns:
         0, or 128 + the number of the signal that stopped it before its end: 130 after Ctrl-C, 143 after SIGTERM.
     """
+    ranks = Ranks.from_environment()
+    if ranks is None:
+        return _fit(options, None)
+    if not ranks.leads:
+        return _follow(ranks)
+    with _leading(ranks):
+        return _fit(options, ranks)
+
+
+def _follow(ranks: Ranks) -> int:
+    """Take part in the training of rank 0, which shows its progress and decides when it ends; return the exit code."""
+    for name in SIGNALS:  # they are meant for rank 0, which then ends the others
+        signal.signal(name, signal.SIG_IGN)
+    runner.follow(ranks)
+    return 0
+
+
+@contextmanager
+def _leading(ranks: Ranks) -> Iterator[None]:
+    """Let the other ranks go where nothing was trained, or it was refused before."""
+    try:
+        yield
+    finally:
+        if not ranks.told:
+            ranks.tell(None)
+
+
+def _fit(options: FitOptions, ranks: Ranks | None) -> int:
     folder = RunFolder(Path(options.out))
     options = _without_features(options)
+    method = get_method(options.method)
+    if ranks is not None and not method.in_ranks:
+        able = ", ".join(name for name in METHODS if METHODS[name].in_ranks)
+        raise UserError(f"{method.title} trains in one process; start it without torchrun. In several train: {able}.")
     config = _run_config(options)
     if options.resume and folder.exists() and not options.rule and not folder.config().source.rule:
         config = replace(config, source=replace(config.source, rule=""))  # begun before votes were settled by default
@@ -95,6 +130,7 @@ def fit(options: FitOptions) -> int:
                 on_ready=on_ready,
                 on_record=on_record,
                 on_search=on_search,
+                ranks=ranks,
             )
     finally:
         folder.unlock()
@@ -278,9 +314,8 @@ def _stop_on_signal() -> Iterator[_Stop]:
         for name, earlier in before.items():
             signal.signal(name, earlier)
 
-    names = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     if threading.current_thread() is threading.main_thread():
-        for name in names:
+        for name in SIGNALS:
             if signal.getsignal(name) is not signal.SIG_IGN or name == signal.SIGINT:  # `nohup` ignores SIGHUP
                 before[name] = signal.signal(name, on_signal)
     try:

@@ -89,6 +89,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Whether the method takes votes themselves; with `takes_prior` a method learns from them through a prior."""
     needs_features: ClassVar[bool] = True
     """Whether the method learns from features."""
+    in_ranks: ClassVar[bool] = False
+    """Whether several processes can train it together, each with a part of the examples and their weights."""
 
     feature_names_in_: npt.NDArray[np.object_]
     label_weights_: Weights

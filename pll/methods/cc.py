@@ -34,6 +34,7 @@ class CC(DeepEstimator):
     """
 
     takes_prior: ClassVar[bool] = False
+    in_ranks: ClassVar[bool] = True
     title: ClassVar[str] = "CC"
     summary: ClassVar[str] = (
         "Maximises the probability of the whole candidate set. Close to PRODEN, without weights of its own; "

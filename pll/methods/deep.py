@@ -5,6 +5,9 @@ from __future__ import annotations
 import time
 from abc import abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -20,6 +23,7 @@ from pll.methods.published import published
 from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search
 from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
+from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress, no_hook
 from pll.training.models import ModelSpec, build_model, has_batch_norm
@@ -127,7 +131,7 @@ class DeepEstimator(PartialLabelEstimator):
         self._settle_recipe(task, hook)
         epochs = self.total_epochs()
         with computing_threads(self.threads):
-            trainer = self._trainer = self._new_trainer(task, device)
+            trainer = self._trainer = self._new_trainer(task, device, self.__dict__.pop("_next_ranks", None))
             monitor = self._monitor = Monitor(task.candidates, task.y, task.y_test)
             if checkpoint is not None:
                 trainer.load_state(checkpoint["trainer"])
@@ -159,6 +163,24 @@ class DeepEstimator(PartialLabelEstimator):
     def use_recipe(self, recipe: Recipe) -> None:
         """Let the next `iter_fit` take these settings instead of searching."""
         self.recipe_ = self._next_recipe = recipe
+
+    def use_ranks(self, ranks: Ranks) -> None:
+        """Let the next `iter_fit`, of rank 0, train together with other processes, which `follow`."""
+        self._next_ranks = ranks
+
+    def follow(self, task: Task, ranks: Ranks) -> None:
+        """On a rank other than 0: train together with the `iter_fit` of rank 0, on the same task, until it ends.
+
+        Raises:
+            UserError: another rank has ended.
+        """
+        with computing_threads(self.threads):
+            trainer = self._new_trainer(
+                validated(task, allow_missing=self.missing == "mean"), choose_device(self.device), ranks
+            )
+            del task  # of which this rank has its part
+            assert isinstance(trainer, SharedTrainer)
+            trainer.follow()
 
     def choose_settings(
         self, task: Task, *, dataset: str = "", hook: Hook | None = None, progress: Progress | None = None
@@ -243,6 +265,9 @@ class DeepEstimator(PartialLabelEstimator):
 
     def release(self) -> None:
         """Let go of the training state (optimiser, features on the device); the fitted model stays, on the CPU."""
+        if isinstance(self.trainer, SharedTrainer):
+            with suppress(UserError):  # they may have ended by themselves
+                self.trainer.end()
         super().release()
         if hasattr(self, "model_"):
             self.model_.to("cpu")
@@ -286,7 +311,7 @@ class DeepEstimator(PartialLabelEstimator):
         self.input_shape_ = self._raw_shape
         self.model_.eval()
 
-    def _new_trainer(self, task: Task, device: torch.device) -> Trainer:
+    def _new_trainer(self, task: Task, device: torch.device, ranks: Ranks | None = None) -> Trainer:
         augment = get_augmentation(self.augment, task.X.shape[1:])
         scaling = self._scaling = fit_scaling(task.X, self.setting("scale"))
         self._raw_shape = task.X.shape[1:]
@@ -300,11 +325,13 @@ class DeepEstimator(PartialLabelEstimator):
             raise UserError("This model normalises over the batch; use a batch size of at least 2.")
         self.model_ = nn.Sequential(scaling, network).to(device)
         self.candidates_ = task.candidates
-        trainer = Trainer(
+        own = slice(0, len(task.X)) if ranks is None else slice(*ranks.bounds(len(task.X)))
+        truth = None if task.y is None else task.y[own]
+        trainer = (Trainer if ranks is None else partial(SharedTrainer, ranks))(
             network,
-            scaled(scaling, task.X, device),
+            scaled(scaling, task.X[own], device),
             task.candidates,
-            self._objective(task),
+            self._objective(replace(task, y=truth)),
             self._optimisation(),
             self.seed,
             augment,

@@ -34,6 +34,7 @@ from pll.training.trainer import Objective, Trainer, WeightedLoss
 class PRODEN(DeepEstimator):
     """Progressive identification (Lv et al. 2020, Algorithm 1). Settings as for every deep method."""
 
+    in_ranks: ClassVar[bool] = True
     title: ClassVar[str] = "PRODEN"
     summary: ClassVar[str] = (
         "Learns from all candidates at once and lets each pass shift weight towards the likelier ones. "
@@ -47,6 +48,7 @@ class PRODEN(DeepEstimator):
 class PRODENNaive(DeepEstimator):
     """Uniform training weights that never change (PRODEN-naive, paper §4)."""
 
+    in_ranks: ClassVar[bool] = True
     title: ClassVar[str] = "PRODEN-naive"
     summary: ClassVar[str] = (
         "Treats every candidate as equally right and never changes its mind. Shows what updating the weights is worth."
@@ -59,6 +61,7 @@ class PRODENNaive(DeepEstimator):
 class PRODENSudden(DeepEstimator):
     """One-hot training weights on the top candidate, updated in every step (PRODEN-sudden, paper §4)."""
 
+    in_ranks: ClassVar[bool] = True
     title: ClassVar[str] = "PRODEN-sudden"
     summary: ClassVar[str] = (
         "Believes its own first guess at once: all weight goes to the top candidate at every step. "
@@ -78,6 +81,7 @@ class PRODENItera(DeepEstimator):
             R-th epoch the training weights become the label weights of the model as it is then (the E-step).
     """
 
+    in_ranks: ClassVar[bool] = True
     title: ClassVar[str] = "PRODEN-itera"
     summary: ClassVar[str] = (
         "Trains for many epochs before it updates the weights, as EM methods do. "
@@ -107,6 +111,7 @@ class PNOracle(DeepEstimator):
     `fit` takes `truth`; the label weights are, as for every method, the model's scores restricted to S_i.
     """
 
+    in_ranks: ClassVar[bool] = True
     title: ClassVar[str] = "PN-oracle"
     summary: ClassVar[str] = (
         "Ordinary supervised learning from the true labels, which it alone is given. The upper limit to compare with."
@@ -154,7 +159,7 @@ class _Iterative(WeightedLoss):
 
     def end_epoch(self, trainer: Trainer) -> None:
         if trainer.epoch % self._every == 0:
-            self.weights = trainer.layout.store(trainer.evaluated_label_weights())
+            self.weights = trainer.evaluated_store()
 
 
 class _Supervised(Objective):

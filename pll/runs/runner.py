@@ -6,6 +6,7 @@ The background thread of pages (`pll.runs.worker`) and the command line both cal
 from __future__ import annotations
 
 import io
+import json
 import math
 import shutil
 import time
@@ -15,6 +16,7 @@ from collections.abc import Callable, Generator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -29,7 +31,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.formats.classes import with_classes
-from pll.io import Progress, check_free_space, remove_parts
+from pll.io import Progress, check_free_space, json_text, remove_parts
 from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.deep import DeepEstimator
 from pll.methods.input_range import RANGE, input_range
@@ -40,6 +42,7 @@ from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
 from pll.runs.labels_table import label_table, labels_frame, predicted_frame, write_labels
 from pll.runs.manifest import THINNED, DamagedError, Manifest, check, damages, matches
+from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
 from pll.weights import Weights, sharpness
 
@@ -194,6 +197,7 @@ def run(
     on_ready: Prepared | None = None,
     on_record: Observer | None = None,
     on_search: Searching | None = None,
+    ranks: Ranks | None = None,
 ) -> Outcome:
     """Train the run of a folder, from its checkpoint where it has one. The caller holds its lock.
 
@@ -204,12 +208,15 @@ def run(
         on_ready: called with the data and the method before training starts.
         on_record: called with every record once it is on disk.
         on_search: called while settings are searched, before `on_ready`.
+        ranks: the processes that train together, of which this one leads; the others `follow`. None for this one alone.
 
     Raises:
         UserError: any error. The folder's state is then `failed` and its log has the traceback.
     """
     return _outcome_of(
-        run_epochs(folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record, on_search=on_search)
+        run_epochs(
+            folder, load=load, hook=hook, on_ready=on_ready, on_record=on_record, on_search=on_search, ranks=ranks
+        )
     )
 
 
@@ -221,6 +228,7 @@ def run_epochs(
     on_ready: Prepared | None = None,
     on_record: Observer | None = None,
     on_search: Searching | None = None,
+    ranks: Ranks | None = None,
 ) -> Generator[EpochRecord, None, Outcome]:
     """Train like `run`, one epoch at a time: yield every record once it is on disk, return the outcome.
 
@@ -228,7 +236,7 @@ def run_epochs(
     ends the run as it does when a hook raises it. Arguments and errors as for `run`.
     """
     try:
-        return (yield from _Fitting(folder, load, hook, on_ready, on_record, on_search).epochs())
+        return (yield from _Fitting(folder, load, hook, on_ready, on_record, on_search, ranks).epochs())
     except Exception as error:  # KeyboardInterrupt leaves an interrupted run
         message = explain(error)
         with suppress(OSError, UserError):  # a full disk, or a damaged manifest, must not hide the first error
@@ -237,6 +245,32 @@ def run_epochs(
         if isinstance(error, UserError):
             raise
         raise UserError(message) from error
+
+
+def follow(ranks: Ranks) -> None:
+    """On a rank other than 0: train what rank 0 trains, until it ends.
+
+    Raises:
+        UserError: this rank does not have the same data, or another rank has ended.
+    """
+    told = ranks.tell(None)
+    if told is None:  # rank 0 has nothing to train
+        return
+    found = json.loads(told)
+    estimator, task, problem = None, None, None
+    try:
+        config = RunConfig.from_json(found["run"])
+        parts = load_parts(config, settled_as=settled_of(RunFolder(Path(found["folder"]))))
+        if parts.train.fingerprint != found["fingerprint"]:
+            raise UserError(f"{parts.train.name} is not the data that rank 0 has read.")
+        estimator = new_estimator(config, is_table=parts.train.kind == "table")
+        task = replace(parts.task(), X_test=None, y_test=None)
+        del parts
+    except Exception as error:  # rank 0 says it
+        problem = explain(error)
+    ranks.agree(problem)
+    assert isinstance(estimator, DeepEstimator) and task is not None
+    estimator.follow(task, ranks)
 
 
 def _outcome_of(going: Generator[EpochRecord, None, Outcome]) -> Outcome:
@@ -256,7 +290,9 @@ class _Fitting:
         on_ready: Prepared | None,
         on_record: Observer | None,
         on_search: Searching | None,
+        ranks: Ranks | None = None,
     ) -> None:
+        self.ranks = ranks
         self.folder = folder
         self.config = folder.config()
         self.load = load or partial(load_parts, self.config, settled_as=settled_of(self.folder))
@@ -280,8 +316,10 @@ class _Fitting:
         checkpoint = self._rewind_to_checkpoint(first)
         if self.on_ready is not None:
             self.on_ready(self.parts, self.estimator)
-        self.folder.log(f"{'resumed' if checkpoint else 'started'}: {self.config.method} on {train.name}")
+        together = "" if self.ranks is None else f", in {self.ranks.size} processes"
+        self.folder.log(f"{'resumed' if checkpoint else 'started'}: {self.config.method} on {train.name}{together}")
         try:
+            self._gather_ranks()
             return (yield from self._learn(checkpoint))
         finally:
             self.estimator.release()
@@ -304,6 +342,25 @@ class _Fitting:
         estimator.use_recipe(recipe)
         for sentence in recipe.told():
             self.folder.log(sentence)
+
+    def _gather_ranks(self) -> None:
+        """Let the other processes read the data and make their trainers, as the method will here.
+
+        Raises:
+            UserError: one of them cannot.
+        """
+        if self.ranks is None:
+            return
+        estimator = self.estimator
+        assert isinstance(estimator, DeepEstimator)
+        recipe = self.folder.recipe()
+        chosen = {} if recipe is None else {**recipe.settings, "recipe": "default"}
+        config = replace(self.config, params=self.config.params | chosen)
+        place = str(self.folder.path.resolve())
+        told = {"folder": place, "run": config.to_json(), "fingerprint": self.parts.train.fingerprint}
+        self.ranks.tell(json_text(told))
+        self.ranks.agree(None)
+        estimator.use_ranks(self.ranks)
 
     def _searching(self, share: float, work: str) -> None:
         if self.on_search is not None:

@@ -66,10 +66,14 @@ def choose_layout(candidates: CandidateSets, device: torch.device, prior: Weight
     Args:
         prior: (nnz,) of `pll.weights.checked_prior`; `Batch.restrict` multiplies the softmax by it.
     """
+    return layout_type(candidates)(candidates, device, log_prior(prior, candidates))
+
+
+def layout_type(candidates: CandidateSets) -> type[DenseLayout] | type[PaddedLayout]:
+    """Return the layout that `choose_layout` takes for these candidate sets."""
     dense_is_small = candidates.n_classes <= DENSE_UP_TO
     nearly_full = candidates.nnz * 2 >= len(candidates) * candidates.n_classes
-    kind = DenseLayout if dense_is_small or nearly_full else PaddedLayout
-    return kind(candidates, device, log_prior(prior, candidates))
+    return DenseLayout if dense_is_small or nearly_full else PaddedLayout
 
 
 class DenseLayout:
@@ -140,7 +144,8 @@ class PaddedLayout:
 
     def batch(self, rows: Tensor) -> Batch:
         sizes = self.sizes[rows][:, None]  # (B, 1)
-        within = torch.arange(int(sizes.max()), device=rows.device)  # (k,)
+        widest = int(sizes.max()) if len(rows) else 1  # a process may own none of a batch
+        within = torch.arange(widest, device=rows.device)  # (k,)
         valid = within < sizes  # (B, k)
         positions = torch.where(valid, self.starts[rows][:, None] + within, self.nnz)  # (B, k)
         offset = None if self.offset is None else self.offset[positions]  # (B, k)

@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.training.augment import Augmentation
-from pll.training.layouts import Batch, choose_layout
+from pll.training.layouts import Batch, Layout, choose_layout
 from pll.training.losses import Loss
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.training.models import draws_globally, has_batch_norm
@@ -176,8 +176,11 @@ class Trainer:
         augment: random changes of the scaled features of a training batch; not applied in evaluation.
         loss_draws: whether the objective's loss may draw from torch's global random stream.
         prior: (nnz,) of `pll.weights.checked_prior`: label weights start from it and are w ∝ prior · softmax on S_i.
+        layout: of the candidates and their weights; None chooses one.
 
     Attributes:
+        forward: the network as it is called in training; another module over the same parameters where several
+            processes train it.
         epoch: epochs completed.
         cursor: training units of the current epoch already used.
         stream: random stream of network and augmentation; the caller of `step` enters `stream.drawing()`.
@@ -196,14 +199,16 @@ class Trainer:
         augment: Augmentation | None = None,
         loss_draws: bool = False,
         prior: Weights | None = None,
+        layout: Layout | None = None,
     ) -> None:
         self.network = network.to(X.device)
+        self.forward: nn.Module = self.network
         self.X = X
         self.optimisation = optimisation
         self.seed = seed
         self.augment = augment
         self.optimiser = optimisation.start(network.parameters())
-        self.layout = choose_layout(candidates, X.device, prior)
+        self.layout = choose_layout(candidates, X.device, prior) if layout is None else layout
         self.label_weights = self.layout.store(candidates.uniform_weights() if prior is None else prior)  # Eq. (init)
         self.epoch = 0
         self.cursor = 0
@@ -214,9 +219,14 @@ class Trainer:
         objective.start(self)
 
     @property
+    def n_examples(self) -> int:
+        """Number of training examples."""
+        return len(self.X)
+
+    @property
     def n_units(self) -> int:
         """Number of training units of an epoch: n, unless the objective has `owners`."""
-        return len(self.X) if self.objective.owners is None else len(self.objective.owners)
+        return self.n_examples if self.objective.owners is None else len(self.objective.owners)
 
     def step(self, units: Tensor) -> Step:
         """Train on one mini-batch (Algorithm 1, lines 6-9).
@@ -231,10 +241,10 @@ class Trainer:
         inputs = self.X.index_select(0, rows)
         if self.augment is not None:
             inputs = self.augment(inputs, self.stream.generator)
-        logits = self._logits(inputs)  # (B, c), the one forward pass
+        logits = self.forward(inputs).float()  # (B, c), the one forward pass; whatever precision it computes in
         loss = self.objective.loss(batch, logits)  # line 6, with the old weights
         self.optimiser.zero_grad(set_to_none=True)
-        torch.autograd.backward(loss)  # line 7
+        torch.autograd.backward(loss, self._loss_share(len(units)))  # line 7
         with torch.no_grad():
             new = batch.restrict(logits.detach())  # line 8, Eq. (norm)
             if owners is not None:
@@ -245,10 +255,9 @@ class Trainer:
         self._loss_sum += loss.detach() * len(units)
         return Step(batch, logits.detach(), new, loss.detach())
 
-    def _logits(self, inputs: Tensor) -> Tensor:
-        """Return (B, c) float32, whatever precision the network computes in."""
-        logits: Tensor = self.network(inputs)
-        return logits.float()
+    def _loss_share(self, count: int) -> Tensor | None:
+        """Return the factor, (), of the loss of so many training units; None for 1."""
+        return None
 
     def batches_left(self) -> Iterator[Tensor]:
         """Yield the remaining mini-batches of this epoch; their order depends on seed and epoch alone.
@@ -256,14 +265,17 @@ class Trainer:
         The last batch may be smaller; a last batch of one example, which batch normalisation cannot take, joins the
         one before it.
         """
-        n, size = self.n_units, self.optimisation.batch_size
+        n = self.n_units
         order = epoch_order(n, self.seed, self.epoch).to(self.X.device)
         while self.cursor < n:
-            end = min(self.cursor + size, n)
-            if self._merge_last and n - end == 1:
-                end = n
+            end = self._batch_end()
             yield order[self.cursor : end]
             self.cursor = end
+
+    def _batch_end(self) -> int:
+        """Return where the mini-batch that begins at the cursor ends."""
+        end = min(self.cursor + self.optimisation.batch_size, self.n_units)
+        return self.n_units if self._merge_last and self.n_units - end == 1 else end
 
     def end_epoch(self) -> float:
         """End the epoch and return its mean loss."""
@@ -291,11 +303,15 @@ class Trainer:
 
     def evaluated_label_weights(self) -> Weights:
         """Return the (nnz,) label weights of the current model, from one evaluation pass."""
+        return self.layout.flat(self.evaluated_store())
+
+    def evaluated_store(self) -> Tensor:
+        """Return the label weights of the current model, from one evaluation pass, as a store of the layout."""
         weights = torch.zeros_like(self.label_weights)
         with evaluating(self.network):
             for batch in self.all_batches():
-                batch.write(weights, batch.restrict(self._logits(self.X.index_select(0, batch.rows))))
-        return self.layout.flat(weights)
+                batch.write(weights, batch.restrict(self.network(self.X.index_select(0, batch.rows)).float()))
+        return weights
 
     def all_batches(self) -> Iterator[Batch]:
         """Yield all examples in order, in batches of an evaluation pass."""
@@ -304,7 +320,7 @@ class Trainer:
 
     def warm_up(self) -> None:
         """Start from the label weights of the network, which has the parameters of an earlier model."""
-        self.label_weights.copy_(self.layout.store(self.evaluated_label_weights()))
+        self.label_weights.copy_(self.evaluated_store())
         self.objective.warm_up(self)
 
     def predict(self, X: Tensor) -> npt.NDArray[np.int64]:
@@ -381,7 +397,7 @@ def train(
             weights,
             predicted_test=predicted,
             loss=loss,
-            examples_per_second=share * len(trainer.X) / max(training_seconds, 1e-9),
+            examples_per_second=share * trainer.n_examples / max(training_seconds, 1e-9),
             seconds=clock.seconds(),
         )
         clock = _Clock()  # what the caller does with the record counts towards the next epoch

@@ -1,0 +1,444 @@
+"""Training in several processes (ranks): each owns a fixed part of the examples and their label weights.
+
+Rank 0 leads: it has the run, and sees an ordinary trainer. The others follow: each waits for the next command and does
+its part of it. The mini-batches are those of a single process; of each one a rank computes the examples that it owns,
+and `torch.nn.parallel.DistributedDataParallel` adds the gradients up. Between processes go, in each step, a command of
+16 bytes and the gradients (and the sums of batch normalisation, where the network has it); after an epoch its mean loss
+and the label weights, which rank 0 keeps in the history; and at a checkpoint what a single process would save, so that
+training continues with any number of processes.
+
+The results are those of a single process but for rounding: sums are taken in another order. Dropout and random changes
+of images differ, since each rank draws its own.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from enum import IntEnum
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.distributed.nn.functional import all_reduce
+from torch.nn.modules.batchnorm import _BatchNorm
+from torch.nn.parallel import DistributedDataParallel
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.training.augment import Augmentation
+from pll.training.layouts import layout_type
+from pll.training.models import has_batch_norm
+from pll.training.rng import Stream
+from pll.training.trainer import Objective, Optimisation, Step, Trainer, epoch_order
+from pll.weights import Weights, log_prior
+
+PATIENCE = timedelta(days=365)
+"""How long a rank waits for another: a paused run keeps the others waiting. One that has ended is noticed at once."""
+
+
+class _Command(IntEnum):
+    """What rank 0 asks the others to do with their trainers."""
+
+    STEP = 1
+    END_EPOCH = 2
+    CURRENT_WEIGHTS = 3
+    EVALUATED_WEIGHTS = 4
+    WARM_UP = 5
+    SAVE = 6
+    LOAD = 7
+    END = 8
+
+
+class Ranks:
+    """The processes that train one model together.
+
+    Args:
+        rank: of this process, from 0; rank 0 leads.
+        size: how many there are, at least 2.
+
+    Attributes:
+        told: whether there was a message of rank 0.
+    """
+
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank = rank
+        self.size = size
+        self.told = False
+
+    @classmethod
+    def from_environment(cls) -> Ranks | None:
+        """Return the ranks that torchrun has started this process among; None where it was started alone.
+
+        Raises:
+            UserError: the processes do not find each other.
+        """
+        size = int(os.environ.get("WORLD_SIZE", "1"))
+        if size < 2 or not {"RANK", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys():
+            return None
+        backend = "gloo"
+        if torch.cuda.is_available():
+            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
+            backend = "cpu:gloo,cuda:nccl"
+        if not dist.is_initialized():
+            try:
+                dist.init_process_group(backend, timeout=PATIENCE)
+            except RuntimeError as error:
+                raise UserError(f"The {size} processes do not find each other: {error}") from error
+        return cls(int(os.environ["RANK"]), size)
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is rank 0."""
+        return self.rank == 0
+
+    def bounds(self, n: int, rank: int | None = None) -> tuple[int, int]:
+        """Return the first of the n examples that a rank owns (by default this one), and the one after its last.
+
+        >>> [Ranks(0, 3).bounds(10, rank) for rank in range(3)]
+        [(0, 3), (3, 6), (6, 10)]
+        """
+        own = self.rank if rank is None else rank
+        return n * own // self.size, n * (own + 1) // self.size
+
+    def tell(self, message: str | None) -> str | None:
+        """Return the message of rank 0, on every rank; the others give None."""
+        box = [message]
+        self.told = True
+        with self.connected():
+            dist.broadcast_object_list(box, src=0)
+        return box[0]
+
+    def agree(self, problem: str | None) -> None:
+        """Wait for the others; each says what keeps it from going on.
+
+        Raises:
+            UserError: a rank has a problem.
+        """
+        problems: list[str | None] = [None] * self.size
+        with self.connected():
+            dist.all_gather_object(problems, problem)
+        for rank, found in enumerate(problems):
+            if found is not None:
+                raise UserError(f"Rank {rank} of {self.size}: {found}")
+
+    def command(self, number: int = 0) -> int:
+        """Return the number that rank 0 gives, on every rank."""
+        box = torch.tensor([number])
+        with self.connected():
+            dist.broadcast(box, src=0)
+        return int(box)
+
+    def sum(self, value: Tensor) -> Tensor:
+        """Return the sum over the ranks, on the device of `value`."""
+        total = value.detach().clone()
+        with self.connected():
+            dist.all_reduce(total)
+        return total
+
+    def gather(self, own: Tensor) -> list[Tensor]:
+        """Return the tensors of all ranks in order, on rank 0, in CPU memory; elsewhere none. Sizes may differ.
+
+        They go one after the other, so that rank 0 never holds more than what it returns.
+        """
+        own = own.detach().cpu().contiguous()
+        with self.connected():
+            if not self.leads:
+                dist.send(torch.tensor(own.shape), dst=0)
+                dist.send(own, dst=0)
+                return []
+            parts = [own]
+            for rank in range(1, self.size):
+                shape = torch.zeros(own.dim(), dtype=torch.int64)
+                dist.recv(shape, src=rank)
+                parts.append(torch.empty(shape.tolist(), dtype=own.dtype))
+                dist.recv(parts[-1], src=rank)
+            return parts
+
+    def broadcast(self, state: dict[str, Any] | None) -> dict[str, Any]:
+        """Return the tensors and numbers of rank 0 on every rank; the others give None."""
+        content = io.BytesIO()
+        if state is not None:
+            torch.save(state, content)
+        size = self.command(content.getbuffer().nbytes)
+        box = torch.empty(size, dtype=torch.uint8)
+        if state is not None:
+            box = torch.frombuffer(content.getbuffer(), dtype=torch.uint8)
+        with self.connected():
+            dist.broadcast(box, src=0)
+        found: dict[str, Any] = torch.load(io.BytesIO(box.numpy().tobytes()), weights_only=True)
+        return found
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Context manager that turns the error of a lost connection into one for users.
+
+        Raises:
+            UserError: another rank has ended.
+        """
+        try:
+            yield
+        except RuntimeError as error:
+            if not _is_lost(error):
+                raise
+            raise UserError(
+                "Another process of this training has ended, so it cannot go on. Start the same command again with "
+                "--resume: it goes on from the last checkpoint, with any number of processes."
+            ) from error
+
+
+def _is_lost(error: RuntimeError) -> bool:
+    words = str(error).lower()
+    return isinstance(error, dist.DistError) or any(part in words for part in ("gloo", "nccl", "connection"))
+
+
+class SharedTrainer(Trainer):
+    """A trainer whose examples are spread over ranks. On rank 0 it is used like any other; the others `follow`.
+
+    Args:
+        ranks: the processes.
+        candidates: of all n examples, of which this rank takes its part.
+        X: scaled features of the examples that this rank owns.
+        objective: its loss is a mean over the examples of a mini-batch, and its `state()` holds stores of the layout.
+        prior: (nnz,) of all examples.
+        network, optimisation, seed, augment, loss_draws: as for `Trainer`.
+    """
+
+    def __init__(
+        self,
+        ranks: Ranks,
+        network: nn.Module,
+        X: Tensor,
+        candidates: CandidateSets,
+        objective: Objective,
+        optimisation: Optimisation,
+        seed: int,
+        augment: Augmentation | None = None,
+        loss_draws: bool = False,
+        prior: Weights | None = None,
+    ) -> None:
+        self.ranks = ranks
+        self._n = len(candidates)
+        self._bounds = ranks.bounds(self._n)
+        self._indptr = candidates.indptr
+        self._global_batch = 1
+        start, stop = self._bounds
+        own = candidates[start:stop]
+        own_prior = None if prior is None else prior[self._flat_part]
+        layout = layout_type(candidates)(own, X.device, log_prior(own_prior, own))  # the same kind on every rank
+        super().__init__(
+            network, X, own, objective, optimisation, seed, augment, loss_draws, prior=own_prior, layout=layout
+        )
+        if objective.owners is not None:
+            raise UserError("This method trains in one process; start it without torchrun.")
+        if not ranks.leads:
+            self._draw_apart()
+        with ranks.connected():
+            devices = [X.device] if X.device.type == "cuda" else None
+            self.forward = DistributedDataParallel(_synchronised(self.network), device_ids=devices)
+
+    @property
+    def n_examples(self) -> int:
+        return self._n
+
+    @property
+    def _flat_part(self) -> slice:
+        """The part of (nnz,) arrays of all examples that belongs to this rank."""
+        start, stop = self._bounds
+        return slice(int(self._indptr[start]), int(self._indptr[stop]))
+
+    # ---- what rank 0 asks for, and every rank does ---------------------------------------------------------------
+
+    def follow(self) -> None:
+        """On a rank other than 0: do what rank 0 asks for, until it ends the training.
+
+        Raises:
+            UserError: rank 0, or another rank, has ended.
+        """
+        doing: dict[int, Callable[[], object]] = {
+            _Command.END_EPOCH: self.end_epoch,
+            _Command.CURRENT_WEIGHTS: self.current_label_weights,
+            _Command.EVALUATED_WEIGHTS: self.evaluated_label_weights,
+            _Command.WARM_UP: self.warm_up,
+            _Command.SAVE: self.state,
+            _Command.LOAD: lambda: self.load_state({}),
+        }
+        self.network.train()
+        batches = self.batches_left()
+        while (command := self.ranks.command()) != _Command.END:
+            if command == _Command.STEP:
+                with self.stream.drawing():
+                    self.step(next(batches))
+            else:
+                doing[command]()
+            if command in (_Command.END_EPOCH, _Command.LOAD):
+                batches = self.batches_left()
+
+    def end(self) -> None:
+        """On rank 0: let the other ranks go."""
+        self._lead(_Command.END)
+
+    def _lead(self, command: _Command) -> None:
+        if self.ranks.leads:
+            self.ranks.command(command)
+
+    def step(self, units: Tensor) -> Step:
+        """Train on this rank's part of a mini-batch; it may be empty.
+
+        Args:
+            units: of `batches_left`.
+        """
+        self._lead(_Command.STEP)
+        before = self._loss_sum.clone()
+        with self.ranks.connected():
+            step = super().step(units)
+        if not len(units):  # a mean over nothing is not a number; its gradients are 0
+            self._loss_sum.copy_(before)
+        return step
+
+    def _loss_share(self, count: int) -> Tensor | None:
+        # The gradients are averaged over the ranks, of which each has the mean loss of its own examples.
+        return torch.tensor(count * self.ranks.size / self._global_batch, device=self.X.device)
+
+    def batches_left(self) -> Iterator[Tensor]:
+        """Yield this rank's part of the remaining mini-batches of this epoch, as positions among its examples."""
+        start, stop = self._bounds
+        order = epoch_order(self._n, self.seed, self.epoch)
+        places = ((order >= start) & (order < stop)).nonzero()[:, 0]
+        rows = (order[places] - start).to(self.X.device)
+        del order
+        while self.cursor < self._n:
+            end = self._batch_end()
+            self._global_batch = end - self.cursor
+            first, last = torch.searchsorted(places, torch.tensor([self.cursor, end])).tolist()
+            yield rows[first:last]
+            self.cursor = end
+
+    def end_epoch(self) -> float:
+        self._lead(_Command.END_EPOCH)
+        self._loss_sum = self.ranks.sum(self._loss_sum)
+        return super().end_epoch()
+
+    def current_label_weights(self) -> Weights:
+        """Return on rank 0 the (nnz,) label weights of all examples; elsewhere this rank's part."""
+        self._lead(_Command.CURRENT_WEIGHTS)
+        return self._gathered(super().current_label_weights())
+
+    def evaluated_label_weights(self) -> Weights:
+        """Return like `current_label_weights` the label weights of the current model."""
+        self._lead(_Command.EVALUATED_WEIGHTS)
+        return self._gathered(super().evaluated_label_weights())
+
+    def _gathered(self, own: Weights) -> Weights:
+        parts = self.ranks.gather(torch.from_numpy(own))
+        return torch.cat(parts).numpy() if parts else own
+
+    def warm_up(self) -> None:
+        self._lead(_Command.WARM_UP)
+        with self.ranks.connected():
+            for tensor in chain(self.network.parameters(), self.network.buffers()):
+                dist.broadcast(tensor.detach(), src=0)
+        super().warm_up()
+
+    def state(self) -> dict[str, Any]:
+        """Return on rank 0 the state that a single process would return; elsewhere that of this rank."""
+        self._lead(_Command.SAVE)
+        own = super().state()
+        loss_sum = self.ranks.sum(self._loss_sum)
+        weights = _joined(self.ranks.gather(self.label_weights))
+        stores = {name: _joined(self.ranks.gather(store)) for name, store in own["objective"].items()}
+        if weights is None:
+            return own
+        return own | {"loss_sum": loss_sum, "label_weights": weights, "objective": stores}
+
+    def load_state(self, state: dict[str, Any]) -> None:
+        """Restore what `state()` of a trainer returned on rank 0, whatever number of ranks that had."""
+        self._lead(_Command.LOAD)
+        state = self.ranks.broadcast(state if self.ranks.leads else None)
+        state["label_weights"] = self._own_part(state["label_weights"])
+        state["objective"] = {name: self._own_part(store) for name, store in state["objective"].items()}
+        super().load_state(state)
+        if not self.ranks.leads:
+            self._loss_sum.zero_()  # rank 0 has what all had together
+            self._draw_apart()
+
+    def _own_part(self, store: Tensor) -> Tensor:
+        """Return this rank's part of a store of all examples: (n, c), or (nnz + 1,) with a place for padding."""
+        if store.dim() > 1:
+            return store[slice(*self._bounds)]
+        return torch.cat([store[self._flat_part], store[-1:]])
+
+    def _draw_apart(self) -> None:
+        """Start a random stream that differs from those of the other ranks."""
+        mixed = np.random.SeedSequence([self.seed, self.ranks.rank, self.epoch, self.cursor])
+        other = Stream(self.X.device, int(mixed.generate_state(1)[0]))
+        self.stream.load_state(other.state())
+
+
+def _joined(parts: Sequence[Tensor]) -> Tensor | None:
+    """Return the store of all examples, of those of the ranks; None where there are none."""
+    if not parts:
+        return None
+    if parts[0].dim() > 1:
+        return torch.cat(list(parts))
+    return torch.cat([*(part[:-1] for part in parts), parts[0][-1:]])
+
+
+# ---- batch normalisation over all ranks ------------------------------------------------------------------------------
+
+
+def _synchronised(network: nn.Module) -> nn.Module:
+    """Return a network over the same parameters and buffers whose batch normalisation sees the whole mini-batch."""
+    if not has_batch_norm(network):
+        return network
+    shared: dict[int, Any] = {id(tensor): tensor for tensor in chain(network.parameters(), network.buffers())}
+    twin = copy.deepcopy(network, shared).train()
+    if next(network.parameters()).device.type == "cuda":
+        converted: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(twin)
+        return converted
+    if isinstance(twin, _BatchNorm):
+        return _GlobalBatchNorm(twin)
+    for module in list(twin.modules()):
+        for name, child in list(module.named_children()):
+            if isinstance(child, _BatchNorm):
+                setattr(module, name, _GlobalBatchNorm(child))
+    return twin
+
+
+class _GlobalBatchNorm(nn.Module):
+    """Batch normalisation in training mode over the mini-batches of all ranks; torch's own runs on GPUs alone.
+
+    Args:
+        layer: of one process, whose parameters and running statistics it takes.
+    """
+
+    def __init__(self, layer: _BatchNorm) -> None:
+        super().__init__()
+        self.layer = layer
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Return inputs (B, C, …), normalised for each of the C channels; B may be 0."""
+        layer = self.layer
+        over = [0, *range(2, inputs.dim())]
+        shape = [1, -1, *[1] * (inputs.dim() - 2)]
+        count = inputs.new_full((1,), inputs.numel() // inputs.shape[1])
+        sums = all_reduce(torch.cat([inputs.sum(over), count]))  # (C + 1,)
+        total = sums[-1].detach()
+        mean = sums[:-1] / total
+        centred = inputs - mean.view(shape)
+        variance = all_reduce((centred * centred).sum(over)) / total  # from centred values: nothing cancels
+        if layer.running_mean is not None and layer.running_var is not None and layer.num_batches_tracked is not None:
+            with torch.no_grad():
+                layer.num_batches_tracked.add_(1)
+                share = 1 / float(layer.num_batches_tracked) if layer.momentum is None else layer.momentum
+                layer.running_mean.lerp_(mean, share)
+                layer.running_var.lerp_(variance * (total / (total - 1)), share)
+        normal = centred * torch.rsqrt(variance + layer.eps).view(shape)
+        return normal if layer.weight is None else normal * layer.weight.view(shape) + layer.bias.view(shape)

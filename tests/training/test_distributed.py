@@ -1,0 +1,90 @@
+"""Training in two processes gives what one process gives."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from pll.training.distributed import Ranks
+from tests.rank_scenarios import SCENARIOS, checkpoint_within, fitted
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What two processes leave of all scenarios."""
+    folder = tmp_path_factory.mktemp("ranks")
+    mixed = SCENARIOS["weights of its own"]
+    torch.save(checkpoint_within(mixed, mixed.new()), folder / "of-one.pt")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    among = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "tests.rank_scenarios", str(folder)]
+    ended = subprocess.run(
+        command, cwd=ROOT, env=os.environ | among, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return folder
+
+
+def arrays(folder: Path, name: str) -> dict[str, Any]:
+    with np.load(folder / f"{name}.npz") as found:
+        return dict(found)
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_two_processes_give_the_result_of_one(folder: Path, name: str) -> None:
+    scenario = SCENARIOS[name]
+    alone = scenario.new()
+    records = fitted(scenario, alone)
+    two = arrays(folder, name)
+    weights = np.stack([record.label_weights for record in records])
+    assert np.abs(two["weights"][0] - weights[0]).max() <= 1e-5
+    np.testing.assert_allclose(two["losses"], [record.loss for record in records], rtol=1e-3)
+    for parameter, value in alone.fitted_arrays().items():
+        np.testing.assert_allclose(two[parameter], value, atol=1e-3, err_msg=parameter)
+    np.testing.assert_array_equal(
+        np.maximum.reduceat(two["weights"][-1], scenario.task().candidates.indptr[:-1]) > 0.5,
+        np.maximum.reduceat(weights[-1], scenario.task().candidates.indptr[:-1]) > 0.5,
+    )
+    np.testing.assert_allclose(two["weights"][-1], weights[-1], atol=1e-3)
+
+
+def test_one_process_goes_on_from_the_checkpoint_of_two(folder: Path) -> None:
+    scenario = SCENARIOS["weights of its own"]
+    went_on = fitted(scenario, scenario.new(), torch.load(folder / "of-two.pt", weights_only=True))
+    straight = fitted(scenario, scenario.new())
+    np.testing.assert_allclose(went_on[-1].label_weights, straight[-1].label_weights, atol=1e-4)
+    assert went_on[0].loss == pytest.approx(straight[4].loss, abs=1e-4)
+
+
+def test_two_processes_go_on_from_the_checkpoint_of_one(folder: Path) -> None:
+    scenario = SCENARIOS["weights of its own"]
+    straight = fitted(scenario, scenario.new())
+    np.testing.assert_allclose(np.load(folder / "went-on.npy"), straight[-1].label_weights, atol=1e-4)
+
+
+def test_a_rank_that_dies_ends_the_training_with_a_message(folder: Path) -> None:
+    message = (folder / "lost.txt").read_text(encoding="utf-8")
+    assert "has ended" in message and "--resume" in message
+
+
+def test_every_example_has_one_owner() -> None:
+    for n in (2, 3, 10, 101):
+        bounds = [Ranks(0, 3).bounds(n, rank) for rank in range(3)]
+        assert [start for start, _ in bounds] == [0, *(stop for _, stop in bounds[:-1])] and bounds[-1][1] == n
+
+
+def test_a_process_started_alone_has_no_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    assert Ranks.from_environment() is None

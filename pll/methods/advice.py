@@ -61,7 +61,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
     if not isinstance(name, str) or not prod(shape):
         return Advice(0.0, 0)  # a network of one's own, or no features yet: nothing is known
     obstacle = MODEL_INFO[name].obstacle(shape) if name in MODEL_INFO else None
-    pull = _number(estimator.lr) * _number(estimator.weight_decay)
+    pull = _number(estimator.setting("lr")) * _number(estimator.weight_decay)
     if pull >= 2:  # each step then leads past zero and farther away: |1 − lr · weight decay| ≥ 1
         obstacle = (
             f"Learning rate × weight decay is {pull:g}: every step would push the parameters past zero, farther each "

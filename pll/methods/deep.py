@@ -19,6 +19,7 @@ from torch import Tensor, nn
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, check_number, validated
+from pll.methods.defaults import TABLE, default_lr
 from pll.methods.published import published
 from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search
 from pll.training.augment import get_augmentation
@@ -53,7 +54,9 @@ class DeepEstimator(PartialLabelEstimator):
         loss: `"ce"`, `"mse"`, …; or a function logits (B, c) → (B, c).
         epochs: passes over the data, at least 1.
         batch_size: examples a step, at least 1.
-        lr, momentum, weight_decay: of the optimiser (for Adam, momentum is its β₁).
+        lr: learning rate; None takes what suits the data (`pll.methods.defaults.default_lr`): 0.05 for tables; for
+            images less, by the features, the model and the number of steps; for Adam 0.001.
+        momentum, weight_decay: of the optimiser (for Adam, momentum is its β₁).
         optimiser: `"sgd"`, as in the paper, or `"adam"`.
         lr_decay, lr_decay_every: every so many epochs the learning rate is multiplied by `lr_decay`, in (0, 1].
         augment: for images: `"none"`, `"crop"` (random shifts of up to 4 pixels) or `"crop-flip"` (and mirrored).
@@ -86,7 +89,7 @@ class DeepEstimator(PartialLabelEstimator):
         loss: str | Loss = "ce",
         epochs: int = 100,
         batch_size: int = 256,
-        lr: float = 0.05,
+        lr: float | None = None,
         momentum: float = 0.9,
         weight_decay: float = 1e-3,
         optimiser: str = "sgd",
@@ -151,9 +154,10 @@ class DeepEstimator(PartialLabelEstimator):
         return int(self.setting("epochs"))
 
     def setting(self, name: str) -> Any:
-        """Return a setting as it is used: what the recipe has chosen, else the parameter."""
+        """Return a setting as it is used: what the recipe has chosen, else the parameter, else what suits the data."""
         chosen = self.recipe_.settings if "recipe_" in self.__dict__ else {}
-        return chosen.get(name, getattr(self, name))
+        value = chosen.get(name, getattr(self, name))
+        return self.__dict__.get("_default_lr", TABLE) if name == "lr" and value is None else value
 
     def fitted_params(self) -> dict[str, Any]:
         """Return the parameters that give this model without a search."""
@@ -207,6 +211,11 @@ class DeepEstimator(PartialLabelEstimator):
         if self.needs_truth and task.y is not None and (task.y >= 0).all():
             prior = None
             sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
+        every = defaults | given
+        if every["lr"] is None:
+            scaling = fit_scaling(task.X, every["scale"])
+            size = every["batch_size"]
+            defaults["lr"] = default_lr(every["model"], every["optimiser"], task.X, scaling, batch_size=size)
         problem = Problem(task.X, sets, given, defaults, self._contestant, choose_device(self.device), self.seed, prior)
         started = time.perf_counter()
 
@@ -314,6 +323,8 @@ class DeepEstimator(PartialLabelEstimator):
     def _new_trainer(self, task: Task, device: torch.device, ranks: Ranks | None = None) -> Trainer:
         augment = get_augmentation(self.augment, task.X.shape[1:])
         scaling = self._scaling = fit_scaling(task.X, self.setting("scale"))
+        model, optimiser, size = (self.setting(name) for name in ("model", "optimiser", "batch_size"))
+        self._default_lr = default_lr(model, optimiser, task.X, scaling, batch_size=size)
         self._raw_shape = task.X.shape[1:]
         shape = scaling.output_shape(self._raw_shape)
         with seeded(self.seed):
@@ -351,7 +362,7 @@ class DeepEstimator(PartialLabelEstimator):
     def _check_settings(self) -> None:
         for name in ("epochs", "batch_size", "lr_decay_every"):
             check_number(name, getattr(self, name), whole=True, least=1)
-        for name in ("lr", "momentum", "weight_decay"):
+        for name in ("momentum", "weight_decay", *(() if self.lr is None else ("lr",))):
             check_number(name, getattr(self, name), least=0)
         check_number("lr_decay", self.lr_decay, above=0, most=1)
         check_common_settings(self.seed, self.missing)

@@ -107,8 +107,8 @@ def taught_config(root: RunConfig, taught: DecidedSets, epochs: int | None = Non
     if warm:
         whole = METHODS[root.method]().get_params() | params
         params["epochs"] = epochs or max(FEWEST_EPOCHS, round(SHARE_OF_EPOCHS * whole["epochs"]))
-        # The learning rate goes on from where the schedule of the whole run ended.
-        params["lr"] = whole["lr"] * whole["lr_decay"] ** (whole["epochs"] // whole["lr_decay_every"])
+        if whole["lr"] is not None:  # it goes on from where the schedule of the whole run ended
+            params["lr"] = whole["lr"] * whole["lr_decay"] ** (whole["epochs"] // whole["lr_decay_every"])
     name = f"{root.name or root.source.name} · taught by {taught.decisions:,} decisions"
     return replace(root, params=params, decided_sets=replace(taught, warm=warm), name=name)
 

@@ -91,7 +91,7 @@ def format_settings(config: RunConfig) -> str:
         parts.append(config.candidates)
     if "epochs" in every:
         parts.append(f"{every['epochs']} epochs")
-    if "lr" in every:  # PL-SVM has epochs, and steps that follow from them
+    if every.get("lr") is not None:  # PL-SVM has epochs, and steps that follow from them
         parts.append(f"learning rate {every['lr']:g}")
     if config.holdout:
         parts.append(f"{config.holdout:.0%} held out")

@@ -383,7 +383,7 @@ def _setting(name: str, default: object) -> tuple[Any, Any]:
         return bool | None, Field(None, description="true or false")
     if name == "threads" or isinstance(default, int):
         return int | None, _whole(1 if name in ("epochs", "batch_size", "threads") else 0, MOST_EPOCHS)
-    if isinstance(default, float):
+    if isinstance(default, float) or name == "lr":
         return FiniteFloat | None, _number(0, 1e9)
     if default is None:
         return Annotated[int | FiniteFloat, BeforeValidator(_whole_or_float)] | None, _number(0, 1e9)

@@ -552,7 +552,7 @@ def test_settings_that_do_not_exist_are_refused_in_words(name: str) -> None:
     bad = {
         "epochs": [0, -1, 1.5, "3", None],
         "batch_size": [0, 2.5, 10**30],
-        "lr": [-0.1, float("nan"), float("inf"), None],
+        "lr": [-0.1, float("nan"), float("inf"), "fast"],
         "momentum": [-1],
         "weight_decay": [-1, float("inf")],
         "seed": [-1, 0.5, None],

@@ -70,9 +70,7 @@ FLIPS |= some.just(Flip("uniform", size=3)) | some.just(Flip("matrix", matrix=((
 def test_a_link_means_what_it_was_made_of(
     look: Look, flip: Flip | None, holdout: float, seed: int, lr: float, epochs: int, name: str
 ) -> None:
-    params = {
-        key: value for key, value in (("lr", lr), ("epochs", epochs)) if value != {"lr": 0.05, "epochs": 100}[key]
-    }
+    params: dict[str, object] = {"lr": lr} | ({} if epochs == 100 else {"epochs": epochs})
     config = RunConfig(Source("digits"), "proden", params, flip, holdout, seed=seed, name=name or "x")
     back = there_and_back(Share(config, look))
     assert back.look == look  # to the last digit
@@ -123,9 +121,9 @@ def test_nothing_of_a_run_is_forgotten() -> None:
 def test_a_default_of_today_is_kept_when_there_is_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
     link = to_link("http://here/train", Share(DIGITS))
     method = METHODS["proden"]
-    changed = method().get_params() | {"lr": 0.5}
+    changed = method().get_params() | {"weight_decay": 0.5}
     monkeypatch.setattr(method, "get_params", lambda self, deep=True: changed)
-    assert read(link).config.params == {"lr": 0.05}
+    assert read(link).config.params == {"weight_decay": 0.001}
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

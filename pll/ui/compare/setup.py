@@ -22,7 +22,7 @@ from pll.ui import charts, session
 from pll.ui.format import count, duration, method_title, plain
 from pll.ui.routes import link
 from pll.ui.session import Choice
-from pll.ui.train.setup import HELP, model_title
+from pll.ui.train.setup import BY_DATA, HELP, model_title
 
 TOGETHER, REPEATED, RUNS = "Train together", "Repeat over seeds and q", "Your runs"
 """Ways to compare: lanes side by side; mean and deviation; runs of the past."""
@@ -127,7 +127,10 @@ def settings(choice: Choice, data: PartialLabelDataset, methods: Sequence[str]) 
             epochs = st.number_input("Epochs", 1, 100_000, usual["epochs"], 10, key="compare_epochs")
         with middle:
             lr = st.number_input(
-                "Learning rate", 0.0, 100.0, usual["lr"], 0.01, "%g", key="compare_lr", help=HELP["lr"]
+                *("Learning rate", 0.0, 100.0, usual["lr"], 0.01, "%g"),
+                placeholder=BY_DATA,
+                key="compare_lr",
+                help=HELP["lr"],
             )
             batch = st.number_input("Batch size", 1, 65_536, usual["batch_size"], 32, key="compare_batch")
         with right:
@@ -135,7 +138,7 @@ def settings(choice: Choice, data: PartialLabelDataset, methods: Sequence[str]) 
             if data.y is not None and (data.is_test is None or not data.is_test.any()):
                 share = st.slider("Held out to test on, %", 0, 50, 20, 5, key="compare_holdout", help=HELP["holdout"])
                 holdout = share / 100 or None
-        chosen = {"model": model, "epochs": int(epochs), "lr": float(lr), "batch_size": int(batch)}
+        chosen = {"model": model, "epochs": int(epochs), "lr": lr, "batch_size": int(batch)}
         # What nobody touched stays each method's own default.
         shared = {name: value for name, value in chosen.items() if value != usual[name]}
         own = _own_settings(methods, shared)
@@ -159,7 +162,7 @@ def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, d
         [{"lane": method_title(method)} | {name: _own(method, name, base) for name in OWN} for method in methods],
         columns=["lane", *OWN],
     )
-    st.caption("Change a cell to set a value for that lane only. Empty: the method has no such setting.")
+    st.caption("Change a cell to set a value for that lane only. Empty: by the data, or there is no such setting.")
     edited = st.data_editor(
         table,
         hide_index=True,
@@ -175,15 +178,15 @@ def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, d
     found: dict[str, dict[str, Any]] = {}
     for method, (_, row), (_, before) in zip(methods, edited.iterrows(), table.iterrows(), strict=True):
         for name in OWN:
-            if pd.notna(row[name]) and pd.notna(before[name]) and row[name] != before[name]:
+            if name in get_method(method)().get_params() and pd.notna(row[name]) and row[name] != before[name]:
                 value = int(row[name]) if name == "epochs" else float(row[name])
                 found.setdefault(method, {})[name] = value
     return found
 
 
 def _own(method: str, name: str, base: dict[str, dict[str, Any]]) -> float | None:
-    known = get_method(method)().get_params()
-    return float(base[method][name]) if name in known else None
+    value = base[method].get(name) if name in get_method(method)().get_params() else None
+    return None if value is None else float(value)
 
 
 def cost(configs: Sequence[RunConfig], data: PartialLabelDataset, repeats: int | None = None) -> float | None:

@@ -23,7 +23,8 @@ from pll.ui.session import Choice
 
 HELP = {
     "epochs": "How often the method goes through all examples.",
-    "lr": "How far each step goes. Too large and training diverges, too small and it crawls.",
+    "lr": "How far each step goes. Too large and training diverges, too small and it crawls. Empty: what suits "
+    "the data and the model.",
     "batch_size": "Examples a step.",
     "weight_decay": "Pulls the parameters towards zero; more of it for few examples and many features.",
     "momentum": "How much of the last steps goes into the next one.",
@@ -43,6 +44,8 @@ RECIPE_ABOUT = {
     "default": "The settings shown below.",
     "paper": "The paper's published settings, where there are some for this data.",
 }
+BY_DATA = "by the data"
+"""Shown for a learning rate that is not given."""
 LABELS = {
     "epochs": "Epochs",
     "lr": "Learning rate",
@@ -115,6 +118,7 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
                 params[name] = st.number_input(
                     LABELS[name],
                     value=known[name],
+                    placeholder=BY_DATA,
                     help=HELP[name],
                     key=f"setup_{name}_{method}",  # every method has defaults of its own
                     persist_state="session",
@@ -200,6 +204,6 @@ def overview(config: RunConfig) -> None:
         "held out": f"{config.holdout:.0%}" if config.holdout else "nothing",
         "method": config.method,
         "seed": config.seed,
-    } | {name: value for name, value in every.items() if name != "seed"}
+    } | {name: BY_DATA if name == "lr" and value is None else value for name, value in every.items() if name != "seed"}
     table = pd.DataFrame({"setting": list(facts), "value": [str(value) for value in facts.values()]})
     st.dataframe(table, hide_index=True, height="content", key="overview", alt="Settings of this run")

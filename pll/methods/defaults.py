@@ -1,0 +1,70 @@
+"""Settings that depend on the kind of data and of model where nothing is said: the learning rate.
+
+A rate that suits a table is far too large for pictures: neighbouring pixels are alike, so that the features of a
+picture vary together along a few directions, in which every step counts hundreds of times. PRODEN-sudden then reaches
+what PRODEN does and PRODEN-naive fits the wrong candidates, so that a comparison of the methods shows little of what
+tells them apart. `python -m benchmarks.defaults` measures this on several kinds of data.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from pll.training.models import ModelSpec
+from pll.training.scaling import Scaling
+
+ADAM = 0.001
+TABLE = 0.05
+NETWORK = 0.02
+"""Of networks on pictures, before it is divided by the number of steps."""
+PLAIN = ("linear", "shallow-mlp")
+"""Models without normalisation: how far a step goes depends on the features."""
+ROWS = 1000
+"""Maximum number of examples, evenly spaced, that the rate of such a model is computed from."""
+
+
+def default_lr(
+    model: ModelSpec, optimiser: str, X: npt.NDArray[np.float32], scaling: Scaling, *, batch_size: int = 256
+) -> float:
+    """Return the learning rate for a model on some data.
+
+    - Adam: 0.001.
+    - SGD on tables: 0.05.
+    - SGD on pictures: f · 0.02 for networks with normalisation; f / λ, at most 0.05, for models without. λ is the
+      largest eigenvalue of the second moments of the scaled features, the mean of x xᵀ. The loss curves at most λ / 2
+      in any direction, so this is well within what gradient descent with momentum bears. f = 3 / √s, from 0.5 to 2,
+      for s steps an epoch: few steps have to be longer ones.
+
+    Args:
+        model, optimiser, batch_size: as the methods take them.
+        X: (n, …) raw features.
+        scaling: fitted to them.
+    """
+    if optimiser == "adam":
+        return ADAM
+    if X.ndim != 4:
+        return TABLE
+    factor = float(np.clip(3 / math.sqrt(-(-len(X) // batch_size)), 0.5, 2.0))
+    rate = factor / max(_largest_moment(X, scaling), 1e-9) if model in PLAIN else factor * NETWORK
+    return min(_rounded(rate), TABLE)
+
+
+def _largest_moment(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
+    rows = np.ascontiguousarray(X[:: -(-len(X) // ROWS)])
+    with torch.no_grad():
+        x = scaling(torch.from_numpy(rows)).flatten(1).double().numpy()
+    gram = x @ x.T if len(x) < x.shape[1] else x.T @ x  # the same eigenvalues but for zeros
+    return float(np.linalg.eigvalsh(gram)[-1]) / len(x)
+
+
+def _rounded(value: float) -> float:
+    """Return two significant digits: the same on every machine, whatever the order of its sums.
+
+    >>> _rounded(0.0041327)
+    0.0041
+    """
+    return float(f"{value:.2g}")

@@ -30,7 +30,7 @@ def test_a_second_start_changes_nothing(database_url: str) -> None:
     Database(database_url).close()
     database = Database(database_url)
     with database.read() as connection:
-        assert connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalars().all() == ["0004"]
+        assert connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalars().all() == ["0005"]
     database.close()
 
 

@@ -187,9 +187,11 @@ class PartialLabelDataset:
         """
         if self.candidates is None:
             remedy = (
-                "synthesise them from the true labels (in the shell: --flip binomial --q 0.7)"
+                "synthesise them from the true labels (in the shell: --flip binomial --q 0.7, or --noisy topk:2 where "
+                "the labels may be wrong)"
                 if self.y is not None
-                else "add a column or array of candidates"
+                else "add a column or array of candidates, or say which column holds them (in the shell: --column "
+                "NAME=candidates, or NAME=annotator for each person's labels; --votes for answers of models)"
             )
             raise UserError(f"{self.name} has no candidate sets; {remedy}.")
         return self.candidates

@@ -6,7 +6,7 @@ Rows = tuple[tuple[str, str], ...]
 
 TABLE: Rows = (
     ("`id`", "name of the example; by default its number, from 0"),
-    ("`candidates`", "the labels it may have: `cat|dog` (or `;` where no cell holds a `|`), or a JSON list `[\"a|b\", \"c\"]`"),
+    ("`candidates`", "the labels it may have: `cat|dog` (or `;`, or a comma where no cell holds a `|`), or a list of JSON or Python `[\"a|b\", \"c\"]`"),
     ("`true_label`", "its true label, where known; empty where not"),
     ("`split`", "`train` or `test`"),
     ("`text`, `image`", "what there is to read or to see: a path or an address of a picture"),

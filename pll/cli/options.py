@@ -274,6 +274,8 @@ def with_voters(source: Source, options: SetOptions) -> Source:
     said = data.annotations
     if said is None or said.anonymous or said.n_classes < 2 or not said.n_answers or data.prior is not None:
         return source
+    if said.n_annotators < 2:
+        return source  # nobody to agree or disagree with
     named = np.diff(said.votes.indptr)
     if data.candidates is not None and not np.array_equal(named, data.candidates.sizes):
         return source  # the file's own sets are others than the union

@@ -23,10 +23,11 @@ from pll.formats.archive import Members, open_zip
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.results import Results
-from pll.formats.tabular.builder import filled, guess_separator, split_cell
+from pll.formats.tabular.builder import filled
 from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
+from pll.formats.tabular.schema import guess_separator, split_cell
 from pll.formats.tabular.writer import table_limitations
 from pll.images import SUFFIXES, Pictures, check_size, encode
 from pll.io import as_column

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pll.annotations import Annotations
 from pll.errors import UserError
-from pll.formats.tabular.builder import split_cell
+from pll.formats.tabular.schema import split_cell
 
 NAMES = ("NA", "None", "1", "日本語", "a|b")
 
@@ -82,7 +82,7 @@ class TestWide:
             ({"a": ["x", "z"]}, {"class_names": ("x", "y")}, "Row 1, annotator a: the label 'z' is not one of the 2"),
             ({"a": ["x"], "b": ["z"]}, {"class_names": ("x",), "ids": ["q7"]}, "Row q7, annotator b"),
             ({"a": [None, ""]}, {}, "Nobody gave a label"),
-            ({"a": ["x", "['y']"]}, {"split": split_cell}, "Row 1, annotator a holds \"['y']\": the cell looks like"),
+            ({"a": ["x", "[y, z]"]}, {"split": split_cell}, "Row 1, annotator a holds '[y, z]': the cell looks like"),
         ],
     )
     def test_bad_tables_are_refused(self, table: dict, settings: dict, message: str) -> None:

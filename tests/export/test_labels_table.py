@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.export import ExportSource
-from pll.formats.tabular.builder import split_cell
+from pll.formats.tabular.schema import split_cell
 from pll.runs.labels_table import (
     COLUMNS,
     Decision,

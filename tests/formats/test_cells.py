@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import sort_names
 from pll.errors import UserError
-from pll.formats.tabular.builder import guess_separator, join_column, join_names, read_label, split_cell, write_label
+from pll.formats.tabular.schema import guess_separator, join_column, join_names, read_label, split_cell, write_label
 
 from .strategies import names
 
@@ -61,7 +61,8 @@ def test_cells_as_people_write_them(cell: str, expected: tuple[str, ...]) -> Non
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("['cat', 'dog']", "not JSON"),
+        ("['cat' 'dog']", "not JSON"),  # as NumPy prints an array
+        ("['cat', None]", "not JSON"),
         ("[cat, dog]", "not JSON"),
         ("[null]", "entry 1"),
         ('["cat", ["dog"]]', "entry 2"),
@@ -77,3 +78,35 @@ def test_numbers_are_sorted_as_numbers() -> None:
     assert sort_names(["10", "9", "100"]) == ("9", "10", "100")
     assert sort_names(["10", "9", "x"]) == ("10", "9", "x")
     assert sort_names(["9" * 5000, "1"]) == ("1", "9" * 5000)  # Python refuses to convert so long a number
+
+
+@pytest.mark.parametrize("cell", ["['cat', 'dog']", "[\"cat\", 'dog']", "  ['cat','dog','cat'] ", '["cat", "dog"]'])
+def test_lists_of_python_are_read(cell: str) -> None:
+    assert split_cell(cell) == ("cat", "dog")
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark"),
+    [
+        (["cat, dog", "dog, fox", "cat"], ","),
+        (["cat,dog", "dog"], ","),
+        (["New York, NY", "Buffalo, NY", "Austin, TX"], "|"),
+        (["agree, strongly", "agree, weakly", "disagree, strongly", "disagree, weakly"], "|"),
+        (["yes", "yes, surely", "no"], "|"),
+        (["cat, dog", "dog, fox|cat, dog"], "|"),
+        (["cat, dog; fox", "dog, cat"], ";"),
+    ],
+)
+def test_a_comma_separates_only_where_parts_recur(cells: list[str], mark: str) -> None:
+    assert guess_separator(cells) == mark
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["a", "b", "a, b", "b, a", "b,c", "c;d", "c"]), min_size=1, max_size=3, unique=True)
+    )
+)
+def test_a_column_survives_whatever_stands_in_names(sets: list[list[str]]) -> None:
+    cells = join_column(sets)
+    mark = guess_separator(cells)
+    assert [list(split_cell(cell, mark)) for cell in cells] == sets

@@ -39,7 +39,8 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"worker_ann": LABELS, "worker_bob": LABELS}, "annotator annotator"),
         ({"worker_age": ["20", "30"], "worker_country": ["us", "fr"]}, "feature category"),
         ({"annotator_1": NUMBERS, "annotator_2": NUMBERS}, "feature feature"),  # 1.5 is no label
-        ({"annotator_1": LABELS, "x": NUMBERS}, "category feature"),  # one alone is a word like any other
+        ({"annotator_1": LABELS, "x": NUMBERS}, "annotator feature"),  # one alone, where nothing else is a label
+        ({"annotator_1": LABELS, "true_label": LABELS}, "category true_label"),
         ({"candidates": LABELS, "annotator_1": LABELS, "annotator_2": LABELS}, "candidates category category"),
         ({"candidates": LABELS, "annotator:ann": LABELS}, "candidates annotator"),
         ({"task": ["1", "1"], "annotator": ["a", "b"], "label": ["x", "y"]}, "task worker vote"),
@@ -185,3 +186,36 @@ def test_a_label_is_never_learnt_from_by_mistake(tmp_path: Path) -> None:
     data = table(tmp_path, "x,label\n1,cat\n2,dog\n")
     assert named_truth(data) == ["cat", "dog"] and not data.categories
     assert "Column label was taken for the true label." in data.notes
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("['ape', 'cat']", "['cat']", "['cat', 'dog']", "['ape', 'dog']"),
+        ('"ape, cat"', "cat", '"cat, dog"', '"ape, dog"'),
+        ("ape/cat|cat", "cat", "cat|dog", "ape/cat|dog"),
+    ],
+)
+@pytest.mark.parametrize("name", ["labels", "what Ann chose"])
+def test_a_column_of_several_labels_is_the_candidates(tmp_path: Path, name: str, cells: tuple[str, ...]) -> None:
+    quoted = [cell if cell.startswith('"') else f'"{cell}"' for cell in cells]
+    rows = [
+        f"{k},{cell},{truth}" for k, (cell, truth) in enumerate(zip(quoted, ("cat", "cat", "dog", "dog"), strict=True))
+    ]
+    data = table(tmp_path, "\n".join([f"x,{name},gold", *rows]) + "\n")
+    assert data.candidates is not None and data.candidates.sizes.tolist() == [2, 1, 2, 2]
+    assert named_truth(data) == ["cat", "cat", "dog", "dog"] and data.feature_names == ("x",)
+    assert f"Column {name} was taken for the candidates." in data.notes
+
+
+@pytest.mark.parametrize("cells", [("red|blue", "blue|red", "red"), ("1,5", "5,1", "2,1.5")])
+def test_several_values_without_the_truth_among_them_are_no_candidates(tmp_path: Path, cells: tuple[str, ...]) -> None:
+    rows = [f'{k},"{cell}",{truth}' for k, (cell, truth) in enumerate(zip(cells, ("cat", "dog", "cat"), strict=True))]
+    assert table(tmp_path, "\n".join(["x,colours,gold", *rows]) + "\n").candidates is None
+
+
+def test_one_person_alone_is_an_annotator(tmp_path: Path) -> None:
+    data = table(tmp_path, "x,annotator_1\n1,cat\n2,dog\n")
+    assert named_sets(data) == [{"cat"}, {"dog"}] and not data.categories
+    beside_truth = table(tmp_path, "x,annotator_1,true_label\n1,cat,cat\n2,dog,cat\n")
+    assert beside_truth.annotations is None

@@ -23,8 +23,8 @@ from pll.formats.checks import shorten
 from pll.formats.json_objects import Record
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, omitted_columns
-from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan, write_label
-from pll.formats.tabular.schema import SAMPLE_ROWS, Column, results_among
+from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan
+from pll.formats.tabular.schema import SAMPLE_ROWS, Column, results_among, write_label
 from pll.formats.tabular.writer import annotator_lists, feature_column_names, table_limitations, text_columns
 from pll.io import Column as ObjectColumn
 from pll.io import as_column

@@ -24,8 +24,8 @@ from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, omitted_columns
-from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan, write_label
-from pll.formats.tabular.schema import ROLES, SAMPLE_ROWS, Column, shown_as
+from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan
+from pll.formats.tabular.schema import ROLES, SAMPLE_ROWS, Column, shown_as, write_label
 from pll.formats.tabular.writer import (
     annotator_lists,
     check_text,

@@ -1,4 +1,4 @@
-"""Columns of a table: the roles they can play, and how roles are guessed from names and first cells.
+"""Columns of a table: the roles they can play, how roles are guessed from names and first cells, and cells of names.
 
 The guess is careful: a column becomes labels only where its name leaves no doubt, since a label that is learnt from
 as a feature, or a feature that is taken for a label, spoils everything quietly. What was guessed is said in the notes,
@@ -7,15 +7,17 @@ and `ReadOptions.columns` overrides it.
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import NoReturn
 
 import numpy as np
 
@@ -296,6 +298,10 @@ _TRUTHS = (
     *("true_label", "truth", "gold", "gold_label", "ground_truth"),
     *("label", "class", "class_label", "classification", "target"),
 )
+_SETS = (
+    *("candidate_labels", "candidate_set", "candidate", "possible_labels", "partial_labels", "label_set"),
+    *("labels", "options", "annotations", "answers"),
+)
 _IDS = (
     *(f"{UNNAMED} 1", "unnamed: 0", "index", "idx", "uid", "uuid"),
     *("row_id", "example_id", "sample_id", "item_id", "task_id"),
@@ -329,7 +335,7 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
     cells = dict(zip(header, sample, strict=True))
     for guess in (
         *(_reserved, _marked, _long_form, _label_numbers, _annotators, _classes, _people),
-        *(_truth, _identity, _payload, _the_rest),
+        *(_sets, _truth, _identity, _payload, _the_rest),
     ):
         open_columns = {name: cells[name] for name in header if name not in roles}
         taken = {role for role, _, _ in roles.values()}
@@ -402,13 +408,16 @@ def _long_form(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cell
 
 
 def _annotators(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
-    """`annotator_1, annotator_2, …`: at least two such columns, of labels and not of measurements."""
+    """`annotator_1, annotator_2, …`: columns of labels and not of measurements; one alone if there are no others."""
     if taken & {"candidates", "vote", "class", "annotator"}:
         return {}
     for pattern in _NUMBERED:
         found = [name for name, some in columns.items() if pattern.fullmatch(name) and not has_fractions(some)]
         if len(found) >= 2:
             return {name: ("annotator", name, True) for name in found}
+    alone = [name for name, some in columns.items() if _NUMBERED[0].fullmatch(name) and not is_measured(some)]
+    if len(alone) == 1 and not _truth(columns, taken, roles, cells) and "true_label" not in taken:
+        return {alone[0]: ("annotator", alone[0], True)}  # a single person's labels, and there are no others
     # `worker_ann, worker_bob` are annotators; `worker_age, worker_country` are not: they have no value in common.
     values = {
         name: {cell for cell in some if cell}
@@ -620,6 +629,39 @@ def alike(columns: Sequence[Column]) -> list[Column]:
     return [column for column in columns if column.alike]
 
 
+def _sets(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """A column of several labels a cell, called so (`labels`, `options`) or with most true labels in its cells."""
+    if taken & {"candidates", "vote", "class", "annotator"}:
+        return {}
+    several = [name for name, some in columns.items() if not is_measured(some) and holds_several(some)]
+    named = {name.casefold(): name for name in several}
+    for known in _SETS:
+        if known in named:
+            return {named[known]: ("candidates", named[known], True)}
+    fitting = []
+    for name in several:
+        others = {other: some for other, some in columns.items() if other != name}
+        known = _truth(others, taken, roles, cells) | roles
+        truths = [other for other, (role, _, _) in known.items() if role == "true_label"]
+        if truths and _hold(columns[name], cells[truths[0]]):
+            fitting.append(name)
+    return {fitting[0]: ("candidates", fitting[0], True)} if len(fitting) == 1 else {}
+
+
+def _hold(sets: Cells, truth: Cells) -> bool:
+    """Whether most cells name the true label of their row, of those where it is known; real sets miss some."""
+    mark = guess_separator(cell for cell in sets if cell)
+    try:
+        known = [
+            read_label(label) in split_cell(names, mark)
+            for names, label in zip(sets, truth, strict=True)
+            if names and label
+        ]
+    except UserError:
+        return False
+    return 2 * sum(known) > len(known)
+
+
 def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     """`label` and the like: candidate sets where a cell holds a separator, else the true label; never a feature."""
     if "true_label" in taken or "vote" in taken:
@@ -629,7 +671,7 @@ def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: M
         if known in named and not has_fractions(cells[named[known]]):
             some = [cell for cell in cells[named[known]] if cell]
             sets = "candidates" not in taken and not taken & {"annotator", "class"}
-            several = any("|" in cell or (cell.startswith("[") and cell.endswith("]")) for cell in some)
+            several = holds_several(some) or any(cell.startswith("[") and cell.endswith("]") for cell in some)
             return {named[known]: ("candidates" if several and sets else "true_label", named[known], True)}
     return {}
 
@@ -716,3 +758,150 @@ def guesses(columns: Sequence[Column]) -> list[str]:
             f"them (in the shell: --column {asked[0]}=annotator)."
         )
     return notes
+
+
+# ---- cells ----------------------------------------------------------------------------------------------------------
+
+SEPARATORS = ("|", ";", ",")
+"""Separators of names that are tried where none is given, in this order; a comma only where parts recur."""
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return the cell of a candidate set.
+
+    >>> join_names(["cat", "dog"]), join_names(["a|b", "c"]), join_names([" "])
+    ('cat|dog', '["a|b", "c"]', '[" "]')
+    """
+    plain = "|".join(names)
+    survives = all(name and name == name.strip() and "|" not in name for name in names)
+    return plain if survives and not _like_a_list(plain) else json.dumps(list(names), ensure_ascii=False)
+
+
+def join_column(sets: Iterable[Sequence[str]]) -> list[str]:
+    """Return the cells of a whole column, as `join_names` does, such that the separator can be guessed on reading."""
+    cells = [join_names(names) for names in sets]
+    # Sets of one alone, some named like "a;b", which a reader would take for two.
+    while (mark := guess_separator(cells)) != SEPARATORS[0]:
+        cells = [
+            json.dumps([cell], ensure_ascii=False) if mark in cell and not _like_a_list(cell) else cell
+            for cell in cells
+        ]
+    return cells
+
+
+def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
+    """Return the candidates in a cell, trimmed and without repetitions; none for an empty cell.
+
+    Raises:
+        UserError: what looks like a list is not a JSON list of names.
+
+    >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell("")
+    (('cat', 'dog'), ('a|b', '1'), ())
+    """
+    listed = _json_names(cell)
+    if listed is not None:
+        return tuple(dict.fromkeys(listed))
+    parts = (part.strip() for part in cell.split(separator))
+    return tuple(dict.fromkeys(part for part in parts if part))
+
+
+def guess_separator(cells: Iterable[str]) -> str:
+    """Return what stands between the names of a cell: `|`, else `;`, else a comma, where a cell holds one; else `|`.
+
+    A comma may belong to a name ("Paris, France"). It separates names only where there are no more parts than cells,
+    and some part stands both first and later in a cell, as in "cat, dog" and "dog, fox".
+
+    >>> guess_separator(["a;b", "c"]), guess_separator(["a;b|c"]), guess_separator(["a", '["x;y"]'])
+    (';', '|', '|')
+    >>> guess_separator(["cat, dog", "dog"]), guess_separator(["Paris, France", "Lyon, France"])
+    (',', '|')
+    """
+    plain = {cell for cell in cells if not _like_a_list(cell)}
+    for mark in ("|", ";"):
+        if any(mark in cell for cell in plain):
+            return mark
+    parts = [[part.strip() for part in cell.split(",")] for cell in plain if cell.strip()]
+    first, later = {names[0] for names in parts}, {name for names in parts for name in names[1:]}
+    recur = bool((first & later) - {""}) and len(first | later) <= len(parts)
+    return "," if recur else "|"
+
+
+def write_label(name: str | None) -> str:
+    """Return the cell of one true label; empty where it is not known."""
+    if name is None:
+        return ""
+    plain = name and name == name.strip() and not _like_a_list(name)
+    return name if plain else json.dumps([name], ensure_ascii=False)
+
+
+def read_label(cell: str) -> str | None:
+    """Return one true label: the trimmed text, whole (`a|b` is one name), or a JSON list of one; None if it is empty.
+
+    >>> read_label(" NA "), read_label("a|b"), read_label('[" x"]'), read_label("")
+    ('NA', 'a|b', ' x', None)
+    """
+    listed = _json_names(cell)
+    if listed is None:
+        return cell.strip() or None
+    if len(listed) != 1:
+        raise UserError(f"the true label is a list of {len(listed)}; name one label, or leave the cell empty")
+    return listed[0]
+
+
+def holds_several(cells: Iterable[str]) -> bool:
+    """Whether a cell of the column names more than one label.
+
+    >>> holds_several(["cat|dog", "cat"]), holds_several(["['cat', 'dog']"]), holds_several(["[UNK]", "a, b"])
+    (True, True, False)
+    """
+    some = [cell for cell in cells if cell]
+    mark = guess_separator(some)
+    try:
+        return any(len(split_cell(cell, mark)) > 1 for cell in some)
+    except UserError:  # a list that cannot be read: reading the column says where
+        return True
+
+
+def _like_a_list(cell: str) -> bool:
+    text = cell.strip()
+    return text.startswith("[") and text.endswith("]")
+
+
+def _json_names(cell: str) -> list[str] | None:
+    """Return the names in a list of JSON or Python, numbers as they are written; None where the cell is plain text."""
+    if not _like_a_list(cell):
+        return None
+    try:
+        # parse_int and parse_float keep a number's own spelling as the name.
+        listed: list[str] = json.loads(cell, parse_int=str, parse_float=str, parse_constant=_not_json)
+    except RecursionError:
+        raise UserError("the list is nested too deeply; write a flat list of names") from None
+    except ValueError:
+        written = _python_names(cell)
+        if written is not None:
+            return written
+        if '"' in cell or "'" in cell or "," in cell:
+            raise UserError(
+                'the cell looks like a list but is not JSON; write ["cat", "dog"] with double quotes, or cat|dog'
+            ) from None
+        return None  # a name in brackets, such as [UNK]
+    for place, name in enumerate(listed, start=1):
+        if not isinstance(name, str):
+            raise UserError(f"entry {place} of the list is not a name; write names in double quotes")
+    return listed
+
+
+def _python_names(cell: str) -> list[str] | None:
+    """Return the names in a list as Python prints it; None where it is not such a list of names."""
+    if re.search(r"""['"]\s+['"]""", cell):  # an array as NumPy prints it: Python would join the names
+        return None
+    try:
+        listed = ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    known = all(isinstance(name, str | int | float) and not isinstance(name, bool) for name in listed)
+    return [str(name) for name in listed] if known else None
+
+
+def _not_json(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")

@@ -15,8 +15,7 @@ from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.limitations import ALL_BUT_PIXELS, class_limitations, class_names, part_limitations
 from pll.formats.results import Results
-from pll.formats.tabular.builder import join_column, write_label
-from pll.formats.tabular.schema import SAMPLE_ROWS, marked, roles_of
+from pll.formats.tabular.schema import SAMPLE_ROWS, join_column, marked, roles_of, write_label
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,14 @@ PRODEN paper's supplement; `kernel` (`"rbf"`: exp(−‖x − z‖² / 2σ²), �
 own paper; `"linear"`, as in the PRODEN paper's comparison; or `"auto"`, the default, which takes the one with the
 higher covering rate in cross-validation on up to 1,500 examples, without any truth); `max_rounds` (100); `tol` (1e-3).
 
-Complexity, rbf: O(n²·d + n³/3) once, O(n²·c) per iteration, 8 n² bytes; prediction O(n·(d + c)). linear: O(n·d² + d³/3)
-once, O(n·d·c) per iteration, 8 (2 n·d + d² + 4 n·c) bytes. The projections are O(nnz · log nnz) per iteration.
+More than 10,000 examples (rbf): the kernel K is replaced by Nyström's K̃ = K_nm K_mm⁻¹ K_mn (Williams & Seeger, NIPS
+2000) for m = 2,048 examples drawn at random, and σ is their mean distance to all. K − K̃ is positive semi-definite, so
+that no entry of it exceeds the largest on its diagonal, which is known: 1 − ‖φ_i‖². `notes_` states the largest and the
+mean, `kernel_error_` holds all. Step 2 stays exact.
+
+Complexity, rbf: O(n²·d + n³/3) once, O(n²·c) per iteration, 8 n² bytes; prediction O(n·(d + c)). With Nyström's kernel
+O(n·m·d + n·m² + m³/3) once, O(n·m·c) per iteration, 4 n·m + 24 m² bytes; prediction O(m·(d + c)). linear: O(n·d² +
+d³/3) once, O(n·d·c) per iteration, 8 (2 n·d + d² + 4 n·c) bytes. The projections are O(nnz · log nnz) per iteration.
 """
 
 from __future__ import annotations
@@ -49,6 +55,7 @@ from pll.methods.classical import (
     covering_rates,
     duration,
     linear_module,
+    slow_note,
 )
 from pll.training.metrics import Hook
 from pll.weights import Weights, dense, on_candidates, top_positions
@@ -67,22 +74,24 @@ class SURE(ClassicalEstimator):
 
     Attributes:
         kernel_: the kernel that was used.
-        coef_: (n, c) with the rbf kernel, (d, c) with the linear one.
+        coef_: (n, c) with the rbf kernel, or (m, c), (d, c) with the linear one.
         intercept_: (c,).
-        support_: (n, d) the scaled training examples (rbf), else empty.
+        support_: (n, d) the scaled training examples (rbf), or (m, d) those of Nyström's kernel, else empty.
         width_: σ (rbf).
+        kernel_error_: (n,) diagonal of K − K̃; empty where the kernel is exact.
     """
 
     title: ClassVar[str] = "SURE"
     summary: ClassVar[str] = (
         "Fits a kernel regression to the label weights and lets it correct them, rewarding a clear favourite. "
-        "Strong on small data; its kernel takes 8 n² bytes (200 MB for 5,000 examples)."
+        "Strong on small data; its kernel takes 8 n² bytes (200 MB for 5,000 examples), above 10,000 a low-rank one."
     )
 
     takes_prior: ClassVar[bool] = True
     _fitted = ("coef_", "intercept_", "support_", "width_")
 
     kernel_: str
+    kernel_error_: Matrix
     coef_: Matrix
     intercept_: npt.NDArray[np.float64]
     support_: Matrix
@@ -110,6 +119,11 @@ class SURE(ClassicalEstimator):
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with the rbf kernel and some 30 iterations."""
+        if n > EXACT_UP_TO:
+            m = CENTRES
+            memory = 4 * n * m + 8 * (3 * m * m + n * (d + 4 * c))
+            seconds = (2.0 * n * m * (m + d) + m**3 / 3) / 3e10 + 30 * (4.0 * n * m * c / 5e10 + 2e-7 * nnz)
+            return Cost(memory_bytes=memory, seconds=seconds, note=slow_note(seconds))
         memory = 8 * n * (n + 3 * BLOCK + d + 4 * c)
         seconds = (n**3 / 3 + 2.0 * n * n * d) / 1e10 + 30 * (2.0 * n * n * c / 4e9 + 2e-7 * nnz)
         note = None
@@ -131,12 +145,14 @@ class SURE(ClassicalEstimator):
         self._untrained(X, c)
         self.kernel_ = self._choose_kernel(X, candidates, rng, hook) if self.kernel == "auto" else self.kernel
         rbf = self.kernel_ == "rbf"
-        self.support_ = X if rbf else X[:0]
+        self.support_ = X[:0]
+        if rbf:
+            self.support_ = X if n <= EXACT_UP_TO else X[np.sort(rng.permutation(n)[:CENTRES])]
         self.width_ = np.ones(())
-        self.coef_ = np.zeros((n if rbf else X.shape[1], c))
+        self.coef_ = np.zeros((len(self.support_) if rbf else X.shape[1], c))
         self.intercept_ = np.zeros(c)  # training stopped during the factorisation leaves a model that can predict
         self.stage_ = f"factorising the kernel of {n:,} examples"
-        ridge: Ridge = KernelRidge(X, self.beta, hook) if rbf else LinearRidge(X, self.beta, hook)
+        ridge = self._ridge(X, hook)
         self.stage_ = ""
         self.width_ = np.array(ridge.width)
         p = self.label_weights_.astype(np.float64)  # (nnz,) uniform, or the prior
@@ -151,8 +167,24 @@ class SURE(ClassicalEstimator):
             if np.abs(p - before).max() <= self.tol:
                 return
 
+    def _ridge(self, X: Matrix, hook: Hook) -> Ridge:
+        """Return the regression with the kernel in use."""
+        if self.kernel_ == "linear":
+            return LinearRidge(X, self.beta, hook)
+        if len(self.support_) == len(X):
+            return KernelRidge(X, self.beta, hook)
+        ridge = NystromRidge(X, self.support_, self.beta, hook)
+        self.kernel_error_ = ridge.error
+        self.notes_ = (
+            f"There are more than {EXACT_UP_TO:,} examples: the kernel is approximated by {len(self.support_):,} of "
+            f"them (Nyström). Its entries are off by at most {ridge.error.max():.2f}, on the diagonal by "
+            f"{ridge.error.mean():.2f} on average (exact: 1).",
+        )
+        return ridge
+
     def _untrained(self, X: Matrix, c: int) -> None:
         """A model that predicts, for training stopped while the kernel is chosen."""
+        self.notes_, self.kernel_error_ = (), np.zeros(0)
         self.kernel_, self.support_, self.width_ = "linear", X[:0], np.ones(())
         self.coef_, self.intercept_ = np.zeros((X.shape[1], c)), np.zeros(c)
 
@@ -264,6 +296,12 @@ def project_on_simplex(values: npt.NDArray[np.float64], indptr: npt.NDArray[np.i
 
 KERNEL_ROWS = 1500
 """Maximum number of examples by which the kernel is chosen."""
+EXACT_UP_TO = 10_000
+"""Maximum number of examples for which the rbf kernel is exact."""
+CENTRES = 2048
+"""Examples by which it is approximated beyond."""
+JITTER = 1e-6
+"""Added to the diagonal of the kernel of the centres, of which some may be equal."""
 BLOCK = 256
 """Rows or columns of a kernel matrix that are computed at once; training can be stopped between blocks."""
 
@@ -294,6 +332,56 @@ class KernelRidge:
         self.intercept = solved.sum(axis=0) / self._ones.sum()
         self.coef = solved - self._ones * self.intercept
         return np.asarray(P - self.beta * self.coef)
+
+
+class NystromRidge:
+    """Ridge regression with the kernel K̃ = Φ Φ', Φ = K_nm L⁻', K_mm = L L': linear on the features Φ (n, m).
+
+    Args:
+        X: (n, d).
+        centres: (m, d) rows of X.
+        beta: β.
+        hook: called between blocks.
+
+    Attributes:
+        error: (n,) diagonal of K − K̃, in [0, 1].
+    """
+
+    def __init__(self, X: Matrix, centres: Matrix, beta: float, hook: Hook) -> None:
+        n, m = len(X), len(centres)
+        self._features = np.empty((n, m), dtype=np.float32)  # squared distances, then K_nm, then Φ centred
+        distances = 0.0
+        for rows in blocks(n, BLOCK):
+            hook()
+            squared = euclidean_distances(X[rows], centres, squared=True)
+            distances += float(np.sqrt(squared).sum())
+            self._features[rows] = squared
+        self.width = distances / ((n - 1) * m) or 1.0  # m of the n·m are 0
+        near = gaussian(euclidean_distances(centres, squared=True), self.width)
+        near[np.diag_indices(m)] += JITTER
+        self._root = cholesky_in_place(near, hook)
+        self.error = np.empty(n)
+        for rows in blocks(n, BLOCK):
+            hook()
+            kernel = gaussian(self._features[rows].astype(np.float64), self.width)
+            features = solve_triangular(self._root, kernel.T, lower=True, check_finite=False).T
+            self.error[rows] = np.clip(1.0 - (features**2).sum(axis=1), 0.0, 1.0)
+            self._features[rows] = features
+        self._mean = self._features.mean(axis=0, dtype=np.float64)
+        gram = beta * np.eye(m)
+        for rows in blocks(n, 4 * BLOCK):
+            hook()
+            part = self._features[rows]
+            part -= self._mean
+            gram += part.T @ part
+        self._factor = cholesky_in_place(gram, hook)
+
+    def fit(self, P: Matrix) -> Matrix:
+        average = P.mean(axis=0)
+        weights = _solve(self._factor, (self._features.T @ P.astype(np.float32)).astype(np.float64))
+        self.coef = solve_triangular(self._root, weights, lower=True, trans="T", check_finite=False)
+        self.intercept = average - self._mean @ weights
+        return np.asarray(self._features @ weights.astype(np.float32) + average)
 
 
 class LinearRidge:

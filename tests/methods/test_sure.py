@@ -184,7 +184,7 @@ def test_prediction_in_blocks_is_prediction_at_once(monkeypatch: pytest.MonkeyPa
 
 def test_a_large_kernel_is_announced() -> None:
     assert SURE.cost(5_000, 50, 20, 15_000).note is None
-    assert "20,000 examples takes 3.3 GB" in str(SURE.cost(20_000, 50, 20, 60_000).note)
+    assert "10,000 examples takes 0.9 GB" in str(SURE.cost(10_000, 50, 20, 30_000).note)
 
 
 def test_probabilities_are_the_nearest_point_of_the_simplex() -> None:
@@ -273,3 +273,67 @@ def test_the_kernel_is_chosen_by_the_covering_rate(tmp_path: Path) -> None:
     again = load_model(tmp_path)
     assert again.kernel == "rbf"
     np.testing.assert_array_equal(again.predict_scores(corners), fitted.predict_scores(corners))
+
+
+class TestManyExamples:
+    """Beyond EXACT_UP_TO the kernel is Nyström's."""
+
+    @pytest.fixture
+    def small_limits(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(sure, "EXACT_UP_TO", 40)
+        monkeypatch.setattr(sure, "CENTRES", 30)
+
+    @staticmethod
+    def data() -> tuple[np.ndarray, CandidateSets, np.ndarray]:
+        rng = np.random.default_rng(1)
+        y = np.arange(60) % 3
+        X = (rng.normal(size=(60, 3)) + 4 * np.eye(3)[y]).astype(np.float32)
+        return X, flip_binomial(y, 3, 0.4, seed=0), y
+
+    @pytest.mark.usefixtures("small_limits")
+    def test_it_is_ridge_regression_with_the_kernel_of_the_centres(self) -> None:
+        X, sets, _ = self.data()
+        model = SURE(kernel="rbf", max_rounds=1, scale="none").fit(X, sets)
+        assert model.support_.shape == (30, 3) and model.coef_.shape == (30, 3)
+        K_mm = kernel_in_loops(model.support_, model.support_, float(model.width_)) + 1e-6 * np.eye(30)
+        K_nm = kernel_in_loops(X.astype(np.float64), model.support_, float(model.width_))
+        approximate = K_nm @ np.linalg.solve(K_mm, K_nm.T)
+        P = dense(sets.uniform_weights().astype(np.float64), sets)
+        centring = np.eye(60) - 1 / 60
+        centred = centring @ approximate @ centring
+        Q = P.mean(axis=0) + centred @ np.linalg.solve(centred + model.beta * np.eye(60), centring @ P)
+        np.testing.assert_allclose(model.predict_scores(X), Q, atol=1e-3)
+
+    @pytest.mark.usefixtures("small_limits")
+    def test_the_stated_error_bounds_every_entry_of_the_kernel(self) -> None:
+        X, sets, _ = self.data()
+        model = SURE(kernel="rbf", max_rounds=1, scale="none").fit(X, sets)
+        width = float(model.width_)
+        K = kernel_in_loops(X.astype(np.float64), X.astype(np.float64), width)
+        K_nm = kernel_in_loops(X.astype(np.float64), model.support_, width)
+        K_mm = kernel_in_loops(model.support_, model.support_, width)
+        difference = K - K_nm @ np.linalg.solve(K_mm + 1e-6 * np.eye(30), K_nm.T)
+        np.testing.assert_allclose(model.kernel_error_, np.diag(difference), atol=1e-5)
+        assert np.abs(difference).max() <= model.kernel_error_.max() + 1e-5
+        assert f"{model.kernel_error_.max():.2f}" in model.notes_[0]
+
+    def test_with_every_example_a_centre_it_is_exact(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        X, sets, _ = self.data()
+        exact = SURE(kernel="rbf").fit(X, sets)
+        monkeypatch.setattr(sure, "EXACT_UP_TO", 40)
+        monkeypatch.setattr(sure, "CENTRES", 59)
+        near = SURE(kernel="rbf").fit(X, sets)
+        np.testing.assert_allclose(near.label_weights_, exact.label_weights_, atol=0.05)
+        np.testing.assert_array_equal(near.identify(), exact.identify())
+        assert not exact.notes_ and len(exact.kernel_error_) == 0
+
+    @pytest.mark.usefixtures("small_limits")
+    def test_a_saved_model_predicts_the_same(self, tmp_path: Path) -> None:
+        X, sets, _ = self.data()
+        model = SURE(kernel="rbf").fit(X, sets)
+        save_model(model, tmp_path, method="sure", input_shape=(3,))
+        np.testing.assert_allclose(load_model(tmp_path).predict_scores(X), model.predict_scores(X), atol=1e-6)
+
+    def test_the_estimate_of_the_cost_no_longer_grows_with_the_square(self) -> None:
+        cost = SURE.cost(20_000, 280, 170, 80_000)
+        assert cost.memory_bytes < 1e9 and cost.seconds < 60

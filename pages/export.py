@@ -1,5 +1,6 @@
 """Export page: preview and download of labels and models."""
 
+from dataclasses import replace
 from functools import partial
 
 import streamlit as st
@@ -49,12 +50,13 @@ def offer(run: Run) -> None:
         st.caption(f"The first {PREVIEWED} of {count(n, 'label')}. The files below hold all of them.")
     for note in unverified(run.folder.path):
         st.caption(f":material/info: {plain(note)}")
+    source = replace(source, spreadsheet_safe=download.ask_for_spreadsheets())
     away, files = st.columns(2, gap="large")
     with away:
         known = download.back(run, source)
         download.into_another(run, source, known)
     with files:
-        certificate.draw(run)
+        certificate.draw(run, source)
         everything(source)
         one_by_one(source)
 
@@ -76,21 +78,10 @@ def everything(source: ExportSource) -> None:
 def one_by_one(source: ExportSource) -> None:
     """The same files, each for itself."""
     st.subheader("Single files")
-    listing = st.container(gap=None)
-    for name, exporter in parts_of(source).items():
-        why_not = exporter.why_not(source)
-        listing.download_button(
-            f"{exporter.label} · {exporter.file_name}",
-            data=partial(exporter.data, source),
-            file_name=exporter.file_name,
-            mime=exporter.mime,
-            key=f"export-{name}",
-            icon=":material/download:",
-            type="tertiary",
-            help=plain(why_not) if why_not else exporter.summary,
-            disabled=why_not is not None,
-            on_click="ignore",
-        )
+    with st.container(gap=None):
+        for name, exporter in parts_of(source).items():
+            if name not in certificate.FILES:  # those have a place of their own
+                download.one_file(name, exporter, source)
 
 
 st.title("Export")

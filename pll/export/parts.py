@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from pll.errors import UserError
 from pll.export.audit import write_audit_csv, write_audit_jsonl
+from pll.export.certificate_page import certificate_html
 from pll.export.check import CHECK_FILE, CHECK_PROGRAM, write_check, write_check_program
 from pll.export.programs import NotExportable, why_no_onnx, why_no_program, write_onnx, write_torch_program
 from pll.export.source import ExportSource
@@ -85,6 +87,25 @@ def _calibrated(source: ExportSource, path: Path) -> None:
 
 def _is_calibrated(source: ExportSource) -> bool:
     return source.calibration is not None
+
+
+def _is_certified(source: ExportSource) -> bool:
+    return source.certified is not None
+
+
+def _certificate_json(source: ExportSource, path: Path) -> None:
+    assert source.certified is not None  # it applies only then
+    write_text(path, json.dumps(source.certified.document, ensure_ascii=False))
+
+
+def _certificate_html(source: ExportSource, path: Path) -> None:
+    assert source.certified is not None
+    write_text(path, certificate_html(source.certified.document))
+
+
+def _final_csv(source: ExportSource, path: Path) -> None:
+    assert source.certified is not None
+    write_text(path, source.certified.final.to_csv(index=False, lineterminator="\n"))
 
 
 def _was_reviewed(source: ExportSource) -> bool:
@@ -180,6 +201,30 @@ EXPORTS: dict[str, Exporter] = {
         "labels.jsonl",
         "application/jsonl",
         _labels_jsonl,
+    ),
+    "certificate": Exporter(
+        "Certificate of all labels (JSON)",
+        "What share of all labels may be wrong, and every decision behind it; `candid verify` checks it.",
+        "certificate.json",
+        "application/json",
+        _certificate_json,
+        applies=_is_certified,
+    ),
+    "certificate-page": Exporter(
+        "Certificate to read (HTML)",
+        "The same as a page.",
+        "certificate.html",
+        "text/html",
+        _certificate_html,
+        applies=_is_certified,
+    ),
+    "final": Exporter(
+        "All labels, as certified (CSV)",
+        "The label of every example after the review, and whether it was accepted without another look.",
+        "final.csv",
+        "text/csv",
+        _final_csv,
+        applies=_is_certified,
     ),
     "calibrated-confidence": Exporter(
         "Confidence, put right by review (CSV)",

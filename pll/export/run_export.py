@@ -37,6 +37,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     subject = LabelSnapshot(folder.path.name, train.row_ids, sets, weights)
     if record is not None:
         subject = record.labels(subject, folder)
+    name = folder.config().name or train.name
     return ExportSource(
         estimator=load_model(folder.path),
         method=folder.config().method,
@@ -45,7 +46,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         taken_over=subject.relabelled,
         ids=train.row_ids,
         y=train.y,
-        name=folder.config().name or train.name,
+        name=name,
         input_shape=train.input_shape,
         feature_names=train.feature_names,
         features=load_features(folder.path),
@@ -55,6 +56,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         events=() if record is None else record.events,
         rounds=() if record is None else record.rounds,
         calibration=None if record is None else record.calibration(subject),
+        certificate=None if record is None else partial(record.certified, subject, train, name),
         replay=partial(replay_html, folder, train),
         health=Health.from_json(state.get("health")),
         held=parts.held,

@@ -19,6 +19,7 @@ from pll.features import Featuriser
 from pll.methods import PartialLabelEstimator
 from pll.methods.input_range import input_range
 from pll.review.calibration import Calibration
+from pll.review.promise_state import Certified
 from pll.runs.labels_table import (
     Decision,
     Decisions,
@@ -56,6 +57,7 @@ class ExportSource:
         health: whether the labels can be used; None of a run of an earlier version.
         held: rows of the data that were not learnt from, whose labels are predicted; None where there are none.
         order: ids of all rows of the data, in its order, where some were held out.
+        certificate: makes the certificate of all labels, None where there is none yet; None without a review.
         spreadsheet_safe: neutralise cells of CSV files that spreadsheets would execute.
         given: candidate sets of the data, where labels nobody named joined `candidates`; None where none did.
         X: (n, …) features that it was fitted on, for the check example; None where they are not at hand.
@@ -82,9 +84,15 @@ class ExportSource:
     health: Health | None = None
     held: PartialLabelDataset | None = None
     order: tuple[str, ...] = ()
+    certificate: Callable[[], Certified | None] | None = None
     spreadsheet_safe: bool = False
     X: npt.NDArray[np.float32] | None = None
     given: CandidateSets | None = None
+
+    @cached_property
+    def certified(self) -> Certified | None:
+        """The certificate of all labels, made once for every file of it; None where there is none."""
+        return None if self.certificate is None else self.certificate()
 
     @cached_property
     def inputs(self) -> dict[str, Any] | None:

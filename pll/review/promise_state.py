@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from pll.dataset import PartialLabelDataset
 from pll.review import dataset_certificate as dc
@@ -84,6 +86,19 @@ class PromiseStatus:
     done: bool
     looked_at: int
     parts: tuple[PartStatus, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Certified:
+    """A certificate of all labels, and these labels.
+
+    Attributes:
+        document: the certificate, as plain JSON values.
+        final: final.csv as a table.
+    """
+
+    document: dict[str, Any]
+    final: pd.DataFrame
 
 
 def table_of(snapshot: LabelSnapshot, groups: npt.NDArray[np.str_] | None = None) -> dc.LabelTable:
@@ -419,6 +434,18 @@ class PromiseInForce:
         decisions = self.decisions(state, asked)
         extras = dc.Extras(name=name, reviewers_err=reviewers_err, audit=audit)
         return dc.certificate_document(self.promise, self.table, decisions, self.judgement(decisions), extras)
+
+    def certified(
+        self, state: ReviewState, asked: Ints, *, name: str = "", audit: str = "", reviewers_err: bool = False
+    ) -> Certified:
+        """`certificate`, and the labels as they are after it.
+
+        Raises:
+            UserError: a control that matters is not answered, or the review has not come so far.
+        """
+        document = self.certificate(state, asked, name=name, audit=audit, reviewers_err=reviewers_err)
+        decisions = self.decisions(state, asked)
+        return Certified(document, dc.final_frame(self.table, decisions, self.judgement(decisions)))
 
     def judgement(self, decisions: list[dc.CheckedLabel]) -> dc.Judgement:
         """The rule applied to these decisions."""

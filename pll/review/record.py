@@ -7,10 +7,12 @@ from functools import partial
 from pathlib import Path
 
 from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.active_labels import active_labels
 from pll.review.calibration import Calibration
 from pll.review.label_snapshot import LabelSnapshot, review_id
+from pll.review.promise_state import Certified, PromiseInForce
 from pll.review.relabel_store import read_relabelled
 from pll.review.rounds import asked_of, calibration_of
 from pll.review.state import ReviewState
@@ -18,7 +20,7 @@ from pll.runs.folder import RunFolder
 from pll.runs.labels_table import Decision
 from pll.runs.runner import load_parts, settled_of
 from pll.store import Database, Store, database_url
-from pll.store.tables import Event, ReviewRecord, RoundRecord
+from pll.store.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,11 +29,15 @@ class Record:
     review: its settings.
     state: where it stands.
     rounds: the labels that came under certificate, with their controls.
+    promises: about all labels, in the order in which they were made.
+    last_hash: of the last decision, for the certificate.
     """
 
     review: ReviewRecord
     state: ReviewState
     rounds: tuple[RoundRecord, ...]
+    promises: tuple[PromiseRecord, ...] = ()
+    last_hash: str = ""
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -50,6 +56,24 @@ class Record:
             UserError: the file of those accepted is missing or damaged.
         """
         return active_labels(own, self.rounds, partial(read_relabelled, folder))
+
+    def certified(self, snapshot: LabelSnapshot, data: PartialLabelDataset, name: str = "") -> Certified | None:
+        """The certificate of all labels of a run of this review; None where none was promised, or not yet earned.
+
+        Args:
+            snapshot: the labels as they are now.
+            data: their examples.
+            name: of the data, in the certificate.
+        """
+        own = [record for record in self.promises if record.key == snapshot.key]
+        if not own:
+            return None
+        asked, err = asked_of(self.review, len(snapshot)), self.review.overlap > 1
+        try:
+            promise = PromiseInForce(own[-1], snapshot, data)
+            return promise.certified(self.state, asked, name=name, audit=self.last_hash, reviewers_err=err)
+        except UserError:
+            return None
 
     def calibration(self, snapshot: LabelSnapshot) -> Calibration | None:
         """Calibrated confidence of a run of this review; None where too few of its controls were answered."""
@@ -89,6 +113,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store
     try:
         with store.read(review_id(folder)) as reader:
             review, events, rounds = reader.review(), reader.events(), reader.rounds()
+            promises, last_hash = tuple(reader.promises()), reader.last_hash()
     finally:
         if own:
             store.database.close()
@@ -99,7 +124,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store
         sets = load_parts(first, settled_as=settled_of(folder)).train.sets()
     state = ReviewState(sets)
     state.update(events)
-    return Record(review, state, tuple(rounds))
+    return Record(review, state, tuple(rounds), promises, last_hash)
 
 
 def _existing() -> Store | None:

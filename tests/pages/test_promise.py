@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pll.cli.main import main
+from pll.export.run_export import export_run
 from pll.review import certification
 from pll.review.desk import Desk
 from pll.review.groups import CLASS
 from pll.runs.run import Run
-from pll.ui.export import certificate
 from pll.ui.review import promise_panel, service
 from tests.page_helpers import begun, button, entered, labels, said, turned_to
 
@@ -57,10 +58,16 @@ def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsew
     export = open_page("export", run=finished.id)
     assert not export.exception and "of all 150 labels" in said(export)
 
-    document, final = certificate.made(review, "irises")
+    labels = {one.proto.label for one in export.get("download_button")}
+    assert any("certificate.json" in label for label in labels)
+    export_run(finished.folder, tmp_path / "out")
+    with zipfile.ZipFile(next((tmp_path / "out").glob("*.zip"))) as archive:
+        assert {"certificate.json", "certificate.html", "final.csv"} <= {*archive.namelist()}
+        document, told = json.loads(archive.read("certificate.json")), archive.read("README.md").decode()
+        assert len(archive.read("final.csv").splitlines()) == 151
+    assert document["result"]["statement"] in told and "candid verify certificate.json" in told
     file = tmp_path / "certificate.json"
     file.write_text(json.dumps(document))
-    assert len(final.splitlines()) == 151
     monkeypatch.setenv("PLL_HOME", str(tmp_path / "another home"))
     assert main(["verify", str(file)]) == 0
     document["decisions"][9]["label"] = "altered"

@@ -21,6 +21,7 @@ class Gallery {
     if (renamed) this.clear();  // other classes: a card that stays would keep their old names
     this.data = data;
     this.send = (example) => setTriggerValue("selected", example);
+    this.root.setAttribute("role", data.choosable ? "group" : "list");  // a list must not hold buttons
     const wanted = data.cards.map((card) => this.card(card));
     for (const [example, { root }] of this.cards) {
       if (wanted.includes(root)) continue;

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import streamlit as st
 
-from pll.export import ExportSource
+from pll.export import Exporter, ExportSource
 from pll.export.convert import Conversion, files_of, of_run, results_of
+from pll.export.spreadsheet import neutralise
 from pll.formats import FORMATS
 from pll.runs.folder import RunFolder
 from pll.runs.run import Run, readable
@@ -57,6 +58,33 @@ def _title(run: Run) -> str:
     return f"{run.config.name or run.config.source.name} · {method_title(run.config.method)} · {begun}"
 
 
+def one_file(name: str, exporter: Exporter, source: ExportSource) -> None:
+    """A button for one of the files, with the reason where there is no such file."""
+    why_not = exporter.why_not(source)
+    st.download_button(
+        f"{exporter.label} · {exporter.file_name}",
+        data=partial(exporter.data, source),
+        file_name=exporter.file_name,
+        mime=exporter.mime,
+        key=f"export-{name}",
+        icon=":material/download:",
+        type="tertiary",
+        help=plain(why_not) if why_not else exporter.summary,
+        disabled=why_not is not None,
+        on_click="ignore",
+    )
+
+
+def ask_for_spreadsheets() -> bool:
+    """Return whether cells that a spreadsheet would execute shall be neutralised."""
+    return st.toggle(
+        "Safe to open in a spreadsheet",
+        key="spreadsheet-safe",
+        help="Puts an apostrophe before cells of CSV and TSV files that begin with = + - or @, which a spreadsheet "
+        "would execute. Programs see it; leave it off for files that go back into a tool.",
+    )
+
+
 def back(run: Run, source: ExportSource) -> list[str]:
     """Offer the labels where they came from; the names of these formats, none where they came from no such file."""
     found = files_of(run.config.source)
@@ -65,7 +93,8 @@ def back(run: Run, source: ExportSource) -> list[str]:
         st.subheader(f"Back into {form.tool}")
         st.caption(f"*{plain(file.name)}* as it is, with the labels in it. {form.adds} {form.queue}")
         healthy = source.health is not None and source.health.is_healthy
-        _offer(_plan(run, source, name), f"{file.stem}{LABELLED}{file.suffix or form.suffixes[0]}", primary=healthy)
+        labelled = f"{file.stem}{LABELLED}{file.suffix or form.suffixes[0]}"
+        _offer(_plan(run, source, name), labelled, primary=healthy, safe=source.spreadsheet_safe)
     return list(found)
 
 
@@ -83,11 +112,17 @@ def into_another(run: Run, source: ExportSource, known: Collection[str]) -> None
     )
     form = FORMATS[to]
     st.caption(f"The examples, their candidates and their labels in a new file. {form.queue}")
-    _offer(_plan(run, source, to), f"{Path(run.config.source.name).stem}{LABELLED}{form.suffixes[0]}")
+    name = f"{Path(run.config.source.name).stem}{LABELLED}{form.suffixes[0]}"
+    _offer(_plan(run, source, to), name, safe=source.spreadsheet_safe)
 
 
-def _offer(plan: Conversion, name: str, *, primary: bool = False) -> None:
-    """A file: first what it will not hold, then the button."""
+def _offer(plan: Conversion, name: str, *, primary: bool = False, safe: bool = False) -> None:
+    """A file: first what it will not hold, then the button.
+
+    Args:
+        primary: the button stands out.
+        safe: neutralise cells that spreadsheets would execute.
+    """
     obstacle = plan.obstacle
     if obstacle is not None:
         st.info(plain(obstacle), icon=":material/block:")
@@ -102,7 +137,7 @@ def _offer(plan: Conversion, name: str, *, primary: bool = False) -> None:
     with st.container(horizontal=True):
         st.download_button(
             f"Download {plain(name)}",
-            data=partial(file_content, plan, doubtful_first),
+            data=partial(file_content, plan, doubtful_first, safe=safe),
             file_name=name,
             mime=MIME.get(Path(name).suffix, "application/octet-stream"),
             type="primary" if primary else "secondary",
@@ -124,10 +159,19 @@ def _offer(plan: Conversion, name: str, *, primary: bool = False) -> None:
             )
 
 
-def file_content(plan: Conversion, uncertain_first: bool) -> bytes:
-    """The file, made now: for a download button that asks when it is pressed."""
+def file_content(plan: Conversion, uncertain_first: bool, *, safe: bool = False) -> bytes:
+    """The file, made now: for a download button that asks when it is pressed.
+
+    Args:
+        safe: neutralise cells that spreadsheets would execute.
+    """
     with tempfile.TemporaryDirectory() as folder:
-        return plan.write(Path(folder) / "file", uncertain_first=uncertain_first).files[0].read_bytes()
+        file = plan.write(Path(folder) / f"file{FORMATS[plan.to].suffixes[0]}", uncertain_first=uncertain_first).files[
+            0
+        ]
+        if safe:
+            neutralise(file)
+        return file.read_bytes()
 
 
 def _plan(run: Run, source: ExportSource, to: str) -> Conversion:

@@ -150,9 +150,7 @@ def test_the_tool_records_what_the_page_plays() -> None:
     with np.load(demo.RECORDED) as known:
         for name in ("indptr", "indices", "truth"):
             assert np.array_equal(made[name], known[name])
-        assert (
-            np.abs(made["weights"][:2].astype(int) - known["weights"][:2]).max() <= 2
-        )  # another machine rounds elsewhere
+        assert np.array_equal(made["weights"][0], known["weights"][0])  # later ones follow the defaults of training
 
 
 def test_deleting_a_run_under_review_asks_and_keeps_run_and_decisions(open_page: Any, finished: Any) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import Block, CandidateSets
+from pll.candidates import Block, CandidateSets, Rows
 from pll.errors import UserError
 
 Weights = npt.NDArray[np.float32]
@@ -22,14 +23,93 @@ NORMALISED = 1e-6
 """How far float32 numbers may sum up from 1 to count as normalised."""
 
 
+@dataclass(frozen=True, eq=False)
+class Outside:
+    """Labels added to candidate sets that may miss the truth, and how likely each set misses it.
+
+    Label weights of such an example are w = (1 − m_i) p|S_i + m_i p|A_i: the softmax restricted to the given set S_i
+    and to the added labels A_i, with m_i fixed. Where nothing was added m_i counts for nothing.
+
+    Args:
+        given: the n sets before labels were added.
+        candidates: the n sets with them.
+        miss: (n,) float32 in [0, 1], m_i, the probability that S_i misses the truth.
+
+    Raises:
+        UserError: lengths that do not fit, a probability out of range, or sets that lost a label.
+    """
+
+    given: CandidateSets
+    candidates: CandidateSets
+    miss: npt.NDArray[np.float32]
+
+    def __post_init__(self) -> None:
+        if self.given.shape != self.candidates.shape or self.miss.shape != (len(self.given),):
+            raise UserError("The labels added to the candidate sets are of other examples or classes than the sets.")
+        if not ((self.miss >= 0) & (self.miss <= 1)).all():
+            raise UserError("A probability that a set misses the truth must lie between 0 and 1.")
+        if int(self.added.sum()) != self.candidates.nnz - self.given.nnz:
+            raise UserError("Sets that may miss the truth can only gain labels; some have lost one.")
+
+    @classmethod
+    def of(
+        cls, given: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLike, miss: npt.NDArray[np.float32]
+    ) -> Outside:
+        """Add labels to sets.
+
+        Args:
+            given: n sets.
+            rows, labels: (k,) which label is added to the set of which row; none of them is a member.
+            miss: (n,) float32.
+
+        >>> sets = CandidateSets.from_lists([[0, 2], [1]], n_classes=3)
+        >>> found = Outside.of(sets, [1], [0], np.array([0.0, 0.5], dtype=np.float32))
+        >>> [labels.tolist() for labels in found.candidates], found.added.tolist(), found.shares.tolist()
+        ([[0, 2], [0, 1]], [False, False, True, False], [1.0, 1.0, 0.5, 0.5])
+        """
+        c = given.n_classes
+        more = np.asarray(rows, dtype=np.int64) * c + np.asarray(labels, dtype=np.int64)
+        keys = np.sort(np.concatenate([given.rows * c + given.indices, more]))
+        indptr = np.searchsorted(keys, np.arange(len(given) + 1) * c)
+        return cls(given, CandidateSets(indptr, keys % c, c, given.class_names), miss)
+
+    @cached_property
+    def added(self) -> npt.NDArray[np.bool_]:
+        """(nnz,) bool, aligned with `candidates.indices`: whether the label was added."""
+        c = self.given.n_classes
+        before, after = (sets.rows * c + sets.indices for sets in (self.given, self.candidates))
+        at = np.minimum(np.searchsorted(before, after), len(before) - 1)
+        return before[at] != after
+
+    @cached_property
+    def shares(self) -> Weights:
+        """(nnz,) the weight that the part of the set has to which each label belongs: m_i if added, else 1 − m_i."""
+        rows = self.candidates.rows
+        has_added = np.bincount(rows[self.added], minlength=len(self.miss)) > 0
+        miss = np.where(has_added, self.miss, np.float32(0))[rows]
+        return np.where(self.added, miss, 1 - miss).astype(np.float32)
+
+    def start(self, prior: Weights | None = None) -> Weights:
+        """(nnz,) label weights before training: the prior, or uniform weights, within each part of the set."""
+        return restricted_softmax(np.zeros(self.candidates.nnz), self.candidates, prior, self)
+
+    def take(self, rows: Rows) -> Outside:
+        """Those of some examples, in that order."""
+        return Outside(self.given.take(rows), self.candidates.take(rows), self.miss[rows])
+
+
 def restricted_softmax(
-    scores: npt.NDArray[np.floating[Any]], candidates: CandidateSets, prior: Weights | None = None
+    scores: npt.NDArray[np.floating[Any]],
+    candidates: CandidateSets,
+    prior: Weights | None = None,
+    outside: Outside | None = None,
 ) -> Weights:
     """Compute the softmax of the scores restricted to each candidate set (paper, Eq. norm).
 
     Args:
         scores: (nnz,) logits of the candidates, aligned with `candidates.indices`.
         prior: (nnz,) of `checked_prior`; the softmax is multiplied by it and normalised again.
+        outside: of these candidates, where labels were added to them; each part of a set keeps its share.
 
     Returns:
         (nnz,) float32 label weights.
@@ -42,6 +122,13 @@ def restricted_softmax(
     offset = log_prior(prior, candidates)
     if offset is not None:
         scores = scores + offset
+    if outside is not None:
+        part = 2 * candidates.rows + outside.added
+        tops = np.full(2 * len(candidates), -np.inf)
+        np.maximum.at(tops, part, scores)
+        exponents = np.exp((scores - tops[part]).astype(np.float64))
+        totals = np.bincount(part, exponents, minlength=len(tops))
+        return (outside.shares * exponents / totals[part]).astype(np.float32)
     top = np.maximum.reduceat(scores, starts)
     raised = np.exp((scores - top[candidates.rows]).astype(np.float64))
     total = np.add.reduceat(raised, starts)  # at least 1: the top candidate contributes exp(0)

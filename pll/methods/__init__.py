@@ -16,6 +16,7 @@ from pll.methods.ecoc import PLECOC
 from pll.methods.ga import GA
 from pll.methods.ipal import IPAL
 from pll.methods.lws import LWS
+from pll.methods.outside import PRODENOutside
 from pll.methods.plknn import PLKNN
 from pll.methods.plsvm import PLSVM
 from pll.methods.pop import POP
@@ -61,6 +62,7 @@ METHODS: dict[str, type[PartialLabelEstimator]] = _Registry(
         "cavl": CAVL,
         "pop": POP,
         "cr-dpll": CRDPLL,
+        "proden-outside": PRODENOutside,
     }
 )
 """Every method by the name that pages, shell and files use."""
@@ -96,6 +98,7 @@ __all__ = [
     "PRODEN",
     "PRODENItera",
     "PRODENNaive",
+    "PRODENOutside",
     "PRODENSudden",
     "RC",
     "SURE",

@@ -29,7 +29,7 @@ from pll.errors import UserError
 from pll.io import check_finite, feature_array
 from pll.methods.settling import settle, union_of
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
-from pll.weights import Weights, checked_prior, identified_labels
+from pll.weights import Outside, Weights, checked_prior, identified_labels
 
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[Any]
@@ -49,6 +49,7 @@ class Task:
             Only methods with `takes_prior` use it.
         votes: the votes that the candidates were made of. Only methods with `takes_votes` use them.
         known: (n,) labels that people decided, −1 elsewhere: what voters are measured by. Only these methods use them.
+        outside: labels that were added to the candidates (`PartialLabelEstimator.grown`); None where there are none.
     """
 
     X: Features
@@ -59,6 +60,7 @@ class Task:
     prior: Weights | None = None
     votes: Annotations | None = None
     known: npt.NDArray[np.int64] | None = None
+    outside: Outside | None = None
 
 
 class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -72,7 +74,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         n_features_in_: number of features of an example: d, or C·H·W.
         feature_names_in_: (d,) column names, where it was fitted on a data frame.
         label_weights_: (nnz,) float32, aligned with `candidates_.indices`.
-        candidates_: the candidate sets it was fitted on.
+        candidates_: the candidate sets it was fitted on, with the labels that the method added to them.
         class_names_: c names.
         input_shape_: shape of one example, (d,) or (C, H, W).
     """
@@ -87,6 +89,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Whether the method uses a prior of the candidates."""
     takes_votes: ClassVar[bool] = False
     """Whether the method takes votes themselves; with `takes_prior` a method learns from them through a prior."""
+    adds_labels: ClassVar[bool] = False
+    """Whether the method may add labels to candidate sets (`grown`)."""
     needs_features: ClassVar[bool] = True
     """Whether the method learns from features."""
     in_ranks: ClassVar[bool] = False
@@ -135,6 +139,17 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
         Its `"epoch"` is the last complete epoch; 0 means that the method starts again.
         """
+
+    def grown(self, task: Task, *, hook: Hook | None = None) -> Task:
+        """Return the task with the labels that the method adds to its candidate sets before it trains.
+
+        `iter_fit` does this itself with a task that has not been grown; a run does it before, to store what was added.
+
+        Args:
+            task: the training data.
+            hook: called between units of work; may wait, may raise `StopTraining`.
+        """
+        return task
 
     def moment(self) -> TrainingProgress | None:
         """Return the progress within an epoch, while `iter_fit` waits in its hook; None where it is not reported."""
@@ -463,7 +478,9 @@ def validated(task: Task, *, allow_missing: bool = False, needs_features: bool =
             f"The votes are of {task.votes.n_rows} examples and {task.votes.n_classes} classes, the candidate sets of "
             f"{len(X)} and {c}; they must agree."
         )
-    return Task(X, task.candidates, y, X_test, y_test, prior, task.votes, task.known)
+    if task.outside is not None and task.outside.candidates != task.candidates:
+        raise UserError("The labels added to the candidate sets are of other sets than those to learn from.")
+    return Task(X, task.candidates, y, X_test, y_test, prior, task.votes, task.known, task.outside)
 
 
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:

@@ -132,6 +132,7 @@ class DeepEstimator(PartialLabelEstimator):
         task = validated(task, allow_missing=self.missing == "mean")
         device = choose_device(self.device)
         self._settle_recipe(task, hook)
+        task = self.grown(task, hook=hook)
         epochs = self.total_epochs()
         with computing_threads(self.threads):
             trainer = self._trainer = self._new_trainer(task, device, self.__dict__.pop("_next_ranks", None))
@@ -348,6 +349,7 @@ class DeepEstimator(PartialLabelEstimator):
             augment,
             loss_draws=callable(self.loss),  # who knows what it does
             prior=task.prior,
+            outside=task.outside,
         )
         warm = self.__dict__.pop("_warm_arrays", None)
         if warm is not None:

@@ -37,7 +37,8 @@ class BatchedModels:
         hidden: units of the hidden layer of a shallow perceptron; 0 for linear models.
         optimiser: `"sgd"` or `"adam"`, of all.
         batch_size: examples a step.
-        prior: (n, c) prior label weights, 0 off the sets: weights start from it and are w ∝ prior · softmax.
+        prior: (n, c) prior label weights, 0 off the sets, or (n, M, c), one for each model: weights start from it and
+            are w ∝ prior · softmax.
         seed: of the initial parameters, the same for every model, and the order of examples.
     """
 
@@ -69,8 +70,9 @@ class BatchedModels:
         self._squares = [torch.zeros_like(p) for p in self._parameters] if optimiser == "adam" else []
         self._settings = torch.tensor([[s.lr, s.weight_decay, s.momentum] for s in steps], device=X.device)
         start = sets / sets.sum(dim=1, keepdim=True) if prior is None else prior.float()
-        self._log_prior = torch.where(sets, 0.0, -torch.inf) if prior is None else start.log()
-        self._weights = start.expand(size, n, c).transpose(0, 1).contiguous()  # (n, M, c)
+        log_prior = torch.where(sets, 0.0, -torch.inf) if prior is None else start.log()
+        self._log_prior = log_prior if log_prior.ndim == 3 else log_prior[:, None, :]  # (n, M or 1, c)
+        self._weights = (start if start.ndim == 3 else start[:, None, :]).expand(n, size, c).contiguous()  # (n, M, c)
 
     def train_epoch(self, hook: Callable[[], None] | None = None) -> None:
         """One pass over the examples; `hook` is called before every mini-batch."""
@@ -86,6 +88,8 @@ class BatchedModels:
         for tensors in (self._parameters, self._moments, self._squares):
             tensors[:] = [tensor.index_select(_model_axis(k), at) for k, tensor in enumerate(tensors)]
         self._settings, self._weights = self._settings[at], self._weights[:, at].contiguous()
+        if self._log_prior.shape[1] > 1:
+            self._log_prior = self._log_prior[:, at]
 
     def parameters(self, model: int) -> list[Tensor]:
         """Return one model's parameters: (d, h or c), (1, h or c) and, with a hidden layer, (h, c), (1, c)."""
@@ -107,7 +111,7 @@ class BatchedModels:
         x = self.X[rows]
         z, h = self._forward(x)
         slope = (torch.softmax(z, dim=2) - self._weights[rows]) / len(rows)  # ∂loss/∂z, (B, M, c)
-        self._weights[rows] = torch.softmax(z + self._log_prior[rows][:, None, :], dim=2)
+        self._weights[rows] = torch.softmax(z + self._log_prior[rows], dim=2)
         gradients: list[Tensor] = []
         if h is not None:
             across = slope.transpose(0, 1)  # (M, B, c)

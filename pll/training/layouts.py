@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from pll.candidates import CandidateSets
-from pll.weights import Weights, log_prior
+from pll.weights import Outside, Weights, log_prior
 
 DENSE_UP_TO = 64
 """Largest number of classes for which the dense layout is always chosen."""
@@ -28,10 +28,14 @@ class Batch(Protocol):
     units: Tensor
     """(B,) the training units: the examples themselves, unless the objective has `owners`."""
 
+    def scores(self, logits: Tensor) -> Tensor:
+        """Return the (B, k) logits of the candidates, plus the log of the prior where there is one; −inf off S_i."""
+
     def restrict(self, logits: Tensor) -> Tensor:
         """Return the (B, k) softmax of (B, c) logits restricted to S_i, 0 off it (paper, Eq. norm).
 
-        Where there is a prior, it is multiplied by that and normalised again.
+        Where there is a prior, it is multiplied by that and normalised again; where labels were added to the sets,
+        the given and the added labels are normalised apart, each to its share.
         """
 
     def pick(self, matrix: Tensor) -> Tensor:
@@ -60,13 +64,17 @@ class Layout(Protocol):
         """Return the candidates of the examples with these (B,) int64 indices."""
 
 
-def choose_layout(candidates: CandidateSets, device: torch.device, prior: Weights | None = None) -> Layout:
+def choose_layout(
+    candidates: CandidateSets, device: torch.device, prior: Weights | None = None, outside: Outside | None = None
+) -> Layout:
     """Return the dense layout for few classes or nearly full sets, the padded one otherwise.
 
     Args:
         prior: (nnz,) of `pll.weights.checked_prior`; `Batch.restrict` multiplies the softmax by it.
+        outside: labels added to the candidates, where there are some.
     """
-    return layout_type(candidates)(candidates, device, log_prior(prior, candidates))
+    layout: Layout = layout_type(candidates)(candidates, device, log_prior(prior, candidates))
+    return layout if outside is None else SharedLayout(layout, outside)
 
 
 def layout_type(candidates: CandidateSets) -> type[DenseLayout] | type[PaddedLayout]:
@@ -107,8 +115,11 @@ class _DenseBatch:
         self._offset = offset
         self._members = members
 
+    def scores(self, logits: Tensor) -> Tensor:
+        return logits + self._offset.index_select(0, self.rows)
+
     def restrict(self, logits: Tensor) -> Tensor:
-        return torch.softmax(logits + self._offset.index_select(0, self.rows), dim=1)
+        return torch.softmax(self.scores(logits), dim=1)
 
     def pick(self, matrix: Tensor) -> Tensor:
         return matrix
@@ -162,11 +173,14 @@ class _PaddedBatch:
         self._valid = valid
         self._offset = offset
 
-    def restrict(self, logits: Tensor) -> Tensor:
+    def scores(self, logits: Tensor) -> Tensor:
         own = logits.gather(1, self._columns)
         if self._offset is not None:
             own = own + self._offset
-        return torch.softmax(own.masked_fill(~self._valid, -torch.inf), dim=1)
+        return own.masked_fill(~self._valid, -torch.inf)
+
+    def restrict(self, logits: Tensor) -> Tensor:
+        return torch.softmax(self.scores(logits), dim=1)
 
     def pick(self, matrix: Tensor) -> Tensor:
         return matrix.gather(1, self._columns)
@@ -181,3 +195,53 @@ class _PaddedBatch:
     def mask(self, n_classes: int) -> Tensor:
         found = torch.zeros((len(self.rows), n_classes), device=self.rows.device)
         return found.scatter_add_(1, self._columns, self._valid.to(found)) > 0
+
+
+class SharedLayout:
+    """A layout of sets with added labels: the given and the added labels are normalised apart, each to its share."""
+
+    def __init__(self, layout: Layout, outside: Outside) -> None:
+        self._layout = layout
+        self._shares = layout.store(outside.shares)
+        self._added = layout.store(outside.added.astype(np.float32))
+
+    def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
+        return self._layout.store(flat)
+
+    def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
+        return self._layout.flat(weights)
+
+    def batch(self, rows: Tensor) -> Batch:
+        batch = self._layout.batch(rows)
+        return _SharedBatch(batch, batch.read(self._shares), batch.read(self._added) > 0)
+
+
+class _SharedBatch:
+    def __init__(self, batch: Batch, shares: Tensor, added: Tensor) -> None:
+        self.rows = self.units = batch.rows
+        self._batch = batch
+        self._shares = shares  # (B, k)
+        self._added = added  # (B, k) bool
+
+    def scores(self, logits: Tensor) -> Tensor:
+        return self._batch.scores(logits)
+
+    def restrict(self, logits: Tensor) -> Tensor:
+        # Two softmaxes, and not one divided by its sums: the sum over one part may underflow to 0.
+        scores = self._batch.scores(logits)
+        given = torch.softmax(scores.masked_fill(self._added, -torch.inf), dim=1)
+        without = ~self._added.any(dim=1, keepdim=True)  # of nothing but −inf the softmax would be NaN
+        added = torch.softmax(scores.masked_fill(~(self._added | without), -torch.inf), dim=1)
+        return torch.where(self._added, added, given) * self._shares
+
+    def pick(self, matrix: Tensor) -> Tensor:
+        return self._batch.pick(matrix)
+
+    def read(self, weights: Tensor) -> Tensor:
+        return self._batch.read(weights)
+
+    def write(self, weights: Tensor, values: Tensor) -> None:
+        self._batch.write(weights, values)
+
+    def mask(self, n_classes: int) -> Tensor:
+        return self._batch.mask(n_classes)

@@ -29,7 +29,7 @@ from pll.training.losses import Loss
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.training.models import draws_globally, has_batch_norm
 from pll.training.rng import Stream
-from pll.weights import Weights
+from pll.weights import Outside, Weights
 
 OPTIMISERS = ("sgd", "adam")
 
@@ -177,6 +177,7 @@ class Trainer:
         loss_draws: whether the objective's loss may draw from torch's global random stream.
         prior: (nnz,) of `pll.weights.checked_prior`: label weights start from it and are w ∝ prior · softmax on S_i.
         layout: of the candidates and their weights; None chooses one.
+        outside: labels added to the candidates; given and added labels are then normalised apart, each to its share.
 
     Attributes:
         forward: the network as it is called in training; another module over the same parameters where several
@@ -200,6 +201,7 @@ class Trainer:
         loss_draws: bool = False,
         prior: Weights | None = None,
         layout: Layout | None = None,
+        outside: Outside | None = None,
     ) -> None:
         self.network = network.to(X.device)
         self.forward: nn.Module = self.network
@@ -208,8 +210,9 @@ class Trainer:
         self.seed = seed
         self.augment = augment
         self.optimiser = optimisation.start(network.parameters())
-        self.layout = choose_layout(candidates, X.device, prior) if layout is None else layout
-        self.label_weights = self.layout.store(candidates.uniform_weights() if prior is None else prior)  # Eq. (init)
+        self.layout = choose_layout(candidates, X.device, prior, outside) if layout is None else layout
+        start = candidates.uniform_weights() if prior is None else prior  # Eq. (init)
+        self.label_weights = self.layout.store(start if outside is None else outside.start(prior))
         self.epoch = 0
         self.cursor = 0
         self._loss_sum = torch.zeros((), device=X.device)

@@ -15,7 +15,7 @@ from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names,
 from pll.errors import UserError
 from pll.images import Pictures
 from pll.io import Column, as_column, check_finite, check_unique_ids, feature_array
-from pll.weights import Weights, checked_prior
+from pll.weights import Outside, Weights, carried_over, checked_prior
 
 UNKNOWN = -1
 """The value of `y` where the true label is not known."""
@@ -47,6 +47,8 @@ class PartialLabelDataset:
             (`pll.methods.settling`); `candidates` are the union until then.
         given: the candidate sets of the data itself, where labels that nobody named joined `candidates`; else None.
         decided: (n,) int64, labels that people decided in a review, −1 elsewhere; or None.
+        outside: labels that a method added to the candidate sets, which may miss the truth; or None. `candidates` has
+            them (`with_outside`).
         is_test: (n,) bool, True on the published or given test part; or None.
         name: what to call it on a page.
         kind: `"table"`, `"array"` or `"image"`.
@@ -73,6 +75,7 @@ class PartialLabelDataset:
     settle: bool = False
     given: CandidateSets | None = None
     decided: npt.NDArray[np.int64] | None = None
+    outside: Outside | None = None
     is_test: npt.NDArray[np.bool_] | None = None
     name: str = "data"
     kind: str = "array"
@@ -215,8 +218,17 @@ class PartialLabelDataset:
             extras={name: values[chosen] for name, values in self.extras.items()},
             annotations=None if self.annotations is None else self.annotations.take(chosen),
             prior=None if sets is None or prior is None else prior[sets.positions(chosen)],
+            outside=None if self.outside is None else self.outside.take(chosen),
             is_test=None if self.is_test is None else self.is_test[chosen],
         )
+
+    def with_outside(self, outside: Outside) -> PartialLabelDataset:
+        """The data with labels added to its candidate sets; a new label has the mean prior of its set."""
+        if outside.is_empty:
+            return replace(self, outside=outside)
+        sets = outside.candidates
+        prior, given = carried_over(self.prior, self.sets(), sets), self.given or self.sets()
+        return replace(self, candidates=sets, prior=prior, given=given, outside=outside)
 
     def picture(self, i: int) -> npt.NDArray[np.uint8] | None:
         """(H, W) or (H, W, 3) uint8 of example i, or None where it has no picture that can be reached.
@@ -271,7 +283,8 @@ class PartialLabelDataset:
         return found + [(f"category {name}", values) for name, values in self.categories.items()]
 
     def truth_outside(self) -> npt.NDArray[np.int64]:
-        """Rows whose known true label is not among their candidates."""
+        """Rows whose known true label is not among their candidates, without labels that a method added."""
         if self.y is None or self.candidates is None:
             return np.empty(0, dtype=np.int64)
-        return np.flatnonzero((self.y >= 0) & ~self.candidates.contains(self.y))
+        sets = self.candidates if self.outside is None else self.outside.given
+        return np.flatnonzero((self.y >= 0) & ~sets.contains(self.y))

@@ -81,6 +81,16 @@ class Outside:
         at = np.minimum(np.searchsorted(before, after), len(before) - 1)
         return before[at] != after
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether no label was added to any set."""
+        return self.candidates.nnz == self.given.nnz
+
+    @property
+    def rate(self) -> float:
+        """Estimated share of the sets that miss the truth."""
+        return float(self.miss.mean())
+
     @cached_property
     def shares(self) -> Weights:
         """(nnz,) the weight that the part of the set has to which each label belongs: m_i if added, else 1 − m_i."""
@@ -91,7 +101,17 @@ class Outside:
 
     def start(self, prior: Weights | None = None) -> Weights:
         """(nnz,) label weights before training: the prior, or uniform weights, within each part of the set."""
+        if self.is_empty:
+            return self.candidates.uniform_weights() if prior is None else prior
         return restricted_softmax(np.zeros(self.candidates.nnz), self.candidates, prior, self)
+
+    def without(self, rows: npt.ArrayLike) -> Outside:
+        """The same with nothing added to the sets of some rows, which then miss nothing."""
+        kept = np.ones(len(self.miss), dtype=np.bool_)
+        kept[rows] = False
+        more = self.added & kept[self.candidates.rows]
+        miss = np.where(kept, self.miss, np.float32(0))
+        return Outside.of(self.given, self.candidates.rows[more], self.candidates.indices[more], miss)
 
     def take(self, rows: Rows) -> Outside:
         """Those of some examples, in that order."""
@@ -122,7 +142,7 @@ def restricted_softmax(
     offset = log_prior(prior, candidates)
     if offset is not None:
         scores = scores + offset
-    if outside is not None:
+    if outside is not None and not outside.is_empty:
         part = 2 * candidates.rows + outside.added
         tops = np.full(2 * len(candidates), -np.inf)
         np.maximum.at(tops, part, scores)

@@ -300,9 +300,15 @@ def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | Non
             )
             used = task.prior if type(estimator).takes_prior else None
             prior = None if used is None else used[task.candidates.positions(learnt)]
-            again.fit(task.X[learnt], task.candidates.take(learnt), prior=prior)
+            given = task.candidates if task.outside is None else task.outside.given
+            if task.outside is None:
+                again.fit(task.X[learnt], given.take(learnt), prior=prior)
+            else:  # what was added stays: to look for it again would cost far more
+                outside = task.outside.take(learnt)
+                for _ in again.iter_fit(Task(task.X[learnt], outside.candidates, prior=prior, outside=outside)):
+                    pass
             predicted = np.searchsorted(again.classes_, again.predict(task.X[held]))
-            sets = task.candidates.take(held)
+            sets = given.take(held)
             hits += int(sets.contains(predicted).sum())
             share_of = np.bincount(predicted, minlength=sets.n_classes) / len(held)
             chances += float(share_of[sets.indices].sum())

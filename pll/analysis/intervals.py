@@ -8,11 +8,12 @@ Two lanes on the same examples are compared example by example: only those that 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binomtest
+from scipy.stats import binomtest, hypergeom
 
 LEVEL = 0.05
 """Differences with a larger p-value are called ties."""
@@ -67,6 +68,30 @@ def wilson(k: int, n: int) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = binomtest(k, n).proportion_ci(method="wilson")
     return float(low), float(high)
+
+
+def hypergeometric(k: int, m: int, n: int, *, unknown: int = 0) -> tuple[float, float]:
+    """Return the exact 95 % interval of a share of n examples, from m drawn without replacement.
+
+    Both one-sided hypergeometric tests are inverted at 2.5 % (the principle of Clopper & Pearson, Biometrika 1934, for
+    a finite population), so that at least 95 % of all draws give an interval that holds the share.
+
+    Args:
+        k: drawn examples that have the property, in [0, m − unknown].
+        m: drawn, in [0, n].
+        n: all examples, at least 1.
+        unknown: drawn examples of which it is not known; the interval holds whatever they are.
+
+    >>> hypergeometric(3, 50, 1000), hypergeometric(0, 1000, 1000), hypergeometric(0, 0, 10)
+    ((0.014, 0.162), (0.0, 0.0), (0.0, 1.0))
+    """
+    most = k + unknown
+    # What the population can hold, k to n − m + most; the first test grows with it, the second one falls.
+    low = bisect_left(range(k, n - m + most), True, key=lambda held: bool(hypergeom.sf(k - 1, n, held, m) > LEVEL / 2))
+    high = bisect_left(
+        range(k + 1, n - m + most + 1), True, key=lambda held: bool(hypergeom.cdf(most, n, held, m) <= LEVEL / 2)
+    )
+    return (k + low) / n, (k + high) / n
 
 
 def clearly_more(k: int, n: int, other_k: int, other_n: int, *, by: float) -> bool:

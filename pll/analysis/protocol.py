@@ -66,6 +66,7 @@ class Parts:
             self.train.prior,
             None if votes is None or votes.anonymous else votes,
             self.train.decided,
+            self.train.outside,
         )
 
 

@@ -74,7 +74,8 @@ def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[
     if len(outside):
         found.append(
             f"{len(outside):,} of {len(data):,} true labels are not among their candidates "
-            f"(first: id {data.row_ids[outside[0]]}); these examples cannot be identified correctly."
+            f"(first: id {data.row_ids[outside[0]]}); only a method that may add labels (proden-outside) can identify "
+            "these examples correctly."
         )
     whole = int((sets.sizes == sets.n_classes).sum())
     if whole:

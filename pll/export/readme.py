@@ -28,7 +28,7 @@ def readme(source: ExportSource, files: Collection[str], notes: Sequence[str]) -
         files: names of the files that are there; only these are described.
         notes: what is not there, and why.
     """
-    sets = source.candidates
+    sets = source.given or source.candidates
     return (
         _environment()
         .get_template("README.md.jinja")

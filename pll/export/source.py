@@ -29,7 +29,7 @@ from pll.runs.labels_table import (
     predicted_frame,
 )
 from pll.store.tables import Event, RoundRecord
-from pll.weights import Weights
+from pll.weights import Weights, identified_labels
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +104,13 @@ class ExportSource:
         """The labels of the n examples that were learnt from. Read only."""
         decided, given = self.decisions, self.given
         return labels_frame(self.candidates, self.label_weights, self.ids, y=self.y, decisions=decided, given=given)
+
+    @property
+    def off_set(self) -> int:
+        """How many of the model's labels are outside the set that the data has for their example."""
+        if self.given is None:
+            return 0
+        return int((~self.given.contains(identified_labels(self.label_weights, self.candidates))).sum())
 
     @cached_property
     def labels(self) -> LabelTable:

@@ -26,7 +26,7 @@ from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
 from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss
-from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress, no_hook
+from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining, TrainingProgress, no_hook
 from pll.training.models import ModelSpec, build_model, has_batch_norm
 from pll.training.rng import seeded
 from pll.training.scaling import Scaling, fit_scaling
@@ -78,6 +78,8 @@ class DeepEstimator(PartialLabelEstimator):
 
     takes_prior: ClassVar[bool] = True
     recipe_: Recipe
+    _has_begun: bool = True
+    """False while labels to add are sought; a checkpoint then holds nothing to go on from."""
     _raw_shape: tuple[int, ...]
     model_: nn.Module
     """Takes raw features, gives logits: scaling and network in one."""
@@ -132,12 +134,17 @@ class DeepEstimator(PartialLabelEstimator):
         task = validated(task, allow_missing=self.missing == "mean")
         device = choose_device(self.device)
         self._settle_recipe(task, hook)
-        task = self.grown(task, hook=hook)
         epochs = self.total_epochs()
         with computing_threads(self.threads):
+            try:
+                task = self.grown(task, hook=hook)
+                self._has_begun = True
+            except StopTraining:  # the untrained model is the result
+                self._trainer, self._has_begun = self._new_trainer(task, device), False
+                raise
             trainer = self._trainer = self._new_trainer(task, device, self.__dict__.pop("_next_ranks", None))
             monitor = self._monitor = Monitor(task.candidates, task.y, task.y_test)
-            if checkpoint is not None:
+            if checkpoint is not None and "trainer" in checkpoint:
                 trainer.load_state(checkpoint["trainer"])
                 monitor.load_state(_from_tensors(checkpoint["monitor"]))
             X_test = None if task.X_test is None else scaled(self._scaling, task.X_test, device)
@@ -252,6 +259,8 @@ class DeepEstimator(PartialLabelEstimator):
         return True
 
     def checkpoint(self) -> dict[str, Any]:
+        if not self._has_begun:
+            return {"epoch": 0}
         assert self._monitor is not None  # made by iter_fit, together with the trainer
         return {
             "epoch": self._trainer.epoch,

@@ -76,8 +76,7 @@ class PRODENOutside(PRODEN):
     """PRODEN for sets that may miss the truth; see the docstring of the module. Settings as for every deep method.
 
     Attributes:
-        outside_: added labels and miss probabilities; None where nothing was added.
-        miss_rate_: estimated share of sets that miss the truth.
+        outside_: added labels and the miss probability of each set; `outside_.rate` is the estimated miss rate.
     """
 
     title: ClassVar[str] = "PRODEN-outside"
@@ -86,57 +85,38 @@ class PRODENOutside(PRODEN):
         "Equals PRODEN where it finds none."
     )
     adds_labels: ClassVar[bool] = True
+    in_ranks: ClassVar[bool] = False
 
-    outside_: Outside | None
-    miss_rate_: float
+    outside_: Outside
 
     def grown(self, task: Task, *, hook: Hook | None = None) -> Task:
-        """Return the task with added labels; the task itself where there are none to add, or were added before."""
-        if task.outside is None:
+        """Return the task with the labels added that may be true though they are off the set."""
+        outside = task.outside
+        if outside is None:
             self.stage_ = "Looking for sets that miss the truth"
-            found = find_outside(
-                task.X,
-                task.candidates,
-                prior=task.prior,
-                scale=self.setting("scale"),
-                seed=self.seed,
-                hook=hook or no_hook,
+            scale = self.setting("scale")
+            outside = find_outside(
+                task.X, task.candidates, prior=task.prior, scale=scale, seed=self.seed, hook=hook or no_hook
             )
             self.stage_ = ""
-            self.miss_rate_ = found.rate
-            if found.outside is not None:
-                sets = found.outside.candidates
-                prior = carried_over(task.prior, task.candidates, sets)
-                task = replace(task, candidates=sets, prior=prior, outside=found.outside)
-        self.outside_ = task.outside
-        self.notes_ = _notes(task.outside)
+            task = replace(task, outside=outside)
+            if not outside.is_empty:
+                prior = carried_over(task.prior, task.candidates, outside.candidates)
+                task = replace(task, candidates=outside.candidates, prior=prior)
+        self.outside_ = outside
+        self.notes_ = (_note(outside),)
         return task
 
 
-def _notes(outside: Outside | None) -> tuple[str, ...]:
-    if outside is None:
-        return ("No set was found to miss the truth; nothing was added, and the result is PRODEN's.",)
-    share, labels = float(outside.miss.mean()), int(outside.added.sum())
+def _note(outside: Outside) -> str:
+    if outside.is_empty:
+        return "Too few sets look as if they missed the truth; no label was added, and the result is PRODEN's."
+    labels = int(outside.added.sum())
     examples = len(np.unique(outside.candidates.rows[outside.added]))
     return (
-        f"An estimated {share:.1%} of the sets miss the truth (no interval without controls); "
-        f"{labels:,} labels were added to {examples:,} of {len(outside.miss):,} sets.",
+        f"An estimated {outside.rate:.1%} of the sets miss the truth (an estimate without an interval: only controls "
+        f"give one). {labels:,} labels were added to {examples:,} of {len(outside.miss):,} sets."
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Result of `find_outside`.
-
-    Attributes:
-        rate: estimated share of sets that miss the truth; 0 where nothing can be told.
-        miss: (n,) float32, out-of-fold probability that the set misses the truth.
-        outside: added labels; None where nothing is to be added.
-    """
-
-    rate: float
-    miss: npt.NDArray[np.float32]
-    outside: Outside | None
 
 
 @dataclass(frozen=True)
@@ -157,8 +137,8 @@ def find_outside(
     scale: str = "auto",
     seed: int = 0,
     hook: Hook = no_hook,
-) -> Found:
-    """Estimate which sets miss the truth, and which labels off the set may be it.
+) -> Outside:
+    """Estimate which sets miss the truth, and add the labels off the set that may be it.
 
     Args:
         X: (n, d) or (n, C, H, W) features, NaN where missing.
@@ -167,9 +147,12 @@ def find_outside(
         scale: of the features, as for every deep method.
         seed: of folds, of the part that is drawn, and of training.
         hook: called between mini-batches; may raise.
+
+    Returns:
+        the miss probabilities, and the labels to add: none where fewer than `LEAST_RATE` of the sets miss the truth.
     """
     n, c = candidates.shape
-    nothing = Found(0.0, np.zeros(n, dtype=np.float32), None)
+    nothing = Outside(candidates, candidates, np.zeros(n, dtype=np.float32))
     open_rows = candidates.sizes < c
     if n < 2 * FOLDS or not open_rows.any():
         return nothing
@@ -198,10 +181,9 @@ def find_outside(
     if rates.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
         return nothing
     miss, rows, labels = _judged(inputs, candidates, models, best, rates, fold, (sizes - centre) / spread, hook)
-    rate = float(miss.mean())
-    if rate < LEAST_RATE:
-        return Found(rate, miss, None)
-    return Found(rate, miss, Outside.of(candidates, rows, labels, miss))
+    if float(miss.mean()) < LEAST_RATE:
+        return Outside(candidates, candidates, miss)
+    return Outside.of(candidates, rows, labels, miss)
 
 
 class _Fold:
@@ -246,12 +228,14 @@ def _train(
 
 
 def _prior_table(prior: Weights, candidates: CandidateSets, rows: Integers) -> torch.Tensor:
-    """(m, c) prior of the rows times the size of the set, so that a uniform one is 1 everywhere on it."""
+    """(m, c) prior of the rows over its mean on the set, so that a uniform one is 1 everywhere on it."""
     sets = candidates.take(rows)
-    table = torch.zeros((len(rows), candidates.n_classes))
-    own = prior[candidates.positions(rows)] * sets.sizes[sets.rows]
-    table[torch.from_numpy(sets.rows), torch.from_numpy(sets.indices.astype(np.int64))] = torch.from_numpy(own).float()
-    return table
+    table = np.zeros((len(rows), candidates.n_classes), dtype=np.float32)
+    own = prior[candidates.positions(rows)]
+    own = own / np.maximum.reduceat(own, sets.indptr[:-1])[sets.rows]  # exactly 1 where it is uniform
+    own = own * (sets.sizes / np.add.reduceat(own, sets.indptr[:-1]))[sets.rows]
+    table[sets.rows, sets.indices] = own
+    return torch.from_numpy(table)
 
 
 def _fit_rates(z: Numbers, sets: CandidateSets, u: Numbers) -> _Rates:

@@ -148,9 +148,10 @@ def warm_start(estimator: PartialLabelEstimator, earlier: Path, train: PartialLa
         return None
     sets = train.sets()
     if len(sets) * sets.n_classes > MOST_SCORES:
-        return sets.uniform_weights() if train.prior is None else train.prior
+        uniform = sets.uniform_weights() if train.prior is None else train.prior
+        return uniform if train.outside is None else train.outside.start(train.prior)
     scores = model.predict_scores(train.X)
-    return restricted_softmax(on_candidates(scores, sets).astype(np.float64), sets, train.prior)
+    return restricted_softmax(on_candidates(scores, sets).astype(np.float64), sets, train.prior, train.outside)
 
 
 def can_warm_start(method: str) -> bool:

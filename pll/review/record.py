@@ -121,7 +121,11 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store
         return None
     if sets is None:
         first = replace(folder.config(), decided_sets=None)
-        sets = load_parts(first, settled_as=settled_of(folder)).train.sets()
+        decided = folder.config().decided_sets
+        root = folder if decided is None else RunFolder(folder.path.parent / decided.root)
+        given = load_parts(first, settled_as=settled_of(folder)).train.sets()
+        outside = root.outside(given)
+        sets = given if outside is None else outside.candidates
     state = ReviewState(sets)
     state.update(events)
     return Record(review, state, tuple(rounds), promises, last_hash)

@@ -26,7 +26,7 @@ from pll.methods.advice import advise
 from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
-from pll.runs.folder import checked_name
+from pll.runs.folder import OUTSIDE_FILE, checked_name
 from pll.runs.run import Run
 from pll.runs.runner import new_estimator
 from pll.runs.snapshots import ComparisonSnapshot, joint_state
@@ -121,6 +121,8 @@ def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | 
         return f"{kind.title} learns from the true label of every example, which this data does not have."
     known = kind().get_params()
     settings = {name: value for name, value in (params or {}).items() if name in known}
+    if kind.adds_labels:
+        return f"{kind.title} adds labels to candidate sets, and lanes share theirs; train it on its own."
     obstacles = advise(kind(**settings), data).obstacles
     return obstacles[0] if obstacles else None
 
@@ -234,6 +236,8 @@ class Comparison(Worker):
     def shares_data(self) -> bool:
         """Return whether all lanes learnt from the same examples with the same candidate sets."""
         marks = {run.folder.about().get("fingerprint") for run in self.runs}
+        if any((run.folder.path / OUTSIDE_FILE).exists() for run in self.runs):  # labels were added to the sets
+            return False
         return self.lanes.together or (len(marks) == 1 and None not in marks)
 
     def parts(self, lane: int = 0) -> Parts:

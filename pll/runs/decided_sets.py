@@ -82,6 +82,11 @@ class DecidedSets:
             raise UserError(f"The run's decided sets are damaged ({error}); train on the decisions again.") from error
         return found
 
+    @property
+    def decided_rows(self) -> list[int]:
+        """Rows whose set holds one label, which somebody decided."""
+        return [row for row, labels in self.by_row.items() if len(labels) == 1]
+
     def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:
         """Return the training data with the decided candidate sets.
 

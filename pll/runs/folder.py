@@ -7,6 +7,7 @@ history/         label weights over epochs (pll.runs.history)
 checkpoint/      state from which training continues to the same result
 settled.npz      candidate sets and prior that votes were settled to
 recipe.json      settings chosen by a recipe, and what was tried
+outside.npz      labels added to candidate sets that may miss the truth, where the method adds some
 labels.csv  model.safetensors  model.json        the result
 source/          a copy of the data file (up to 100 MB); source-test/ of the test file
 log.txt          events with their time, and the full trace of an error
@@ -27,18 +28,21 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, get_args
+from zipfile import BadZipFile
 
-import numpy
+import numpy as np
 import torch
 from filelock import FileLock, Timeout
 
 import pll
+from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import json_text, write_json, write_text
 from pll.methods.recipe import Recipe, read_recipe
 from pll.runs.config import RunConfig
 from pll.runs.manifest import CONFIG_FILE, MANIFEST_FILE, STATE_FILE, Manifest, check, check_listed
 from pll.training.metrics import METRICS
+from pll.weights import Outside
 
 State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted", "finished"]
 """`interrupted` is never written: it stands for `queued`, `running` and `paused` where nobody holds the lock."""
@@ -47,6 +51,8 @@ ENDED: tuple[State, ...] = ("stopped", "failed", "finished")
 """States in which nothing is written any more, until the run is resumed."""
 
 NAME_FILE, MOST_NAME = "name.json", 200
+OUTSIDE_FILE = "outside.npz"
+
 GLANCE = 0.5
 """Seconds to wait for the lock, which `is_locked` of another process may hold for a moment."""
 
@@ -93,7 +99,7 @@ class RunFolder:
                 "candid": pll.__version__,
                 "python": platform.python_version(),
                 "torch": torch.__version__,
-                "numpy": numpy.__version__,
+                "numpy": np.__version__,
             },
         }
         self._write_about(about)
@@ -239,6 +245,30 @@ class RunFolder:
     def save_recipe(self, recipe: Recipe) -> None:
         """Write recipe.json: settings that were chosen, and everything that was tried."""
         Manifest(self.path).put("recipe.json", json_text(recipe.as_json()).encode())
+
+    def outside(self, given: CandidateSets) -> Outside | None:
+        """Return the labels that the method has added to the candidate sets; None where it added none.
+
+        Args:
+            given: the sets before that.
+
+        Raises:
+            UserError: outside.npz is damaged.
+        """
+        if not (self.path / OUTSIDE_FILE).exists():
+            return None
+        try:
+            with np.load(self.checked(OUTSIDE_FILE), allow_pickle=False) as file:
+                return Outside.of(given, file["rows"], file["labels"], file["miss"])
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            raise UserError(f"{self.path / OUTSIDE_FILE} is damaged ({error}); start a new run.") from error
+
+    def save_outside(self, outside: Outside) -> None:
+        """Write outside.npz."""
+        sets, content = outside.candidates, io.BytesIO()
+        rows, labels = sets.rows[outside.added], sets.indices[outside.added]
+        np.savez_compressed(content, rows=rows, labels=labels, miss=outside.miss)
+        Manifest(self.path).put(OUTSIDE_FILE, content.getvalue())
 
     # ---- one process at a time -----------------------------------------------------------------------------------
 

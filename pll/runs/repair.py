@@ -264,7 +264,7 @@ class _Repair:
 
     def _weights_of_model(self) -> Weights:
         scores = load_model(self.path).predict_scores(self.parts.train.X)
-        return restricted_softmax(on_candidates(scores, self.sets), self.sets)
+        return restricted_softmax(on_candidates(scores, self.sets), self.sets, outside=self.parts.train.outside)
 
     def _final_epoch(self, name: str) -> None:
         epoch = self._state_epoch()

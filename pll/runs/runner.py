@@ -169,7 +169,8 @@ def parts_of(folder: RunFolder) -> Parts:
             f"{train.name} is read otherwise than when this run was trained ({', '.join(others)}). Say what its "
             "columns are, and train on it again."
         )
-    return parts
+    outside = folder.outside(train.sets())
+    return parts if outside is None else replace(parts, train=train.with_outside(outside))
 
 
 def new_estimator(config: RunConfig, *, is_table: bool = False) -> PartialLabelEstimator:
@@ -309,9 +310,11 @@ class _Fitting:
         keep_settled(self.folder, self.parts.settled)
         self._settle_recipe()
         self._note_facts()
+        self._grow()
+        train = self.parts.train
         first = self._warm_start()
         if first is None and self.estimator.takes_prior:
-            first = train.prior
+            first = train.prior if train.outside is None else train.outside.start(train.prior)
         self._check_space()
         checkpoint = self._rewind_to_checkpoint(first)
         if self.on_ready is not None:
@@ -361,6 +364,26 @@ class _Fitting:
         self.ranks.tell(json_text(told))
         self.ranks.agree(None)
         estimator.use_ranks(self.ranks)
+    def _grow(self) -> None:
+        """Add to the sets what the method adds to them: what outside.npz has, or what it finds now."""
+        if not self.estimator.adds_labels:
+            return
+        given = self.parts.train
+        if given.outside is not None:
+            return
+        outside = self.folder.outside(given.sets())
+        if outside is None:
+            self.folder.set_state("running")
+            self._searching(0.0, "")
+            try:
+                outside = self.estimator.grown(self.parts.task(), hook=self.outer_hook).outside
+            except StopTraining:  # training will stop, too, before it begins
+                return
+            assert outside is not None  # the method adds labels
+            if self.config.decided_sets is not None:
+                outside = outside.without(self.config.decided_sets.decided_rows)
+            self.folder.save_outside(outside)
+        self.parts = replace(self.parts, train=given.with_outside(outside))
 
     def _searching(self, share: float, work: str) -> None:
         if self.on_search is not None:
@@ -473,6 +496,8 @@ class _Fitting:
     def _rewind_to_checkpoint(self, first: Weights | None = None) -> dict[str, Any] | None:
         checkpoint = self.folder.checkpoint()
         remove_parts(self.folder.path)
+        if self.estimator.adds_labels and checkpoint == {"epoch": 0}:  # stopped while it looked for labels to add
+            checkpoint = None
         if checkpoint is None:
             shutil.rmtree(self.folder.history, ignore_errors=True)
         else:

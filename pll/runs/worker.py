@@ -54,7 +54,7 @@ class Lane:
         folder: RunFolder,
         load: Callable[[], Parts],
         hook: Callable[[], None],
-        on_ready: Callable[[], None] = lambda: None,
+        on_ready: Callable[[Parts], None] = lambda parts: None,
     ) -> None:
         self.id = folder.path.name
         self.folder = folder
@@ -145,7 +145,7 @@ class Lane:
         self.estimator = estimator
         self.total = estimator.total_epochs()
         self.rows = self.folder.metrics()  # a resumed run starts from its checkpoint
-        self._on_ready()
+        self._on_ready(parts)
 
 
 class Worker(ABC):
@@ -411,9 +411,15 @@ class Worker(ABC):
         left = [lane.epoch for lane in self._lanes if not lane.is_over]
         return min(left, default=max((lane.epoch for lane in self._lanes), default=0))
 
-    def _note_ready(self) -> None:
-        """Count epochs again: a lane has gone back to its checkpoint, which may precede its last metrics."""
+    def _note_ready(self, parts: Parts) -> None:
+        """Count epochs again: a lane has gone back to its checkpoint, which may precede its last metrics.
+
+        Args:
+            parts: its data, with the labels that its method added to the candidate sets.
+        """
         with self._guard:
+            if parts.train.outside is not None and len(self._lanes) == 1:
+                self._parts = parts
             self._complete = self._complete_epochs()
             if self._slow_start and not self._complete:
                 self._next_epoch_at = time.monotonic() + self._slow_start

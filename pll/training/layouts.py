@@ -74,7 +74,7 @@ def choose_layout(
         outside: labels added to the candidates, where there are some.
     """
     layout: Layout = layout_type(candidates)(candidates, device, log_prior(prior, candidates))
-    return layout if outside is None else SharedLayout(layout, outside)
+    return layout if outside is None or outside.is_empty else SharedLayout(layout, outside)
 
 
 def layout_type(candidates: CandidateSets) -> type[DenseLayout] | type[PaddedLayout]:

@@ -1,0 +1,113 @@
+"""Truth outside the set: the estimate, the weights by hand, and what must stay as it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import load_digits
+
+from benchmarks.outside import damaged
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.methods import PRODEN, PRODENOutside
+from pll.methods.base import Task
+from pll.methods.outside import LEAST_RATE, SLOTS, find_outside
+from pll.synthesis import flip_binomial
+from pll.training.layouts import DenseLayout, PaddedLayout, SharedLayout
+from pll.weights import Outside, restricted_softmax
+
+DIGITS = load_digits()
+X, Y = (DIGITS.data[:600] / 16).astype(np.float32), DIGITS.target[:600].astype(np.int64)
+SETS = flip_binomial(Y, 10, 0.3, seed=0)
+
+
+def test_without_a_missing_truth_it_is_proden_bit_for_bit() -> None:
+    plain, found = (method(epochs=3, seed=1).fit(X, SETS) for method in (PRODEN, PRODENOutside))
+    assert isinstance(found, PRODENOutside) and found.outside_.is_empty and found.outside_.rate < LEAST_RATE
+    np.testing.assert_array_equal(found.label_weights_, plain.label_weights_)
+    np.testing.assert_array_equal(found.predict_scores(X), plain.predict_scores(X))
+
+
+@pytest.mark.parametrize("how", ["swap", "remove"])
+def test_missing_truths_are_counted_found_and_put_back(how: str) -> None:
+    sets, missing = damaged(SETS, Y, 0.2, how, seed=3)
+    plain, found = (method(epochs=20).fit(X, sets) for method in (PRODEN, PRODENOutside))
+    assert isinstance(found, PRODENOutside)
+    assert 0.12 < found.outside_.rate < 0.28
+    assert (found.identify() == Y).mean() > (plain.identify() == Y).mean() + 0.08
+    first = np.argsort(-found.outside_.miss, kind="stable")[:120]
+    assert missing[first].sum() > 0.6 * missing.sum()
+    added = found.candidates_.sizes - sets.sizes
+    assert added.max() <= SLOTS and (added[found.outside_.miss == 0] == 0).all()
+    sums = np.add.reduceat(found.label_weights_ * found.outside_.added, found.candidates_.indptr[:-1])
+    np.testing.assert_allclose(sums, np.where(added > 0, found.outside_.miss, 0), atol=1e-5)
+
+
+def test_what_says_nothing_adds_nothing() -> None:
+    noise = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
+    sets, _ = damaged(SETS, Y, 0.3, "swap", seed=1)
+    assert find_outside(noise, sets).is_empty
+    assert find_outside(X[:40], CandidateSets.from_mask(np.ones((40, 10), dtype=bool))).is_empty
+
+
+@pytest.mark.parametrize("layout", [DenseLayout, PaddedLayout])
+@given(seed=st.integers(0, 10**6), with_prior=st.booleans(), far=st.sampled_from([1.0, 300.0]))
+def test_each_part_of_a_set_is_normalised_apart(
+    layout: type[DenseLayout | PaddedLayout], seed: int, with_prior: bool, far: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    n, c = 6, 5
+    mask = rng.random((n, c)) < 0.5
+    mask[np.arange(n), rng.integers(0, c, n)] = True
+    more = ~mask & (rng.random((n, c)) < 0.4)
+    miss = rng.random(n).astype(np.float32)
+    outside = Outside.of(CandidateSets.from_mask(mask), *np.nonzero(more), miss)
+    sets = outside.candidates
+    prior = rng.random(sets.nnz).astype(np.float32) + 0.1 if with_prior else None
+    own = np.ones((n, c))
+    if prior is not None:
+        own[sets.rows, sets.indices] = prior
+    z = (rng.normal(size=(n, c)) * far).astype(np.float32)
+    expected = np.zeros((n, c))
+    for i in range(n):
+        for part, mass in ((mask[i], 1 - miss[i] if more[i].any() else 1.0), (more[i], miss[i])):
+            if part.any():
+                raised = own[i, part] * np.exp(z[i, part].astype(np.float64) - z[i, part].max())
+                expected[i, part] = mass * raised / raised.sum()
+    flat = expected[sets.rows, sets.indices]
+    log = None if prior is None else np.log(prior / np.maximum.reduceat(prior, sets.indptr[:-1])[sets.rows])
+    stores = SharedLayout(layout(sets, torch.device("cpu"), log), outside)
+    batch, weights = stores.batch(torch.arange(n)), stores.store(sets.uniform_weights())
+    batch.write(weights, batch.restrict(torch.from_numpy(z)))
+    np.testing.assert_allclose(stores.flat(weights), flat, atol=2e-6)
+    found = restricted_softmax(z[sets.rows, sets.indices].astype(np.float64), sets, prior, outside)
+    np.testing.assert_allclose(found, flat, atol=2e-6)
+    np.testing.assert_allclose(np.add.reduceat(outside.start(prior), sets.indptr[:-1]), 1, atol=1e-6)
+
+
+def test_added_labels_can_be_taken_back_and_taken_apart() -> None:
+    sets = CandidateSets.from_lists([[0], [1, 2], [2]], n_classes=4)
+    outside = Outside.of(sets, [0, 0, 2], [1, 3, 0], np.array([0.5, 0.1, 0.9], dtype=np.float32))
+    assert [labels.tolist() for labels in outside.candidates] == [[0, 1, 3], [1, 2], [0, 2]]
+    less = outside.without([0])
+    assert [labels.tolist() for labels in less.candidates] == [[0], [1, 2], [0, 2]]
+    assert less.miss.tolist() == pytest.approx([0, 0.1, 0.9])
+    assert outside.take([2]).candidates == outside.candidates.take([2])
+    with pytest.raises(UserError, match="between 0 and 1"):
+        Outside(sets, sets, np.array([0, 2, 0], dtype=np.float32))
+    with pytest.raises(UserError, match="lost"):
+        Outside(outside.candidates, sets, outside.miss)
+    with pytest.raises(UserError, match="of other sets"):
+        list(PRODENOutside().iter_fit(Task(X[:3], sets, outside=outside)))
+
+
+def test_what_was_found_before_is_used_as_it_is() -> None:
+    sets, _ = damaged(SETS, Y, 0.2, "swap", seed=3)
+    method = PRODENOutside(epochs=2)
+    task = method.grown(Task(X, sets))
+    assert method.grown(task) is task and task.outside is not None
+    (*_, last) = method.iter_fit(task)
+    np.testing.assert_array_equal(last.label_weights, PRODENOutside(epochs=2).fit(X, sets).label_weights_)

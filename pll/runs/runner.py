@@ -364,6 +364,7 @@ class _Fitting:
         self.ranks.tell(json_text(told))
         self.ranks.agree(None)
         estimator.use_ranks(self.ranks)
+
     def _grow(self) -> None:
         """Add to the sets what the method adds to them: what outside.npz has, or what it finds now."""
         if not self.estimator.adds_labels:

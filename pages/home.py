@@ -106,12 +106,12 @@ def doors() -> None:
         with cells.cell(), st.container(border=True, height="stretch"):
             st.markdown(f"**{door.title}**")
             st.caption(door.about)
-            with st.container(horizontal=True, gap="small"):
+            with st.container(horizontal=True, gap="xsmall"):
                 if st.button(door.button, icon=f":material/{door.icon}:"):
                     if door.way is not None:
                         upload.begin_with(door.way)
                     go(door.page)
-                if door.way == upload.UPLOAD and st.button("Try a sample", type="tertiary"):
+                if door.way == upload.UPLOAD and st.button("Sample file", type="tertiary"):
                     upload.open_sample(upload.SAMPLE)
                     go(door.page)
 

@@ -51,7 +51,7 @@ def record(epochs: tuple[int, ...] = EPOCHS) -> dict[str, npt.NDArray[Any]]:
 
 def main() -> None:
     """Write the file."""
-    np.savez_compressed(PATH, **record())
+    np.savez_compressed(PATH, allow_pickle=False, **record())
     print(f"{Path(PATH).name}: {PATH.stat().st_size:,} bytes")
 
 

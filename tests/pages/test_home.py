@@ -36,7 +36,7 @@ def test_it_offers_to_watch_and_to_bring_data(open_page: Any) -> None:
     assert not home.exception
     doors = [
         "Upload my data",
-        "Try a sample",
+        "Sample file",
         *(["Start the lesson"] if "learn" in PAGES else []),
         "Compare",
         "Choose a dataset",
@@ -54,7 +54,7 @@ def test_each_door_opens_the_data_page_on_its_own_way(open_page: Any) -> None:
 
 
 def test_a_sample_file_opens_with_one_click(open_page: Any) -> None:
-    page = button(open_page("home"), "Try a sample").click().run()
+    page = button(open_page("home"), "Sample file").click().run()
     assert not page.exception
     assert page.title[0].value == "Data"
     assert figures(page)["Examples"] == "12"

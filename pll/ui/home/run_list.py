@@ -32,7 +32,7 @@ from pll.ui.routes import go
 RECENT = 8
 """Runs shown at first, and more at each press."""
 SHOWN = "runs-shown"
-COLUMNS = (4, 4, 4, 2, 3)
+COLUMNS = (4, 4, 3, 3, 3)
 """Widths: name and method, data and date, state, result, actions."""
 
 

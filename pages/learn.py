@@ -36,6 +36,7 @@ def show(name: str) -> None:
     screens.bar(name)
     sharing.greet()
     IDEAS[name]()
+    screens.keys(name)
 
 
 key = st.query_params.get(sharing.RESULTS)

@@ -384,7 +384,7 @@ class _Record:
         self._todo = {cell.key: cell for cell in todo}
         self._saved = 0.0
         self._latest = ""
-        self._begun, self._ended = time.monotonic(), 0
+        self._begun, self._ended, self._seconds = time.monotonic(), 0, 0.0
 
     def add(self, cell: Cell, outcome: CellOutcome) -> None:
         self._folder.write(cell, outcome)
@@ -392,6 +392,7 @@ class _Record:
         self._todo.pop(cell.key, None)
         self._latest = cell.key
         self._ended += 1
+        self._seconds += outcome.result.seconds if outcome.result is not None else 0.0
         if outcome.error:
             self._folder.note(f"{cell.key} failed: {outcome.error}\n{outcome.trace}".rstrip())
         self.save("running")
@@ -410,6 +411,9 @@ class _Record:
         errors = [(key, outcome.error) for key, outcome in known if outcome.error]
         failed = len(errors)
         left = seconds_left(list(self._todo.values()), self._cells, self._outcomes, self._width)
+        elapsed = time.monotonic() - self._begun
+        if left is not None and self._seconds > 0:  # reading, starting processes and other programs take time, too
+            left *= max(1.0, elapsed * self._width / self._seconds)
         return Progress(
             total=len(self._cells),
             done=len(known) - failed,
@@ -419,7 +423,7 @@ class _Record:
             latest=self._latest,
             missing=self._missing,
             errors=tuple(errors[:MOST_ERRORS]),
-            rate=self._ended / max(time.monotonic() - self._begun, 1e-9) if self._ended else None,
+            rate=self._ended / max(elapsed, 1e-9) if self._ended else None,
         )
 
 

@@ -72,7 +72,7 @@ def test_arrow_keys_go_from_idea_to_idea_and_old_links_open_theirs(lesson: Calla
     page = lesson()
     canvas(page).focus()
     page.keyboard.press("ArrowRight")  # goes from point to point
-    page.locator("body").click(position={"x": 5, "y": 300})
+    page.mouse.click(5, 300)
     page.keyboard.press("ArrowRight")
     page.get_by_role("heading", name="The same points, with and without weights").wait_for()
     page.keyboard.press("ArrowLeft")

@@ -48,21 +48,29 @@ def choose_data(*, with_q: bool = True) -> tuple[Choice, PartialLabelDataset]:
         UserError: it cannot be read, or nothing can be learnt from it.
     """
     choice = session.chosen() or DIGITS
+    if not with_q:
+        data = session.dataset_with_candidates(choice)
+        _describe(data)
+        return choice, data
     left, right = st.columns([3, 2], gap="large", vertical_alignment="center")
     with left:
-        choice = _as_ambiguous_as_wished(choice) if with_q else choice
+        choice = _as_ambiguous_as_wished(choice)
         data = session.dataset_with_candidates(choice)
-        sets = data.sets()
-        st.markdown(
-            f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(sets.n_classes, 'class', 'classes')}, "
-            f"{sets.nnz / len(sets):.2f} candidates on average"
-        )
-        link("data", "Choose other data")
+        _describe(data)
     with right:
-        figure, _ = charts.sizes_chart(sets.sizes)
+        figure, _ = charts.sizes_chart(data.sets().sizes)
         figure.update_layout(height=200)
         st.plotly_chart(figure, key="compare-sizes", alt="Candidates an example", config={"displayModeBar": False})
     return choice, data
+
+
+def _describe(data: PartialLabelDataset) -> None:
+    sets = data.sets()
+    st.markdown(
+        f"**{plain(data.name)}** — {count(len(data), 'example')}, {count(sets.n_classes, 'class', 'classes')}, "
+        f"{sets.nnz / len(sets):.2f} candidates on average"
+    )
+    link("data", "Choose other data")
 
 
 def _as_ambiguous_as_wished(choice: Choice) -> Choice:

@@ -69,6 +69,7 @@ def band_chart(
             figure.add_scatter(
                 x=np.concatenate([line.x, line.x[::-1]]),
                 y=np.concatenate([line.mean + line.deviation, (line.mean - line.deviation)[::-1]]),
+                mode="lines",
                 fill="toself",
                 line={"width": 0},
                 fillcolor=_faint(colour),
@@ -98,7 +99,7 @@ def mean_chart(
     entries: Sequence[Entry], methods: Sequence[str], title: str, *, transductive: bool
 ) -> tuple[go.Figure, pd.DataFrame]:
     """A mark a method, with a bar of ± one standard deviation."""
-    figure, rows = go.Figure(), []
+    figure, rows, fits = go.Figure(), [], []
     for entry in entries:
         mean, deviation = entry.mean, entry.deviation
         if transductive:
@@ -118,8 +119,14 @@ def mean_chart(
             hovertemplate="%{x:.2f} ± %{customdata:.2f} %<extra></extra>",
         )
         rows.append({"method": name, "mean": mean, "deviation": deviation, "fits": entry.parts})
-    fits = sorted({row["fits"] for row in rows}) or [0]
-    charts.dress(figure, f"{title}, mean ± deviation of {_counted(fits)}", "%", "", height=120 + 40 * len(rows))
+        fits.append(entry.parts)
+    charts.dress(
+        figure,
+        f"{title}, mean ± deviation of {_counted(sorted(set(fits)) or [0])}",
+        "%",
+        "",
+        height=120 + 40 * len(rows),
+    )
     figure.update_layout(showlegend=False, hovermode="closest")
     figure.update_yaxes(autorange="reversed", rangemode="normal")
     return figure, pd.DataFrame(rows)

@@ -52,17 +52,12 @@ def go_to(name: str) -> None:
 
 
 def bar(name: str) -> None:
-    """Where one is, and the ways to other ideas; the arrow keys are two of them."""
+    """Where one is, and the ways to other ideas."""
     names = list(CHAPTERS)
     at = names.index(name)
 
     def chosen() -> None:
         go_to(st.session_state["learn-idea"])
-
-    def pressed() -> None:
-        asked = st.session_state[_KEY].get("go")
-        if asked in CHAPTERS:
-            go_to(asked)
 
     st.session_state["learn-idea"] = name
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -86,4 +81,15 @@ def bar(name: str) -> None:
         )
         sharing.popover()
     st.progress((at + 1) / len(names))
-    _keys(key=_KEY, data={"names": names, "at": name, "told": IDEA in st.query_params}, on_go_change=pressed)
+
+
+def keys(name: str) -> None:
+    """The arrow keys; at the end of the page, where they take no room."""
+
+    def pressed() -> None:
+        asked = st.session_state[_KEY].get("go")
+        if asked in CHAPTERS:
+            go_to(asked)
+
+    told = IDEA in st.query_params
+    _keys(key=_KEY, data={"names": list(CHAPTERS), "at": name, "told": told}, on_go_change=pressed)

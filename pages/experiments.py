@@ -15,8 +15,8 @@ def choose() -> None:
     """Choose or edit an experiment; list those of the past."""
     st.title("Experiments")
     st.markdown(
-        "Fit many methods on many datasets, with the same splits and candidate sets for all, and read the tables as "
-        "the paper prints them. An experiment that was stopped goes on where it was."
+        "Fit many methods on many datasets, with the same splits and candidate sets, for tables as in the paper. "
+        "A stopped experiment can be resumed."
     )
     try:
         wanted = setup.experiment()

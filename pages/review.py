@@ -44,8 +44,7 @@ def proposed() -> None:
     st.title("Review")
     if not done:
         st.info(
-            "Nothing to review yet. Train on your data first; then the labels that stay uncertain are offered here, "
-            "those most worth a look first.",
+            "Nothing to review yet. Train on your data first; then review the least certain labels here.",
             icon=":material/rate_review:",
         )
         if st.button("Bring or choose data", type="primary", icon=":material/arrow_forward:"):

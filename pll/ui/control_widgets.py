@@ -198,7 +198,7 @@ def show_owner(run: Run) -> None:
         link("compare", "Open the comparison", comparison=str(comparison))
         return
     st.info(
-        "Another process trains this run (a shell, or another server). It can be watched here, but not paused or "
+        "Another process trains this run (a shell, or another server). You can watch it here, but not pause or "
         "stopped.",
         icon=":material/visibility:",
     )

@@ -218,12 +218,12 @@ def caveats(source: Source, snapshot: Snapshot | ComparisonSnapshot, look: Look,
     said = []
     if source.path is not None:
         fingerprint = (source.sha256 or "")[:FINGERPRINT]
-        said.append(f"Data does not travel in a link: whoever opens it is asked for {source.name} ({fingerprint}…).")
+        said.append(f"A link holds no data: whoever opens it must upload {source.name} ({fingerprint}…).")
     if snapshot.state == "stopped" and snapshot.total and snapshot.epoch < snapshot.total:
         stopped, goes_on = whose
         said.append(f"{stopped} stopped after epoch {snapshot.epoch}; {goes_on} on to {snapshot.total}.")
     if look.paused and "transport" in look.hidden:
-        said.append("It waits before epoch 1 and hides the run controls: nobody could start it.")
+        said.append("It waits before epoch 1 and hides the run controls, so nobody can start it.")
     return said
 
 

@@ -223,7 +223,7 @@ def test_the_link_remembers_what_a_lesson_hides(sharing: Any) -> None:
     assert shared(sharing).look.hidden == ("transport", "truth", "view-entropy")
     sharing.button_group(key="share-start").set_value("Waits before epoch 1").run()
     assert shared(sharing).look.paused
-    assert "nobody could start it" in said(sharing)
+    assert "nobody can start it" in said(sharing)
 
 
 # ---- stop when settled -----------------------------------------------------------------------------------------------

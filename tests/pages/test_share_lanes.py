@@ -118,7 +118,7 @@ def test_runs_laid_beside_each_other_have_no_link(open_page: Any) -> None:
     page.session_state["compare-share"] = True
     page.run()
     assert not page.exception
-    assert "no link can set them up together" in said(page)
+    assert "trained separately" in said(page)
 
 
 def test_a_link_that_waits_and_one_that_is_wrong(open_page: Any) -> None:

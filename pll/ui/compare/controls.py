@@ -33,7 +33,7 @@ def bar(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
             control_widgets.speed(comparison, mark=MARK)
             _settle(comparison)
     if elsewhere:
-        said = "Another process trains these lanes. They can be watched here, but not paused or stopped."
+        said = "Another process trains these lanes. You can watch them here, but not pause or stop them."
         st.info(said, icon=":material/visibility:")
 
 
@@ -63,7 +63,7 @@ def _settle(comparison: Comparison) -> None:
         on_change=lambda: control_widgets.control(
             comparison, lambda: comparison.set_settle(QUIET if st.session_state[key] else None)
         ),
-        help=f"Stops by itself once no identified label of any lane has changed for {QUIET} epochs.",
+        help=f"Stops when no identified label of any lane has changed for {QUIET} epochs.",
     )
 
 

@@ -31,8 +31,8 @@ STAR_HEIGHT = 250
 POINTS = 600
 """Examples in each small star plot, a fixed sample: five at once must not keep the browser busier than a large one."""
 STAR_HELP = (
-    "Every class is a corner. An example starts in the middle of its candidates and travels to the corner of its "
-    "identified label as its label weights sharpen. A sample, the same examples in every lane."
+    "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
+    "identified label. A sample: the same examples in every lane."
 )
 
 
@@ -149,7 +149,7 @@ def stars(comparison: Comparison, lanes: Sequence[LaneView], looking: Comparison
                 "Colour by true label",
                 value=looking.truth,
                 key=key,
-                help="Otherwise by identified label. Wrong examples then stand out by colour.",
+                help="Off: by identified label. On: wrong examples have another colour than their corner.",
             )
     cells = st.grid(len(lanes), min_column_width=165, gap="small")
     for lane in lanes:

@@ -170,7 +170,7 @@ def _own_settings(methods: Sequence[str], shared: dict[str, Any]) -> dict[str, d
         [{"lane": method_title(method)} | {name: _own(method, name, base) for name in OWN} for method in methods],
         columns=["lane", *OWN],
     )
-    st.caption("Change a cell to set a value for that lane only. Empty: by the data, or there is no such setting.")
+    st.caption("Change a cell to set it for that lane only. Empty: chosen by the data, or no such setting.")
     edited = st.data_editor(
         table,
         hide_index=True,
@@ -216,7 +216,7 @@ def cost(configs: Sequence[RunConfig], data: PartialLabelDataset, repeats: int |
         fits = count(repeats * len(configs), "fit")
         st.caption(f"{fits}, about {duration(max(1.0, repeats * seconds))}, in the background.")
     elif can_start:
-        st.caption(f"About {duration(max(1.0, seconds))} for all lanes, one after the other epoch by epoch.")
+        st.caption(f"About {duration(max(1.0, seconds))} for all lanes.")
     return seconds if can_start else None
 
 

@@ -71,7 +71,7 @@ def popover(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
     with box:
         access_panel.panel(comparison, "compare", "comparison")
         if not comparison.lanes.together:
-            said = "These runs were trained separately: no link can set them up together. Open a lane and share it."
+            said = "These runs were trained separately, so one link cannot set them up. Open a lane and share it."
             st.info(said, icon=":material/link_off:")
             return
         try:

@@ -30,7 +30,7 @@ def figures(data: PartialLabelDataset) -> None:
     ]
     if degree is not None:
         help_ = (
-            "How often the wrong label that does so most accompanies a true one. Below 100 % the true labels can be "
+            "How often the most frequent wrong label accompanies a true one. Below 100 % the true labels can be "
             "found in principle; the lower, the easier."
         )
         entries.append(("Ambiguity degree γ", percent(degree.value), help_))

@@ -19,7 +19,7 @@ from pll.ui.data.candidates import Offer, format_sets
 from pll.ui.format import plain
 from pll.ui.session import Choice, choice_key
 
-Q_HELP = "How likely a wrong label becomes a candidate. 0: hardly anything is ambiguous; 1: as ambiguous as can be."
+Q_HELP = "Probability that a wrong label becomes a candidate. 0: almost nothing is ambiguous; 1: everything is."
 WHO_JOINS = {"title": "Who joins whom", "across": "label", "down": "true label"}
 NOISY_TITLES = {
     "topk": "What a classifier finds likeliest joins",

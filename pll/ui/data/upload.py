@@ -249,7 +249,7 @@ def from_server() -> Source | None:
         key="server_path",
         persist_state="session",
     )
-    st.caption(f"Files are read from {' and '.join(f'`{folder}`' for folder in allowed)}, and from nowhere else.")
+    st.caption(f"Files are read from {' and '.join(f'`{folder}`' for folder in allowed)} only.")
     return server_files.on_server(path) if path else None
 
 

@@ -35,4 +35,4 @@ def draw(run: Run, source: ExportSource) -> None:
     parts = parts_of(source)
     for name in FILES:
         download.one_file(name, parts[name], source)
-    st.caption("Anyone can check it: `candid verify certificate.json` makes every figure anew from the file alone.")
+    st.caption("Anyone can check it: `candid verify certificate.json` computes every figure again from the file alone.")

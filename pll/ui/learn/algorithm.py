@@ -24,9 +24,9 @@ def draw() -> None:
     heading("algorithm")
     ground = playground()
     st.markdown(
-        "Sixty points, three classes, a linear model. Every point is a **pie of its label weights**; press *Train* and "
-        "watch the pies turn into one colour while the boundaries move. Then drag a point, add some, or change what "
-        "is a candidate: the model is trained anew from the start, by the same code as your own runs, each time."
+        "Sixty points, three classes, a linear model. Each point is a **pie of its label weights**. Press *Train*: the "
+        "pies take one colour while the boundaries move. Drag or add points, or change candidates: the model trains "
+        "again from the start, by the same code as your runs."
     )
     controls(ground)
     figure, words = beside()
@@ -37,7 +37,7 @@ def draw() -> None:
         if ground.toy.truth_missing:
             missing = count(ground.toy.truth_missing, "point")
             st.caption(
-                f":material/info: {missing} without the true label among the candidates: the paper rules that out."
+                f":material/info: {missing} without the true label among the candidates. The paper excludes this."
             )
     with words:
         choose_point(ground)
@@ -140,8 +140,7 @@ def choose_point(ground: Playground) -> None:
 def listing(step: SlowStep, ground: Playground) -> None:
     """Algorithm 1, its lines 6 to 9 with this point's numbers."""
     st.markdown(
-        f"**Algorithm 1**, the step after epoch {step.epoch} (here an epoch is one mini-batch of all "
-        f"{len(step.rows)} points)"
+        f"**Algorithm 1**, the step after epoch {step.epoch} (one mini-batch of all {len(step.rows)} points an epoch)"
     )
     for number, said, formula in lines(step, ground.lr):
         with st.container(horizontal=True, vertical_alignment="top", gap="small"):

@@ -34,9 +34,9 @@ def draw() -> None:
     words, figure = beside()
     with words:
         st.markdown(
-            "In idea 3 all valleys were equally deep once every wrong label was always there. The **ambiguity degree** "
-            "measures how near a data set is to that: the highest probability that some wrong label keeps "
-            "a true one company."
+            "In idea 3, all valleys were equally deep when every wrong label was always a candidate. The **ambiguity "
+            "degree** γ measures how near a dataset is to that: the highest probability that a wrong label "
+            "accompanies a true one."
         )
         st.latex(r"\gamma = \sup_{(X, Y),\; \bar Y \neq Y} \Pr(\bar Y \in S)")
         source = choose()
@@ -89,7 +89,7 @@ def measured(source: LessonData, data: PartialLabelDataset) -> Degree | None:
 def ask_for_a_run() -> None:
     """No truth, no run: γ cannot even be estimated."""
     st.info(
-        "The true labels of this data are not known, and no run has identified any yet. Train on it, and γ can be "
+        "The true labels are not known, and no run has identified any yet. Train on this data: γ can then be "
         "estimated from the identified labels.",
         icon=":material/info:",
     )
@@ -102,14 +102,14 @@ def tell(found: Degree, sets: CandidateSets) -> bool:
     k, m = found.together
     low, high = found.interval()
     if found.is_estimated:
-        st.markdown("**Estimated**, with identified labels in the place of the truth, which is not known:")
+        st.markdown("**Estimated** from identified labels; the true ones are not known:")
     sign = r"\hat\gamma" if found.is_estimated else r"\gamma"
     st.latex(rf"{sign} = \frac{{{k:,}}}{{{m:,}}} = \mathbf{{{found.gamma:.3f}}}".replace(",", r"{,}"))
     label = "identified as" if found.is_estimated else "truly"
     st.markdown(
-        f"Of {count(m, 'example')} {label} **{truth}**, {k:,} have **{company}** among their candidates: the worst of "
-        f"all pairs. (95 % interval of this one share: {low:.2f} to {high:.2f}; the worst of many pairs is a little "
-        "higher by chance than the true γ.)"
+        f"Of {count(m, 'example')} {label} **{truth}**, {k:,} have **{company}** among their candidates: the highest "
+        f"share of all pairs. 95 % interval of this share: {low:.2f} to {high:.2f}. (The highest of many is by chance "
+        "a little above the true γ.)"
     )
     if found.unlabelled:
         st.caption(f"{count(found.unlabelled, 'example')} without a known label do not count.")
@@ -130,22 +130,21 @@ def meaning(found: Degree, truth: str, company: str) -> str:
     needed = examples_to_tell(found.gamma)
     if math.isinf(needed):
         return (
-            f"**No number.** Every set of {truth} in this data holds {company}, too: γ = 1, the condition γ < 1 is not "
+            f"**No number.** Every set of {truth} in this data also holds {company}: γ = 1, the condition γ < 1 is not "
             f"met, and no set of such an example can ever rule {company} out."
             + (" With so few examples this may be chance." if found.together[1] < 20 else "")
         )
     said = (
-        f"**{needed:,.0f}.** That is all that “small” means: γ < 1, however near. An error of a classifier is then "
-        f"noticed with probability at least 1 − γ = {1 - found.gamma:.2f} at every example (the paper, below Lemma 1), "
-        "and the minimum of idea 2 is **classifier-consistent** (Theorem 1): given endlessly many examples, the "
-        "classifier of the least risk is the very one that true labels would have led to. It also takes for granted an "
-        "instance's one true label to be certain, and cross-entropy or the squared error. How many examples are enough "
-        "it does not say; the nearer γ is to 1, the more."
+        f"**{needed:,.0f}.** “Small” means only γ < 1. Then each example reveals an error with probability at least "
+        f"1 − γ = {1 - found.gamma:.2f} (paper, below Lemma 1), and the minimum of idea 2 is **classifier-consistent** "
+        "(Theorem 1): with infinitely many examples, the classifier of least risk is the one that true labels give. "
+        "Conditions: one certain true label for each instance, and cross-entropy or the squared error. The theorem "
+        "does not say how many examples are enough; the nearer γ is to 1, the more."
     )
     if found.is_estimated:
         said += (
-            " An estimate can hide the worst: a wrong label that is *always* there is easily identified as the true "
-            "one, and then does not count as company."
+            " An estimate can be too low: a wrong label that is *always* there may be identified as the true one, and "
+            "is then not counted."
         )
     return said
 
@@ -174,7 +173,7 @@ def show(found: Degree, data: PartialLabelDataset, answered: bool) -> None:
             f"Probability that {company} was in all of m sets: {left:.3g} after {m}, for γ = {found.gamma:.3f}",
         )
     else:
-        st.markdown("**The labels that keep company most often**")
+        st.markdown("**The most frequent wrong labels**")
         st.markdown(worst_pairs(found, data.class_names, rows))
     if data.n_classes <= MOST_CLASSES:
         whole = st.expander("All pairs", icon=":material/grid_on:", key="learn-gamma-all", on_change="rerun")

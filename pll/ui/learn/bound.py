@@ -33,9 +33,9 @@ def draw() -> None:
     words, figure = beside()
     with words:
         st.markdown(
-            "With γ < 1 the deepest valley is the right one, *if there were endlessly many examples*. With n of them, "
-            "how much worse can the classifier be that minimises the risk of the n examples "
-            "($\\hat g$) than the best of its class ($g^*$)? With probability at least 1 − δ:"
+            "With γ < 1 the deepest valley is the right one, *with infinitely many examples*. With n examples, how "
+            "much worse can the classifier with the least risk on them ($\\hat g$) be than the best of its class "
+            "($g^*$)? With probability at least 1 − δ:"
         )
         st.latex(
             r"\begin{aligned} R(\hat g) - R(g^*) \;\le\; & 4\sqrt2\, c\, L_\ell "
@@ -161,34 +161,31 @@ def meaning(bound: Bound) -> str:
     need = bound.examples_needed
     if bound.is_vacuous:
         said = (
-            f"**Vacuous.** The bound is {bound.value:.3g}, but the loss lies between {bound.constants.least:.2f} and "
-            f"{bound.constants.most:.3g}, so the difference can never exceed {bound.trivial:.3g}. The inequality is "
-            "true and promises nothing."
+            f"**Vacuous.** The bound is {bound.value:.3g}. But the loss lies between {bound.constants.least:.2f} and "
+            f"{bound.constants.most:.3g}, so the difference is never above {bound.trivial:.3g} anyway."
         )
         if math.isfinite(need):
-            said += f" It would begin to say something at about **{need:,.0f}** examples."
+            said += f" It begins to say something at about **{need:,.0f}** examples."
     else:
         said = (
-            f"**It says something**: at most {bound.value:.3g}, where {bound.trivial:.3g} was certain anyway. That "
-            f"is so from about {need:,.0f} examples on."
+            f"**It says something**: at most {bound.value:.3g}; {bound.trivial:.3g} was certain anyway. This holds "
+            f"from about {need:,.0f} examples on."
         )
     return (
         said
-        + "\n\nHow it scales: both terms fall as 1/√n, so a bound ten times tighter takes a hundred times the data; "
-        f"the first grows as c², here {bound.c}² = {bound.c**2}, which is what makes it so large. It is no verdict "
-        "on the method: the inequality has to hold for every distribution of data at once, and is no prediction of "
-        "what you will get."
+        + "\n\nBoth terms fall as 1/√n: a bound ten times tighter takes a hundred times the data. The first grows as "
+        f"c², here {bound.c}² = {bound.c**2}. The inequality must hold for every distribution of data; it does not "
+        "predict your result."
     )
 
 
 NOT_SAID = """
 **What it does not say**
 
-- *Nothing of the candidate sets.* γ, q and their sizes do not appear in it: it is the same for easy and hopeless ones.
-- *Nothing of accuracy.* It compares risks of the minimal loss; that these lead to the true labels is another theorem,
-  which needs γ < 1, one true label an instance, and cross-entropy or the squared error.
-- *Nothing of PRODEN's descent.* $\\hat g$ is the exact minimiser. Getting stuck (idea 3) is not in it.
-- *Nothing of networks.* For these the answer on this page is: not computable.
+- *Candidate sets*: γ, q and sizes are not in it. It is the same for easy and hopeless ones.
+- *Accuracy*: it compares risks of the minimal loss. That these lead to the true labels is another theorem (idea 7).
+- *PRODEN's descent*: $\\hat g$ is the exact minimiser; getting stuck (idea 3) is not in it.
+- *Networks*: for these it cannot be computed here.
 """
 
 

@@ -23,8 +23,8 @@ def draw() -> None:
     words, figure = beside()
     with words:
         st.markdown(
-            "In 2003 Jin and Ghahramani fitted the model to a *prior* $z_i$ over the candidates, by its KL "
-            "divergence, and estimated the prior anew after each fit (an EM algorithm):"
+            "In 2003 Jin and Ghahramani fitted the model to a *prior* $z_i$ over the candidates by KL divergence, and "
+            "estimated the prior again after each fit (an EM algorithm):"
         )
         st.latex(
             r"\begin{aligned} \text{theirs:} \quad & \tfrac1n \textstyle\sum_i \mathrm{KL}[z_i \,\|\, g(x_i)] \\ "
@@ -49,10 +49,8 @@ def draw() -> None:
         if shown:
             st.markdown(
                 f"Both at g = {least(found):.3g}: the curves are {found.entropy:.3f} apart *everywhere*, and a "
-                "constant has no slope. So with cross-entropy PRODEN's objective contains the older one. Two things "
-                "are new. Any other decomposable loss will do; and the weights follow at every step, instead of "
-                "waiting until the model has fitted the old ones to the end. *PRODEN-itera* is the variant that "
-                "waits, and you can compare it."
+                "constant has no slope. So with cross-entropy PRODEN's objective contains the older one. New are other "
+                "decomposable losses, and weights that follow at every step. *PRODEN-itera* is the variant that waits."
             )
             link("compare", "Compare PRODEN with PRODEN-itera")
     with figure:

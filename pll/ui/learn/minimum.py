@@ -20,9 +20,8 @@ def draw() -> None:
     words, figure = beside()
     with words:
         st.markdown(
-            "How wrong is a model about an example that may be a **3** or a **5**? One could average over the "
-            "candidates. But only one of them is true, and a model that found it should not pay for the other. So "
-            "the paper lets only **the best candidate** count:"
+            "An example may be a **3** or a **5**. How wrong is a model about it? Averaging over the candidates "
+            "punishes a model that found the true one. So the paper counts only **the best candidate**:"
         )
         p = st.slider(
             "What the model gives to “3”",
@@ -63,10 +62,9 @@ def explanation(found: OneExample) -> str:
     """What the position of the slider shows."""
     best = NAMES[int(found.losses.argmin())]
     return (
-        f"Here the best guess is **{best}**. The minimum has *two* valleys: being sure of 3 and being sure of 5 are "
-        "equally good, so one example alone can never tell. The average has one, half-way, where the model stays "
-        f"undecided for ever (its value here: {found.mean:.2f}). What decides between the valleys is that *other* "
-        "examples look alike and have other wrong labels."
+        f"Here the best guess is **{best}**. The minimum has *two* valleys: being sure of 3 is as good as being sure "
+        f"of 5. The average has one, in between, where the model stays undecided (here {found.mean:.2f}). What decides "
+        "between the valleys are *other* examples that look alike and have other wrong labels."
     )
 
 

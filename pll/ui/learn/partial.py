@@ -29,7 +29,7 @@ def draw() -> None:
     with words:
         st.markdown(
             "An ordinary label says what an example *is*. A **partial label** says what it *may be*: a set of "
-            "candidates of which exactly one is true, and nobody says which."
+            "candidates. Exactly one is true; nobody says which."
         )
         q = st.slider(
             "A wrong label joins with probability q",
@@ -52,8 +52,8 @@ def draw() -> None:
             rf"|S| = {len(names)}, \quad \Pr(Y \in S) = 1 \end{{gathered}}"
         )
         st.caption(
-            f"The first digit on the right is one of {len(names)} things. The paper's only promise is that the true "
-            "one is among them. (The ✓ is for you: no method on this page sees it.)"
+            f"The first digit has {len(names)} candidates. The paper assumes only that the true label is among them. "
+            "The ✓ is for you; no method sees it."
         )
         chance = blind_share(data)
         if guess(
@@ -65,13 +65,13 @@ def draw() -> None:
             st.latex(rf"\frac{{1}}{{n}} \sum_{{i=1}}^{{n}} \frac{{1}}{{|S_i|}} = {100 * chance:.1f}\,\%")
             st.markdown(
                 f"{percent(chance)} of {len(data):,} digits, with {sets.nnz / len(sets):.2f} candidates on average. "
-                "All that the rest of this page adds comes from looking at the pictures, many at once."
+                "Everything better than this comes from looking at many pictures at once."
             )
             full = int((sets.sizes == sets.n_classes).sum())
             if full:
                 st.caption(
-                    f"Sets that hold every label and so say nothing: {full:,}. The paper's definition leaves such sets "
-                    "out; flipping makes them."
+                    f"{full:,} sets hold every label and say nothing. The paper's definition excludes them; flipping "
+                    "makes them."
                 )
     with figure:
         gallery(data, rows, key="learn-partial-cards")

@@ -24,10 +24,9 @@ def draw() -> None:
     words, figure = beside()
     with words:
         st.markdown(
-            "Take the smallest classifier there is: three directions, one a class, that can only be turned together. "
-            "At θ = 0 each points at its own class, at ±120° at the next one. Its risk, the minimum over "
-            "the candidates averaged over all points, is a line that can be drawn, and training is a ball that "
-            "rolls down on it."
+            "A small classifier: three directions, one for each class, that turn together by θ. At θ = 0 each points "
+            "at its own class, at ±120° at the next one. Its risk (the minimum over the candidates, averaged over all "
+            "points) is a curve. Training is a ball that rolls down."
         )
         q = st.slider(
             "A wrong label joins with probability q",
@@ -86,17 +85,17 @@ def outcome(drawn: Carousel, q: float, end: float) -> str:
         f"{percent(drawn.right(end, SHARPNESS), 0)} of the points."
     )
     if landscape.is_home(end):
-        lesson = "From here it finds the true labels. Let it go elsewhere."
+        lesson = "From here it finds the true labels. Try another start."
     else:
         lesson = (
-            f"At θ = 0 the risk would be {risk[1]:.2f}. But every step fits the guesses of the moment, "
+            f"At θ = 0 the risk would be {risk[1]:.2f}. But every step fits the current guesses, "
             "$Y^{g} = \\arg\\min_{i \\in S} \\ell(g, e^i)$, and makes the model surer of them: *“if a wrong label is "
-            "selected in the beginning, the optimization will focus on the wrong label till the end”* (the paper, §4)."
+            "selected in the beginning, the optimization will focus on the wrong label till the end”* (paper, §4)."
         )
     all_ = f"This landscape has {landscape.format_valleys(drawn, SHARPNESS, 'min')}."
     if q >= 1:
         all_ += (
-            " With q = 1 every label is always a candidate: all valleys are equally deep, and nothing in the data "
-            "prefers the true one. That is what idea 7 is about."
+            " With q = 1 every label is always a candidate, and all valleys are equally deep: nothing in the data "
+            "prefers the true one (see idea 7)."
         )
     return f"{happened} {lesson}\n\n{all_}"

@@ -33,9 +33,9 @@ def draw() -> None:
     n = len(ground.toy)
     ours, bare = (ground.lesson(method).right[-1] for method in METHODS[:2])
     st.markdown(
-        f"The same {n} points, the same initial parameters, the same {EPOCHS} epochs. One method keeps weights; "
-        "the other puts all weight on its best guess at every step, which is descent on the minimum itself. "
-        f"With weights, {round(ours * n)} of {n} points end with their true label."
+        f"The same {n} points, initial parameters and {EPOCHS} epochs. One method keeps weights; the other puts all "
+        "weight on its best guess at every step, which is descent on the minimum. "
+        f"With weights, {round(ours * n)} of {n} points get their true label."
     )
     shown = guess("together", "How many will the minimum alone identify?", ANSWERS, lambda: answer(ours, bare, n))
     if not shown:
@@ -73,14 +73,13 @@ def verdict(ground: Playground, other: str) -> str:
         f"{round(theirs.right[-1] * n)} of {n}. "
     )
     if theirs.right[-1] >= ours.right[-1]:
-        return said + "From this start, on these points, the weights gain nothing. Try another start, or a larger q."
+        return said + "Here the weights gain nothing. Try another start, or a larger q (idea 5)."
     if other == "proden-sudden":
         return said + (
-            f"Its mean confidence is {percent(float(theirs.confidence[-1]), 0)} all the same: sure is not the same "
-            "as right. Look for a class that has lost its part of the plane; its points follow their wrong "
-            "candidates."
+            f"Its mean confidence is {percent(float(theirs.confidence[-1]), 0)} all the same: sure is not right. Look "
+            "for a class that has lost its part of the plane; its points follow wrong candidates."
         )
-    return said + "It never takes a side: wrong candidates pull at the boundary as hard as true ones, to the end."
+    return said + "It never chooses: wrong candidates move the boundary as much as true ones, to the end."
 
 
 def many_starts(ground: Playground) -> None:
@@ -115,8 +114,8 @@ def many_starts(ground: Playground) -> None:
     charts.show(chart, table, "learn-starts", f"Share identified right from {STARTS} starts. {format_means(found)}")
     st.markdown(format_means(found))
     st.caption(
-        f"The settings matter: {EPOCHS} steps at a small learning rate are too few for any method that has to find its "
-        "own targets, and then the average may even win."
+        f"With a small learning rate, {EPOCHS} steps are too few for methods that find their own targets; then the "
+        "average may win."
     )
     link("compare", "Compare them on real data")
 

@@ -19,8 +19,8 @@ def draw() -> None:
     words, figure = beside()
     with words:
         st.markdown(
-            "So do not choose yet. Give every candidate a **weight** $w_{ij}$, all the same at first, and let the "
-            "weights follow what the model says of the candidates:"
+            "Do not choose yet. Give every candidate a **weight** $w_{ij}$, equal at first, that follows the model's "
+            "probabilities:"
         )
         q = st.slider(
             "A wrong label joins with probability q",
@@ -72,9 +72,8 @@ def draw() -> None:
             f"{landscape.format_valleys(drawn, sure, 'min')}. Ball at {theta:.0f} degrees",
         )
         st.caption(
-            r"The blue line is $-\log \sum_{j \in S} g_j$: its slope is that of $\sum_j w_{ij} \ell_j$ with the "
-            "weights held fixed, as a training step holds them. That is so for cross-entropy, and is our remark, not "
-            "the paper's."
+            r"Blue: $-\log \sum_{j \in S} g_j$. Its slope is that of $\sum_j w_{ij} \ell_j$ with fixed weights, as in "
+            "a training step (for cross-entropy; our remark, not the paper's)."
         )
 
 
@@ -101,10 +100,9 @@ def outcome(drawn: Carousel, sure: float, end: float) -> str:
     rough = landscape.format_valleys(drawn, sure, "min")
     found = "with the true labels" if landscape.is_home(end) else "in a wrong valley"
     return (
-        f"It ends at **{landscape.degrees(end)}**, {found}. At this sureness the weighted hill has {smooth}; the "
-        "minimum has "
+        f"It ends at **{landscape.degrees(end)}**, {found}. The weighted curve has {smooth}; the minimum has "
         f"{rough}.\n\n"
-        "Now make the model surer of itself. The weights become one-hot, the blue hill becomes the orange one, and the "
-        "wrong valleys come back. That is why identification has to be *progressive*: by the time that "
-        "the model is sure, the ball should be in the right valley already. Starting out sure is what *min alone* does."
+        "Now make the model surer. The weights become one-hot, the blue curve becomes the orange one, and the wrong "
+        "valleys come back. So identification must be *progressive*: when the model becomes sure, the ball must "
+        "already be in the right valley."
     )

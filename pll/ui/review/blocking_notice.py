@@ -40,14 +40,13 @@ def said(found: BlockingControl, name: str) -> str:
     if others:
         holder = others[0]
         return (
-            f"{one}. {holder.name} has it in hand. If {holder.name} is gone it comes to others in "
+            f"{one}. {holder.name} is working on it. If {holder.name} has left, others get it in "
             f"{_minutes(holder.gone)}, else in {_minutes(holder.latest)} at the latest."
         )
     if found.asked > 1 and name in found.answered_by:
-        return (
-            f"{one}, and asks for {found.asked} reviewers; somebody beside {' and '.join(found.answered_by)} is needed."
-        )
-    return f"{one}. It comes up in its turn."
+        known = " and ".join(found.answered_by)
+        return f"{one}, and asks for {found.asked} reviewers; another one than {known} is needed."
+    return f"{one}. It will be shown in its turn."
 
 
 @toast_errors
@@ -55,7 +54,7 @@ def free(tab: ReviewTab) -> None:
     """Release it from whoever has it."""
     tab.require("reviewer")
     done = free_control(tab.manager.review, tab.desk.reviewer)
-    st.toast("It comes up in its turn." if done else "Nobody had it in hand any more.", icon=":material/check:")
+    st.toast("It will be shown in its turn." if done else "Nobody is working on it any more.", icon=":material/check:")
 
 
 def _minutes(left: timedelta) -> str:

@@ -179,8 +179,8 @@ def certificate(tab: ReviewTab) -> None:
     if tab.may("owner"):
         steer(tab, found)
     st.caption(
-        "Controls are drawn at random and come unmarked among the others. They count in the order drawn; "
-        "*unsure* and *none of these* count as a wrong label. The target was set before they were drawn."
+        "Controls are drawn at random after the target is set, and are not marked. They count in the order drawn; "
+        "*unsure* and *none of these* count as a wrong label."
     )
 
 
@@ -251,7 +251,7 @@ def steer(tab: ReviewTab, found: Forecast) -> None:
         format_func=mixes.__getitem__,
         key=key,
         on_change=mix,
-        help="The more of them, the sooner the certificate, and the fewer of the uncertain examples are put right.",
+        help="More of them: the certificate comes sooner, and fewer uncertain examples are corrected.",
     )
     share = found.drawn / len(review.root)
     larger = min(1.0, round(share + 0.1, 2))

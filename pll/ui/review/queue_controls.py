@@ -39,7 +39,7 @@ def looks(tab: ReviewTab) -> None:
             key=f"{key}-fixed",
             on_change=fixed,
             disabled=tab.blind,
-            help="As in the file. A class then keeps its key. Otherwise the likeliest comes first.",
+            help="On: classes in the order of the file, each with a fixed key. Off: the likeliest first.",
         )
 
 
@@ -111,7 +111,7 @@ def filters(tab: ReviewTab, key: str) -> None:
             help="Examples that this annotator gave another label than the model.",
         )
     st.button("Apply", key=f"{key}-apply", on_click=apply, args=(tab, key))
-    st.caption("Random controls come all the same: the certificate is about all examples.")
+    st.caption("Random controls are still shown: the certificate is about all examples.")
 
 
 @toast_errors

@@ -21,11 +21,11 @@ BESIDE = 230
 """Pixels of a projector's window that strip, figures and timeline take."""
 ORDERS = {"confidence": "most confident first", "label": "by label"}
 STAR_HELP = (
-    "Every class is a corner. An example starts in the middle of its candidates and travels to the corner of its "
-    "identified label as its label weights sharpen. Rings mark labels that changed. Click one to see its history."
+    "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
+    "identified label. Rings mark labels that changed. Click an example to see its history."
 )
 HEATMAP_HELP = (
-    "A row an example, a column a class: the darker, the larger the label weight; blank where the class is no "
+    "A row is an example, a column a class. Darker: larger label weight. Blank: not a "
     "candidate. Click a row to see its history."
 )
 
@@ -78,7 +78,7 @@ def star_options(now: Scene) -> None:
         key=key,
         on_change=colour,
         disabled=now.data.y is None,
-        help="Otherwise by identified label. Wrong examples then stand out by colour.",
+        help="Off: by identified label. On: wrong examples have another colour than their corner.",
     )
     csv_button(
         lambda: labels_frame(now.sets, now.frame.weights, now.data.row_ids, y=now.data.y, given=now.data.given),

@@ -23,11 +23,11 @@ from pll.ui.session import Choice
 
 HELP = {
     "epochs": "How often the method goes through all examples.",
-    "lr": "How far each step goes. Too large and training diverges, too small and it crawls. Empty: what suits "
-    "the data and the model.",
+    "lr": "Size of each step. Too large: training diverges. Too small: training is slow. Empty: chosen for the data and "
+    "the model.",
     "batch_size": "Examples a step.",
-    "weight_decay": "Pulls the parameters towards zero; more of it for few examples and many features.",
-    "momentum": "How much of the last steps goes into the next one.",
+    "weight_decay": "Keeps the parameters small. Use more for few examples and many features.",
+    "momentum": "Share of the last steps in the next one.",
     "update_every": "Epochs between two updates of the weights; 0 takes a fifth of all epochs.",
     "loss": "What a label costs. Cross-entropy unless you know why not.",
     "holdout": "Examples kept apart, to test the model on what it has not seen. Needs true labels. They are not learnt "

@@ -85,7 +85,7 @@ def next_step(scene: Scene) -> SlowStep | None:
         def look(estimator: PartialLabelEstimator) -> SlowStep:
             trainer = estimator.trainer if isinstance(estimator, DeepEstimator) else None
             if trainer is None:
-                raise UserError(f"{estimator.title} does not learn in mini-batches; there is nothing to slow down.")
+                raise UserError(f"{estimator.title} does not learn in mini-batches, so there are no steps to show.")
             return slow_step(trainer, scene.sets, looking.selected)
 
         step = scene.run.while_paused(look)

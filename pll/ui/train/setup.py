@@ -23,8 +23,8 @@ from pll.ui.session import Choice
 
 HELP = {
     "epochs": "How often the method goes through all examples.",
-    "lr": "Size of each step. Too large: training diverges. Too small: training is slow. Empty: chosen for the data and "
-    "the model.",
+    "lr": "Size of each step. Too large: training diverges. Too small: training is slow. Empty: chosen for the data "
+    "and the model.",
     "batch_size": "Examples a step.",
     "weight_decay": "Keeps the parameters small. Use more for few examples and many features.",
     "momentum": "Share of the last steps in the next one.",

@@ -219,3 +219,20 @@ def test_one_person_alone_is_an_annotator(tmp_path: Path) -> None:
     assert named_sets(data) == [{"cat"}, {"dog"}] and not data.categories
     beside_truth = table(tmp_path, "x,annotator_1,true_label\n1,cat,cat\n2,dog,cat\n")
     assert beside_truth.annotations is None
+
+
+def test_probabilities_are_sets_with_a_prior_and_never_features(tmp_path: Path) -> None:
+    text = "x,prob_cat,prob_dog,prob_fox,gold\n1,0.7,0.295,0.005,cat\n2,0,1,0,dog\n3,,,,fox\n4,0.4,0.3,0.3,owl\n"
+    data = table(tmp_path, text)
+    assert data.feature_names == ("x",) and data.class_names == ("cat", "dog", "fox", "owl")
+    assert named_sets(data) == [{"cat", "dog"}, {"dog"}, {"cat", "dog", "fox"}, {"cat", "dog", "fox"}]
+    assert data.prior is not None and named_truth(data) == ["cat", "dog", "fox", "owl"]
+    np.testing.assert_allclose(data.prior, [0.7 / 0.995, 0.295 / 0.995, 1, *[1 / 3] * 3, 0.4, 0.3, 0.3], rtol=1e-6)
+    with pytest.raises(UserError, match=r"Row 3, column dog.*probability"):
+        table(
+            tmp_path,
+            "x,prob_cat,prob_dog\n1,0.5,0.5\n2,1,-1\n",
+            columns={"prob_cat": "probability", "prob_dog": "probability"},
+        )
+    assert table(tmp_path, "prob_rain,prob_sun,candidates\n0.5,0.5,a\n").feature_names == ("prob_rain", "prob_sun")
+    assert table(tmp_path, "prob_rain,prob_wind,label\n0.5,0.9,a\n1,1,b\n").feature_names == ("prob_rain", "prob_wind")

@@ -8,6 +8,7 @@ hold it, and a message still names the first row that does.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -39,6 +40,7 @@ from pll.formats.tabular.schema import (
 )
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
+from pll.weights import Weights, checked_prior
 
 MOST_FILLED = 50_000_000
 """Maximum number of entries in the sets of all classes that examples without annotations get."""
@@ -275,7 +277,7 @@ class Found:
 
     Attributes:
         class_names: all classes.
-        candidates, y, annotations: as `PartialLabelDataset` has them.
+        candidates, y, annotations, prior: as `PartialLabelDataset` has them.
         notes: what a person should know about them.
         first: (n,) in long form, the first line of each example.
         ids: (n,) in long form, the examples.
@@ -288,6 +290,7 @@ class Found:
     notes: tuple[str, ...] = ()
     first: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     ids: npt.NDArray[np.str_] | None = None
+    prior: Weights | None = None
 
 
 def read_labels(
@@ -297,10 +300,12 @@ def read_labels(
     row_of: RowNumber,
     annotators: Mapping[str, Chunks] | None = None,
     classes: Mapping[str, Chunks] | None = None,
+    probabilities: Mapping[str, Chunks] | None = None,
 ) -> Found:
     """Return the labels of a table with one row per example.
 
-    Where there are candidates, they are the sets; else what the annotators said; else the 0/1 columns of the classes.
+    Where there are candidates, they are the sets; else what the annotators said; else the 0/1 columns of the classes;
+    else the likeliest classes that together make up `COVERED` of the probability, which is their prior.
 
     Raises:
         UserError: an empty set, an unknown label, a cell that cannot be read; the row is named.
@@ -318,6 +323,14 @@ def read_labels(
     if marks is not None:
         names, mask = _known_classes(tuple(classes or ()), names, marks, options.class_names)
         return Found(names, CandidateSets.from_mask(mask, names), None if true is None else true_labels(true, names))
+    if given is None and not answers and probabilities:
+        shares = _read_shares(probabilities, row_of)
+        names, mask = _known_classes(tuple(probabilities), names, _likeliest(shares), options.class_names)
+        found = CandidateSets.from_mask(mask, names)
+        wide = np.zeros(mask.shape)
+        wide[:, [names.index(name) for name in probabilities]] = shares
+        y = None if true is None else true_labels(true, names)
+        return Found(names, found, y, prior=checked_prior(wide[found.rows, found.indices], found))
     annotations, candidates, notes = None, None, []
     if answers:
         annotations = _annotations(answers, names)
@@ -399,6 +412,39 @@ def _read_marks(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray
     mask = np.stack([np.asarray(column.values, dtype=np.bool_)[column.codes] for column in columns], axis=1)
     refuse_empty(np.asarray(~mask.any(axis=1)), row_of, "the columns of the classes")
     return mask
+
+
+COVERED = 0.99
+"""Probability that the likeliest classes together have at least, where candidate sets are made of probabilities."""
+
+
+def _read_shares(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.float64]:
+    """Return (n, c) probabilities, rows summing to 1, from one column per class; all alike where a row has none."""
+    columns = [read_column(name, without_nulls(chunks), row_of, _share) for name, chunks in classes.items()]
+    shares = np.stack([np.asarray(column.values, dtype=np.float64)[column.codes] for column in columns], axis=1)
+    shares[shares.sum(axis=1) == 0] = 1.0
+    normalised: npt.NDArray[np.float64] = shares / shares.sum(axis=1, keepdims=True)
+    return normalised
+
+
+def _share(cell: str) -> float:
+    try:
+        share = float(cell) if cell.strip() else 0.0
+    except ValueError:
+        share = math.nan
+    if not 0 <= share < math.inf:
+        raise UserError("write a probability from 0 to 1")
+    return share
+
+
+def _likeliest(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Return (n, c) bool: of each row the fewest classes that make up `COVERED`, with those as likely as the last."""
+    order = np.argsort(-shares, axis=1, kind="stable")
+    ahead = np.cumsum(np.take_along_axis(shares, order, axis=1), axis=1)
+    last = (ahead < COVERED - 1e-9).sum(axis=1).clip(max=shares.shape[1] - 1)  # place of the class that reaches it
+    least = np.take_along_axis(shares, np.take_along_axis(order, last[:, None], axis=1), axis=1)
+    chosen: npt.NDArray[np.bool_] = (shares >= least) & (shares > 0)
+    return chosen
 
 
 def _known_classes(
@@ -568,7 +614,7 @@ def build_dataset(
         X = X[rows]
     else:
         sets, truth = one("candidates"), one("true_label")
-        found = read_labels(sets, truth, options, row_of, many("annotator"), many("class"))
+        found = read_labels(sets, truth, options, row_of, many("annotator"), many("class"), many("probability"))
         rows, names = np.arange(len(table)), one("id")
         ids = None if names is None else check_ids([cell or "" for cell in names.to_pylist()], row_of)
     split, text, image = one("split"), one("text"), one("image")
@@ -576,6 +622,7 @@ def build_dataset(
         X=X,
         candidates=found.candidates,
         y=found.y,
+        prior=found.prior,
         class_names=found.class_names,
         ids=ids,
         feature_names=tuple(column.shown for column in features),

@@ -36,6 +36,7 @@ ROLES = {
     "split": "train or test",
     "annotator": "what one annotator said; a column each",
     "class": "1 where this class is a candidate, 0 where not; a column each",
+    "probability": "how likely this class is, as a model says; a column each",
     "task": "long form: the example a line is about",
     "worker": "long form: who annotated",
     "vote": "long form: the label that was given",
@@ -46,6 +47,9 @@ ROLES = {
 
 SINGLE = ("id", "text", "image", "candidates", "true_label", "split", "task", "worker", "vote")
 """Roles that only one column can have."""
+
+_LABELLED = {"candidates", "vote", "class", "annotator", "probability"}
+"""Roles of which one is enough for candidate sets."""
 
 LABEL_COLUMNS = ("id", "candidates", "true_label", "split")
 """Reserved names; a feature cannot be called so."""
@@ -298,6 +302,7 @@ _TRUTHS = (
     *("true_label", "truth", "gold", "gold_label", "ground_truth"),
     *("label", "class", "class_label", "classification", "target"),
 )
+_SHARES = ("prob_", "proba_", "probability_", "prob:", "prob ", "p_", "score_", "softmax_")
 _SETS = (
     *("candidate_labels", "candidate_set", "candidate", "possible_labels", "partial_labels", "label_set"),
     *("labels", "options", "annotations", "answers"),
@@ -328,13 +333,10 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
     ['id', 'feature', 'category']
     """
     said = _checked(told or {}, header)
-    roles: Guess = {
-        name: (role, _class_name(name) if role == "class" else bare_name(name, role), False)
-        for name, role in said.items()
-    }
+    roles: Guess = {name: (role, _shown(name, role), False) for name, role in said.items()}
     cells = dict(zip(header, sample, strict=True))
     for guess in (
-        *(_reserved, _marked, _long_form, _label_numbers, _annotators, _classes, _people),
+        *(_reserved, _marked, _long_form, _label_numbers, _annotators, _classes, _probabilities, _people),
         *(_sets, _truth, _identity, _payload, _the_rest),
     ):
         open_columns = {name: cells[name] for name in header if name not in roles}
@@ -409,7 +411,7 @@ def _long_form(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cell
 
 def _annotators(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     """`annotator_1, annotator_2, …`: columns of labels and not of measurements; one alone if there are no others."""
-    if taken & {"candidates", "vote", "class", "annotator"}:
+    if taken & _LABELLED:
         return {}
     for pattern in _NUMBERED:
         found = [name for name, some in columns.items() if pattern.fullmatch(name) and not has_fractions(some)]
@@ -429,13 +431,33 @@ def _annotators(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cel
     return {}
 
 
+def _probabilities(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """`prob_cat, prob_dog, …`: shares that sum to 1 in every row, at least two of them."""
+    if taken & _LABELLED:
+        return {}
+    for stem in _SHARES:
+        found = [name for name in columns if len(name) > len(stem) and name.casefold().startswith(stem)]
+        rows = [cells for cells in zip(*(columns[name] for name in found), strict=True) if any(cells)]
+        if len(found) >= 2 and rows and all(_sum_to_1(row) for row in rows):
+            return {name: ("probability", name[len(stem) :], True) for name in found}
+    return {}
+
+
+def _sum_to_1(row: Cells) -> bool:
+    try:
+        shares = [float(cell or 0) for cell in row]
+    except ValueError:
+        return False
+    return all(0 <= share <= 1 for share in shares) and abs(sum(shares) - 1) <= 0.01 + 0.001 * len(shares)  # rounded
+
+
 def _people(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     """`Anna, Bert, Chloé`: columns of words that share a vocabulary and agree beyond chance.
 
     They are annotators where the file has no other labels, or where the true labels are words of the same vocabulary;
     else they may be answers to several questions, to be learnt from.
     """
-    if taken & {"candidates", "vote", "class", "annotator"}:
+    if taken & _LABELLED:
         return {}
     truth = _truth_beside(columns, {}, taken, roles, cells)
     if truth is None:
@@ -516,7 +538,7 @@ def _label_numbers(columns: Mapping[str, Cells], taken: set[str], roles: Guess, 
     if len(told) == 1:
         role = told.pop()
         return {name: (role, _class_name(name) if role == "class" else name, False) for name in found}
-    if len(found) < 2 or taken & {"candidates", "vote", "annotator", "class"}:
+    if len(found) < 2 or taken & _LABELLED:
         return {}
     truth = _truth_beside(columns, found, taken, roles, cells)
     if truth is None:
@@ -538,7 +560,7 @@ def _classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
     """
     binary = {name: some for name, some in columns.items() if are_binary(some)}
     named = {name: some for name, some in binary.items() if _CLASS.fullmatch(name)}
-    if taken & {"candidates", "vote", "annotator", "class"}:
+    if taken & _LABELLED:
         if roles and "class" not in taken:  # another way to write the candidates: never a feature
             same = [name for name in named if name.casefold().startswith("cand")]
             return {name: ("keep", name, True) for name in same} if len(same) >= 2 else {}
@@ -565,6 +587,14 @@ def _classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
     if len(binary) >= 2 and truth and truth <= set(binary) and not all(is_number(name) for name in truth):
         return {name: ("class", name, True) for name in columns if name in binary}
     return {}
+
+
+def _shown(name: str, role: str) -> str:
+    """Return what a column is called, once its role is known."""
+    if role == "probability":
+        stem = next((stem for stem in _SHARES if name.casefold().startswith(stem) and len(name) > len(stem)), "")
+        return name[len(stem) :]
+    return _class_name(name) if role == "class" else bare_name(name, role)
 
 
 def _class_name(name: str) -> str:
@@ -631,7 +661,7 @@ def alike(columns: Sequence[Column]) -> list[Column]:
 
 def _sets(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     """A column of several labels a cell, called so (`labels`, `options`) or with most true labels in its cells."""
-    if taken & {"candidates", "vote", "class", "annotator"}:
+    if taken & _LABELLED:
         return {}
     several = [name for name, some in columns.items() if not is_measured(some) and holds_several(some)]
     named = {name.casefold(): name for name in several}
@@ -670,7 +700,7 @@ def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: M
     for known in _TRUTHS:
         if known in named and not has_fractions(cells[named[known]]):
             some = [cell for cell in cells[named[known]] if cell]
-            sets = "candidates" not in taken and not taken & {"annotator", "class"}
+            sets = not taken & _LABELLED
             several = holds_several(some) or any(cell.startswith("[") and cell.endswith("]") for cell in some)
             return {named[known]: ("candidates" if several and sets else "true_label", named[known], True)}
     return {}
@@ -732,6 +762,7 @@ def guesses(columns: Sequence[Column]) -> list[str]:
         "candidates": "{} was taken for the candidates.",
         "annotator": "{} were taken for annotators; the candidates are all labels they gave.",
         "class": "{} were taken for classes: 1 is a candidate.",
+        "probability": "{} were taken for probabilities of classes; candidates are those that make up 99 %.",
         "vote": "A line was taken for one annotator's label (in {}).",
         "category": "Columns of words, to be encoded before they are learnt from: {}.",
         "keep": "Columns that are carried along, not learnt from: {}.",

@@ -35,6 +35,7 @@ TITLES = {
     "split": "Train or test",
     "annotator": "One annotator's labels",
     "class": "A class: 1 where it is a candidate",
+    "probability": "How likely a class is",
     "task": "Example a line is about",
     "worker": "Who annotated",
     "vote": "Label that was given",

@@ -137,14 +137,14 @@ class Seat:
         return found
 
 
-def prepared_run(home: Path, n: int = 900) -> str:
-    """A run to review in this home; its id."""
+def prepared_run(home: Path, n: int = 900, name: str = "pictures") -> str:
+    """A run to review in this home, of data of that name; its id."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 4, n)
     X = rng.normal(size=(n, 1, 8, 8)).astype(np.float32) + y[:, None, None, None]
-    np.savez(home / "pictures.npz", X=X, y=y, class_names=np.array(["ant", "bee", "cat", "dog"]))
+    np.savez(home / f"{name}.npz", X=X, y=y, class_names=np.array(["ant", "bee", "cat", "dog"]))
     params = {"model": "linear", "epochs": 3, "threads": 1}
-    config = RunConfig(Source("pictures", str(home / "pictures.npz")), params=params, flip=Flip("binomial", 0.5))
+    config = RunConfig(Source(name, str(home / f"{name}.npz")), params=params, flip=Flip("binomial", 0.5))
     run = RunRegistry(home / "runs").start(config)
     run.join(120)
     return run.id

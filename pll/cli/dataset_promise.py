@@ -270,6 +270,7 @@ def _draw_keys(table: dc.LabelTable, frame: pd.DataFrame) -> set[str]:
 
 def promise_settings(promise: dc.Promise, drawn: int, by: str | None, labels: str) -> dict[str, Any]:
     """plan.json."""
+    commitments = promise.commitments
     return {
         "error": promise.error,
         "confidence": promise.level,
@@ -291,7 +292,7 @@ def promise_settings(promise: dc.Promise, drawn: int, by: str | None, labels: st
                 "tolerated": part.tolerated,
                 "draw": part.draw,
                 "attained_alpha": part.attained,
-                "commitment": promise.commitments[group],
+                "commitment": commitments[group],
             }
             for group, part in promise.plans.items()
         ],

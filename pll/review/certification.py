@@ -127,7 +127,7 @@ def draws_before(review: ReviewSession) -> int:
     """Draws of controls that were made of the labels under review, at a desk or in the shell of this machine."""
     labels = review.current
     own = {record.draw_hash for record in review.promises if record.key == labels.key}
-    return len(own | set(earlier_draws({labels_key(labels.ids, labels.labels)})))
+    return len(own | set(earlier_draws({labels_key(labels.ids, labels.labels.tolist())})))
 
 
 def draw_more(review: ReviewSession, share: float) -> int:

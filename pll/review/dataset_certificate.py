@@ -105,8 +105,10 @@ class LabelTable:
         """(group, its rows); one part named "" where there are no groups."""
         if self.groups is None:
             return [("", np.arange(len(self), dtype=np.int64))]
-        names = dict.fromkeys(self.groups.tolist())
-        return [(name, np.flatnonzero(self.groups == name).astype(np.int64)) for name in names]
+        rows: dict[str, list[int]] = {}
+        for row, name in enumerate(self.groups.tolist()):
+            rows.setdefault(name, []).append(row)
+        return [(name, np.array(own, dtype=np.int64)) for name, own in rows.items()]
 
 
 @dataclass(frozen=True)
@@ -797,8 +799,9 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
         draw_number=told["draw_number"],
         made_at=told["made_at"],
     )
+    commitments = promise.commitments
     if promise.draw_hash != told["draw_hash"] or any(
-        promise.commitments[part["group"]] != part["commitment"] for part in document["parts"]
+        commitments[part["group"]] != part["commitment"] for part in document["parts"]
     ):
         problems.append("The plan or the seed was altered: they do not have the hash fixed before the answers.")
     for group, rows in table.parts():

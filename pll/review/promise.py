@@ -152,6 +152,7 @@ def log_risk(n: int, allowed: int, controls: npt.ArrayLike, tolerated: int, draw
     return np.asarray(logsumexp(terms, axis=-1), dtype=np.float64)
 
 
+@lru_cache(maxsize=4096)
 def attained_risk(n: int, allowed: int, controls: int, tolerated: int, draw: Draw = "fixed") -> float:
     """The probability that a plan is broken by the least favourable dataset: exact, not a bound.
 

@@ -318,7 +318,7 @@ def group_table(status: PromiseStatus) -> pd.DataFrame:
             "answered": [part.answered for part in status.parts],
             "wrong": [part.wrong for part in status.parts],
             "may stay wrong": [part.plan.allowed for part in status.parts],
-            "accepted unseen": [part.cut.unseen if part.finished else None for part in status.parts],
+            "accepted unseen": [f"{part.cut.unseen:,}" if part.finished else "not yet" for part in status.parts],
         }
     )
 

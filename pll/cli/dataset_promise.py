@@ -84,8 +84,10 @@ def read_cells(path: Path) -> pd.DataFrame:
             header = file.readline()
         separator = max(",;\t", key=header.count)
         return pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not text in UTF-8; save it as CSV (UTF-8), TSV, JSONL or Parquet.") from error
     except (ValueError, TypeError, OSError, pd.errors.ParserError) as error:
-        raise UserError(f"{path} cannot be read as a table: {error}.") from error
+        raise UserError(f"{path} cannot be read as a table: {str(error).strip()}.") from error
 
 
 def _as_text(cell: object) -> str:

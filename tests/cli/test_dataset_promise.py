@@ -142,6 +142,18 @@ def test_what_breaks_the_promise_is_refused(files, capsys, file, change, words):
     assert words in said and "Traceback" not in said
 
 
+def test_columns_of_other_names_and_other_encodings_are_named(files, capsys):
+    folder, _ = files
+    edit(
+        folder / "labels.csv", lambda f: f.rename(columns={"identified_label": "Predicted Label", "confidence": "Prob"})
+    )
+    assert certify(folder) == 2
+    said = capsys.readouterr().err
+    assert "'Predicted Label' to 'identified_label'" in said and "'Prob' to 'confidence'" in said
+    (folder / "labels.csv").write_bytes("id,identified_label,confidence\n1,café,0.5\n".encode("latin-1"))
+    assert certify(folder) == 2 and "UTF-8" in capsys.readouterr().err
+
+
 def test_an_edited_plan_is_refused(files, capsys):
     folder, _ = files
     settings = json.loads((folder / "plan.json").read_text())

@@ -39,7 +39,8 @@ class Result:
         flip: how candidates were made, a name of `pll.synthesis.FLIPS`; "" for those of the data.
         q: flipping probability; None where there is none.
         recipe: how the settings were chosen.
-        settings: every setting of the method and of the splits, as a JSON object (`settings_json`).
+        settings: every setting of the method and of the splits, as a JSON object (`settings_json`), and under `CHOSEN`
+            what a recipe chose for this fit.
     """
 
     dataset: str
@@ -141,8 +142,15 @@ Key = tuple[str, int, int, str]
 
 
 def key_of(result: Result) -> Key:
-    """Return the key of a result."""
-    return result.method, result.seed, result.fold, result.settings
+    """Return the key of a result: without what a recipe chose, which nobody knows before the fit."""
+    try:
+        settings = json.loads(result.settings)
+    except ValueError:  # an earlier version's, or somebody else's
+        settings = None
+    if not isinstance(settings, dict) or CHOSEN not in settings:
+        return result.method, result.seed, result.fold, result.settings
+    del settings[CHOSEN]
+    return result.method, result.seed, result.fold, _as_json(settings)
 
 
 def evaluate(
@@ -179,7 +187,7 @@ def evaluate(
             curve, seconds = measured(made[name], parts, told, dataset=data.name)
             yield result_of(
                 made[name], curve, seconds, dataset=data.name, method=name, seed=seed, fold=fold, splits=splits,
-                recipe=recipe, settings=settings_json(made[name], facts),
+                recipe=recipe, settings=settings_json(made[name], facts | chosen_by_recipe(made[name])),
             )  # fmt: skip
 
 
@@ -255,7 +263,22 @@ def settings_json(estimator: PartialLabelEstimator, about: Mapping[str, Any]) ->
     Values that JSON does not have, such as a module, are written as text.
     """
     own = {name: value for name, value in estimator.get_params().items() if name not in _OF_THE_MACHINE}
-    return json.dumps({**own, **about}, sort_keys=True, default=str, ensure_ascii=False)
+    return _as_json({**own, **about})
+
+
+def _as_json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, sort_keys=True, default=str, ensure_ascii=False)
+
+
+CHOSEN = "chosen"
+"""Name in the column `settings` of what was chosen for this fit: by its recipe, or by the data."""
+
+
+def chosen_by_recipe(estimator: PartialLabelEstimator) -> dict[str, Any]:
+    """Return `{CHOSEN: {setting: value}}` of a fitted method whose recipe chose settings; {} where there is none."""
+    if not isinstance(estimator, DeepEstimator) or estimator.recipe == "default":
+        return {}
+    return {CHOSEN: estimator.recipe_.settings}
 
 
 def read_results(path: Path) -> list[Result]:

@@ -18,6 +18,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import Featuriser, featurised, fitted, suggested
+from pll.features.texts import TextFeatures
 from pll.io import Progress
 from pll.methods.base import Task
 from pll.methods.settling import EPOCHS, FOLDS, ROUNDS, settle
@@ -67,6 +68,7 @@ class Parts:
             None if votes is None or votes.anonymous else votes,
             self.train.decided,
             self.train.outside,
+            "text" if isinstance(self.featuriser, TextFeatures) else "",
         )
 
 

@@ -310,8 +310,9 @@ training_options = _together(
     click.option(
         "--recipe",
         cls=NameOption,
-        type=Name("pll.methods.recipe:RECIPES"),
-        help="how settings that are not given are chosen: by a search without true labels, or as published; one of",
+        type=Name("pll.methods.recipe:RECIPES", others=True),
+        help="how settings that are not given are chosen: by a search without true labels, as published (paper:lost: "
+        "for that dataset), or as in the recipe.json of a run, given by its path; one of",
     ),
     click.option(
         "--features",

@@ -50,6 +50,7 @@ class Task:
         votes: the votes that the candidates were made of. Only methods with `takes_votes` use them.
         known: (n,) labels that people decided, −1 elsewhere: what voters are measured by. Only these methods use them.
         outside: labels that were added to the candidates (`PartialLabelEstimator.grown`); None where there are none.
+        kind: `"text"` where the features were made of texts alone, which default settings look at; else `""`.
     """
 
     X: Features
@@ -61,6 +62,7 @@ class Task:
     votes: Annotations | None = None
     known: npt.NDArray[np.int64] | None = None
     outside: Outside | None = None
+    kind: str = ""
 
 
 class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -480,7 +482,7 @@ def validated(task: Task, *, allow_missing: bool = False, needs_features: bool =
         )
     if task.outside is not None and task.outside.candidates != task.candidates:
         raise UserError("The labels added to the candidate sets are of other sets than those to learn from.")
-    return Task(X, task.candidates, y, X_test, y_test, prior, task.votes, task.known, task.outside)
+    return Task(X, task.candidates, y, X_test, y_test, prior, task.votes, task.known, task.outside, task.kind)
 
 
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:

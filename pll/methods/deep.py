@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,9 +20,9 @@ from torch import Tensor, nn
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, check_number, validated
-from pll.methods.defaults import TABLE, default_lr
+from pll.methods.defaults import TABLE, default_lr, default_scale
 from pll.methods.published import published
-from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search
+from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search, stored
 from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
 from pll.training.distributed import Ranks, SharedTrainer
@@ -60,15 +61,16 @@ class DeepEstimator(PartialLabelEstimator):
         optimiser: `"sgd"`, as in the paper, or `"adam"`.
         lr_decay, lr_decay_every: every so many epochs the learning rate is multiplied by `lr_decay`, in (0, 1].
         augment: for images: `"none"`, `"crop"` (random shifts of up to 4 pixels) or `"crop-flip"` (and mirrored).
-        scale: as in `pll.training.scaling.fit_scaling`: `"auto"` (z-score; images a channel), `"zscore"`,
-            `"quantile"`, `"minmax"`, `"unit"`, `"none"`, `"zscore+rbf"`, … Learnt on what `fit` gets, and part of
-            the model.
+        scale: as in `pll.training.scaling.fit_scaling`: `"auto"` (z-score; images a channel; features made of texts
+            `"unit"`), `"zscore"`, `"quantile"`, `"minmax"`, `"unit"`, `"none"`, `"zscore+rbf"`, … Learnt on what `fit`
+            gets, and part of the model.
         missing: `"error"` refuses NaN in X, `"mean"` fills it with the mean of its column.
         device: `"auto"` (a GPU if there is one), `"cpu"`, `"cuda"`, …
         threads: CPU threads to compute with; None leaves the setting as it is.
         recipe: how settings are chosen: `"default"` takes those above; `"auto"` searches scale, model, optimiser,
             learning rate, weight decay and epochs on held-out parts of the training data without any truth
-            (`pll.methods.recipe`); `"paper"` takes the paper's protocol. A setting that differs from its default
+            (`pll.methods.recipe`); `"paper"` takes the paper's protocol, `"paper:lost"` its settings for that data set;
+            a path that ends in `.json` takes the settings of that recipe.json. A setting that differs from its default
             counts as given by hand and stays.
         seed: fixes initial parameters, order of examples, dropout.
 
@@ -81,6 +83,8 @@ class DeepEstimator(PartialLabelEstimator):
     _has_begun: bool = True
     """False while labels to add are sought; a checkpoint then holds nothing to go on from."""
     _raw_shape: tuple[int, ...]
+    _suited: dict[str, Any]
+    """Settings that suit the data, where nothing is given."""
     model_: nn.Module
     """Takes raw features, gives logits: scaling and network in one."""
 
@@ -165,7 +169,8 @@ class DeepEstimator(PartialLabelEstimator):
         """Return a setting as it is used: what the recipe has chosen, else the parameter, else what suits the data."""
         chosen = self.recipe_.settings if "recipe_" in self.__dict__ else {}
         value = chosen.get(name, getattr(self, name))
-        return self.__dict__.get("_default_lr", TABLE) if name == "lr" and value is None else value
+        suited: dict[str, Any] = self.__dict__.get("_suited", {"lr": TABLE})
+        return suited.get(name, value) if value in (None, "auto") else value
 
     def fitted_params(self) -> dict[str, Any]:
         """Return the parameters that give this model without a search."""
@@ -213,12 +218,17 @@ class DeepEstimator(PartialLabelEstimator):
         defaults = type(self)().get_params(deep=False)
         given = {name: value for name, value in self.get_params(deep=False).items() if _differs(value, defaults[name])}
         given = {name: value for name, value in given.items() if name in SEARCHED}
-        if self.recipe == "paper":
-            return published(task.X.shape[1:], given, dataset)
+        if self.recipe.endswith(".json"):
+            found = stored(Path(self.recipe), given)
+            clone(self).set_params(**found.settings, recipe="default").check_settings()
+            return found
+        if self.recipe.startswith("paper"):
+            return published(task.X.shape[1:], given, self.recipe.removeprefix("paper").removeprefix(":") or dataset)
         sets, prior = task.candidates, task.prior
         if self.needs_truth and task.y is not None and (task.y >= 0).all():
             prior = None
             sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
+        defaults["scale"] = default_scale(task.kind)
         every = defaults | given
         if every["lr"] is None:
             scaling = fit_scaling(task.X, every["scale"])
@@ -332,9 +342,10 @@ class DeepEstimator(PartialLabelEstimator):
 
     def _new_trainer(self, task: Task, device: torch.device, ranks: Ranks | None = None) -> Trainer:
         augment = get_augmentation(self.augment, task.X.shape[1:])
+        self._suited = {"scale": default_scale(task.kind)}
         scaling = self._scaling = fit_scaling(task.X, self.setting("scale"))
         model, optimiser, size = (self.setting(name) for name in ("model", "optimiser", "batch_size"))
-        self._default_lr = default_lr(model, optimiser, task.X, scaling, batch_size=size)
+        self._suited["lr"] = default_lr(model, optimiser, task.X, scaling, batch_size=size)
         self._raw_shape = task.X.shape[1:]
         shape = scaling.output_shape(self._raw_shape)
         with seeded(self.seed):
@@ -377,8 +388,12 @@ class DeepEstimator(PartialLabelEstimator):
             check_number(name, getattr(self, name), least=0)
         check_number("lr_decay", self.lr_decay, above=0, most=1)
         check_common_settings(self.seed, self.missing)
-        if self.recipe not in RECIPES:
-            raise UserError(f"There is no recipe called {self.recipe!r}; use one of {', '.join(RECIPES)}.")
+        recipe = str(self.recipe)
+        if recipe not in RECIPES and not recipe.startswith("paper:") and not recipe.endswith(".json"):
+            names = ", ".join(RECIPES)
+            raise UserError(
+                f"There is no recipe called {self.recipe!r}; use one of {names}, paper:DATASET, or a recipe.json."
+            )
         get_loss(self.loss)
 
 

@@ -1,9 +1,12 @@
-"""Settings that depend on the kind of data and of model where nothing is said: the learning rate.
+"""Settings that depend on the kind of data and of model where nothing is said: learning rate and scaling.
 
 A rate that suits a table is far too large for pictures: neighbouring pixels are alike, so that the features of a
 picture vary together along a few directions, in which every step counts hundreds of times. PRODEN-sudden then reaches
 what PRODEN does and PRODEN-naive fits the wrong candidates, so that a comparison of the methods shows little of what
 tells them apart. `python -m benchmarks.defaults` measures this on several kinds of data.
+
+Features of texts (components of a truncated SVD) say most where they are large. Z-scores would make the last component
+count as much as the first, so each text is brought to unit length instead.
 """
 
 from __future__ import annotations
@@ -25,6 +28,11 @@ PLAIN = ("linear", "shallow-mlp")
 """Models without normalisation: how far a step goes depends on the features."""
 ROWS = 1000
 """Maximum number of examples, evenly spaced, that the rate of such a model is computed from."""
+
+
+def default_scale(kind: str) -> str:
+    """Return the scaling for features of this kind: `"unit"` for those of texts, else `"auto"`."""
+    return "unit" if kind == "text" else "auto"
 
 
 def default_lr(

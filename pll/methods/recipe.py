@@ -1,7 +1,8 @@
 """Recipe search: settings of a deep method chosen from candidate sets alone.
 
 A *recipe* is how settings are chosen: `default` takes the method's defaults, `paper` the published settings of the
-data set (`pll.methods.published`), `auto` searches. A setting that is given by hand stays in every recipe.
+data set (`pll.methods.published`), `auto` searches, the path of a recipe.json takes what was chosen before (`stored`).
+A setting that is given by hand stays in every recipe.
 
 The search (`search`) compares configurations, a representation of the features (`scale`), a model, an optimiser,
 learning rate and weight decay, by what they predict for inner held-out examples:
@@ -195,6 +196,21 @@ def read_recipe(path: Path) -> Recipe:
         raise UserError(f"{path} is not a recipe.json of a run ({error}).") from error
 
 
+def stored(path: Path, given: Settings) -> Recipe:
+    """Return the recipe of a recipe.json as one for another fit; settings given by hand stay.
+
+    Raises:
+        UserError: the file cannot be read, or is none.
+    """
+    found = read_recipe(path)
+    whole = found.given | found.settings
+    unknown = [name for name in whole if name not in SEARCHED]
+    if unknown:
+        raise UserError(f"{path} has a setting {unknown[0]!r}, which no recipe chooses.")
+    settings = {name: value for name, value in whole.items() if name not in given}
+    return replace(found, settings=settings, given=given, notes=(*found.notes, f"The settings are those of {path}."))
+
+
 NewTrainer = Callable[
     [Settings, npt.NDArray[np.float32], CandidateSets, Weights | None], tuple[Trainer, torch.nn.Module]
 ]
@@ -296,7 +312,7 @@ def _groups(problem: Problem) -> tuple[Group, ...]:
     batch = given.get("batch_size", _batch_size(len(problem.X)))
     is_image = len(shape) > 1
     model = given.get("model")
-    scales = (given["scale"],) if "scale" in given else _scales(problem.X)
+    scales = (given["scale"],) if "scale" in given else _scales(problem.X, defaults["scale"])
     groups = [_default_group(problem)]
     for name in BATCHED if model is None else (model,):
         adam = given.get("optimiser", "adam" if name == SHALLOW else "sgd") == "adam"
@@ -328,10 +344,12 @@ def _default_group(problem: Problem) -> Group:
     return Group(shared, ((every["lr"], every["weight_decay"]),), every["epochs"])
 
 
-def _scales(X: npt.NDArray[np.float32]) -> tuple[str, ...]:
+def _scales(X: npt.NDArray[np.float32], default: str) -> tuple[str, ...]:
+    """Return representations to try, the default first."""
     if X.ndim == 4:
         return ("auto", "minmax")
-    return ("zscore", "quantile", "zscore+rbf", "quantile+rbf", "unit")
+    every = ("zscore", "quantile", "zscore+rbf", "quantile+rbf", "unit")
+    return tuple(sorted(every, key=lambda scale: scale != default))
 
 
 def _batch_size(n: int) -> int:

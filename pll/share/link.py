@@ -379,6 +379,10 @@ def _model_of(method: str) -> type[LinkParts]:
 
 def _setting(name: str, default: object) -> tuple[Any, Any]:
     """Return type and field of a setting of a method."""
+    if name == "recipe":  # never a file: who opens a link does not say what is read here
+        return str | None, Field(
+            None, pattern=r"^(auto|default|paper(:[\w -]+)?)$", description="auto, default or paper"
+        )
     if isinstance(default, bool):
         return bool | None, Field(None, description="true or false")
     if name == "threads" or isinstance(default, int):

@@ -204,6 +204,14 @@ def test_what_is_done_is_not_fitted_again() -> None:
     assert len(Spy.seen) == 3
 
 
+def test_what_a_recipe_chose_is_told_and_no_part_of_the_key() -> None:
+    splits = ev.Splits(folds=3, flip_with=FLIP)
+    made = {"proden": lambda seed: PRODEN(recipe="paper:lost", epochs=2, seed=seed)}
+    first, *_ = every = list(ev.evaluate(DATA, made, splits))
+    assert json.loads(first.settings)[ev.CHOSEN]["weight_decay"] == 0.01
+    assert not list(ev.evaluate(DATA, made, splits, done={ev.key_of(result) for result in every}))
+
+
 def test_the_recipe_paper_finds_the_settings_of_the_data_set() -> None:
     """Lost's learning rate is published; that of unknown data is not."""
     (_, _, parts) = next(ev.Splits(holdout=0.25, flip_with=FLIP).parts(DATA))

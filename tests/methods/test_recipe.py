@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 
@@ -122,6 +123,38 @@ def test_the_paper_s_settings() -> None:
     assert "epochs" not in found.settings and not found.notes
     assert "publishes no settings" in published((5,), {}, "mine.csv").notes[0]
     assert all(PRODEN(**settings) for settings in PUBLISHED.values())
+
+
+def test_a_recipe_is_taken_back_from_its_file(tmp_path: Path) -> None:
+    first = PRODEN(recipe="auto", batch_size=16).fit(X, SETS)
+    file = tmp_path / "recipe.json"
+    file.write_text(json.dumps(first.recipe_.as_json()))
+    again = PRODEN(recipe=str(file)).fit(X, SETS)
+    np.testing.assert_array_equal(again.predict_proba(X), first.predict_proba(X))
+    assert again.setting("batch_size") == 16 and again.recipe_.covering_rate == first.recipe_.covering_rate
+    assert PRODEN(recipe=str(file), epochs=2).choose_settings(Task(X, SETS)).settings.get("epochs") is None
+    file.write_text(json.dumps(first.recipe_.as_json() | {"settings": {"threads": 9}}))
+    with pytest.raises(UserError, match="'threads'"):
+        PRODEN(recipe=str(file)).fit(X, SETS)
+    file.write_text(json.dumps(first.recipe_.as_json() | {"settings": {"epochs": -9}}))
+    with pytest.raises(UserError, match="epochs is -9"):
+        PRODEN(recipe=str(file)).fit(X, SETS)
+
+
+def test_the_paper_s_settings_by_name() -> None:
+    found = PRODEN(recipe="paper:lost").choose_settings(Task(X, SETS), dataset="yeast")
+    assert (found.settings["lr"], found.settings["weight_decay"]) == (1e-2, 1e-2)
+
+
+def test_features_of_texts_keep_their_proportions() -> None:
+    fitted = PRODEN(epochs=1)
+    for _ in fitted.iter_fit(Task(X, SETS, kind="text")):
+        pass
+    by_hand = PRODEN(epochs=1, scale="unit").fit(X, SETS)
+    np.testing.assert_array_equal(fitted.predict_proba(X), by_hand.predict_proba(X))
+    assert fitted.fitted_params()["scale"] == "unit"
+    found = PRODEN(recipe="auto").choose_settings(Task(X, SETS, kind="text"))
+    assert found.trials[0].settings["scale"] == "unit"
 
 
 def test_errors(tmp_path: Path) -> None:

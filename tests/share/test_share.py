@@ -176,6 +176,7 @@ def test_what_a_link_cannot_carry_is_said(config: RunConfig, said: str) -> None:
         ({"epochs": "10000000000"}, "epochs"),
         ({"lr": "nan"}, "lr is 'nan'; it must be a number"),
         ({"lr": "-1"}, "lr is '-1'"),
+        ({"recipe": "/etc/passwd.json"}, "recipe is '/etc/passwd.json'; it must be auto"),
         ({"q": "1.5"}, "q is '1.5'; it must be a number from 0 to 1"),
         ({"flip": None}, "has q but no flip"),
         ({"flip": "coin"}, "no way to make candidates called 'coin'"),

@@ -45,7 +45,7 @@ def test_every_idea_is_a_screen(open_page: Any) -> None:
     seen, questions = [], 0
     for at in range(len(CHAPTERS)):
         assert not page.exception
-        seen += [header.value for header in page.header]
+        seen += [title.value for title in page.title]
         questions += len(page.radio)
         if at:
             assert page.query_params["idea"] in (list(CHAPTERS)[at], [list(CHAPTERS)[at]])
@@ -60,10 +60,10 @@ def test_every_idea_is_a_screen(open_page: Any) -> None:
 
 def test_old_links_open_the_idea_of_their_settings(open_page: Any) -> None:
     page = open_page("learn", **{"learn-gamma-q": "0.4"})
-    assert [header.value for header in page.header] == [CHAPTERS["ambiguity"]]
+    assert [title.value for title in page.title] == [CHAPTERS["ambiguity"]]
     assert slider(page, "learn-gamma-q").value == 0.4
     page = open_page("learn", idea="no such idea")
-    assert [header.value for header in page.header] == [next(iter(CHAPTERS.values()))]
+    assert [title.value for title in page.title] == [next(iter(CHAPTERS.values()))]
 
 
 def test_settings_stay_while_other_ideas_are_seen(open_page: Any) -> None:

@@ -29,7 +29,7 @@ INK = {"min": WRONG, "weights": ACCENT, "mean": QUIET}
 
 def heading(name: str) -> None:
     """The title of an idea."""
-    st.header(CHAPTERS[name], anchor=False)
+    st.title(CHAPTERS[name], anchor=False)
 
 
 def beside() -> tuple[Any, Any]:

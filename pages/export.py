@@ -8,6 +8,7 @@ import streamlit as st
 from pll.errors import UserError
 from pll.export import ExportSource, archive_data, archive_name, parts_of, preview
 from pll.export.run_export import export_source
+from pll.runs import runner
 from pll.runs.manifest import unverified
 from pll.runs.run import Run
 from pll.ui import health_notice, session
@@ -38,6 +39,9 @@ def offer(run: Run) -> None:
     st.markdown(f"**{plain(source.name)}** — {count(n, 'label')}{predicted}, {percent(share)} {of_what}")
     if source.review_summary:
         st.caption(source.review_summary)
+    said = run.parts().train.annotations
+    if said is not None and not said.anonymous:
+        st.caption(f":material/info: {runner.VOTES_CONFIDENCE}")
     health_notice.show(source.health)
     st.dataframe(
         without_none(preview(source, rows=PREVIEWED)),

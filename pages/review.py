@@ -131,7 +131,9 @@ def view_key(tab: ReviewTab) -> str:
 
 def show(tab: ReviewTab) -> None:
     """One view at a time; the others cost nothing."""
-    names = [name for name in VIEWS if name != "Disagreements" or conflicts.may_be(tab)]
+    hidden = set() if conflicts.may_be(tab) else {"Disagreements"}
+    hidden |= set() if tab.manager.data.X.size else {"Look-alikes"}  # votes alone: nothing looks alike
+    names = [name for name in VIEWS if name not in hidden]
     key = view_key(tab)
     view = st.segmented_control("View", names, default=names[0], required=True, key=key, label_visibility="collapsed")
     if view == "One by one" and tab.given is None:

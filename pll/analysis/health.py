@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,9 @@ RECENT = 5
 """Epochs over which a run must have settled."""
 CHANGING = 0.05
 """Share of labels that still change in an epoch, above which a run has not settled."""
+VOTES_REMEDY = (
+    "Votes alone cannot tell more: bring another voter, or the features, texts or pictures; or review a sample."
+)
 SWALLOWED = 0.95
 """Share of the ambiguous sets with a class that the class takes, from which it swallows the others."""
 MARGIN = 1.1
@@ -165,6 +168,7 @@ def health_of(
     evidence: Evidence | None,
     *,
     top_loss: float | None = None,
+    votes_alone: bool = False,
 ) -> Health:
     """Return the health of a run.
 
@@ -174,6 +178,7 @@ def health_of(
         sets: n candidate sets.
         evidence: see `against_truth` and `against_sets`.
         top_loss: the loss of a model that knows nothing; None where it is not known.
+        votes_alone: whether the labels come from votes, and no training setting can help.
     """
     found = [
         finding
@@ -200,6 +205,8 @@ def health_of(
                 "Check features and columns, or choose other settings; review a sample before you use the labels.",
             )
         )
+    if votes_alone:
+        found = [replace(finding, remedy=VOTES_REMEDY) for finding in found]
     verdict = "unhealthy" if found else "unchecked" if evidence is None else "healthy"
     return Health(verdict, tuple(found), evidence)
 

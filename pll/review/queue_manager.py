@@ -200,7 +200,8 @@ class QueueManager:
             with threadpool_limits(1):
                 promise.prepare()
         view = self._now()
-        if view.signals.neighbours is not None and view.signals.mean_weights is not None:
+        has_neighbours = view.signals.neighbours is not None or not view.data.X.size
+        if has_neighbours and view.signals.mean_weights is not None:
             return
         own, root = (self._runs.get(run).folder for run in (view.key[0], self.review.root.run))
         with threadpool_limits(1):  # the keys of the reviewers come first

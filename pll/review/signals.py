@@ -136,8 +136,8 @@ def prepare(
 ) -> ReviewSignals:
     """Find and store what takes long, once per run; call it in the background when a run has ended.
 
-    Neighbours are of the features and hold for ever; the means over the epochs, and the classifier out of fold, which
-    learns the identified labels, are recomputed where the run has gone on since.
+    Neighbours are of the features (votes alone have none) and hold for ever; the means over the epochs, and the
+    classifier out of fold, which learns the identified labels, are recomputed where the run has gone on since.
 
     Args:
         like: of a run over the same examples; its neighbours are taken, where they have been found.
@@ -150,13 +150,13 @@ def prepare(
         mean = mean_over_epochs(History(folder.history, data.sets()))
         _store(home / "mean.npz", signals.epoch, mean)
         signals = replace(signals, mean_weights=mean)
-    if signals.neighbours is None:
+    if signals.neighbours is None and data.X.size:
         found = None if like is None else _stored_neighbours(_home(like), len(data))
         if found is None:
             found = find_neighbours(data.X, NEIGHBOURS, progress, candidates=signals.sets, weights=signals.weights)
         save_array(home / "neighbours.npy", found)
         signals = replace(signals, neighbours=found)
-    if with_out_of_fold and signals.out_of_fold is None:
+    if with_out_of_fold and signals.out_of_fold is None and data.X.size:
         outside = out_of_fold_weights(data, signals.sharp.identified)
         _store(home / "outoffold.npz", signals.epoch, outside)
         signals = replace(signals, out_of_fold=outside)

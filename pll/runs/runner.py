@@ -48,6 +48,8 @@ from pll.weights import Weights, sharpness
 
 CHECKPOINT_EVERY = 10.0
 """Seconds between checkpoints."""
+VOTES_CONFIDENCE = "Confidence is too high where voters share mistakes; random controls in a review put it right."
+"""What is said of every run on votes; docs/votes.md has figures."""
 SETTLED_FILE = "settled.npz"
 """Candidate sets and prior that votes were settled to."""
 RESULTS = ("labels.csv", "model.*", "features.*", "history/final.*", "history/changes.npy")
@@ -459,7 +461,8 @@ class _Fitting:
         self.folder.log(f"{state} after epoch {epoch}: {metrics}")
         recipe = self.folder.recipe()
         told = () if recipe is None else recipe.told()
-        notes = [*told, *self.estimator.notes_, *([why] if why else [])]
+        doubt = [VOTES_CONFIDENCE] if train.annotations is not None and not train.annotations.anonymous else []
+        notes = [*told, *self.estimator.notes_, *doubt, *([why] if why else [])]
         ended: State = "finished" if state == "finished" else "stopped"
         self.folder.set_state(ended, metrics=metrics, notes=notes, health=health)
         return Outcome(state, metrics, health)
@@ -478,7 +481,8 @@ class _Fitting:
             evidence = against_sets(self.estimator, self.parts.task())
             self.estimator.stage_ = ""
         top_loss = top_loss_of(self.estimator, sets.n_classes)
-        return health_of(self.folder.metrics(), final, sets, evidence, top_loss=top_loss)
+        alone = not self.estimator.needs_features
+        return health_of(self.folder.metrics(), final, sets, evidence, top_loss=top_loss, votes_alone=alone)
 
     def _warm_start(self) -> Weights | None:
         """For a run on decided sets: start from the model of the run before; return its label weights."""

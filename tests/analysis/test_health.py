@@ -113,6 +113,12 @@ def test_one_class_that_swallows_the_others() -> None:
     assert health_of([], settled(1 + np.arange(100) % 3), sets, GOOD).is_healthy
 
 
+def test_no_training_setting_is_proposed_for_labels_from_votes_alone() -> None:
+    sets = CandidateSets.from_lists([[0, 1 + k % 3] for k in range(100)], 4)
+    found = health_of([], settled(np.zeros(100)), sets, None, votes_alone=True)
+    assert names_of(found) == ["collapsed"] and "learning rate" not in found.findings[0].remedy
+
+
 def test_weights_that_stay_as_they_began() -> None:
     sets = CandidateSets.from_lists([[0, 1 + k % 3] for k in range(100)], 4)
     found = health_of([], settled(1 + np.arange(100) % 3, confidence=0.505), sets, GOOD)

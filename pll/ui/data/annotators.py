@@ -44,7 +44,9 @@ def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
         return Offer(Choice(source))
     names = [name for name in RULE_TITLES if _is_possible(name, data, said)]
     # As in the shell: votes of a file without sets of its own are settled; a dataset of the catalogue stays as it is.
-    settled = "voters" in names and OWN not in names and (source.path is not None or bool(source.votes))
+    has_inputs = bool(data.X.size) or data.texts is not None or data.pictures is not None or bool(data.categories)
+    from_file = source.path is not None or bool(source.votes)
+    settled = "voters" in names and OWN not in names and from_file and has_inputs
     default = "voters" if settled else OWN if OWN in names else "union"
     left, right = st.columns([2, 1], gap="medium")
     with left:
@@ -141,21 +143,30 @@ def show_voters(table: pd.DataFrame) -> None:
         table if counted else table.drop(columns=["95 % interval", "counted on"]),
         hide_index=True,
         key="voters",
-        column_config={"accuracy": st.column_config.NumberColumn("accuracy", format="percent")},
+        column_config={
+            "annotator": st.column_config.TextColumn(width="medium"),
+            "accuracy": st.column_config.NumberColumn("accuracy", format="percent"),
+        },
         alt="For each annotator: answers, accuracy, decisive answers and most frequent confusion",
     )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def voter_table(key: str, _said: Annotations, _known: npt.NDArray[np.int64] | None) -> tuple[pd.DataFrame, list[str]]:
+def voter_table(
+    key: str,
+    _said: Annotations,
+    _known: npt.NDArray[np.int64] | None,
+    _counted: npt.NDArray[np.int64] | None = None,
+) -> tuple[pd.DataFrame, list[str]]:
     """A row for each annotator, and what is to be said of their dependence.
 
     Args:
         key: of the cache: the annotations and the known labels.
         _known: (n,) labels of the data or of a review, −1 elsewhere.
+        _counted: those of them that accuracy is counted on, where not on all: random ones, say.
     """
     models = fit_voters(_said, known=_known)
-    cards = voter_cards(models, _known)
+    cards = voter_cards(models, _known if _counted is None else _counted)
     table = pd.DataFrame(
         {
             "annotator": [card.name for card in cards],

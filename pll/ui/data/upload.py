@@ -21,6 +21,8 @@ from pll.ui.format import count, format_shape, plain
 
 UPLOAD, CATALOGUE, SERVER = "Upload a file", "Choose a dataset", "Path on the server"
 SAMPLES = app_root() / "assets" / "samples"
+VOTE_SAMPLES = tuple(SAMPLES.parent / "votes" / f"model-{letter}.jsonl" for letter in "ab")
+"""Answers of two models about the examples of reviews.csv."""
 SAMPLE = SAMPLES / "reviews.csv"
 """The one that the home page opens: texts that two people have labelled."""
 
@@ -30,20 +32,20 @@ def begin_with(way: str) -> None:
     st.session_state["way"] = way
 
 
-def open_sample(path: Path) -> None:
-    """Open a sample file as if it had been uploaded; what stands in the uploader leaves it.
+def open_sample(*paths: Path) -> None:
+    """Open sample files as if they had been uploaded; what stands in the uploader leaves it.
 
     Raises:
         UserError: it cannot be kept, on a full disk say.
     """
-    session.remember_upload(path.name, path.read_bytes())
+    session.remember_uploads([session.keep_upload(path.name, path.read_bytes()) for path in paths])
     st.session_state["uploaders"] = st.session_state.get("uploaders", 0) + 1
     begin_with(UPLOAD)
 
 
 def _try_sample(path: Path) -> None:
     try:
-        open_sample(path)
+        open_sample(*VOTE_SAMPLES) if path == VOTE_SAMPLES[0] else open_sample(path)
     except UserError as error:
         st.toast(plain(error), icon=":material/error:")
 
@@ -142,10 +144,10 @@ def explain_formats(formats: Mapping[str, Format]) -> None:
         )
         st.caption("Read as: " + ", ".join(form.label for form in formats.values()) + ".")
         listing = st.container(gap=None)
-        for sample in sorted(SAMPLES.iterdir()):
+        for sample in (*VOTE_SAMPLES, *sorted(SAMPLES.iterdir())):
             with listing.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.button(
-                    f"Open {sample.name}",
+                    f"Open {sample.name}" + " and all votes" * (sample == VOTE_SAMPLES[0]),
                     key=f"open-{sample.name}",
                     on_click=_try_sample,
                     args=(sample,),

@@ -70,6 +70,8 @@ def hero(tab: ReviewTab, given: Assignment, similar: Similar) -> Payload:
     except UserError:  # its file is gone; the rest can still be judged
         picture = None
     text = None if data.texts is None else str(data.texts[row])[:LONGEST]
+    if picture is None and text is None and not data.X.size:  # votes alone: the id is all that is known
+        text = str(data.row_ids[row])
     alone = picture is None and text is None
     place = _places(tab)
     beside = [one.label for one in ordered(tab, given) if one.label in place][:BESIDE] if alone else []

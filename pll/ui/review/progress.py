@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pll.analysis.intervals import wilson
+from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
@@ -16,6 +18,7 @@ from pll.review.sampling_plan import achievable
 from pll.review.session import ReviewSession
 from pll.review.summary import last_work_session
 from pll.store.tables import Opened, RoundRecord
+from pll.ui.data.annotators import MOST_SHOWN, show_voters, voter_table
 from pll.ui.format import count, duration, percent, plain
 from pll.ui.review import blocking_notice, calibration_panel, promise_panel, relabel_panel, setup_form, teaching_panel
 from pll.ui.review.error_messages import toast_errors
@@ -127,6 +130,7 @@ def draw(tab: ReviewTab) -> None:
         link("export", "Export the labels", run=manager.review.current.run)
     calibration_panel.draw(manager.review)
     work(manager.review)
+    voters(tab)
     round_history(manager.review)
     st.caption(plain(summary(tab)))
 
@@ -286,6 +290,34 @@ def work(review: ReviewSession) -> None:
         return
     rates = [recent_rate(review.state, one.name) for one in done]
     st.dataframe(work_table(done, rates), hide_index=True, alt="What each reviewer has done")
+
+
+def voters(tab: ReviewTab) -> None:
+    """What the decisions say about whoever gave the votes."""
+    said, review = tab.manager.data.annotations, tab.manager.review
+    if said is None or said.anonymous or said.n_classes < 2 or said.n_rows * said.n_classes > MOST_SHOWN:
+        return
+    place = {name: k for k, name in enumerate(said.class_names)}
+    known = np.full(said.n_rows, -1, dtype=np.int64)
+    for row, made in review.decisions().items():
+        known[row] = place.get(made.label or "", -1)
+    controls = np.full(said.n_rows, -1, dtype=np.int64)  # the others were chosen because they are hard
+    drawn = np.asarray(review.round.controls, dtype=np.int64)
+    controls[drawn] = known[drawn]
+    table, notes = voter_table(f"{review.root.run} {review.state.last} {len(drawn)}", said, known, controls)
+    st.markdown("**Voters**")
+    decided = int((controls >= 0).sum())
+    st.caption(
+        "Accuracy is estimated from agreement and your decisions. "
+        + (
+            f"Where {LEAST_CHECKED} random controls or more are decided, it is counted on these, with its interval."
+            if decided >= LEAST_CHECKED
+            else f"From {LEAST_CHECKED} decided random controls on it is counted on these, with an interval."
+        )
+    )
+    for words in notes:
+        st.text(words)
+    show_voters(table)
 
 
 def summary(tab: ReviewTab) -> str:

@@ -229,8 +229,10 @@ def source_told(options: SetOptions) -> Source:
     Raises:
         UserError: no such data, or columns told of a dataset of the catalogue.
     """
-    votes = options.votes if isinstance(options, TrainingOptions) else ()
-    answers = dict(pair(one, "--answer", "FROM=CLASS") for one in options.answer) if votes else {}
+    votes: tuple[str, ...] = ()
+    answers: dict[str, str] = {}
+    if isinstance(options, TrainingOptions):
+        votes, answers = options.votes, dict(pair(one, "--answer", "FROM=CLASS") for one in options.answer)
     data = None
     if options.data or not votes:
         data = with_own_votes(_with_columns(source_of(options.data), columns_told(options.column)))

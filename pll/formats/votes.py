@@ -223,6 +223,7 @@ def kind_of(path: Path) -> str:
 
 def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
     """`kind_of` for the records of an annotation tool."""
+    by_people: tuple[str, ...]
     if isinstance(first.get("fields"), dict):
         theirs, by_people, of_models = "suggestions", ("responses",), _suggestions
     elif isinstance(first.get("data"), dict):

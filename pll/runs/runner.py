@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import torch
 
@@ -142,16 +143,16 @@ def keep_settled(folder: RunFolder, settled: SettledSets | None) -> None:
     if settled is None or (folder.path / SETTLED_FILE).exists():
         return
     content = io.BytesIO()
-    more = {} if settled.decided_prior is None else {"decided_prior": settled.decided_prior}
-    np.savez_compressed(
-        content,
-        **more,
-        indptr=settled.candidates.indptr,
-        indices=settled.candidates.indices,
-        prior=settled.prior,
-        class_names=np.array(settled.candidates.class_names, dtype=np.str_),
-        notes=np.array(settled.notes, dtype=np.str_),
-    )
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "indptr": settled.candidates.indptr,
+        "indices": settled.candidates.indices,
+        "prior": settled.prior,
+        "class_names": np.array(settled.candidates.class_names, dtype=np.str_),
+        "notes": np.array(settled.notes, dtype=np.str_),
+    }
+    if settled.decided_prior is not None:
+        arrays["decided_prior"] = settled.decided_prior
+    np.savez_compressed(content, allow_pickle=False, **arrays)
     Manifest(folder.path).put(SETTLED_FILE, content.getvalue())
 
 

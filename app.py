@@ -13,6 +13,8 @@ from starlette.middleware import Middleware
 
 import pll
 from pll.runs.registry import default_registry
+from pll.runs.servers import Server
+from pll.runs.settings import setting
 from pll.ui import background, health
 from pll.ui.middleware import IgnoreClearCache, SecurityHeaders, SessionLimit
 from pll.ui.startup import begin, get_ready_in_background
@@ -25,9 +27,13 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     """While the server runs; when it ends, every run is stopped with a checkpoint."""
     begin()
     get_ready_in_background()
+    registry = default_registry()
+    server = Server(registry, registry.root.parent, takes_over=setting("PLL_TAKE_OVER") == "yes")
+    server.begin()
     yield
     background.board().stop_all()
-    default_registry().stop_all()
+    registry.stop_all()
+    server.end()
 
 
 app = st.App(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -41,6 +42,7 @@ from pll.methods import METHODS, PartialLabelEstimator, get_method
 from pll.methods.deep import DeepEstimator
 from pll.runs import runner
 from pll.runs.config import RunConfig
+from pll.runs.control import Holder, What, announce, take, withdraw
 from pll.runs.folder import RunFolder
 from pll.training.devices import default_threads
 from pll.training.distributed import Ranks
@@ -50,6 +52,8 @@ JOINED = "votes.npz"
 """Earlier versions joined data and votes into a file of this name."""
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals that end a training before its last epoch."""
+LOOK = 0.3
+"""Seconds between two looks for what the pages of a server ask for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +126,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
                 return 0
         else:
             folder.create(config)
-        with _progress() as (on_ready, on_record, on_search), _stop_on_signal() as hook:
+        with _progress() as (on_ready, on_record, on_search), _stopped_by_others(folder) as hook:
             outcome = runner.run(
                 folder,
                 load=partial(_load, folder, hook),
@@ -253,18 +257,39 @@ def _said(option: str, options: dict[str, Any]) -> str:
 
 
 class _Stop:
-    """Whether a signal has asked the training to stop.
+    """Whether a signal, or a page of a server, has asked the training to stop; pages can pause it too.
 
     Attributes:
+        folder: of the run.
+        holder: this process, as others see it; None before it is at work.
         signal: its number; None as long as there was none.
     """
 
-    signal: int | None = None
+    def __init__(self, folder: RunFolder) -> None:
+        self.folder = folder
+        self.holder: Holder | None = None
+        self.signal: int | None = None
+        self._order: What = "resume"
+        self._looks_at = 0.0
 
     def __call__(self) -> None:
-        """Raise `StopTraining` once there was a signal: the hook of a run."""
-        if self.signal is not None:
+        """Raise `StopTraining` once it is asked to stop, return once it is not paused: the hook of a run."""
+        self._look()
+        if self._order == "pause" and self.signal is None:
+            self.folder.set_state("paused")
+            while self._order == "pause" and self.signal is None:
+                time.sleep(LOOK)
+                self._look()
+            self.folder.set_state("running")
+        if self.signal is not None or self._order == "stop":
             raise StopTraining
+
+    def _look(self) -> None:
+        if self.holder is None or time.monotonic() < self._looks_at:
+            return
+        self._looks_at = time.monotonic() + LOOK
+        for order in take(self.folder.path, self.holder):
+            self._order = "stop" if self._order == "stop" else order.what
 
 
 @contextmanager
@@ -301,12 +326,12 @@ def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer, runner.Searc
 
 
 @contextmanager
-def _stop_on_signal() -> Iterator[_Stop]:
-    """Make Ctrl-C, SIGTERM and SIGHUP stop before the next batch and keep what was learnt.
+def _stopped_by_others(folder: RunFolder) -> Iterator[_Stop]:
+    """Make Ctrl-C, SIGTERM, SIGHUP and the Stop of a page stop before the next batch and keep what was learnt.
 
     Docker and Slurm end a process by SIGTERM, a connection that is lost by SIGHUP. The second signal ends it at once.
     """
-    stop = _Stop()
+    stop = _Stop(folder)
     before: dict[int, Any] = {}
 
     def on_signal(number: int, _: object) -> None:
@@ -318,8 +343,10 @@ def _stop_on_signal() -> Iterator[_Stop]:
         for name in SIGNALS:
             if signal.getsignal(name) is not signal.SIG_IGN or name == signal.SIGINT:  # `nohup` ignores SIGHUP
                 before[name] = signal.signal(name, on_signal)
+    stop.holder = announce(folder.path, folder.path.name, takes=("pause", "resume", "stop"))
     try:
         yield stop
     finally:
+        withdraw(folder.path)
         for name, earlier in before.items():
             signal.signal(name, earlier)

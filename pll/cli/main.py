@@ -599,6 +599,15 @@ def _check_data(values: Mapping[str, Any]) -> None:
         raise click.UsageError("Missing argument 'DATA'; give data, or votes with --votes FILE.")
 
 
+@cli.command()
+@click.option("--take-over", is_flag=True, help="have the servers that live continue the runs of those that died")
+def servers(take_over: bool) -> None:
+    """List the servers of this home (PLL_HOME) and what is at work in them."""
+    from pll.cli import upkeep
+
+    upkeep.servers(take_over=take_over)
+
+
 def _check_exclusive(values: Mapping[str, object], *names: str) -> None:
     """Raise `click.UsageError` where more than one of these options is given."""
     if sum(values[name] is not None for name in names) > 1:

@@ -34,8 +34,8 @@ T = TypeVar("T")
 
 VERSION = 1
 UNLISTED = (
-    *(MANIFEST_FILE, "run.lock", "control.json", "comparison.json", "access.json", "name.json", "deleted.json"),
-    *("review/*", f"*{PART}*"),
+    *(MANIFEST_FILE, "run.lock", "worker.json", "comparison.json", "access.json", "name.json", "deleted.json"),
+    *("control/*", "review/*", f"*{PART}*"),
 )
 """Not results of the run; the files in review/ are named by their checksums."""
 GROWING = ("metrics.csv", "log.txt", "history/*.f32")

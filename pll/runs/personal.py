@@ -173,7 +173,8 @@ class PersonalRegistry:
     def resume(self, worker: Worker, action: Callable[[], None], what: str = "resumed") -> None:
         """Let a run or comparison go on, within the limit of this person."""
         self.require(worker, "owner")
-        self._all.note_resumed(worker.id, self.visitor)
+        if worker.holder() is None:  # else it goes on where it is
+            self._all.note_resumed(worker.id, self.visitor)
         self.control(worker, what, action)
 
     # ---- inside --------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from pll.runs.access import Access, access_of, write_access
 from pll.runs.bin import move_to_bin
 from pll.runs.comparison import LANES_FILE, MOST_LANES, Comparison, LaneList, check_lanes
 from pll.runs.config import RunConfig
+from pll.runs.control import last_holder
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.process import PerProcess
@@ -45,6 +46,29 @@ class Visitor:
 
 
 ANYBODY = Visitor()
+MOST_ATTEMPTS = 3
+"""How often in succession a run is taken over from servers that died soon."""
+SOON = 600.0
+"""Seconds within which a server that dies may have died of the run."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A run or comparison at work in a server, as another one would continue it.
+
+    Attributes:
+        id: of the run or comparison.
+        visitor: id of whoever started it; "" for nobody.
+        paused: whether it is paused.
+        pace: as in `Worker.set_pace`.
+        settle_after: as in `Worker.set_settle`.
+    """
+
+    id: str
+    visitor: str = ""
+    paused: bool = False
+    pace: float | None = None
+    settle_after: int | None = None
 
 
 class RunRegistry:
@@ -52,6 +76,9 @@ class RunRegistry:
 
     Args:
         root: parent of the run folders.
+
+    Attributes:
+        count_elsewhere: how many runs of a visitor wait or train in other processes.
     """
 
     def __init__(self, root: Path) -> None:
@@ -61,6 +88,7 @@ class RunRegistry:
         self._comparisons: dict[str, Comparison] = {}
         self._started_by: dict[str, str] = {}
         self._guard = threading.Lock()
+        self.count_elsewhere: Callable[[str], int] = lambda visitor: 0
 
     def start(
         self, config: RunConfig, *, priority: int = 0, paused: bool = False, owner: str = "", visitor: Visitor = ANYBODY
@@ -93,6 +121,7 @@ class RunRegistry:
         if len(alive) >= MOST_ALIVE:
             raise UserError(f"{len(alive)} runs are already waiting or training; stop one first.")
         own = sum(self._started_by.get(worker.id) == visitor.id for worker in alive) if visitor.id else 0
+        own += self.count_elsewhere(visitor.id) if visitor.most_runs else 0
         if visitor.most_runs and own >= visitor.most_runs:
             raise UserError(
                 f"{own} of your runs are already waiting or training, and one person may have {visitor.most_runs} at "
@@ -301,6 +330,58 @@ class RunRegistry:
         move_to_bin(comparison.folder, self.bin, by)
         with self._guard:
             self._comparisons.pop(comparison_id, None)
+
+    # ---- other servers -------------------------------------------------------------------------------------------
+
+    def work(self) -> list[Work]:
+        """Return what is at work in this process, as another server would take it over."""
+        return [
+            Work(
+                worker.id,
+                visitor=self._started_by.get(worker.id, ""),
+                paused=worker.is_paused(),
+                pace=worker.pace,
+                settle_after=worker.settle_after,
+            )
+            for worker in self.alive()
+        ]
+
+    def is_interrupted(self, worker_id: str) -> bool:
+        """Return whether a run or comparison was at work and nobody trains it any more."""
+        try:
+            return self._worker(worker_id).snapshot().state == "interrupted"
+        except UserError:  # deleted, or damaged
+            return False
+
+    def take_over(self, work: Work, *, died_at: float) -> None:
+        """Continue a run or comparison of a server that has died, from its last checkpoint.
+
+        Args:
+            work: what that server said of it last.
+            died_at: the last sign of life of that server, in seconds since 1970.
+
+        Raises:
+            UserError: too many runs are alive; it cannot be continued; or servers have died of it again and again.
+        """
+        worker = self._worker(work.id)
+        before = last_holder(worker.folder.path) if isinstance(worker, Run) else last_holder(worker.runs[0].folder.path)
+        soon = before is not None and died_at - before.since < SOON
+        attempt = before.attempt + 1 if before is not None and soon else 1
+        if attempt > MOST_ATTEMPTS:
+            raise UserError(
+                f"It was taken over {MOST_ATTEMPTS} times, and each time the server died within minutes; resume it by "
+                "hand."
+            )
+        with self._guard:
+            self._refuse_too_many(ANYBODY)
+            self._started_by[work.id] = work.visitor
+        worker.set_pace(work.pace)
+        worker.set_settle(work.settle_after)
+        worker.start(paused=work.paused, attempt=attempt)
+
+    def _worker(self, worker_id: str) -> Run | Comparison:
+        is_comparison = self._is_name(worker_id) and (self.root / worker_id / LANES_FILE).exists()
+        return self.comparison(worker_id) if is_comparison else self.get(worker_id)
 
     # ---- all together --------------------------------------------------------------------------------------------
 

@@ -110,13 +110,15 @@ class Run(Worker):
         state, error = known["state"], known.get("error")
         if state == "interrupted" and self._error:  # the failure could not be written to disk
             state, error = "failed", self._error
+        total, rows = self.folder.about().get("epochs"), tuple(self.folder.metrics())
         return Snapshot(
             id=self.id,
             name=config.name or config.source.name,
             method=config.method,
             state=state,
-            total=self.folder.about().get("epochs"),
-            rows=tuple(self.folder.metrics()),
+            total=total,
+            rows=rows,
+            seconds_left=seconds_left(rows, total) if state in ACTIVE else None,
             error=error,
             metrics=known.get("metrics"),
             notes=tuple(known.get("notes", ())),

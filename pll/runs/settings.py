@@ -109,6 +109,13 @@ SETTINGS: tuple[Setting, ...] = (
         _whole(0, 20),
     ),
     Setting(
+        "PLL_TAKE_OVER",
+        "no",
+        "`yes`: this server continues the runs of a server of the same `PLL_HOME` that has died, its own after a crash "
+        "too; `no`: they wait to be resumed by hand, or for `candid servers --take-over`.",
+        _one_of("no", "yes"),
+    ),
+    Setting(
         "PLL_MOST_SESSIONS",
         "200",
         "Open tabs at a time; whoever comes later gets a plain page. 0: as many as descriptors allow (three a tab).",

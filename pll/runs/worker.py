@@ -21,10 +21,11 @@ import torch
 from pll.analysis.protocol import Parts
 from pll.errors import UserError, explain
 from pll.methods import PartialLabelEstimator
-from pll.runs import runner
+from pll.runs import control, runner
 from pll.runs.config import RunConfig
+from pll.runs.control import Holder, What
 from pll.runs.device_queue import DeviceQueue
-from pll.runs.folder import RunFolder, State
+from pll.runs.folder import ENDED, RunFolder, State
 from pll.runs.snapshots import Snapshot, seconds_left
 from pll.training.devices import computing_threads, device_name
 from pll.training.metrics import EpochRecord, StopTraining, TrainingProgress
@@ -172,6 +173,7 @@ class Worker(ABC):
         self._thread: threading.Thread | None = None
         self._lanes: list[Lane] = []
         self._locked = ExitStack()
+        self._holder: Holder | None = None
         self._complete = 0
         self._loading = threading.Lock()
         self._parts: Parts | None = None
@@ -203,16 +205,21 @@ class Worker(ABC):
 
     # ---- control -------------------------------------------------------------------------------------------------
 
-    def start(self, *, priority: int = 0, paused: bool = False) -> None:
+    def start(self, *, priority: int = 0, paused: bool = False, attempt: int = 0) -> None:
         """Start or resume training in a thread; with `paused`, wait before the first mini-batch.
 
         Does nothing where the thread is alive or training has finished.
+
+        Args:
+            priority: in the queue for the device.
+            paused: wait before the first mini-batch.
+            attempt: see `Holder`.
 
         Raises:
             UserError: another process is at work on the run, or its files are missing or damaged.
         """
         with self._guard:
-            if self.is_alive() or not self._claim():
+            if self.is_alive() or not self._claim(attempt):
                 return
             self._wants, self._state, self._error = "paused" if paused else "running", "queued", None
             self._is_over, self._why_stopped = False, ""
@@ -224,12 +231,24 @@ class Worker(ABC):
             self._thread.start()
 
     def pause(self) -> None:
-        """Pause before the next mini-batch; the device is free for others meanwhile."""
+        """Pause before the next mini-batch; the device is free for others meanwhile.
+
+        Raises:
+            UserError: as for `stop`.
+        """
+        if self._ask("pause"):
+            return
         self._allow()
         self._want("paused")
 
     def resume(self) -> None:
-        """Resume after a pause, a stop or an interruption."""
+        """Resume after a pause, a stop or an interruption.
+
+        Raises:
+            UserError: as for `start` and `stop`.
+        """
+        if self._ask("resume"):
+            return
         self._await_end()
         self._allow()
         self._go()
@@ -238,7 +257,12 @@ class Worker(ABC):
         """Train for so many epochs or mini-batches (units of work), then pause.
 
         After a pause within an epoch, the rest of that epoch counts as the first one.
+
+        Raises:
+            UserError: as for `start` and `stop`.
         """
+        if self._ask("step", epochs=epochs, batches=batches):
+            return
         self._await_end()
         self._allow(epochs, batches)
         self._go()
@@ -248,8 +272,41 @@ class Worker(ABC):
         self.settle_after = epochs
 
     def stop(self) -> None:
-        """Stop before the next mini-batch. The result so far is kept, and training can be resumed."""
-        self._want("stopped")
+        """Stop before the next mini-batch. The result so far is kept, and training can be resumed.
+
+        Raises:
+            UserError: another process trains it, which takes no such order, or has not answered yet.
+        """
+        if not self._ask("stop"):
+            self._want("stopped")
+
+    def holder(self) -> Holder | None:
+        """Return who trains this in another process and takes orders; None where nobody does."""
+        paths = [] if self.is_alive() else self._paths()
+        if all(_has_ended(path) for path in paths):  # its lock may still be held for a moment
+            return None
+        found = control.holder_of(paths[0])
+        return found if found is not None and found.worker == self.id else None
+
+    def _ask(self, what: What, *, epochs: int | None = None, batches: int | None = None) -> bool:
+        """Ask the process that trains this, where it is another one; return whether it is."""
+        if (holder := self.holder()) is None:
+            return False
+        control.send(self._paths()[0], holder, what, epochs=epochs, batches=batches)
+        return True
+
+    def obey(self) -> list[What]:
+        """Do what other processes have asked for; return what that was."""
+        with self._guard:
+            orders = [] if self._holder is None else control.take(self._paths()[0], self._holder)
+        done: list[What] = []
+        for order in orders:
+            if not self.is_alive() or self._is_stopped():  # it has ended meanwhile, and does not begin again by itself
+                break
+            done.append(order.what)
+            self._allow(order.epochs, order.batches)
+            self._want({"pause": "paused", "stop": "stopped"}.get(order.what, "running"))
+        return done
 
     def set_slow_start(self, seconds: float, epochs: int) -> None:
         """Let each of the first epochs take at least so many seconds, for display; call before the first one.
@@ -295,6 +352,10 @@ class Worker(ABC):
     def is_alive(self) -> bool:
         """Return whether the thread trains, waits in the queue or is paused."""
         return self._thread is not None and self._thread.is_alive()
+
+    def is_paused(self) -> bool:
+        """Return whether it is paused, or about to be."""
+        return self.is_alive() and self._wants == "paused"
 
     # ---- the thread ----------------------------------------------------------------------------------------------
 
@@ -348,13 +409,14 @@ class Worker(ABC):
                 if not self.KEEPS_DATA:
                     self._parts = None
                 self._allow()
+                self._holder = None
             self._locked.close()
             with self._guard:
                 self._is_over = True
                 self._guard.notify_all()
 
-    def _claim(self) -> bool:
-        """Lock the runs; return False, with nothing locked, where no lane is left to train.
+    def _claim(self, attempt: int = 0) -> bool:
+        """Lock the runs and say who trains them; return False, with nothing locked, where no lane is left to train.
 
         Raises:
             UserError: another process is at work on a run, or files are missing or damaged.
@@ -370,6 +432,9 @@ class Worker(ABC):
                 lanes.append(Lane(folder, self.parts, self._hook, self._note_ready))
             self._lanes = [lane for lane in lanes if lane.folder.state()["state"] not in self.OVER]
             if self._lanes:
+                for path in reversed(self._paths()):
+                    undo.callback(control.withdraw, path)
+                    self._holder = control.announce(path, self.id, attempt=attempt)
                 self._locked = undo.pop_all()  # they stay locked
         self._complete = self._complete_epochs()
         return bool(self._lanes)
@@ -498,6 +563,13 @@ class Worker(ABC):
         if self.settle_after and quiet_epochs >= self.settle_after and self._wants != "stopped":
             self._wants = "stopped"
             self._why_stopped = f"Stopped by itself: settled, no label has changed for {self.settle_after} epochs."
+
+
+def _has_ended(path: Path) -> bool:
+    try:
+        return RunFolder(path).state()["state"] in ENDED
+    except UserError:  # damaged
+        return False
 
 
 def quiet_epochs(rows: Sequence[dict[str, Any]]) -> int:

@@ -12,6 +12,7 @@ from typing import Protocol, TypeVar
 import streamlit as st
 
 from pll.errors import UserError
+from pll.runs.control import Holder
 from pll.runs.run import Run
 from pll.runs.worker import Worker
 from pll.ui import session
@@ -189,7 +190,7 @@ def show_role(worker: Worker) -> None:
     st.caption(f":material/group: {whose}; you may {may[role or 'viewer']}.")
 
 
-def show_owner(run: Run) -> None:
+def show_holder(run: Run, holder: Holder | None) -> None:
     """Explain which process or comparison trains this run."""
     comparison = run.folder.about().get("comparison")
     if comparison:
@@ -197,8 +198,13 @@ def show_owner(run: Run) -> None:
         st.info(said, icon=":material/compare:")
         link("compare", "Open the comparison", comparison=str(comparison))
         return
-    st.info(
-        "Another process trains this run (a shell, or another server). You can watch it here, but not pause or "
-        "stopped.",
-        icon=":material/visibility:",
-    )
+    show_process(holder)
+
+
+def show_process(holder: Holder | None) -> None:
+    """Say that another process trains a run or a comparison, and whether it can be controlled from here."""
+    if holder is None:
+        said = "Another process trains this. You can watch it here, but not pause or stop it."
+    else:
+        said = f"Trained by another process ({holder.where}), which pauses and stops it when asked here."
+    st.info(plain(said), icon=":material/visibility:")

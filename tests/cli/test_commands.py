@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +29,7 @@ from pll.io import write_atomically
 from pll.methods import METHODS
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
+from pll.runs.registry import RunRegistry
 from pll.runs.runner import load_parts
 from pll.training.metrics import METRICS
 from tests.run_helpers import N, result_of, wait_for, write_data
@@ -519,6 +521,29 @@ def test_ctrl_c_twice_interrupts_at_once(run: Run, data: Path, tmp_path: Path, m
     assert "interrupted" in said.err
     assert RunFolder(tmp_path / "run").state()["state"] == "interrupted"
     assert run("fit", data, *FLIP, *SMALL, "--out", tmp_path / "run", "--resume").status == 0
+
+
+def test_a_page_pauses_and_stops_what_a_shell_trains(run: Run, data: Path, tmp_path: Path) -> None:
+    page = RunRegistry(tmp_path)
+    done: list[str] = []
+
+    def press() -> None:
+        wait_for(lambda: (tmp_path / "run" / "metrics.csv").exists(), "an epoch", 60)
+        seen = page.get("run")
+        for action, wanted in ((seen.pause, "paused"), (seen.resume, "running"), (seen.stop, "stopped")):
+            wait_for(lambda: seen.holder() is not None, "it to take orders", 60)
+            action()
+            wait_for(lambda wanted=wanted: seen.snapshot().state == wanted, wanted, 60)
+            done.append(wanted)
+
+    pressing = threading.Thread(target=press)
+    pressing.start()
+    fit = ("fit", data, *FLIP, "--epochs", "100000", "--batch-size", "16", "--threads", "1", "--out")
+    said = run(*fit, tmp_path / "run")
+    pressing.join(60)
+    assert done == ["paused", "running", "stopped"]
+    assert said.status == 130 and "--resume" in said.err
+    assert page.get("run").holder() is None and (tmp_path / "run" / "labels.csv").exists()
 
 
 # ---- evaluate --------------------------------------------------------------------------------------------------------

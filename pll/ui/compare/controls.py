@@ -25,16 +25,16 @@ def bar(comparison: Comparison, snapshot: ComparisonSnapshot) -> None:
     if not comparison.lanes.together or not session.registry().may(comparison, "owner"):
         return
     elsewhere = snapshot.is_active and not comparison.is_alive()
-    can_move = snapshot.state in control_widgets.MOVABLE and not elsewhere
+    holder = comparison.holder()
+    can_move = snapshot.state in control_widgets.MOVABLE and (not elsewhere or holder is not None)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if "transport" not in hidden:
-            _buttons(comparison, snapshot, can_move=can_move, elsewhere=elsewhere)
-        if can_move and "speed" not in hidden:
+            _buttons(comparison, snapshot, can_move=can_move, elsewhere=elsewhere and holder is None)
+        if can_move and not elsewhere and "speed" not in hidden:
             control_widgets.speed(comparison, mark=MARK)
             _settle(comparison)
     if elsewhere:
-        said = "Another process trains these lanes. You can watch them here, but not pause or stop them."
-        st.info(said, icon=":material/visibility:")
+        control_widgets.show_process(holder)
 
 
 def _buttons(comparison: Comparison, snapshot: ComparisonSnapshot, *, can_move: bool, elsewhere: bool) -> None:

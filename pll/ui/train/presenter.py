@@ -42,7 +42,8 @@ def strip(run: Run, snapshot: Snapshot) -> None:
     """Show the transport in one strip, and the way out."""
     st.html(STYLE)
     looking = run_view(run)
-    movable = snapshot.state in control_widgets.MOVABLE and not run.is_elsewhere()
+    elsewhere = run.is_elsewhere()
+    movable = snapshot.state in control_widgets.MOVABLE and (not elsewhere or run.holder() is not None)
     movable = movable and session.registry().may(run, "owner")
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         button(looking)
@@ -50,7 +51,7 @@ def strip(run: Run, snapshot: Snapshot) -> None:
             moving = snapshot.state in ("running", "queued")
             control_widgets.play_or_pause(run, looking, moving=moving, disabled=False)
             control_widgets.steps(run, looking, whose="", disabled=False)
-        if movable and "speed" not in looking.hidden:
+        if movable and not elsewhere and "speed" not in looking.hidden:
             control_widgets.speed(run)
 
 

@@ -75,24 +75,25 @@ def bar(run: Run, state: str) -> None:
 
     In the main script and not in the fragment that refreshes, so that they answer at once.
     """
-    elsewhere = run.is_elsewhere()
     if not session.registry().may(run, "owner"):
         control_widgets.show_role(run)
         return
-    can_move = state in control_widgets.MOVABLE and not elsewhere
+    holder = run.holder()
+    elsewhere = run.is_elsewhere()
+    can_move = state in control_widgets.MOVABLE and (not elsewhere or holder is not None)
     hidden = run_view(run).hidden
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         if "transport" not in hidden:
-            move(run, state, can_move=can_move)
-        if can_move and "speed" not in hidden:
+            move(run, state, can_move=can_move, can_step=holder is None or "step" in holder.takes)
+        if can_move and not elsewhere and "speed" not in hidden:
             control_widgets.speed(run)
             settle(run)
     control_widgets.show_role(run)
     if elsewhere:
-        control_widgets.show_owner(run)
+        control_widgets.show_holder(run, holder)
 
 
-def move(run: Run, state: str, *, can_move: bool) -> None:
+def move(run: Run, state: str, *, can_move: bool, can_step: bool = True) -> None:
     """Show restart, resume or pause, steps and stop."""
     looking, disabled = run_view(run), not can_move
     st.button(
@@ -106,7 +107,7 @@ def move(run: Run, state: str, *, can_move: bool) -> None:
     if state == "finished":  # there is nothing left to pause or to step
         return
     control_widgets.play_or_pause(run, looking, moving=state in ("running", "queued"), disabled=disabled)
-    control_widgets.steps(run, looking, whose="", disabled=disabled)
+    control_widgets.steps(run, looking, whose="", disabled=disabled or not can_step)
     st.button(
         "Next batch",
         key="step-batch",
@@ -114,7 +115,7 @@ def move(run: Run, state: str, *, can_move: bool) -> None:
         args=(run, looking, None, 1),
         shortcut="b",
         help="Run one mini-batch, then pause.",
-        disabled=disabled,
+        disabled=disabled or not can_step,
     )
     control_widgets.stop_button(run, disabled=disabled or state not in ("running", "queued", "paused"))
 

@@ -1,0 +1,191 @@
+"""Orders to the process that trains a run, from any other. Both files lie in the folder of the run.
+
+worker.json   who is at work on the run and takes orders; written once it is locked, removed before it is unlocked
+control/      orders, a file each, addressed to that one holder; it takes them in the order in which they were given
+
+A server looks for orders twice a second (`pll.runs.servers`), `fit` between mini-batches.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import socket
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from pll.errors import UserError
+from pll.io import PART, write_json
+from pll.runs.folder import RunFolder
+from pll.runs.process import PerProcess
+
+HOLDER_FILE, ORDERS = "worker.json", "control"
+What = Literal["pause", "resume", "step", "stop"]
+ALL: tuple[What, ...] = get_args(What)
+MOST_STEPS = 10**6
+ANSWER = 2.0
+"""Seconds to wait until an order is taken."""
+
+
+@dataclass
+class Identity:
+    """What this process says of itself in worker.json.
+
+    Attributes:
+        server: name of its file among the servers; "" for a process that is none.
+        takes: what it does when it is asked to; nothing as long as nobody looks for orders.
+    """
+
+    server: str = ""
+    takes: tuple[What, ...] = ()
+
+
+identity = PerProcess(Identity)
+
+
+@dataclass(frozen=True)
+class Holder:
+    """Content of worker.json: who is at work on a run.
+
+    Attributes:
+        id: of this one piece of work; orders are addressed to it.
+        worker: id of the run, or of the comparison that it is a lane of.
+        server: name of the server's file; "" of a shell.
+        host, pid: of the process.
+        takes: what it does when it is asked to.
+        attempt: how often in short succession the work was taken over from a server that had died.
+        since: when it began, in seconds since 1970.
+    """
+
+    id: str
+    worker: str
+    server: str
+    host: str
+    pid: int
+    takes: tuple[What, ...] = ()
+    attempt: int = 0
+    since: float = field(default_factory=time.time)
+
+    @property
+    def where(self) -> str:
+        """The process, for messages."""
+        return f"process {self.pid} on {self.host}"
+
+
+def announce(folder: Path, worker: str, *, takes: tuple[What, ...] | None = None, attempt: int = 0) -> Holder:
+    """Write who is at work on a run, whose lock the caller holds, and drop orders to whoever was before.
+
+    Args:
+        folder: of the run.
+        worker: id of the run, or of the comparison that it is a lane of.
+        takes: by default what this process takes.
+        attempt: see `Holder`.
+    """
+    known = identity()
+    made = Holder(
+        id=secrets.token_hex(8),
+        worker=worker,
+        server=known.server,
+        host=socket.gethostname(),
+        pid=os.getpid(),
+        takes=known.takes if takes is None else takes,
+        attempt=attempt,
+    )
+    with suppress(OSError):  # of a full disk: then it trains, and nobody can ask it for anything
+        for file in _orders(folder):
+            file.unlink(missing_ok=True)
+        write_json(folder / HOLDER_FILE, asdict(made))
+    return made
+
+
+def withdraw(folder: Path) -> None:
+    """Remove worker.json: nobody is at work any more. A file that cannot be removed does no harm."""
+    with suppress(OSError):
+        (folder / HOLDER_FILE).unlink(missing_ok=True)
+
+
+def last_holder(folder: Path) -> Holder | None:
+    """Return who is, or was when it died, at work on a run; None where nobody is, or the file is damaged."""
+    try:
+        known = json.loads((folder / HOLDER_FILE).read_text(encoding="utf-8"))
+        return Holder(**known | {"takes": tuple(what for what in known["takes"] if what in ALL)})
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return None
+
+
+def holder_of(folder: Path) -> Holder | None:
+    """Return who is at work on a run and takes orders; None where nobody does."""
+    known = last_holder(folder)
+    return known if known is not None and known.takes and RunFolder(folder).is_locked() else None
+
+
+@dataclass(frozen=True)
+class Order:
+    """What somebody in another process wants of a run.
+
+    Attributes:
+        what: pause, resume, step or stop.
+        to: `Holder.id`.
+        epochs, batches: of a step; None for no limit.
+    """
+
+    what: What
+    to: str
+    epochs: int | None = None
+    batches: int | None = None
+
+
+def send(folder: Path, holder: Holder, what: What, *, epochs: int | None = None, batches: int | None = None) -> None:
+    """Give an order, and wait until it is taken.
+
+    Raises:
+        UserError: the holder does not take such an order, has not taken it yet, or the disk is full.
+    """
+    if what not in holder.takes:
+        raise UserError(f"This run is trained by another process ({holder.where}), which cannot be asked to {what}.")
+    file = folder / ORDERS / f"{time.time_ns():020d}-{secrets.token_hex(4)}.json"
+    try:
+        write_json(file, asdict(Order(what, holder.id, epochs, batches)))
+    except OSError as error:
+        raise UserError(f"Cannot write to {folder}: {error.strerror or error}.") from error
+    deadline = time.monotonic() + ANSWER
+    while file.exists():
+        if time.monotonic() > deadline:
+            raise UserError(
+                f"This run is trained by another process ({holder.where}), which has been asked to {what} and has not "
+                "answered yet. It will after its mini-batch; if it has died, the run can be resumed here."
+            )
+        time.sleep(0.02)
+
+
+def take(folder: Path, holder: Holder) -> list[Order]:
+    """Return the orders to a holder, the oldest first; each is returned once."""
+    found = []
+    for file in _orders(folder):
+        order = _read(file)
+        file.unlink(missing_ok=True)
+        if order is not None and order.to == holder.id:
+            found.append(order)
+    return found
+
+
+def _orders(folder: Path) -> list[Path]:
+    try:
+        files = sorted((folder / ORDERS).iterdir())
+    except OSError:  # there has been none
+        return []
+    return [file for file in files if not file.name.startswith(PART)]
+
+
+def _read(file: Path) -> Order | None:
+    try:
+        order = Order(**json.loads(file.read_text(encoding="utf-8")))
+        steps = (order.epochs, order.batches)
+        sound = all(step is None or (type(step) is int and 1 <= step <= MOST_STEPS) for step in steps)
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    return order if sound and order.what in ALL else None

@@ -275,14 +275,17 @@ class _Stop:
     def __call__(self) -> None:
         """Raise `StopTraining` once it is asked to stop, return once it is not paused: the hook of a run."""
         self._look()
-        if self._order == "pause" and self.signal is None:
+        if self._is_paused():
             self.folder.set_state("paused")
-            while self._order == "pause" and self.signal is None:
+            while self._is_paused():
                 time.sleep(LOOK)
                 self._look()
             self.folder.set_state("running")
         if self.signal is not None or self._order == "stop":
             raise StopTraining
+
+    def _is_paused(self) -> bool:
+        return self._order == "pause" and self.signal is None
 
     def _look(self) -> None:
         if self.holder is None or time.monotonic() < self._looks_at:

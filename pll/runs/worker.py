@@ -305,7 +305,7 @@ class Worker(ABC):
                 break
             done.append(order.what)
             self._allow(order.epochs, order.batches)
-            self._want({"pause": "paused", "stop": "stopped"}.get(order.what, "running"))
+            self._want(_STATE_AFTER[order.what])
         return done
 
     def set_slow_start(self, seconds: float, epochs: int) -> None:
@@ -563,6 +563,9 @@ class Worker(ABC):
         if self.settle_after and quiet_epochs >= self.settle_after and self._wants != "stopped":
             self._wants = "stopped"
             self._why_stopped = f"Stopped by itself: settled, no label has changed for {self.settle_after} epochs."
+
+
+_STATE_AFTER: dict[What, State] = {"pause": "paused", "stop": "stopped", "resume": "running", "step": "running"}
 
 
 def _has_ended(path: Path) -> bool:

@@ -19,7 +19,6 @@ import random
 import resource
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -199,27 +198,61 @@ def of_disk(place: Path, _: argparse.Namespace) -> COUNTED:
 
 
 def of_kills(place: Path, given: argparse.Namespace) -> COUNTED:
-    """`fit` killed with -9 at a random moment, again and again; in the end it must have the same bits."""
+    """`fit` killed with -9 at a random moment, then resumed; it must have the same bits.
+
+    Each `fit` is a process of its own, forked from one that has loaded the program and trained nothing. Checkpoints
+    are written twenty times a second, so that many kills fall into writing one.
+    """
     data, found = write_data(place / "small.npz", n=600), Counter[tuple[str, str]]()
     chance = random.Random(0)
-    fit = [sys.executable, "-m", "pll", "fit", str(data), "--flip", "binomial", "--q", "0.4", "--holdout", "0.2"]
-    fit += ["--epochs", "400", "--threads", "1", "--batch-size", "16", "--out"]
-    silent: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": ROOT}
+    fit = ["fit", str(data), "--flip", "binomial", "--q", "0.4", "--holdout", "0.2", "--epochs", "100"]
+    fit += ["--threads", "1", "--batch-size", "16", "--out"]
+    runner.CHECKPOINT_EVERY = 0.05
     began = time.monotonic()
-    subprocess.run([*fit, str(place / "whole")], check=True, **silent)
+    assert _forked([*fit, str(place / "whole")]).wait() == 0
     seconds = time.monotonic() - began
     expected = result_of(RunFolder(place / "whole"))
     for number in range(given.kills):
         folder = RunFolder(place / str(number))
-        process = subprocess.Popen([*fit, str(folder.path)], **silent)
-        time.sleep(chance.uniform(0.1, 1.0) * seconds)
-        process.send_signal(signal.SIGKILL)
-        process.wait()
-        done = subprocess.run([*fit, str(folder.path), "--resume"], check=False, **silent)
-        same = done.returncode == 0 and result_of(folder) == expected
-        found["killed with -9, resumed", "bit-identical" if same else "different"] += 1
+        process = _forked([*fit, str(folder.path)])
+        time.sleep(chance.uniform(0.0, 1.0) * seconds)
+        process.kill()
+        before = process.wait()
+        at = "in its last moments" if before == 0 else "without a checkpoint"
+        if before != 0 and (folder.path / "checkpoint" / "checkpoint.pt").exists():
+            at = "with a checkpoint"
+        done = _forked([*fit, str(folder.path), "--resume"]).wait()
+        same = done == 0 and result_of(folder) == expected
+        found[f"killed with -9 {at}, resumed", "bit-identical" if same else "different"] += 1
+        if not same:
+            print(f"kill {number}: {at}, resume ended with {done}", file=sys.stderr)
         shutil.rmtree(folder.path)
     return found
+
+
+class _Forked:
+    """A command of Candid in a process of its own."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def kill(self) -> None:
+        os.kill(self.pid, signal.SIGKILL)
+
+    def wait(self) -> int:
+        """The exit status; negative where a signal ended it."""
+        return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+
+
+def _forked(command: list[str]) -> _Forked:
+    from pll.cli.main import main as candid
+
+    if (pid := os.fork()) == 0:
+        silent = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silent, 1)
+        os.dup2(silent, 2)
+        os._exit(candid(command))
+    return _Forked(pid)
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], COUNTED]] = {

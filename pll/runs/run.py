@@ -69,7 +69,7 @@ class Run(Worker):
     def is_elsewhere(self) -> bool:
         """Return whether the run is trained by another process, or by a comparison that it is a lane of.
 
-        It can then be watched from here, but not paused or stopped.
+        It can then be watched from here; `holder` says whether it also takes orders.
         """
         return not self.is_alive() and self.folder.state()["state"] in ACTIVE
 

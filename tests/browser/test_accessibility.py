@@ -53,7 +53,7 @@ def test_no_page_has_a_serious_violation(app: str, app_home: Path, new_page: Any
             page.get_by_role("textbox").first.fill("Ada")
             page.get_by_role("button", name="Start").click()
             page.locator(".desk .board").wait_for()
-        page.locator("h1").first.wait_for()
+        page.get_by_role("heading").first.wait_for()
         page.locator(SETTLED).wait_for()
         page.evaluate(AT_ONCE)  # no colour is looked at half-way to another
         found[f"{path or 'home'}, light"] = violations(page, axe)

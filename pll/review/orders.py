@@ -166,6 +166,11 @@ def _by_out_of_fold(signals: ReviewSignals, decided: Decided) -> Scores:
     return 1.0 - _of_identified(signals, signals.out_of_fold)
 
 
+def _by_miss(signals: ReviewSignals, decided: Decided) -> Scores:
+    assert signals.miss is not None
+    return signals.miss
+
+
 def _at_random(signals: ReviewSignals, decided: Decided) -> Scores:
     return np.zeros(len(signals.sets))  # `rank` breaks ties at random, after confidence; it treats this order apart
 
@@ -252,6 +257,13 @@ _ALL = (
         needs=("out_of_fold",),
     ),
     Order(
+        "set-wrong",
+        "Set probably wrong",
+        "Examples whose candidate set most likely misses the right label, to a model that learnt from all the others.",
+        _by_miss,
+        needs=("miss",),
+    ),
+    Order(
         "random",
         "At random",
         "Every example is as likely as any other to come next.",
@@ -269,5 +281,6 @@ def _words(needs: tuple[str, ...]) -> str:
         "votes": "annotators",
         "neighbours": "nearest neighbours (found in the background after a run)",
         "out_of_fold": "a second model's opinion (made in the background after a run)",
+        "miss": "an estimate of which sets miss the truth (made by the method PRODEN-outside)",
     }
     return " and ".join(said[need] for need in needs)

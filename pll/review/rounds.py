@@ -15,6 +15,7 @@ from datetime import datetime
 import numpy as np
 import numpy.typing as npt
 
+from pll.analysis.intervals import hypergeometric
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.review.calibration import Calibration, Method, calibrate
@@ -171,6 +172,46 @@ def calibration_of(
     place = {name: j for j, name in enumerate(sets.class_names)}
     labels = [place.get(state.outcome(int(row)).label or "", OUTSIDE) for row in rows]
     return calibrate(snapshot.weights, sets, rows, np.array(labels, dtype=np.int64), method)
+
+
+@dataclass(frozen=True)
+class MissRate:
+    """How many candidate sets miss the right label, by the controls answered so far.
+
+    Attributes:
+        answered: controls, in the order drawn; of `missing` the set misses the label given, `unknown` were unsure or
+            are in conflict.
+        low, high: exact 95 % interval of the share of all sets; it holds whatever the unknown ones are.
+    """
+
+    answered: int
+    missing: int
+    unknown: int
+    low: float
+    high: float
+
+
+def miss_rate_of(
+    record: RoundRecord, sets: CandidateSets, state: ReviewState, asked: npt.NDArray[np.int64]
+) -> MissRate | None:
+    """The share of candidate sets that miss the right label; None where no control is answered: nothing else tells it.
+
+    Args:
+        sets: of the data, without labels that a method added.
+        asked: (n,) how many reviewers each example is to be answered by.
+    """
+    answered = missing = unknown = 0
+    for row in record.controls:
+        if not state.is_closed(row, asked):
+            break
+        found = state.outcome(row)
+        answered += 1
+        unknown += found.status not in ("label", "none")
+        missing += found.status == "none" or (found.status == "label" and found.label not in sets.names(row))
+    if not answered:
+        return None
+    low, high = hypergeometric(missing, answered, len(sets), unknown=unknown)
+    return MissRate(answered, missing, unknown, low, high)
 
 
 def certificate_of(

@@ -44,6 +44,7 @@ class ReviewSignals:
         out_of_fold: (nnz,) probability by a classifier that has not seen the example, normalised on S_i; or None.
         epoch: the weights are those after it.
         runs: how many runs (seeds) the weights are averaged over.
+        miss: (n,) out-of-fold probability that the given set misses the truth; None where the method does not ask.
         relabelled: (nnz,) label weights that people accepted in place of `weights`: orders and lists go by them, while
             the logit goes on learning from what the run itself said; None where nobody did.
 
@@ -61,6 +62,7 @@ class ReviewSignals:
     epoch: int = 0
     runs: int = 1
     relabelled: Weights | None = None
+    miss: npt.NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         n, nnz = len(self.sets), self.sets.nnz
@@ -72,6 +74,7 @@ class ReviewSignals:
             ("votes", self.votes, nnz),
             ("out-of-fold probabilities", self.out_of_fold, nnz),
             ("label weights taken over", self.relabelled, nnz),
+            ("miss probabilities", self.miss, n),
         ):
             if values is not None and len(values) != length:
                 raise UserError(f"The {what} are {len(values)} values, but the candidate sets ask for {length}.")
@@ -103,6 +106,7 @@ class ReviewSignals:
             votes=None if data.annotations is None else vote_shares(data.annotations, sets),
             out_of_fold=_stored(home / "outoffold.npz", epochs[-1], sets.nnz),
             epoch=epochs[-1],
+            miss=None if data.outside is None else data.outside.miss,
         )
 
     @property

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pll.analysis.intervals import hypergeometric
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.certificate import certify
 from pll.review.desk import Desk
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.rounds import Guarantee, default_guarantee, more_controls, new_round, reachable
+from pll.review.rounds import Guarantee, default_guarantee, miss_rate_of, more_controls, new_round, reachable
 from pll.runs.decided_sets import with_sets
 from pll.store.store import now
 from pll.store.tables import Opened
-from tests.review_helpers import answer, close, given, open_with, snapshot
+from tests.review_helpers import NAMES, answer, close, given, open_with, snapshot
 
 # ---- controls --------------------------------------------------------------------------------------------------------
 
@@ -52,6 +53,27 @@ def test_controls_are_handed_out_as_drawn_to_whoever_comes(url: str) -> None:
     assert certification.controls_answered(review) == 8
     after = given(desks[0])
     assert not after.is_control  # the rest of the queue follows
+    close(review)
+
+
+def test_controls_tell_how_many_sets_miss_the_right_label(url: str) -> None:
+    review = open_with(url, mix=1.0)
+    sets, desk = review.root.candidates, Desk(review, "Ann")
+    assert miss_rate_of(review.round, sets, review.state, review.asked) is None
+    for turn in range(8):
+        one = given(desk)
+        outside = next(name for name in NAMES if name not in sets.names(one.row))
+        if turn == 0:
+            desk.decide(one, "none")
+        elif turn == 1:
+            desk.decide(one, "other", outside)
+        elif turn == 2:
+            desk.decide(one, "unsure")
+        else:
+            answer(desk, one, right=True)
+    found = miss_rate_of(review.round, sets, review.state, review.asked)
+    assert found is not None and (found.answered, found.missing, found.unknown) == (8, 2, 1)
+    assert (found.low, found.high) == hypergeometric(2, 8, 40, unknown=1)
     close(review)
 
 

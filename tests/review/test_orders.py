@@ -31,6 +31,7 @@ def full(sets: CandidateSets, seed: int = 0) -> ReviewSignals:
         rng.integers(0, len(sets), (len(sets), 10)).astype(np.int32),
         rng.random(sets.nnz).astype(np.float32),
         weights(),
+        miss=rng.random(len(sets)).astype(np.float32),
     )
 
 
@@ -44,6 +45,7 @@ SMALL = ReviewSignals(
     neighbours=np.array([[1], [0], [3], [0], [1]], dtype=np.int32),
     votes=np.array([1, 0, 0.5, 0.5, 0, 1, 0.25, 0.75, 0.6, 0.4, 0], dtype=np.float32),
     out_of_fold=np.array([0.1, 0.9, 0.2, 0.8, 0.3, 0.7, 0.4, 0.6, 0.5, 0.5, 0], dtype=np.float32),
+    miss=np.array([0.1, 0.0, 0.3, 0.9, 0.2], dtype=np.float32),
 )
 
 
@@ -59,6 +61,7 @@ SMALL = ReviewSignals(
         ("out-of-fold", [0, 1, 2, 3, 4]),
         ("neighbours", [4, 0, 2, 1, 3]),
         ("surprise", [0, 2, 4, 3, 1]),
+        ("set-wrong", [3, 2, 4, 0, 1]),
     ],
 )
 def test_what_comes_first(order: str, first: list[int]) -> None:

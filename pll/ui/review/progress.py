@@ -13,7 +13,7 @@ from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
-from pll.review.rounds import reachable
+from pll.review.rounds import miss_rate_of, reachable
 from pll.review.sampling_plan import achievable
 from pll.review.session import ReviewSession
 from pll.review.summary import last_work_session
@@ -117,6 +117,7 @@ def draw(tab: ReviewTab) -> None:
         promise_panel.draw(tab)
         if manager.review.promise is None:
             certificate(tab)
+        missing_truths(tab)
         if tab.may("owner"):
             with st.container(horizontal=True, gap="small"):
                 promise_panel.chooser(tab)
@@ -185,6 +186,20 @@ def certificate(tab: ReviewTab) -> None:
     st.caption(
         "Controls are drawn at random after the target is set, and are not marked. They count in the order drawn; "
         "*unsure* and *none of these* count as a wrong label."
+    )
+
+
+def missing_truths(tab: ReviewTab) -> None:
+    """How many candidate sets miss the right label, by the controls."""
+    review, data = tab.manager.review, tab.manager.data
+    found = miss_rate_of(review.round, data.given or data.sets(), review.state, review.asked)
+    if found is None:
+        st.caption("How many candidate sets miss the right label only answered controls can tell; there is none yet.")
+        return
+    unknown = f" ({found.unknown:,} not known)" if found.unknown else ""
+    st.caption(
+        f"The set missed the right label in {found.missing:,} of {count(found.answered, 'control')}{unknown}; of all "
+        f"sets that is {percent(found.low)} to {percent(found.high)} (exact 95 % interval)."
     )
 
 

@@ -244,7 +244,7 @@ def _components(features: npt.NDArray[np.float32] | None) -> Floats | None:
     spread = np.where(spread > 0, spread, 1.0)
 
     def scaled(rows: npt.NDArray[np.float32]) -> Floats:
-        return np.clip((np.nan_to_num(rows.astype(np.float64)) - mean) / spread, -5, 5)
+        return np.asarray(np.clip((np.nan_to_num(rows.astype(np.float64)) - mean) / spread, -5, 5))
 
     return _unit_components(scaled(flat[:: 1 + (len(flat) - 1) // FITTED_ON]), (scaled(one) for one in _blocks(flat)))
 

@@ -118,7 +118,8 @@ def test_the_choice_between_the_two_promises_is_kept(open_page: Any, finished: R
     page.session_state[promise_panel.BOX] = True
     page = page.run().radio[0].set_value("all").run()
     page = button(page, "Work for the promise about all labels").click().run()
-    assert not page.exception and review.promise is not None and review.promise.promise.draw_number == 1
+    made = service.manager_of(finished).review.promise
+    assert not page.exception and made is not None and made.promise.draw_number == 1
 
 
 def test_a_promise_for_each_class_is_made_on_the_page(open_page: Any, finished: Run) -> None:

@@ -20,7 +20,7 @@ from pll.review.desk import Desk
 from pll.review.groups import CLASS, group_columns
 from pll.review.promise_state import PromiseInForce
 from pll.review.session import ReviewSession
-from tests.review_helpers import NAMES, Clock, answer, close, open_with, snapshot
+from tests.review_helpers import NAMES, Clock, answer, close, given, open_with, snapshot
 
 N = 120
 
@@ -34,7 +34,7 @@ def wrong_rows(review: ReviewSession) -> np.ndarray:
 
 def work(desk: Desk, wrong: np.ndarray, most: int = 1000, *, blind: bool = True) -> list[tuple[int, str]]:
     """Answer what is handed out until nothing is; (row, queue) of each."""
-    handed = []
+    handed: list[tuple[int, str]] = []
     while len(handed) < most and (one := desk.next()) is not None:
         handed.append((one.row, one.queue))
         label = one.identified
@@ -69,6 +69,7 @@ def test_a_review_under_a_promise_from_start_to_certificate(
         audit = reader.last_hash()
     document = promise.certificate(review.state, review.asked, name="ants", audit=audit)
     result = document["result"]
+    assert isinstance(result, dict)
     assert result["complete"] and result["looked_at"] == len(rows) and result["accepted_unseen"] == N - len(rows)
     assert result["bound"] == 12
     assert dc.verify_document(json.loads(json.dumps(document))) == []
@@ -187,7 +188,7 @@ def test_the_audit_trail_is_a_chain_that_shows_what_was_altered(url: str, clock:
     review = open_with(url, snapshot(N), clock=clock)
     desk = Desk(review, "Ann")
     for _ in range(6):
-        answer(desk, desk.next(), right=True)
+        answer(desk, given(desk), right=True)
     desk.undo()
     with review.store.read(review.id) as reader:
         rows = audit_rows(reader.events(), reader.rounds())

@@ -53,6 +53,7 @@ def test_under_a_promise_some_examples_are_shown_blind_whatever_was_chosen(tab: 
         assert all((choice["weight"] is None) == tab.hides for choice in desk_payload(tab)["choices"])
     assert 3 <= sum(hidden.values()) <= 20  # one in four
     said = tab.given
+    assert said is not None
     tab.act({"nonce": "a", "what": "say", "kind": "pick", "label": said.identified, "token": said.token})
     assert review.state.all_events[-1].blind == hidden[39]
     tab.blind = True

@@ -60,7 +60,13 @@ class Scenario:
 
     def new(self) -> DeepEstimator:
         """The estimator."""
-        settings = {"model": "linear", "epochs": EPOCHS, "batch_size": 16, "lr": 0.1, "seed": 3} | self.settings
+        settings: dict[str, Any] = {
+            "model": "linear",
+            "epochs": EPOCHS,
+            "batch_size": 16,
+            "lr": 0.1,
+            "seed": 3,
+        } | self.settings
         return self.estimator(**settings)
 
 
@@ -105,7 +111,7 @@ def lead(ranks: Ranks, folder: Path) -> None:
         records = fitted(scenario, estimator)
         weights = np.stack([record.label_weights for record in records])
         losses = np.array([record.loss for record in records])
-        parameters = estimator.fitted_arrays()
+        parameters: dict[str, Any] = estimator.fitted_arrays()
         estimator.release()
         np.savez(folder / f"{name}.npz", weights=weights, losses=losses, **parameters)
     scenario = SCENARIOS["weights of its own"]

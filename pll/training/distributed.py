@@ -27,7 +27,6 @@ import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.nn.functional import all_reduce
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
@@ -401,8 +400,8 @@ def _synchronised(network: nn.Module) -> nn.Module:
     shared: dict[int, Any] = {id(tensor): tensor for tensor in chain(network.parameters(), network.buffers())}
     twin = copy.deepcopy(network, shared).train()
     if next(network.parameters()).device.type == "cuda":
-        converted: nn.Module = nn.SyncBatchNorm.convert_sync_batchnorm(twin)
-        return converted
+        convert: Callable[[nn.Module], nn.Module] = nn.SyncBatchNorm.convert_sync_batchnorm
+        return convert(twin)
     if isinstance(twin, _BatchNorm):
         return _GlobalBatchNorm(twin)
     for module in list(twin.modules()):
@@ -410,6 +409,22 @@ def _synchronised(network: nn.Module) -> nn.Module:
             if isinstance(child, _BatchNorm):
                 setattr(module, name, _GlobalBatchNorm(child))
     return twin
+
+
+class _SumOverRanks(torch.autograd.Function):
+    """The sum of a tensor over the ranks; each rank's part of a loss depends on it."""
+
+    @staticmethod
+    def forward(ctx: Any, value: Tensor) -> Tensor:
+        total = value.clone()
+        dist.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        total = gradient.clone()
+        dist.all_reduce(total)
+        return total
 
 
 class _GlobalBatchNorm(nn.Module):
@@ -425,20 +440,23 @@ class _GlobalBatchNorm(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return inputs (B, C, …), normalised for each of the C channels; B may be 0."""
+        sum_over_ranks: Callable[[Tensor], Tensor] = _SumOverRanks.apply
         layer = self.layer
         over = [0, *range(2, inputs.dim())]
         shape = [1, -1, *[1] * (inputs.dim() - 2)]
         count = inputs.new_full((1,), inputs.numel() // inputs.shape[1])
-        sums = all_reduce(torch.cat([inputs.sum(over), count]))  # (C + 1,)
+        sums = sum_over_ranks(torch.cat([inputs.sum(over), count]))  # (C + 1,)
         total = sums[-1].detach()
         mean = sums[:-1] / total
         centred = inputs - mean.view(shape)
-        variance = all_reduce((centred * centred).sum(over)) / total  # from centred values: nothing cancels
+        variance = sum_over_ranks((centred * centred).sum(over)) / total  # from centred values: nothing cancels
         if layer.running_mean is not None and layer.running_var is not None and layer.num_batches_tracked is not None:
             with torch.no_grad():
                 layer.num_batches_tracked.add_(1)
                 share = 1 / float(layer.num_batches_tracked) if layer.momentum is None else layer.momentum
                 layer.running_mean.lerp_(mean, share)
                 layer.running_var.lerp_(variance * (total / (total - 1)), share)
-        normal = centred * torch.rsqrt(variance + layer.eps).view(shape)
-        return normal if layer.weight is None else normal * layer.weight.view(shape) + layer.bias.view(shape)
+        normal: Tensor = centred * torch.rsqrt(variance + layer.eps).view(shape)
+        if layer.affine:
+            normal = normal * layer.weight.view(shape) + layer.bias.view(shape)
+        return normal

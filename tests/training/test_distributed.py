@@ -50,7 +50,7 @@ def test_two_processes_give_the_result_of_one(folder: Path, name: str) -> None:
     two = arrays(folder, name)
     weights = np.stack([record.label_weights for record in records])
     assert np.abs(two["weights"][0] - weights[0]).max() <= 1e-5
-    np.testing.assert_allclose(two["losses"], [record.loss for record in records], rtol=1e-3)
+    np.testing.assert_allclose(two["losses"], np.array([record.loss for record in records]), rtol=1e-3)
     for parameter, value in alone.fitted_arrays().items():
         np.testing.assert_allclose(two[parameter], value, atol=1e-3, err_msg=parameter)
     np.testing.assert_array_equal(

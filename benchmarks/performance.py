@@ -167,7 +167,7 @@ def page(figures: dict[str, Any]) -> str:
         "history. Every rank reads the data and needs the run folder. A rank that ends, ends the run with a message;",
         "`--resume` goes on from the last checkpoint with any number of processes, also without torchrun.",
         "",
-        "`python -m benchmarks.performance ranks`: digits, q = 0.5, 20 % held out, 10 epochs, two processes beside one.",
+        "`python -m benchmarks.performance ranks`: digits, q = 0.5, 20 % held out, 10 epochs, two processes and one.",
         "",
         "| model | label weights apart after epoch 1 | after epoch 10 | labels that differ |",
         "|---|---|---|---|",

@@ -359,7 +359,7 @@ class DeepEstimator(PartialLabelEstimator):
         self.candidates_ = task.candidates
         own = slice(0, len(task.X)) if ranks is None else slice(*ranks.bounds(len(task.X)))
         truth = None if task.y is None else task.y[own]
-        trainer = (Trainer if ranks is None else partial(SharedTrainer, ranks))(
+        trainer = (partial(Trainer, outside=task.outside) if ranks is None else partial(SharedTrainer, ranks))(
             network,
             scaled(scaling, task.X[own], device),
             task.candidates,
@@ -369,7 +369,6 @@ class DeepEstimator(PartialLabelEstimator):
             augment,
             loss_draws=callable(self.loss),  # who knows what it does
             prior=task.prior,
-            outside=task.outside,
         )
         warm = self.__dict__.pop("_warm_arrays", None)
         if warm is not None:

@@ -170,7 +170,7 @@ def find_outside(
         at = np.flatnonzero(fold[drawn] == held)
         z[at] = models[held].logits(inputs[torch.from_numpy(drawn[at])])
     sets = candidates.take(drawn)
-    u = (sets.sizes - centre) / spread
+    u = ((sets.sizes - centre) / spread).astype(np.float64)
     fitted = []
     for g in range(z.shape[1]):
         hook()
@@ -231,7 +231,7 @@ def _prior_table(prior: Weights, candidates: CandidateSets, rows: Integers) -> t
     """(m, c) prior of the rows over its mean on the set, so that a uniform one is 1 everywhere on it."""
     sets = candidates.take(rows)
     table = np.zeros((len(rows), candidates.n_classes), dtype=np.float32)
-    own = prior[candidates.positions(rows)]
+    own: Numbers = prior[candidates.positions(rows)].astype(np.float64)
     own = own / np.maximum.reduceat(own, sets.indptr[:-1])[sets.rows]  # exactly 1 where it is uniform
     own = own * (sets.sizes / np.add.reduceat(own, sets.indptr[:-1]))[sets.rows]
     table[sets.rows, sets.indices] = own

@@ -64,7 +64,8 @@ def test_each_part_of_a_set_is_normalised_apart(
     mask[np.arange(n), rng.integers(0, c, n)] = True
     more = ~mask & (rng.random((n, c)) < 0.4)
     miss = rng.random(n).astype(np.float32)
-    outside = Outside.of(CandidateSets.from_mask(mask), *np.nonzero(more), miss)
+    rows, labels = np.nonzero(more)
+    outside = Outside.of(CandidateSets.from_mask(mask), rows, labels, miss)
     sets = outside.candidates
     prior = rng.random(sets.nnz).astype(np.float32) + 0.1 if with_prior else None
     own = np.ones((n, c))

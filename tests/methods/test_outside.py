@@ -83,9 +83,9 @@ def test_each_part_of_a_set_is_normalised_apart(
     stores = SharedLayout(layout(sets, torch.device("cpu"), log), outside)
     batch, weights = stores.batch(torch.arange(n)), stores.store(sets.uniform_weights())
     batch.write(weights, batch.restrict(torch.from_numpy(z)))
-    np.testing.assert_allclose(stores.flat(weights), flat, atol=2e-6)
+    np.testing.assert_allclose(stores.flat(weights), flat, atol=2e-4)  # a float32 of 900 has steps of 6e-5
     found = restricted_softmax(z[sets.rows, sets.indices].astype(np.float64), sets, prior, outside)
-    np.testing.assert_allclose(found, flat, atol=2e-6)
+    np.testing.assert_allclose(found, flat, atol=2e-4)
     np.testing.assert_allclose(np.add.reduceat(outside.start(prior), sets.indptr[:-1]), 1, atol=1e-6)
 
 

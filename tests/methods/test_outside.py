@@ -17,7 +17,7 @@ from pll.methods.base import Task
 from pll.methods.outside import LEAST_RATE, SLOTS, find_outside
 from pll.synthesis import flip_binomial
 from pll.training.layouts import DenseLayout, PaddedLayout, SharedLayout
-from pll.weights import Outside, restricted_softmax
+from pll.weights import Outside, checked_prior, restricted_softmax
 
 DIGITS = load_digits()
 X, Y = (DIGITS.data[:600] / 16).astype(np.float32), DIGITS.target[:600].astype(np.int64)
@@ -67,7 +67,7 @@ def test_each_part_of_a_set_is_normalised_apart(
     rows, labels = np.nonzero(more)
     outside = Outside.of(CandidateSets.from_mask(mask), rows, labels, miss)
     sets = outside.candidates
-    prior = rng.random(sets.nnz).astype(np.float32) + 0.1 if with_prior else None
+    prior = checked_prior(rng.random(sets.nnz) + 0.1, sets) if with_prior else None
     own = np.ones((n, c))
     if prior is not None:
         own[sets.rows, sets.indices] = prior

@@ -6,7 +6,7 @@ Off S_i there is nothing stored, so they are 0 there by construction.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -79,7 +79,8 @@ class Outside:
         c = self.given.n_classes
         before, after = (sets.rows * c + sets.indices for sets in (self.given, self.candidates))
         at = np.minimum(np.searchsorted(before, after), len(before) - 1)
-        return before[at] != after
+        added: npt.NDArray[np.bool_] = before[at] != after
+        return added
 
     @property
     def is_empty(self) -> bool:
@@ -105,7 +106,7 @@ class Outside:
             return self.candidates.uniform_weights() if prior is None else prior
         return restricted_softmax(np.zeros(self.candidates.nnz), self.candidates, prior, self)
 
-    def without(self, rows: npt.ArrayLike) -> Outside:
+    def without(self, rows: Sequence[int] | npt.NDArray[np.int64] | npt.NDArray[np.bool_]) -> Outside:
         """The same with nothing added to the sets of some rows, which then miss nothing."""
         kept = np.ones(len(self.miss), dtype=np.bool_)
         kept[rows] = False
@@ -148,7 +149,8 @@ def restricted_softmax(
         np.maximum.at(tops, part, scores)
         exponents = np.exp((scores - tops[part]).astype(np.float64))
         totals = np.bincount(part, exponents, minlength=len(tops))
-        return (outside.shares * exponents / totals[part]).astype(np.float32)
+        apart: Weights = (outside.shares * exponents / totals[part]).astype(np.float32)
+        return apart
     top = np.maximum.reduceat(scores, starts)
     raised = np.exp((scores - top[candidates.rows]).astype(np.float64))
     total = np.add.reduceat(raised, starts)  # at least 1: the top candidate contributes exp(0)

@@ -671,8 +671,8 @@ def _sets(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Ma
     fitting = []
     for name in several:
         others = {other: some for other, some in columns.items() if other != name}
-        known = _truth(others, taken, roles, cells) | roles
-        truths = [other for other, (role, _, _) in known.items() if role == "true_label"]
+        named_so = _truth(others, taken, roles, cells) | roles
+        truths = [other for other, (role, _, _) in named_so.items() if role == "true_label"]
         if truths and _hold(columns[name], cells[truths[0]]):
             fitting.append(name)
     return {fitting[0]: ("candidates", fitting[0], True)} if len(fitting) == 1 else {}
@@ -879,7 +879,7 @@ def read_label(cell: str) -> str | None:
     return listed[0]
 
 
-def holds_several(cells: Iterable[str]) -> bool:
+def holds_several(cells: Iterable[str | None]) -> bool:
     """Whether a cell of the column names more than one label.
 
     >>> holds_several(["cat|dog", "cat"]), holds_several(["['cat', 'dog']"]), holds_several(["[UNK]", "a, b"])

@@ -18,6 +18,7 @@ from tests.run_helpers import result_of, write_data
 def test_a_signal_stops_with_a_checkpoint_and_resume_goes_on_to_the_same_bits(
     number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    signal.signal(number, signal.SIG_DFL)  # a shell may have had it ignored (nohup)
     data = write_data(tmp_path / "small.npz")
     fit = [
         "fit",

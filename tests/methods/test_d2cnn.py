@@ -14,7 +14,6 @@ from pll.errors import UserError
 from pll.methods.base import Task
 from pll.methods.d2cnn import D2CNN, ramp
 from pll.methods.proden import PRODENNaive
-from pll.training import trainer as trainer_module
 from pll.training.layouts import DenseLayout, PaddedLayout
 from pll.training.trainer import Optimisation, Trainer
 from pll.weights import dense
@@ -49,7 +48,7 @@ def objective(theta: Matrix, rows: list[int], Z: Matrix, t: int) -> float:
 
 @pytest.mark.parametrize("layout", [DenseLayout, PaddedLayout])
 def test_every_step_equals_the_independent_computation(layout: type, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer_module, "choose_layout", layout)
+    monkeypatch.setattr("pll.training.layouts.layout_type", lambda candidates: layout)
     network = nn.Linear(3, 4)
     method = D2CNN(epochs=10, entropy=LAMBDA, consistency=MU, ensemble=ALPHA, ramp_up=0.3)
     plain = Optimisation(lr=0.4, momentum=0.0, weight_decay=0.0)

@@ -29,7 +29,7 @@ LR, MOMENTUM, DECAY = 0.3, 0.9, 0.01
 
 @pytest.fixture(params=[DenseLayout, PaddedLayout], ids=["dense", "padded"])
 def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer_module, "choose_layout", request.param)
+    monkeypatch.setattr("pll.training.layouts.layout_type", lambda candidates: request.param)
 
 
 def copied_by_hand(start: nn.Module, loss: str, epochs: int, batch_size: int, seed: int) -> tuple[Matrix, Matrix]:

@@ -24,7 +24,7 @@ from pll.weights import dense, identified_labels
 
 NAMES = (
     "proden proden-itera proden-sudden proden-naive pn-oracle pn-decomp d2cnn ga sure clpl ecoc plsvm plknn ipal "
-    "majority dawid-skene cc rc lws cavl pop cr-dpll"
+    "majority dawid-skene cc rc lws cavl pop cr-dpll proden-outside"
 )
 
 N, D, C = 61, 5, 4  # 61 = 60 + 1: with batches of 12 the last one holds a single example

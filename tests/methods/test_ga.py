@@ -87,7 +87,7 @@ def step_on(
     logits: np.ndarray, rows: list[int], layout: type, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[float, np.ndarray]:
     """Loss and change of the logits in one step of rate 0.01."""
-    monkeypatch.setattr("pll.training.trainer.choose_layout", layout)
+    monkeypatch.setattr("pll.training.layouts.layout_type", lambda candidates: layout)
     network = Table(logits)
     features = torch.arange(6.0)[:, None]
     objective = GA()._objective(Task(features.numpy(), SETS))

@@ -13,7 +13,6 @@ from pll.candidates import CandidateSets
 from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
-from pll.training import trainer as trainer_module
 from pll.training.layouts import DenseLayout, PaddedLayout
 from pll.training.trainer import Objective, Trainer
 from pll.weights import dense
@@ -29,7 +28,7 @@ Z1, Z2 = RNG.normal(size=(2, 5, 4)) * 2
 
 @pytest.fixture(params=[DenseLayout, PaddedLayout], ids=["dense", "padded"], autouse=True)
 def _layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(trainer_module, "choose_layout", request.param)
+    monkeypatch.setattr("pll.training.layouts.layout_type", lambda candidates: request.param)
 
 
 def started(name: str, **settings: object) -> tuple[Trainer, Objective]:

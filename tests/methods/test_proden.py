@@ -47,7 +47,7 @@ EPOCHS = [  # known batches, of sizes 3, 2 and 1
 @pytest.fixture(params=[DenseLayout, PaddedLayout], ids=["dense", "padded"])
 def layout(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Train on each layout in turn."""
-    monkeypatch.setattr(trainer_module, "choose_layout", request.param)
+    monkeypatch.setattr("pll.training.layouts.layout_type", lambda candidates: request.param)
 
 
 def new_trainer(method: str, loss: str, **own: Any) -> Trainer:

@@ -51,7 +51,7 @@ def test_slow_parts_are_made_once_and_kept(
     np.testing.assert_allclose(made.mean_weights, np.mean(frames, axis=0), atol=1e-6)
     assert made.neighbours is not None and made.neighbours.shape == (len(data), 10)
     np.testing.assert_allclose(np.add.reduceat(made.out_of_fold, data.sets().indptr[:-1]), 1, rtol=1e-5)
-    assert {order.name for order in usable_orders(made)} == set(ORDERS) - {"annotators", "against-all"}
+    assert {order.name for order in usable_orders(made)} == set(ORDERS) - {"annotators", "against-all", "set-wrong"}
 
     monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
     monkeypatch.setattr("pll.review.signals.out_of_fold", refuse)

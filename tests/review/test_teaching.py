@@ -260,7 +260,7 @@ def test_which_methods_can_go_on() -> None:
     able = {name for name in METHODS if can_warm_start(name)}
     assert able == {
         *("proden", "proden-itera", "proden-sudden", "proden-naive", "pn-oracle", "pn-decomp", "d2cnn", "ga"),
-        *("cc", "rc", "lws", "cavl", "pop", "cr-dpll"),
+        *("cc", "rc", "lws", "cavl", "pop", "cr-dpll", "proden-outside"),
     }
 
 
@@ -268,7 +268,7 @@ def test_which_methods_can_go_on() -> None:
     "method",
     [
         *("proden", "proden-itera", "proden-sudden", "proden-naive", "pn-decomp", "d2cnn", "ga"),
-        *("cc", "rc", "lws", "cavl", "pop", "cr-dpll"),
+        *("cc", "rc", "lws", "cavl", "pop", "cr-dpll", "proden-outside"),
     ],
 )
 def test_every_one_of_them_starts_where_the_model_stood(method: str) -> None:

@@ -12,7 +12,7 @@ from pll.runs.registry import RunRegistry
 from pll.ui.routes import PAGES
 from tests.page_helpers import IRIS
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 SERIOUS = ("serious", "critical")
 AT_ONCE = """() => {
   const style = document.createElement("style");

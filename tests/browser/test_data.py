@@ -12,7 +12,7 @@ import pytest
 from pll.ui.data.loader import LARGE
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 NewPage = Callable[..., Any]
 ROW = 35
 """Pixels of a row of Streamlit's tables."""
@@ -56,7 +56,6 @@ def test_columns_are_corrected_in_the_table(app: str, new_page: NewPage) -> None
     assert page.get_by_test_id("stException").count() == 0
 
 
-@pytest.mark.slow
 def test_a_large_file_is_named_by_its_path_and_read_in_the_background(
     app: str, new_page: NewPage, folder: Path
 ) -> None:

@@ -107,6 +107,7 @@ def test_a_bad_file_is_explained(app: str, new_page: NewPage) -> None:
         assert page.get_by_test_id("stException").count() == 0
 
 
+@pytest.mark.slow
 def test_a_file_of_ones_own_is_trained_on(app: str, new_page: NewPage) -> None:
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 3, 60)

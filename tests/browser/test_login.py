@@ -15,7 +15,7 @@ from pll.store.tables import Opened
 from tests.browser.identity import CLIENT, SECRET, provider
 from tests.review_helpers import on_disk
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 NewPage = Callable[..., Any]
 ADA = {"sub": "42", "name": "Ada Lovelace", "email": "ada@example.org", "email_verified": True}
 

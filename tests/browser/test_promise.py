@@ -15,7 +15,7 @@ from benchmarks.durability_browser import prepared_run
 from tests.browser.conftest import ROOT, NewPage
 from tests.browser.test_review import LOOK, enter
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 MOST = 60
 """Examples of the run."""
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 NewPage = Callable[..., Any]
 NAMES = ("late", "lost", "praise")
 TEXTS = ("the parcel came late", "nothing has arrived", "thank you very much")

@@ -80,6 +80,7 @@ def test_a_worker_is_killed_and_the_table_is_complete_and_identical(
         assert (there.path / name).read_bytes() == (here.path / name).read_bytes()
 
 
+@pytest.mark.slow
 def test_an_address_where_nobody_answers_is_refused(tmp_path: Path) -> None:
     folder = ExperimentFolder(tmp_path / "x")
     folder.create(EXPERIMENT)

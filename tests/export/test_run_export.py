@@ -125,6 +125,7 @@ def test_an_exported_folder_predicts_as_the_run_does(tmp_path: Path, sample: str
         assert archive.namelist() == names
 
 
+@pytest.mark.slow
 def test_the_check_program_agrees_and_notices_another_scale(folder: RunFolder, tmp_path: Path) -> None:
     out = tmp_path / "out"
     export_run(folder, out)

@@ -55,6 +55,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "BEAT", 0.1)
 
 
+@pytest.mark.slow
 def test_a_server_controls_the_runs_of_another_one_and_takes_over_when_it_dies_and_it_is_told_to(
     registry: RunRegistry,
     data: Path,

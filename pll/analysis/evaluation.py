@@ -137,6 +137,8 @@ class Splits:
 
 Made = Callable[[int], PartialLabelEstimator]
 """Makes an estimator for a seed."""
+Chooser = Callable[[int, Parts], tuple[str, PartialLabelEstimator]]
+"""Chooses the method for a seed and the training part: its name, and the estimator."""
 Key = tuple[str, int, int, str]
 """Method, seed, fold and settings (JSON): what tells the results of one evaluation apart."""
 
@@ -162,6 +164,7 @@ def evaluate(
     recipe: str = "default",
     about: Mapping[str, Any] | None = None,
     done: Container[Key] = (),
+    choose: Mapping[str, Chooser] | None = None,
 ) -> Iterator[Result]:
     """Yield a result for every method on every part, as soon as it is known.
 
@@ -172,6 +175,8 @@ def evaluate(
         recipe: how the settings were chosen, for the results.
         about: further facts for the column `settings`, such as the hash of a data file.
         done: results that are known already, and not computed again.
+        choose: for names whose method is chosen anew on every part, what chooses it; their entry in `estimators`
+            stands for their settings alone.
     """
     facts = {**splits.described(), **(about or {})}
     for seed, fold in splits.places():
@@ -184,10 +189,19 @@ def evaluate(
         parts = splits.part(data, seed, fold)
         for name in missing:
             told = None if progress is None else partial(progress, name)
-            curve, seconds = measured(made[name], parts, told, dataset=data.name)
+            started = time.perf_counter()
+            one, method = made[name], {}
+            if choose and name in choose:
+                chosen, one = choose[name](seed, parts)
+                method = {"method": chosen}
+            choosing = time.perf_counter() - started
+            curve, seconds = measured(one, parts, told, dataset=data.name)
+            found = chosen_by_recipe(one)
+            if method:
+                found = {CHOSEN: method | found.get(CHOSEN, {})}
             yield result_of(
-                made[name], curve, seconds, dataset=data.name, method=name, seed=seed, fold=fold, splits=splits,
-                recipe=recipe, settings=settings_json(made[name], facts | chosen_by_recipe(made[name])),
+                one, curve, choosing + seconds, dataset=data.name, method=name, seed=seed, fold=fold, splits=splits,
+                recipe=recipe, settings=settings_json(made[name], facts | found),
             )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from pll.cli.options import (
     TrainingOptions,
     columns_told,
     flip_of,
+    for_method,
     has_setting,
     needs_classes,
     noisy_of,
@@ -39,7 +40,9 @@ from pll.cli.options import (
 from pll.cli.progress import bar, load
 from pll.errors import UserError
 from pll.methods import METHODS, PartialLabelEstimator, get_method
+from pll.methods.choice import AUTO, FIRST, RIVALS, choose_method
 from pll.methods.deep import DeepEstimator
+from pll.methods.recipe import Recipe
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.control import Holder, What, announce, take, withdraw
@@ -102,6 +105,9 @@ def _leading(ranks: Ranks) -> Iterator[None]:
 def _fit(options: FitOptions, ranks: Ranks | None) -> int:
     folder = RunFolder(Path(options.out))
     options = _without_features(options)
+    asked, chooses = options, options.method == AUTO and not folder.has_begun()
+    if options.method == AUTO:
+        options = _as_method(asked, FIRST if chooses else _method_of(folder))
     method = get_method(options.method)
     if ranks is not None and not method.in_ranks:
         able = ", ".join(name for name in METHODS if METHODS[name].in_ranks)
@@ -112,6 +118,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
     if options.resume and options.votes and folder.exists() and folder.config().source.name == JOINED:
         config = replace(config, source=folder.config().source)
     runner.new_estimator(config)  # refuses wrong settings before anything is written
+    read = partial(_load, folder)
     folder.lock()
     try:
         if folder.exists() and folder.has_begun():
@@ -124,12 +131,21 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
             if state["state"] == "finished":
                 print_result(**(state.get("metrics") or {}), health=state.get("health"))
                 return 0
+        elif chooses:
+            if ranks is not None:
+                raise UserError("--method auto compares methods in one process; start it without torchrun.")
+            config, recipe, parts = _chosen(asked, config)
+            folder.create(config)
+            folder.save_recipe(recipe)
+            if config.method != FIRST:
+                note(recipe.told())
+            read = partial(_at_hand, parts)
         else:
             folder.create(config)
         with _progress() as (on_ready, on_record, on_search), _stopped_by_others(folder) as hook:
             outcome = runner.run(
                 folder,
-                load=partial(_load, folder, hook),
+                load=partial(read, hook),
                 hook=hook,
                 on_ready=on_ready,
                 on_record=on_record,
@@ -143,6 +159,52 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
         return INTERRUPTED if hook.signal is None else 128 + hook.signal
     return 0
+
+
+def _at_hand(parts: Parts, hook: Callable[[], None]) -> Parts:
+    return parts
+
+
+def _as_method(options: FitOptions, method: str) -> FitOptions:
+    return replace(for_method(options, method), method=method)
+
+
+def _method_of(folder: RunFolder) -> str:
+    """Return the method that was chosen for a run.
+
+    Raises:
+        UserError: the run was started with a method of its own.
+    """
+    recipe = folder.recipe()
+    if recipe is None or not recipe.method:
+        raise UserError(f"{folder.path} was started with --method {folder.config().method}, now it is with auto.")
+    return recipe.method
+
+
+def _chosen(asked: FitOptions, config: RunConfig) -> tuple[RunConfig, Recipe, Parts]:
+    """Choose the method of a run; return its config, the recipe, and the data that was read for it.
+
+    Args:
+        asked: the options as they were given.
+        config: of PRODEN.
+    """
+    with bar() as show:
+        parts = runner.load_parts(config, show)
+    configs = {}
+    for name in (FIRST, *RIVALS):
+        params = settings(_as_method(asked, name))
+        if has_setting(name, "threads"):
+            params.setdefault("threads", default_threads())
+        configs[name] = replace(config, method=name, params=params)
+    is_table = parts.train.kind == "table"
+    contenders = {name: runner.new_estimator(one, is_table=is_table) for name, one in configs.items()}
+    with tqdm(total=100, unit="%", desc="choosing method") as shown:
+
+        def progress(share: float, work: str) -> None:
+            shown.update(round(100 * share) - shown.n)
+
+        recipe = choose_method(parts.task(), contenders, progress=progress)
+    return configs[recipe.method], recipe, parts
 
 
 def _without_features(options: FitOptions) -> FitOptions:

@@ -362,7 +362,14 @@ def synthesize(**values: Any) -> None:
 @cli.command(cls=MethodCommand)
 @click.argument("data", required=False)
 @votes_options
-@click.option("--method", cls=NameOption, type=METHODS, default="proden", show_default=True, help="one of")
+@click.option(
+    "--method",
+    cls=NameOption,
+    type=METHODS,
+    default="proden",
+    show_default=True,
+    help="auto (compares PRODEN, IPAL, SURE and PL-kNN without true labels and takes the best), or one of",
+)
 @training_options
 @seed_option
 @click.option("--out", required=True, metavar="RUN_DIR", help="the folder of the run")

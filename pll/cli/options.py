@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -80,9 +80,27 @@ class TrainingOptions(SetOptions):
     answer: tuple[str, ...] = ()
 
 
+Options = TypeVar("Options", bound=TrainingOptions)
+
+
 def settings(options: TrainingOptions) -> dict[str, Any]:
     """Return the settings of the method that were given."""
     return {name: value for name in SETTINGS if (value := getattr(options, name)) is not None} | options.own
+
+
+def for_method(options: Options, method: str) -> Options:
+    """Return the options with which `--method auto` tries a method: settings that it does not have are left out.
+
+    Raises:
+        UserError: a recipe other than auto.
+    """
+    if options.recipe not in (None, "auto"):
+        raise UserError("--method auto chooses the settings too; leave --recipe away.")
+    known = get_method(method)().get_params()
+    foreign: dict[str, Any] = dict.fromkeys(name for name in SETTINGS if name not in known)
+    own = {name: value for name, value in options.own.items() if name in known}
+    recipe = "auto" if "recipe" in known else None
+    return replace(options, **foreign | {"own": own, "recipe": recipe})
 
 
 def own_settings() -> dict[str, str]:

@@ -27,7 +27,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -81,6 +81,25 @@ class Trial:
 
 
 @dataclass(frozen=True)
+class Contender:
+    """One method, as measured on the held-out examples of a search; `pll.methods.choice`.
+
+    Attributes:
+        method: its name in the registry.
+        covering_rate: share in [0, 1]; None where it was left out.
+        log_likelihood: of the candidate set, at most 0.
+        left_out: why it was not compared; "" where it was.
+        settings: that were chosen for it; those not named are its own.
+    """
+
+    method: str
+    covering_rate: float | None = None
+    log_likelihood: float | None = None
+    left_out: str = ""
+    settings: Settings = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Recipe:
     """Settings that were chosen, and why; `as_json` is the content of recipe.json.
 
@@ -99,6 +118,8 @@ class Recipe:
         complete: False where it was stopped.
         notes: what a user should know, as sentences.
         trials: all that was tried, in order.
+        method: that was chosen where methods were compared (`pll.methods.choice`); else "".
+        methods: what was compared then.
     """
 
     recipe: str
@@ -116,6 +137,8 @@ class Recipe:
     complete: bool = True
     notes: tuple[str, ...] = ()
     trials: tuple[Trial, ...] = ()
+    method: str = ""
+    methods: tuple[Contender, ...] = ()
 
     def told(self) -> tuple[str, ...]:
         """Return what was chosen and how sure the choice is, as sentences for a page or a shell."""
@@ -160,6 +183,7 @@ class Recipe:
                 "interval": None if interval is None else tuple(interval),
                 "notes": tuple(values["notes"]),
                 "trials": tuple(Trial(**trial) for trial in values["trials"]),
+                "methods": tuple(Contender(**one) for one in values.get("methods", ())),
             }
         )
 
@@ -281,7 +305,7 @@ class _Plan:
     """How much is trained: sizes alone decide it."""
 
     groups: tuple[Group, ...]
-    rows: npt.NDArray[np.int64]
+    examples: int
     folds: int
     seconds: float
     budget: float
@@ -292,18 +316,35 @@ def _plan(problem: Problem) -> _Plan | None:
     n = len(problem.candidates)
     groups = _groups(problem)
     budget = max(BUDGET, 3 * _cost(problem, _default_group(problem), n, (1.0,), (int(problem.defaults["epochs"]),)))
-    order = np.random.default_rng([problem.seed, 3]).permutation(n)
     sizes = (min(n, ROWS), *(size for size in (3000, 1500, 800) if size < n))
     for size, folds, thrift in product(sizes, (4, 2, 1), (1, 3)):
         if folds == 4 and size > 1500:
             continue
         slim = tuple(replace(group, arms=group.arms[::thrift]) for group in groups)
-        rows = np.sort(order[:size])
-        trained = len(rows) * (folds - 1) / folds if folds > 1 else len(rows) * 0.75
+        trained = size * (folds - 1) / folds if folds > 1 else size * 0.75
         seconds = folds * sum(_cost(problem, group, int(trained), KEPT, EPOCHS) for group in slim)
-        if seconds <= budget and len(rows) >= 2:
-            return _Plan(slim, rows, folds, seconds, budget)
+        if seconds <= budget and size >= 2:
+            return _Plan(slim, size, folds, seconds, budget)
     return None
+
+
+def inner_parts(
+    n: int, examples: int, folds: int, seed: int
+) -> list[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:
+    """Return (rows to train on, rows held out) of every inner part of a search, as a recipe names it.
+
+    Args:
+        n: number of all examples.
+        examples: how many of them the search uses.
+        folds: number of parts; of one part a quarter is held out.
+        seed: of the search.
+
+    >>> [(len(train), len(held)) for train, held in inner_parts(10, 8, 2, 0)]
+    [(4, 4), (4, 4)]
+    """
+    rows = np.sort(np.random.default_rng([seed, 3]).permutation(n)[:examples])
+    part = np.random.default_rng([seed, 4]).permutation(len(rows)) % (folds if folds > 1 else 4)
+    return [(rows[part != k], rows[part == k]) for k in range(folds)]
 
 
 def _groups(problem: Problem) -> tuple[Group, ...]:
@@ -473,10 +514,7 @@ class _Contest:
 
     def __init__(self, problem: Problem, plan: _Plan, progress: Progress) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
-        rng = np.random.default_rng([problem.seed, 4])
-        part = rng.permutation(len(plan.rows)) % (plan.folds if plan.folds > 1 else 4)
-        held = range(plan.folds)
-        self.parts = [(plan.rows[part != k], plan.rows[part == k]) for k in held]
+        self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)
         self.entries = [_Entry(g, arm, {}, {}) for g, group in enumerate(plan.groups) for arm in range(len(group.arms))]
         self.alive = list(range(len(self.entries)))
         self.trials: list[tuple[int, int, int]] = []  # entry, epochs, stage
@@ -589,13 +627,8 @@ class _Contest:
         settings = {name: value for name, value in settings.items() if name not in given}
         found = binomtest(int(chosen.covered[epochs].sum()), h).proportion_ci(method="wilson")
         interval = (float(found.low), float(found.high))
-        notes = []
-        if interval[0] <= constant:
-            notes.append(
-                "No settings do better than chance on held-out examples: predictions are among the candidates of "
-                f"{rate:.1%} (95 % interval {interval[0]:.1%} to {interval[1]:.1%}), a constant label of "
-                f"{constant:.1%}. The features may say nothing about the labels."
-            )
+        chance = chance_note(rate, interval, constant)
+        notes = [chance] if chance else []
         if not complete:
             notes.append("The search was stopped; these are the best settings so far.")
         return Recipe(
@@ -606,7 +639,7 @@ class _Contest:
             default_covering_rate=None if not default else float(default[max(default)].mean()),
             constant_covering_rate=constant,
             certain=self._certainty(chosen, epochs, trials),
-            examples=len(self.plan.rows),
+            examples=self.plan.examples,
             held_out=h,
             notes=tuple(notes),
             trials=tuple(
@@ -636,6 +669,17 @@ class _Contest:
             ahead.shape[1], np.full(ahead.shape[1], 1 / ahead.shape[1]), 200
         )
         return float((draws @ ahead.T >= 0).all(axis=1).mean())
+
+
+def chance_note(rate: float | None, interval: tuple[float, float], constant: float) -> str:
+    """Return a warning where a covering rate may be that of a constant label; "" where it is higher."""
+    if rate is None or interval[0] > constant:
+        return ""
+    return (
+        f"No settings do better than chance on held-out examples: predictions are among the candidates of {rate:.1%} "
+        f"(95 % interval {interval[0]:.1%} to {interval[1]:.1%}), a constant label of {constant:.1%}. The features may "
+        "say nothing about the labels."
+    )
 
 
 def _prior_of(problem: Problem, rows: npt.NDArray[np.int64]) -> Weights | None:

@@ -114,13 +114,19 @@ def test_cr_dpll_rules_out_and_agrees() -> None:
     np.testing.assert_allclose(weights, restricted(np.log(np.sqrt(p * q)), IN), atol=1e-6)
 
 
-def test_abs_losses_are_the_naive_method_s() -> None:
-    """ABS-GCE (Lv et al. 2023): the mean over S of (1 − p^q) / q."""
-    trainer, objective = started("proden-naive", loss="gce")
+@pytest.mark.parametrize("name", ["gce", "mae"])
+def test_abs_losses_are_the_naive_method_s(name: str) -> None:
+    """ABS-GCE and ABS-MAE (Lv et al. 2023): the mean over S of (1 − p^q) / q and of |p − e^j|₁ = 2 (1 − p)."""
+    trainer, objective = started("proden-naive", loss=name)
     batch = trainer.layout.batch(torch.arange(5))
     found = float(objective.loss(batch, torch.from_numpy(Z1).float()).detach())
-    gce = (1 - softmax(Z1) ** 0.7) / 0.7
-    assert found == pytest.approx((IN * gce / IN.sum(axis=1, keepdims=True)).sum(axis=1).mean(), rel=1e-5)
+    p = softmax(Z1)
+    losses = (1 - p**0.7) / 0.7 if name == "gce" else 2 * (1 - p)
+    assert found == pytest.approx((IN * losses / IN.sum(axis=1, keepdims=True)).sum(axis=1).mean(), rel=1e-5)
+    objective.update(batch, torch.from_numpy(Z1).float())
+    np.testing.assert_allclose(
+        dense(trainer.layout.flat(objective.weights), SETS), IN / IN.sum(axis=1, keepdims=True), rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("name", ["cc", "rc", "lws", "cavl", "pop", "cr-dpll"])

@@ -114,7 +114,7 @@ def test_the_search_fits_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
         plan = recipe_module._plan(problem)
         assert plan is not None
         assert plan.seconds <= plan.budget
-        assert len(plan.rows) >= min(n, 800)
+        assert plan.examples >= min(n, 800)
 
 
 def test_the_paper_s_settings() -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import click
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 import pytest
 import scipy.io
@@ -451,6 +452,10 @@ def test_resuming_with_another_option_is_refused_and_the_option_named(
     assert result_of(RunFolder(tmp_path / "run")) == before
 
 
+def _all_covered(_: object, X: npt.NDArray[np.float32], __: object) -> tuple[npt.NDArray[np.bool_], object]:
+    return np.ones(len(X), dtype=np.bool_), np.zeros(len(X))
+
+
 def test_the_method_is_chosen_and_the_run_is_its_own(
     run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -460,7 +465,7 @@ def test_the_method_is_chosen_and_the_run_is_its_own(
         monkeypatch.setattr(choice, "RIVALS", ("ipal",))
         monkeypatch.setattr(choice, "MEMORY", 0.0 if chosen == "proden" else 4e9)
         if chosen == "ipal":  # whatever PRODEN reaches
-            monkeypatch.setattr(choice, "_scored", lambda _, X, __: (np.ones(len(X), bool), np.zeros(len(X))))
+            monkeypatch.setattr(choice, "_scored", _all_covered)
         out = tmp_path / chosen
         command = ("fit", table, "--method", "auto", "--holdout", 0.2, "--threads", 1, "--k", 4, "--out", out)
         assert run(*command).status == 0
@@ -489,7 +494,7 @@ def test_an_evaluation_chooses_the_method_of_every_part(
     command = ("evaluate", table, "--methods", "auto,ipal", "--folds", 2, "--threads", 1, "--out", out)
     assert run(*command).status == 0
     rows = pd.read_csv(out).query("method == 'auto'")
-    assert all(json.loads(text)["chosen"]["method"] in METHODS for text in rows["settings"])
+    assert all(json.loads(str(text))["chosen"]["method"] in METHODS for text in rows["settings"])
     assert "holds 4 of these" in run(*command).err
 
 

@@ -184,7 +184,8 @@ def word_attribution(
     texts = [text, *(_without(text, word, pattern) for word in left)]
 
     X = np.repeat(data.X[row][None], len(texts), axis=0)  # (1 + m, d)
-    X[:, columns] = made.transform(PartialLabelDataset(np.empty((len(texts), 0)), texts=np.array(texts, dtype=object)))
+    none = np.empty((len(texts), 0), dtype=np.float32)
+    X[:, columns] = made.transform(PartialLabelDataset(none, texts=np.array(texts, dtype=object)))
     scores = estimator.predict_scores(X).astype(np.float64)
     differences = scores[:, label] - scores[:, other]
     return Attribution(

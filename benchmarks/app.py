@@ -22,11 +22,15 @@ class Server:
 
     Args:
         home: an empty folder, which becomes its `PLL_HOME`.
+        log: name of the file in it for what the server prints.
+        database: its `PLL_DATABASE_URL`; None for SQLite in its home.
     """
 
-    def __init__(self, home: Path, *options: str) -> None:
+    def __init__(self, home: Path, *options: str, log: str = "server.log", database: str | None = None) -> None:
         self.home = home
         self._options = options
+        self._log = home / log
+        self._database = {} if database is None else {"PLL_DATABASE_URL": database}
         with closing(socket.socket()) as probe:
             probe.bind(("localhost", 0))
             self.port = int(probe.getsockname()[1])
@@ -37,11 +41,13 @@ class Server:
         """Start it, and wait until it answers, at most `patience` seconds (a machine that runs tests may be busy)."""
         options = [f"--server.port={self.port}", "--server.headless=true", "--server.fileWatcherType=none"]
         options += self._options
-        with (self.home / "server.log").open("ab") as log:
+        with self._log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "streamlit", "run", str(ROOT / "app.py"), *options],
                 cwd=ROOT,
-                env=os.environ | {"PLL_HOME": str(self.home), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+                env=os.environ
+                | {"PLL_HOME": str(self.home), "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+                | self._database,
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
@@ -52,7 +58,7 @@ class Server:
                     return
             except OSError:
                 time.sleep(0.1)
-        raise RuntimeError((self.home / "server.log").read_text("utf-8", errors="replace"))
+        raise RuntimeError(self._log.read_text("utf-8", errors="replace"))
 
     @property
     def pid(self) -> int:

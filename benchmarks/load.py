@@ -1,11 +1,17 @@
-"""How many people a server carries: tabs that watch a run and tabs that review, against a real server.
+"""How many people a server carries: tabs that watch a run and tabs that review, against real servers.
 
-    python -m benchmarks.load --watching 10 --reviewing 10 --minutes 1
+    python -m benchmarks.load --write                                      100 people, 2 servers, PostgreSQL, 10 minutes
+    python -m benchmarks.load --watching 3 --reviewing 2 --minutes 0.3 --arrival 5 --settle 0 --database sqlite
 
 Tabs are websockets that speak Streamlit's protocol as a browser does (a page, its refreshes, a key of the desk), so
-that the machine's time goes to the server and not to browsers: what a browser takes to draw comes on top. Printed, and
-put between the marks `load` of docs/reliability.md with `--write`: seconds from opening a tab to its whole page, from a
-key to the next example, errors, decisions in the database against decisions acknowledged, memory and descriptors.
+that the machine's time goes to the servers and not to browsers: what a browser takes to draw comes on top. Servers
+share one `PLL_HOME` and one database, and each has a port of its own; every other tab goes to the second, and stays
+there, as behind a sticky proxy. The run that is watched trains on the first.
+
+People come within `--arrival` seconds, reload their page every few minutes, and look at an example for `--thinking`
+seconds on average before they press a key. Printed, and put between the marks `load` of docs/reliability.md with
+`--write`: seconds from opening a tab to its whole page, from a key to the next example, errors, decisions in the
+database against decisions acknowledged, memory and descriptors of each server.
 """
 
 from __future__ import annotations
@@ -15,10 +21,13 @@ import asyncio
 import json
 import os
 import platform
+import random
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -29,18 +38,26 @@ from streamlit.components.v2.bidi_component.main import _make_trigger_id
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 from benchmarks.app import ROOT, Server
 from benchmarks.durability_browser import prepared_run
+from benchmarks.reliability import OTHERS
 from pll.review.session import Settings, open_review
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
+from tests.postgres import cluster
 from tests.review_helpers import on_disk
 
 LINK = "link=1&data=digits&flip=binomial&q=0.7&holdout=0.2&method=proden&epochs=100000&pace=2"
 PATIENCE = 120.0
-THINKING = 1.0
-"""Seconds a reviewer looks at an example."""
+RELOAD_EVERY = 150.0
+"""Seconds after which somebody reloads the page."""
+INTRODUCTION = (
+    "Made by `python -m benchmarks.load --write`: tabs are websockets that speak Streamlit's protocol; what a browser\n"
+    "takes to draw comes on top."
+)
+BEFORE_ANYBODY, DURING, AT_ONCE, LATER = "before", "during", "5 s after", "{:.0f} s after"
 
 
 @dataclass
@@ -49,13 +66,17 @@ class Findings:
 
     Attributes:
         opening: seconds from connecting to the end of the first script run, a tab each.
+        reloading: the same, of tabs that are opened again while everybody is at work.
         keys: seconds from a key to the next example.
+        late: seconds by which this program itself answered too late, in samples; part of all other seconds.
         decisions: acknowledged.
         errors: in words.
     """
 
     opening: list[float] = field(default_factory=list)
+    reloading: list[float] = field(default_factory=list)
     keys: list[float] = field(default_factory=list)
+    late: list[float] = field(default_factory=list)
     decisions: int = 0
     errors: list[str] = field(default_factory=list)
 
@@ -144,6 +165,12 @@ class Tab:
 
 async def opened(server: Server, page: str, query: str, found: Findings, reviewer: str = "") -> Tab:
     """A tab on a page, once all of it is there."""
+    tab, seconds = await _opened(server, page, query, reviewer)
+    found.opening.append(seconds)
+    return tab
+
+
+async def _opened(server: Server, page: str, query: str, reviewer: str = "") -> tuple[Tab, float]:
     begin = time.monotonic()
     headers = {"Cookie": f"candid_reviewer={quote(reviewer)}"} if reviewer else {}
     address = f"ws://localhost:{server.port}/_stcore/stream"
@@ -154,69 +181,124 @@ async def opened(server: Server, page: str, query: str, found: Findings, reviewe
     tab = Tab(socket, page, query)
     await tab.ask()
     await tab.finish()
-    found.opening.append(time.monotonic() - begin)
-    return tab
+    return tab, time.monotonic() - begin
 
 
-async def watch(server: Server, run_id: str, seconds: float, found: Findings) -> None:
-    """Follow a run that trains."""
-    tab = await opened(server, "train", f"run={run_id}", found)
-    await tab.live(time.monotonic() + seconds)
-    found.errors += tab.errors
-    await tab.socket.close()
+@dataclass(frozen=True)
+class Visit:
+    """Somebody who comes, and what for.
 
+    Attributes:
+        server: whose page is opened.
+        run_id: the run to watch or to review.
+        reviewer: name; "" to watch.
+        wait: seconds until they come.
+        until: when they go, by `time.monotonic`.
+        thinking: seconds for which they look at an example, on average.
+        seed: of what is random about them.
+    """
 
-async def review(server: Server, run_id: str, name: str, seconds: float, found: Findings) -> None:
-    """Decide one example after the other."""
-    tab = await opened(server, "review", f"run={run_id}", found, name)
-    number, until = 0, time.monotonic() + seconds
-    while tab.desk is not None and time.monotonic() < until:
-        await tab.live(min(until, time.monotonic() + THINKING))
-        component, fragment, data = tab.desk
-        number += 1
-        nonce, begin = f"{name}-{number}", time.monotonic()
-        said = {"what": "say", "kind": "pick", "label": data["choices"][0]["label"]}
-        message = said | {"token": data["token"], "nonce": nonce, "seconds": THINKING}
-        await tab.ask(fragment, id=_make_trigger_id(component, "events"), message=message)
-        while tab.desk[2].get("ack") != nonce:
-            if not await tab.listen(begin + PATIENCE):
-                raise TimeoutError(f"no example {PATIENCE:.0f} s after a key")
-        found.keys.append(time.monotonic() - begin)
-        found.decisions += 1
-        if tab.desk[2].get("problem"):
-            found.errors.append(str(tab.desk[2]["problem"]))
-    found.errors += tab.errors
-    await tab.socket.close()
+    server: Server
+    run_id: str
+    reviewer: str
+    wait: float
+    until: float
+    thinking: float
+    seed: int
+
+    async def pay(self, found: Findings) -> None:
+        """Come, work, reload the page now and then, and go; errors are noted, and the page is opened again."""
+        chance = random.Random(self.seed)
+        await asyncio.sleep(self.wait)
+        times, part = found.opening, chance.uniform(0.5, 1.0)
+        while time.monotonic() < self.until:
+            until = min(self.until, time.monotonic() + part * RELOAD_EVERY)
+            part = 1.0
+            try:
+                tab, seconds = await _opened(
+                    self.server, "review" if self.reviewer else "train", f"run={self.run_id}", self.reviewer
+                )
+                times.append(seconds)
+                times = found.reloading
+                await (self._review(tab, until, chance, found) if self.reviewer else tab.live(until))
+                found.errors += tab.errors
+                await tab.socket.close()
+            except (OSError, TimeoutError, ConnectionClosed) as error:
+                found.errors.append(f"{self.reviewer or 'somebody watching'}: {type(error).__name__}: {error}")
+                await asyncio.sleep(1)
+
+    async def _review(self, tab: Tab, until: float, chance: random.Random, found: Findings) -> None:
+        """Decide one example after the other."""
+        while time.monotonic() < until:
+            await tab.live(min(until, time.monotonic() + self.thinking * chance.uniform(0.5, 1.5)))
+            if tab.desk is None:
+                found.errors.append(f"{self.reviewer}: there is no example")
+                return
+            component, fragment, data = tab.desk
+            nonce, begin = f"{self.reviewer}-{chance.random()}", time.monotonic()
+            said = {"what": "say", "kind": "pick", "label": data["choices"][0]["label"]}
+            message = said | {"token": data["token"], "nonce": nonce, "seconds": self.thinking}
+            await tab.ask(fragment, id=_make_trigger_id(component, "events"), message=message)
+            while tab.desk[2].get("ack") != nonce:
+                if not await tab.listen(begin + PATIENCE):
+                    raise TimeoutError(f"no example {PATIENCE:.0f} s after a key")
+            found.keys.append(time.monotonic() - begin)
+            found.decisions += 1
+            if tab.desk[2].get("problem"):
+                found.errors.append(f"{self.reviewer}: {tab.desk[2]['problem']}")
 
 
 async def load(
-    server: Server, to_review: str, watching: int, reviewing: int, seconds: float, standing: list[dict[str, Any]]
+    servers: Sequence[Server], to_review: str, given: argparse.Namespace, standing: list[dict[str, Any]]
 ) -> Findings:
-    """All of them at a time."""
-    found = Findings()
-    for page, query in (("review", f"run={to_review}"), ("train", f"run={to_review}")):  # loads what is loaded once
-        await (await opened(server, page, query, Findings(), "Nobody")).socket.close()
-    standing.append(process(server.pid) | {"when": "before"})
-    first = await opened(server, "train", LINK, Findings())
+    """All of them at a time; what the servers hold before, during and after is added to `standing`."""
+    found, seconds = Findings(), 60 * given.minutes
+
+    def note(when: str) -> None:
+        standing.extend(process(server.pid) | {"when": when, "server": k} for k, server in enumerate(servers, 1))
+
+    for server in servers:
+        for page in ("review", "train"):  # loads what is loaded once
+            await (await opened(server, page, f"run={to_review}", Findings(), "Nobody")).socket.close()
+    note(BEFORE_ANYBODY)
+    first = await opened(servers[0], "train", LINK, Findings())
     await first.ask(id=first.buttons["Start"])
     await first.finish()
     while "run=" not in first.query:
         await first.listen(time.monotonic() + PATIENCE)
     trained = dict(part.split("=", 1) for part in first.query.split("&"))["run"]
+    following = asyncio.create_task(first.live(float("inf")))
 
     async def during() -> None:
         await asyncio.sleep(seconds * 0.8)
-        standing.append(process(server.pid) | {"when": "during"})
+        note(DURING)
 
-    tabs = [watch(server, trained, seconds, found) for _ in range(watching)]
-    tabs += [review(server, to_review, f"Reviewer {k + 1}", seconds, found) for k in range(reviewing)]
-    following = asyncio.create_task(first.live(float("inf")))
-    ended = await asyncio.gather(during(), *tabs, return_exceptions=True)
+    async def look() -> None:
+        while True:
+            due = time.monotonic() + 0.1
+            await asyncio.sleep(0.1)
+            found.late.append(time.monotonic() - due)
+
+    people = [(trained, "")] * given.watching
+    people += [(to_review, f"Reviewer {k}") for k in range(1, given.reviewing + 1)]
+    random.Random(0).shuffle(people)
+    until = time.monotonic() + seconds
+    visits = [
+        Visit(servers[k % len(servers)], run, who, given.arrival * k / len(people), until, given.thinking, k)
+        for k, (run, who) in enumerate(people)
+    ]
+    looking = asyncio.create_task(look())
+    ended = await asyncio.gather(during(), *(visit.pay(found) for visit in visits), return_exceptions=True)
+    looking.cancel()
     following.cancel()
     found.errors += [f"{type(error).__name__}: {error}" for error in ended if isinstance(error, BaseException)]
-    await first.socket.close()
+    with suppress(ConnectionClosed):
+        await first.socket.close()
     await asyncio.sleep(5)
-    standing.append(process(server.pid) | {"when": "5 s after"})
+    note(AT_ONCE)
+    if given.settle:
+        await asyncio.sleep(max(0.0, given.settle - 5))
+        note(LATER.format(given.settle))
     return found
 
 
@@ -227,13 +309,26 @@ def process(pid: int) -> dict[str, Any]:
     return {"memory": pages * os.sysconf("SC_PAGE_SIZE") / 1e6, "descriptors": descriptors}
 
 
-def begun_review(home: Path) -> str:
+def begun_review(home: Path, n: int = 5000, database: str | None = None) -> str:
     """A run whose review has begun; its id."""
-    run_id = prepared_run(home, 5000)
-    registry, store = RunRegistry(home / "runs"), Store(Database(home / "reviews.sqlite3"))
+    run_id = prepared_run(home, n)
+    registry, store = RunRegistry(home / "runs"), Store(Database(database or home / "reviews.sqlite3"))
     open_review(registry.get(run_id), store, registry.get, settings=Settings())
     store.database.close()
     return run_id
+
+
+@contextmanager
+def started(home: Path, processes: int, database: str | None) -> Iterator[list[Server]]:
+    """So many servers of one home and one database."""
+    servers = [Server(home, log=f"server-{k}.log", database=database) for k in range(1, processes + 1)]
+    try:
+        for server in servers:
+            server.start()
+        yield servers
+    finally:
+        for server in servers:
+            server.kill()
 
 
 def seconds_of(times: Sequence[float]) -> str:
@@ -250,49 +345,86 @@ def seconds_of(times: Sequence[float]) -> str:
 def main() -> None:
     """Run it, and print what was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--watching", type=int, default=10)
-    parser.add_argument("--reviewing", type=int, default=10)
-    parser.add_argument("--minutes", type=float, default=1.0)
+    parser.add_argument("--watching", type=int, default=50)
+    parser.add_argument("--reviewing", type=int, default=50)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--database", choices=("postgresql", "sqlite"), default="postgresql")
+    parser.add_argument("--arrival", type=float, default=60.0, help="seconds within which everybody comes")
+    parser.add_argument("--thinking", type=float, default=3.0, help="seconds to look at an example, on average")
+    parser.add_argument("--settle", type=float, default=180.0, help="seconds until the servers are looked at again")
     parser.add_argument("--write", action="store_true", help="put the table into docs/reliability.md")
     given = parser.parse_args()
     standing: list[dict[str, Any]] = []
-    with TemporaryDirectory() as folder:
+    loads = [os.getloadavg()[0]]
+    place = cluster() if given.database == "postgresql" else nullcontext(None)
+    with TemporaryDirectory() as folder, place as database:
         home = Path(folder)
-        run_id = begun_review(home)
-        with Server(home) as server:
-            found = asyncio.run(load(server, run_id, given.watching, given.reviewing, 60 * given.minutes, standing))
-        stored = len(on_disk(home, run_id)[0])
-    table = report(given, found, stored, standing)
+        enough = int(given.reviewing * 60 * given.minutes / given.thinking) + 1000
+        run_id = begun_review(home, enough, database)
+        with started(home, given.processes, database) as servers:
+            found = asyncio.run(load(servers, run_id, given, standing))
+            loads.append(os.getloadavg()[1])
+        stored = len(on_disk(home, run_id, database)[0])
+        traces = [file.name for file in home.glob("server-*.log") if "Traceback" in file.read_text("utf-8", "replace")]
+        for name in traces:
+            print(name, (home / name).read_text("utf-8", "replace")[-4000:])
+    table = report(given, found, stored, standing, loads, len(traces))
     print(table)
-    for error in found.errors[:10]:
+    for error in found.errors[:20]:
         print("error:", error)
     if given.write:
         write(ROOT / "docs" / "reliability.md", table)
 
 
-def report(given: Any, found: Findings, stored: int, standing: Sequence[dict[str, Any]]) -> str:
+def report(
+    given: Any,
+    found: Findings,
+    stored: int,
+    standing: Sequence[dict[str, Any]],
+    loads: Sequence[float],
+    tracebacks: int,
+) -> str:
     """The figures as a table in Markdown."""
-    who = f"{given.watching} watching, {given.reviewing} reviewing, {given.minutes:g} min, 1 process, SQLite"
-    machine = f"{os.cpu_count()} cores, {platform.machine()}, shared with other work, load {os.getloadavg()[0]:.1f}"
-    memory = ", ".join(f"{one['memory']:,.0f} MB {one['when']}" for one in standing)
-    descriptors = ", ".join(f"{one['descriptors']} {one['when']}" for one in standing)
+    base = "PostgreSQL" if given.database == "postgresql" else "SQLite"
+    who = (
+        f"{given.watching} watching a run that trains, {given.reviewing} reviewing ({given.thinking:g} s an example), "
+        f"coming within {given.arrival:g} s, a reload every {RELOAD_EVERY:g} s, for {given.minutes:g} min"
+    )
+    what = f"{given.processes} processes of one PLL_HOME, a port each (every other tab to the second), {base}"
+    machine = (
+        f"{len(os.sched_getaffinity(0))} cores ({platform.machine()}), which the servers share with this program, the "
+        f"run, the database and other work; load {loads[0]:.1f} before, {loads[1]:.1f} at the end (5 minutes)"
+    )
     rows = [
-        ("tabs", who),
+        ("people", who),
+        ("servers", what),
         ("machine", machine),
+        ("made", f"{datetime.now(UTC):%Y-%m-%d}"),
         ("opening a tab, s: median / 95th percentile (tabs)", seconds_of(found.opening)),
+        ("reloading a tab, s: median / 95th percentile (tabs)", seconds_of(found.reloading)),
         ("key → next, s: median / 95th percentile (keys)", seconds_of(found.keys)),
+        ("of all these, delay of the measuring program, s: median / 95th percentile", seconds_of(found.late)),
         ("errors", str(len(found.errors))),
+        ("servers with a traceback in the log", str(tracebacks)),
         ("decisions acknowledged / in the database", f"{found.decisions} / {stored}"),
-        ("memory of the server", memory),
-        ("descriptors of the server", descriptors),
     ]
+    for server in range(1, given.processes + 1):
+        own = [one for one in standing if one["server"] == server]
+        rows += [
+            (f"memory of server {server}", ", ".join(f"{one['memory']:,.0f} MB {one['when']}" for one in own)),
+            (f"descriptors of server {server}", ", ".join(f"{one['descriptors']} {one['when']}" for one in own)),
+        ]
     return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
 
 
 def write(file: Path, table: str) -> None:
-    """Put the table between its marks."""
+    """Put the table between its marks; where there are none, at the end."""
     text = file.read_text(encoding="utf-8")
     marks = re.compile(r"(<!-- load -->\n).*?(<!-- end of load -->)", re.DOTALL)
+    if not marks.search(text):
+        before = "" if OTHERS in text else f"\n{OTHERS}\n"
+        text += f"{before}\n## A hundred people\n\n{INTRODUCTION}\n\n<!-- load -->\n<!-- end of load -->\n"
     file.write_text(marks.sub(lambda found: f"{found[1]}{table}\n{found[2]}", text), encoding="utf-8")
 
 

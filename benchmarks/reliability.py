@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.errors import UserError
+from pll.io import PART
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
@@ -197,37 +198,66 @@ def of_disk(place: Path, _: argparse.Namespace) -> COUNTED:
     return found
 
 
+ONE_THREAD = ("--threads", "1")
+FITS: dict[str, tuple[str, ...]] = {
+    "proden, linear": ("--epochs", "40", *ONE_THREAD),
+    "proden, mlp": ("--model", "mlp", "--epochs", "15", *ONE_THREAD),
+    "proden, recipe auto": ("--recipe", "auto", "--epochs", "20", *ONE_THREAD),
+    "proden-outside": ("--method", "proden-outside", "--epochs", "30", *ONE_THREAD),
+    "lws": ("--method", "lws", "--epochs", "40", *ONE_THREAD),
+    "cavl": ("--method", "cavl", "--epochs", "40", *ONE_THREAD),
+    "pop": ("--method", "pop", "--epochs", "40", *ONE_THREAD),
+    "ipal": ("--method", "ipal"),
+}
+"""Runs that are killed → their options of `fit`."""
+MOMENTS = ("before its first checkpoint", "between two writes", "while a file was written")
+"""When a run was killed."""
+
+
 def of_kills(place: Path, given: argparse.Namespace) -> COUNTED:
-    """`fit` killed with -9 at a random moment, then resumed; it must have the same bits.
+    """`fit` killed with -9 at a random moment, then resumed: state, final metrics and label weights, every frame of the
+    history, labels.csv and the model must have the bits of the run that nobody disturbed.
 
     Each `fit` is a process of its own, forked from one that has loaded the program and trained nothing. Checkpoints
-    are written twenty times a second, so that many kills fall into writing one.
+    are written twenty times a second, so that many kills fall into writing one. A run that ends before its kill is not
+    counted, and done again.
     """
     data, found = write_data(place / "small.npz", n=600), Counter[tuple[str, str]]()
     chance = random.Random(0)
-    fit = ["fit", str(data), "--flip", "binomial", "--q", "0.4", "--holdout", "0.2", "--epochs", "100"]
-    fit += ["--threads", "1", "--batch-size", "16", "--out"]
+    fit = ["fit", str(data), "--flip", "binomial", "--q", "0.4", "--holdout", "0.2"]
     runner.CHECKPOINT_EVERY = 0.05
-    began = time.monotonic()
-    assert _forked([*fit, str(place / "whole")]).wait() == 0
-    seconds = time.monotonic() - began
-    expected = result_of(RunFolder(place / "whole"))
+    names = list(FITS)[: max(1, given.kills)]
+    whole = {name: _undisturbed([*fit, *FITS[name]], place / f"whole {k}") for k, name in enumerate(names)}
     for number in range(given.kills):
-        folder = RunFolder(place / str(number))
-        process = _forked([*fit, str(folder.path)])
-        time.sleep(chance.uniform(0.0, 1.0) * seconds)
-        process.kill()
-        before = process.wait()
-        at = "in its last moments" if before == 0 else "without a checkpoint"
-        if before != 0 and (folder.path / "checkpoint" / "checkpoint.pt").exists():
-            at = "with a checkpoint"
-        done = _forked([*fit, str(folder.path), "--resume"]).wait()
+        name = names[number % len(names)]
+        expected, seconds = whole[name]
+        folder, before = RunFolder(place / str(number)), 0
+        command = [*fit, *FITS[name], "--out", str(folder.path)]
+        while before != -signal.SIGKILL:
+            shutil.rmtree(folder.path, ignore_errors=True)
+            began, process = time.monotonic(), _forked(command)
+            time.sleep(chance.uniform(0.0, 1.0) * seconds)
+            process.kill()
+            before = process.wait()
+            seconds = seconds if before else min(seconds, time.monotonic() - began)  # the machine is less busy now
+        at = MOMENTS[(folder.path / "checkpoint" / "checkpoint.pt").exists()]
+        at = MOMENTS[2] if any(folder.path.rglob(f"{PART}*")) else at
+        done = _forked([*command, "--resume"]).wait()
         same = done == 0 and result_of(folder) == expected
-        found[f"killed with -9 {at}, resumed", "bit-identical" if same else "different"] += 1
-        if not same:
-            print(f"kill {number}: {at}, resume ended with {done}", file=sys.stderr)
-        shutil.rmtree(folder.path)
+        found[f"{name}: killed with -9 {at}, resumed", "bit-identical" if same else "different"] += 1
+        print(f"{number + 1} of {given.kills}: {name}, {at}: {'same' if same else 'DIFFERENT'}, {done}", flush=True)
+        if same:
+            shutil.rmtree(folder.path)
+        else:
+            shutil.copytree(folder.path, Path(tempfile.mkdtemp(prefix="candid-kill-")) / "run")
     return found
+
+
+def _undisturbed(command: list[str], folder: Path) -> tuple[dict[str, Any], float]:
+    """What a fit leaves, and the seconds that it takes."""
+    began = time.monotonic()
+    assert _forked([*command, "--out", str(folder)]).wait() == 0, command
+    return result_of(RunFolder(folder)), time.monotonic() - began
 
 
 class _Forked:

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 GIVEN = "PLL_TEST_POSTGRES_URL"
@@ -61,7 +62,7 @@ def _unprivileged() -> pwd.struct_passwd | None:
 
 
 def _run(user: pwd.struct_passwd | None, *command: str | Path) -> None:
-    who = {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+    who: dict[str, Any] = {} if user is None else {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
     # Output goes to a file: the server inherits it, and a pipe would never end.
     with tempfile.TemporaryFile() as said:
         done = subprocess.run(

@@ -60,9 +60,9 @@ def open_with(
     )
 
 
-def on_disk(home: Path, run_id: str) -> tuple[list[Event], list[RoundRecord]]:
-    """What was stored of the review of a run in this home."""
-    store = Store(Database(home / "reviews.sqlite3"))
+def on_disk(home: Path, run_id: str, database: str | None = None) -> tuple[list[Event], list[RoundRecord]]:
+    """What was stored of the review of a run in this home, in its own database or in another."""
+    store = Store(Database(database or home / "reviews.sqlite3"))
     with store.read(review_id(RunRegistry(home / "runs").get(run_id).folder)) as reader:
         found = reader.events(), reader.rounds()
     store.database.close()

@@ -85,6 +85,7 @@ def names(page: Any) -> list[str]:
     return [text.split("\n")[0] for text in page.locator(".desk .pick .name").all_inner_texts()]
 
 
+@pytest.mark.slow
 def test_the_whole_desk_by_keyboard_alone(link: str, home: Path, run_id: str, new_page: NewPage) -> None:
     page = new_page()
     enter(page, link, "Ann")

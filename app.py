@@ -12,6 +12,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 import pll
+from pll.runs.cleanup import Cleaner
 from pll.runs.registry import default_registry
 from pll.runs.servers import Server
 from pll.runs.settings import setting
@@ -30,7 +31,10 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     registry = default_registry()
     server = Server(registry, registry.root.parent, takes_over=setting("PLL_TAKE_OVER") == "yes")
     server.begin()
+    cleaner = Cleaner(registry.root.parent, setting("PLL_CLEAN_AFTER_DAYS"))
+    cleaner.begin()
     yield
+    cleaner.end()
     background.board().stop_all()
     registry.stop_all()
     server.end()

@@ -29,6 +29,7 @@ def choose() -> None:
     ):
         assert wanted is not None  # the button is disabled without one
         try:
+            session.registry().check_quota(1, "another experiment")
             begun = background.begin(setup.name(wanted), wanted)
             session.registry().claim(begun.path)
             open_(begun)

@@ -11,7 +11,7 @@ from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.format import plain
-from pll.ui.home import demo, run_list
+from pll.ui.home import demo, run_list, storage
 from pll.ui.routes import PAGES, go
 from pll.ui.train import run_controls
 
@@ -118,4 +118,7 @@ def doors() -> None:
 
 hero()
 doors()
+standings = session.registry().standings()
+storage.warn(standings)
 run_list.runs()
+storage.line(standings)

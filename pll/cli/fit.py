@@ -47,6 +47,7 @@ from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.control import Holder, What, announce, take, withdraw
 from pll.runs.folder import RunFolder
+from pll.runs.quota import IN_SHELLS, check_quota_of_run
 from pll.training.devices import default_threads
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, StopTraining
@@ -119,6 +120,8 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
         config = replace(config, source=folder.config().source)
     runner.new_estimator(config)  # refuses wrong settings before anything is written
     read = partial(_load, folder)
+    if not folder.exists():
+        check_quota_of_run(folder.path, 1, "another run", remedy=IN_SHELLS)
     folder.lock()
     try:
         if folder.exists() and folder.has_begun():

@@ -43,6 +43,7 @@ from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
 from pll.runs.labels_table import label_table, labels_frame, predicted_frame, write_labels
 from pll.runs.manifest import THINNED, DamagedError, Manifest, check, damages, matches
+from pll.runs.quota import check_quota_of_run
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
 from pll.weights import Weights, sharpness
@@ -497,7 +498,10 @@ class _Fitting:
 
     def _check_space(self) -> None:
         needed = history_bytes(self.parts.train.sets().nnz, self.estimator.total_epochs())
-        check_free_space(self.folder.path, needed, "the label weights of all epochs")
+        what = "the label weights of all epochs"
+        check_free_space(self.folder.path, needed, what)
+        written = sum(file.stat().st_size for file in self.folder.history.glob("*"))
+        check_quota_of_run(self.folder.path, max(1, needed - written), f"This run ({what})")
 
     def _rewind_to_checkpoint(self, first: Weights | None = None) -> dict[str, Any] | None:
         checkpoint = self.folder.checkpoint()

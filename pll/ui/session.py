@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -23,6 +24,7 @@ from pll.io import Progress, stored_name, write_atomically
 from pll.paths import candid_home
 from pll.runs.comparison import Comparison
 from pll.runs.personal import PersonalRegistry
+from pll.runs.quota import uploads_key
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
 from pll.runs.worker import Worker
@@ -297,19 +299,25 @@ def dataset_with_candidates(choice: Choice) -> PartialLabelDataset:
 def uploads_folder() -> Path:
     """Return the folder of uploads: of one person where people log in, else of all."""
     known = login.person()
-    own = "" if known is None else hashlib.sha256(known.id.encode()).hexdigest()[:24]
-    return candid_home() / "uploads" / own
+    return candid_home() / "uploads" / ("" if known is None else uploads_key(known.id))
 
 
 def keep_upload(name: str, content: bytes) -> Source:
-    """Keep an uploaded file, under its hash, and say where it is."""
+    """Keep an uploaded file, under its hash, and say where it is.
+
+    Raises:
+        UserError: a quota has no room for it, or it cannot be written.
+    """
     digest = hashlib.sha256(content).hexdigest()
     file = uploads_folder() / digest[:16] / stored_name(name)
-    if not file.exists():
-        try:
+    try:
+        if file.exists():
+            os.utime(file)  # needed again: it is kept as long as a new one
+        else:
+            registry().check_quota(max(1, len(content)), Path(name).name)
             write_atomically(file, lambda temporary: temporary.write_bytes(content))
-        except OSError as error:
-            raise UserError(f"{Path(name).name} cannot be kept: {explain(error)}") from error
+    except OSError as error:
+        raise UserError(f"{Path(name).name} cannot be kept: {explain(error)}") from error
     return Source(name=Path(name).name, path=str(file), sha256=digest)
 
 

@@ -137,6 +137,8 @@ def test_administrators_see_all_when_they_ask_for_it(open_page: Any, hers: Any) 
     home = open_page("home", user=ROOT)
     assert "irises" not in shown(home)
     home.toggle("everybodys-runs").set_value(True).run()
+    (table,) = (one.value for one in home.dataframe)
+    assert table["person"].tolist() == ["ada@example.org"] and (table["runs (MB)"] > 0).all()
     assert "irises" in shown(home) and "ada@" in shown(home).replace("\u2060", "")
     assert "Restart" in labels(open_page("train", user=ROOT, run=hers.id))
 

@@ -29,6 +29,9 @@ Edits = Mapping[str, str | None]
 NO_ANSWER = (
     *("", "?", "??", "-", "--", ".", "n/a", "na", "#n/a", "<na>", "nan", "none", "null", "nil"),
     *("empty", "(empty)", "no answer", "no label", "not applicable", "skip", "skipped"),
+    *("don't know", "dont know", "do not know", "i don't know", "i do not know", "idk", "no idea"),
+    *("can't tell", "cannot tell", "can't say", "cannot say"),
+    *("weiss nicht", "keine angabe", "keine antwort", "k.a", "ne sait pas", "no sabe"),
 )
 """How people write that they gave no answer, in the common spelling."""
 RARE = 0.1

@@ -79,6 +79,7 @@ def test_what_cannot_be_changed_is_named(messy: Path) -> None:
         ({"damaged": 50, "damagd": 2, "Damgaed": 3}, {"damagd": "damaged", "Damgaed": "damaged"}),
         ({"damaged": 50, "damage": 40}, {}),  # both are frequent
         ({"class 1": 50, "class 2": 2, "N/A": 3, "na": 1}, {}),  # another number; no answers
+        ({"late": 50, "Don't know": 3, "don’t know": 1}, {}),
         ({"cat": 90, "cats": 1, "car": 2}, {}),  # short names: one letter is a lot
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from pll.analysis.readiness import check_features, warnings_about
 from pll.errors import UserError
-from pll.formats.tabular.schema import alike, guesses, roles_of
+from pll.formats.tabular.schema import alike, flags, guesses, roles_of
 
 from .strategies import answers, named_sets, named_truth
 from .test_csv import table
@@ -32,6 +32,9 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"width": NUMBERS, "colour": LABELS}, "feature category"),
         ({"width": NUMBERS, "typo": ["1", "2", "x", "4"]}, "feature feature"),  # reading will name the row
         ({"comma": ["1,5", "2,5"]}, "feature"),
+        ({"points": ["1.500", "1.200,5"], "comma": ["1,5", "2"]}, "feature feature"),
+        ({"thousands": ["1,500", "2,300"]}, "feature"),  # reading will name the row
+        ({"vector": ["[0.5, 1]", "[1 2.5]"], "classes": ["[1, 2]", "[2]"]}, "vector category"),
         ({"annotator_1": LABELS, "annotator_2": LABELS}, "annotator annotator"),
         ({"ann1": LABELS, "ann2": LABELS}, "annotator annotator"),
         ({"ann2019": LABELS, "ann2020": LABELS}, "category category"),  # years
@@ -56,6 +59,11 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"x": NUMBERS, "label": ["0", "1"]}, "feature true_label"),
         ({"x": NUMBERS, "label": ["cat|dog", "cat"]}, "feature candidates"),
         ({"x": NUMBERS, "y": NUMBERS}, "feature feature"),
+        ({"label": ["cat/dog", "dog/cat"], "x": ["1", "2"]}, "candidates feature"),
+        ({"kinds": ["cat; dog", "dog; fox", "fox; cat", "cat"] * 2}, "candidates"),  # nothing else is a label
+        ({"kinds": ["cat; dog", "dog; fox", "fox; cat", "cat"] * 2, "label": ["a", "b"] * 4}, "category true_label"),
+        ({"candidates": ["cat|dog", "dog"], "expert": ["cat", None]}, "candidates true_label"),
+        ({"candidates": ["cat|dog", "dog"], "expert": ["yes", "no"]}, "candidates category"),
         ({"target": ["0.5", "1.2"]}, "feature"),
         ({"index": ["0", "1"], "x": NUMBERS[:2]}, "id feature"),
         ({"index": ["0", "0"], "x": NUMBERS[:2]}, "feature feature"),
@@ -236,3 +244,49 @@ def test_probabilities_are_sets_with_a_prior_and_never_features(tmp_path: Path) 
         )
     assert table(tmp_path, "prob_rain,prob_sun,candidates\n0.5,0.5,a\n").feature_names == ("prob_rain", "prob_sun")
     assert table(tmp_path, "prob_rain,prob_wind,label\n0.5,0.9,a\n1,1,b\n").feature_names == ("prob_rain", "prob_wind")
+
+
+PEOPLE = ["late", "late", "praise", "damaged", "late", "praise"] * 4
+"""What somebody said, with the slips of the finger below."""
+
+
+def test_slips_of_the_finger_do_not_make_a_person_a_feature() -> None:
+    anna = [*PEOPLE[:12], "alte", "LATE", "pariase", "damgaed", "laet", "prasie", *PEOPLE[18:]]
+    bert = [*PEOPLE[:18], "damaegd", "praise ", "prias", "?", "dmaaged", "lat"]
+    found = roles(Anna=anna, Bert=bert, Received=[f"{day}.03." for day in range(24)])
+    assert found == {"Anna": "annotator", "Bert": "annotator", "Received": "keep"}
+
+
+@pytest.mark.parametrize("name", ["expert", "Adjudicated", "final label", "Gold-Standard"])
+def test_what_was_settled_is_the_truth_and_no_vote(name: str) -> None:
+    settled = [label if row % 5 == 0 else "" for row, label in enumerate(PEOPLE)]
+    assert roles(Anna=PEOPLE, Bert=PEOPLE, **{name: settled})[name] == "true_label"
+
+
+def test_numbers_with_a_decimal_comma(tmp_path: Path) -> None:
+    data = table(tmp_path, "id;width;weight;points;candidates\na;1,5;1.234,5;1.5;x|y\nb;-2;900;2;x\nc;;?;3;y\n")
+    assert data.X[:2].tolist() == [[1.5, 1234.5, 1.5], [-2.0, 900.0, 2.0]]
+    assert np.isnan(data.X[2, :2]).all()
+    assert any("decimal comma" in note and "points" not in note for note in data.notes)
+    with pytest.raises(UserError, match="Row 2, column 'width' holds '1,500'"):
+        table(tmp_path, "id;width;candidates\na;1,500;x|y\nb;2,300;x\n")
+
+
+def test_lists_of_numbers_are_features(tmp_path: Path) -> None:
+    data = table(tmp_path, "id;x;emb;candidates\na;7;[0.5, -1];x|y\nb;8;[0.25 2.];x\nc;9;;y\n")
+    assert data.feature_names == ("x", "emb 1", "emb 2")
+    assert data.X[:2].tolist() == [[7.0, 0.5, -1.0], [8.0, 0.25, 2.0]]
+    assert data.X[2, 0] == 9.0
+    assert np.isnan(data.X[2, 1:]).all()
+    rows = '"[0.5, 1]",a|b\n' * 200 + '"[1, 2, 3]",a\n'
+    with pytest.raises(UserError, match="Row 202, column emb holds a list of 3 numbers, others have 2"):
+        table(tmp_path, "emb,candidates\n" + rows)
+
+
+def test_0_and_1_without_any_label_is_asked_about(tmp_path: Path) -> None:
+    cells = {"bearing": ["1", "0", "1"], "leak": ["0", "1", "1"], "none": ["0", "0", "1"]}
+    found = roles_of(list(cells), list(cells.values()))
+    assert [column.name for column in flags(found)] == list(cells)
+    assert any("--column bearing=class" in sentence for sentence in guesses(found))
+    with_truth = cells | {"true_label": ["x", "y", "z"]}
+    assert not flags(roles_of(list(with_truth), list(with_truth.values())))

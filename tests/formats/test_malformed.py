@@ -73,7 +73,7 @@ TABLES: dict[str, tuple[str | bytes, str]] = {
     "no rows, no line end": ("x,candidates", "not one row"),
     "blank": ("\n\n \n", "."),
     "text feature": ("x,colour,candidates\n1,2,a\n1,red,a\n", "Row 3, column 'colour' holds 'red'"),
-    "decimal comma": ("x;candidates\n1,5;a\n", "Row 2, column 'x' holds '1,5'"),
+    "decimal comma": ("x;candidates\n1,500;a\n", "Row 2, column 'x' holds '1,500'"),
     "infinite": ("x,candidates\n1,a\n-inf,a\n", "Row 3, column 'x' holds '-inf'"),
     "too large": ("x,candidates\n1e39,a\n", "Row 2, column 'x' holds '1e39'"),
     "too large for float64": ("x,candidates\n1e999,a\n", "Row 2, column 'x' holds '1e999'"),

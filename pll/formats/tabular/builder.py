@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
-from pll.errors import UserError
+from pll.errors import DuplicateIds, UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, check_ids, listing, shorten
 from pll.formats.tabular.schema import (
@@ -34,6 +34,7 @@ from pll.formats.tabular.schema import (
     Column,
     guess_separator,
     guesses,
+    numbers_in,
     read_label,
     roles_of,
     split_cell,
@@ -551,7 +552,8 @@ def arrow_table(
             chunks[at].append(batch[at])
         block = np.empty((len(features), rows))  # (d, rows): arrow gives columns, the dataset wants rows
         for k, column in enumerate(features):
-            block[k] = _numbers(batch[column.at], column.name, row_of, n)
+            cells = batch[column.at]
+            block[k] = _numbers(_with_points(cells) if column.comma else cells, column.name, row_of, n)
         filled_rows = X[n : n + rows]
         with np.errstate(over="ignore"):
             filled_rows[:] = block.T
@@ -602,6 +604,12 @@ def build_dataset(
 
     features = tuple(column for column in columns if column.role == "feature")
     X = _matrix(table, len(features))
+    names_of_features = [column.shown for column in features]
+    for column in columns:
+        if column.role == "vector":
+            block = _read_vectors(column, table.column(str(column.at)), row_of)
+            X = np.concatenate([X, block], axis=1)
+            names_of_features += [f"{column.shown} {k}" for k in range(1, block.shape[1] + 1)]
     if any(column.role == "vote" for column in columns):
         task, worker, vote = one("task"), one("worker"), one("vote")
         if task is None or worker is None or vote is None:
@@ -616,7 +624,13 @@ def build_dataset(
         sets, truth = one("candidates"), one("true_label")
         found = read_labels(sets, truth, options, row_of, many("annotator"), many("class"), many("probability"))
         rows, names = np.arange(len(table)), one("id")
-        ids = None if names is None else check_ids([cell or "" for cell in names.to_pylist()], row_of)
+        try:
+            ids = None if names is None else check_ids([cell or "" for cell in names.to_pylist()], row_of)
+        except DuplicateIds as error:
+            called = next(column.name for column in columns if column.role == "id")
+            raise DuplicateIds(
+                f"{error} Correct them; or keep the column and number the rows (--column {called}=keep)."
+            ) from None
     split, text, image = one("split"), one("text"), one("image")
     return PartialLabelDataset(
         X=X,
@@ -625,7 +639,7 @@ def build_dataset(
         prior=found.prior,
         class_names=found.class_names,
         ids=ids,
-        feature_names=tuple(column.shown for column in features),
+        feature_names=tuple(names_of_features),
         texts=None if text is None else _objects(text, rows, ""),
         pictures=None if image is None else Pictures(_objects(image, rows, "")),
         categories=words("category"),
@@ -666,6 +680,42 @@ def _numbers(column: pa.Array, name: str, row_of: RowNumber, start: int) -> npt.
     return result
 
 
+def _with_points(column: pa.Array) -> pa.Array:
+    """Return numbers that are written with a decimal comma, and points between the thousands, as 1234.5."""
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    return pc.replace_substring(pc.replace_substring(column, ".", ""), ",", ".")
+
+
+def _read_vectors(column: Column, chunks: Chunks, row_of: RowNumber) -> npt.NDArray[np.float32]:
+    """Return (n, d) the numbers of a column of lists; NaN where a cell is empty or has null.
+
+    Raises:
+        UserError: a cell that is no list of numbers, or of another length; the row is named.
+    """
+
+    def read(cell: str) -> list[float] | None:
+        if not cell.strip():
+            return None
+        numbers = numbers_in(cell)
+        if numbers is None or any(map(math.isinf, numbers)):
+            raise UserError("write a list of finite numbers such as [0.5, -1.25], or leave the cell empty")
+        return numbers
+
+    found = read_column(column.name, without_nulls(chunks), row_of, read)
+    width = next((len(numbers) for numbers in found.values if numbers is not None), 0)
+    table = np.full((len(found.values), width), np.nan, dtype=np.float32)
+    for code, numbers in enumerate(found.values):
+        if numbers is not None and len(numbers) != width:
+            raise UserError(
+                f"{found.place(code)} holds a list of {len(numbers)} numbers, others have {width}; they must be "
+                "equally long."
+            )
+        if numbers is not None:
+            table[code] = numbers
+    return table[found.codes]
+
+
 def _check_range(
     X: npt.NDArray[np.float32], batch: Mapping[int, pa.Array], features: Sequence[Column], row_of: RowNumber, start: int
 ) -> None:
@@ -689,7 +739,7 @@ def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:
         notes.append(f"Columns not used, because they hold results or you left them out: {listing(ignored)}.")
     if any("." in name and name.replace(".", "", 1).isdigit() for name in features):
         notes.append(f"The first row was taken for the names of the columns: {listing(features)}.")
-    suspects = np.flatnonzero(np.isnan(X[0]))  # cheap: nearly always none
+    suspects = np.flatnonzero(np.isnan(X[0, : len(features)]))  # cheap: nearly always none
     empty = [features[at] for at in suspects if np.isnan(X[:, at]).all()]
     if empty:
         notes.append(f"Columns without a single value: {listing(empty)}.")

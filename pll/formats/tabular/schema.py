@@ -30,6 +30,7 @@ ROLES = {
     "text": "what there is to read",
     "image": "name or address of a picture",
     "feature": "number to learn from",
+    "vector": "a list of numbers to learn from, such as an embedding",
     "category": "words to learn from, once they are encoded",
     "candidates": "the labels the example may have",
     "true_label": "its true label",
@@ -89,6 +90,8 @@ class Column:
         guessed: whether neither the user nor a reserved name says so.
         first: its first cells, for a person to see what it is; None where one is missing.
         alike: whether it shares its words with other columns, and agrees with them, as annotators do.
+        flag: whether it is one of several 0/1 columns that may be classes, in a table without labels.
+        comma: whether its numbers have a decimal comma.
     """
 
     at: int
@@ -98,6 +101,8 @@ class Column:
     guessed: bool = False
     first: tuple[str | None, ...] = ()
     alike: bool = False
+    flag: bool = False
+    comma: bool = False
 
 
 def marked(role: str, name: str) -> str:
@@ -151,7 +156,9 @@ MISSING = (
 BINARY = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 """Cells of the column of a class."""
 
-_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?")
+_WITH_POINTS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+")
 
 
 def looks_like_picture(cell: str) -> bool:
@@ -187,6 +194,31 @@ def is_measured(cells: Cells) -> bool:
     return bool(filled) and 2 * sum(map(is_number, filled)) >= len(filled)
 
 
+def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
+    """Whether the numbers of each column are written as 1,5 or 1.234,5, as in much of Europe.
+
+    All cells of such a column are, or are whole; and since 1,234 may be more than a thousand, in some column there must
+    be a number that cannot be read so.
+
+    >>> have_decimal_commas([["1,5", "2"], ["1.500", "1.200,5"], ["1.5", "2"], ["a,1", "2,5"]])
+    [True, True, False, False]
+    >>> have_decimal_commas([["1,500", "2,300"]])
+    [False]
+    """
+    found, certain = [], False
+    for cells in columns:
+        if not any("," in cell for cell in cells if cell):  # nearly always, and at once
+            found.append(False)
+            continue
+        known = [cell.strip() for cell in _known(cells)]
+        commas = [cell for cell in known if _DECIMAL_COMMA.fullmatch(cell)]
+        whole = sum(_WITH_POINTS.fullmatch(cell) is not None or cell.lstrip("+-").isdecimal() for cell in known)
+        is_one = bool(commas) and len(commas) + whole >= len(known)
+        found.append(is_one)
+        certain = certain or (is_one and any(not _THOUSANDS.fullmatch(cell) for cell in commas))
+    return [is_one and certain for is_one in found]
+
+
 def has_fractions(cells: Cells) -> bool:
     """Whether there is a number that is not whole; labels are whole."""
     return any(
@@ -197,6 +229,34 @@ def has_fractions(cells: Cells) -> bool:
 def are_binary(cells: Cells) -> bool:
     """Whether all cells are 0 or 1 (or the like), as in the column of a class."""
     return bool(cells) and all(cell is not None and cell.strip().casefold() in BINARY for cell in cells)
+
+
+def numbers_in(cell: str) -> list[float] | None:
+    """Return the numbers of a list, as JSON, Python or NumPy writes it; None where it is no list of two or more.
+
+    >>> numbers_in("[0.5, -1]"), numbers_in("[0.1 2. ]"), numbers_in('["0.5", "1"]'), numbers_in("[a, b]")
+    ([0.5, -1.0], [0.1, 2.0], [0.5, 1.0], None)
+    """
+    text = cell.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    parts = text[1:-1].replace(",", " ").replace('"', " ").split()
+    try:
+        numbers = [math.nan if part in ("null", "None", "NaN", "nan") else float(part) for part in parts]
+    except ValueError:
+        return None
+    return numbers if len(numbers) > 1 else None
+
+
+def are_vectors(cells: Cells) -> bool:
+    """Whether the cells are lists of numbers, equally long, and not all of them whole (as class numbers are)."""
+    if not next((cell for cell in cells if cell), "").lstrip().startswith("["):
+        return False
+    lists = [numbers_in(cell) for cell in _known(cells)]
+    known = [numbers for numbers in lists if numbers is not None]
+    if len(known) < len(lists) or len({len(numbers) for numbers in known}) > 1:
+        return False
+    return any(not number.is_integer() for numbers in known for number in numbers)
 
 
 def are_texts(cells: Cells, words: int) -> bool:
@@ -302,6 +362,13 @@ _TRUTHS = (
     *("true_label", "truth", "gold", "gold_label", "ground_truth"),
     *("label", "class", "class_label", "classification", "target"),
 )
+_SETTLED = (
+    *("expert", "expert_label", "adjudicated", "adjudicated_label", "adjudication", "consensus"),
+    *("final", "final_label", "final_answer", "reference", "reference_label", "reference_standard", "gold_standard"),
+    *("golden", "goldlabel", "correct", "correct_label", "correct_answer", "correct_class", "actual", "verified"),
+    *("resolved", "resolved_label", "answer_key", "true_class", "true_answer", "real_label"),
+)
+"""Names of the true label only where another column holds the same labels: a `final` may be anything."""
 _SHARES = ("prob_", "proba_", "probability_", "prob:", "prob ", "p_", "score_", "softmax_")
 _SETS = (
     *("candidate_labels", "candidate_set", "candidate", "possible_labels", "partial_labels", "label_set"),
@@ -336,15 +403,24 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
     roles: Guess = {name: (role, _shown(name, role), False) for name, role in said.items()}
     cells = dict(zip(header, sample, strict=True))
     for guess in (
-        *(_reserved, _marked, _long_form, _label_numbers, _annotators, _classes, _probabilities, _people),
+        *(_reserved, _marked, _vectors, _long_form, _label_numbers, _annotators, _classes, _probabilities, _people),
         *(_sets, _truth, _identity, _payload, _the_rest),
     ):
         open_columns = {name: cells[name] for name in header if name not in roles}
         taken = {role for role, _, _ in roles.values()}
         roles |= guess(open_columns, taken, roles, cells)
     alike = set(_alike({name: cells[name] for name in header if roles[name][2] and roles[name][0] in _PERHAPS}))
+    flags, commas = _flags(cells, roles), have_decimal_commas(sample)
     columns = [
-        Column(at, name, *roles[name], first=tuple(cells[name][:SHOWN]), alike=name in alike and not is_annotator(name))
+        Column(
+            at,
+            name,
+            *roles[name],
+            first=tuple(cells[name][:SHOWN]),
+            alike=name in alike and not is_annotator(name),
+            flag=name in flags,
+            comma=commas[at],
+        )
         for at, name in enumerate(header)
     ]
     for role in SINGLE:
@@ -388,6 +464,23 @@ def _marked(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: 
             if name.startswith(mark) and name != mark and not (role == "class" and "candidates" in taken):
                 found[name] = (role, bare_name(name, role), False)
     return found
+
+
+def _vectors(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """Columns whose cells are lists of numbers: embeddings."""
+    return {name: ("vector", name, True) for name, some in columns.items() if are_vectors(some)}
+
+
+def _flags(cells: Mapping[str, Cells], roles: Guess) -> set[str]:
+    """0/1 columns that may be classes where a table has no labels: three or more, with a 1 in every row."""
+    parts = {role for role, _, _ in roles.values()}
+    if parts & (_LABELLED | {"true_label"}):
+        return set()
+    found = {name: some for name, some in cells.items() if roles[name][::2] == ("feature", True) and are_binary(some)}
+    return set(found) if len(found) >= _FEWEST_FLAGS and all(map(any, _marks(found))) else set()
+
+
+_FEWEST_FLAGS = 3
 
 
 def _long_form(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
@@ -486,12 +579,12 @@ def spelling(label: str) -> str:
     >>> spelling(" PRAISE."), spelling("not_sure"), spelling("N/A")
     ('praise', 'not sure', 'n/a')
     """
-    plain = unicodedata.normalize("NFKC", label).casefold()
+    plain = unicodedata.normalize("NFKC", label).casefold().replace("’", "'")
     return " ".join(re.sub(r"[_\-\s]+", " ", plain).split()).strip(".,;:!\"' ")
 
 
 def _alike(columns: Mapping[str, Cells]) -> list[str]:
-    """The largest group of columns of words that share half of their words and agree beyond chance, two at least."""
+    """The largest group of columns of words that use the same words and agree beyond chance, two at least."""
     some = {
         name: cells
         for name, cells in columns.items()
@@ -510,8 +603,12 @@ def _alike(columns: Mapping[str, Cells]) -> list[str]:
     return largest if len(largest) >= 2 else []
 
 
+SHARED = 2 / 3
+"""Share of the answers of either of two annotators that the other one uses too; a slip of the finger counts once."""
+
+
 def _agree(words: set[str], cells: Cells, others: set[str], other: Cells) -> bool:
-    if 2 * len(words & others) < len(words | others):
+    if min(_share_among(cells, others), _share_among(other, words)) < SHARED:
         return False
     pairs = [(_words([a]), _words([b])) for a, b in zip(cells, other, strict=True) if _known([a]) and _known([b])]
     if len(pairs) < 2:
@@ -520,6 +617,12 @@ def _agree(words: set[str], cells: Cells, others: set[str], other: Cells) -> boo
     left, right = (Counter(word for pair in pairs for word in pair[side]) for side in (0, 1))
     chance = sum(left[word] * right[word] for word in left) / len(pairs) ** 2
     return observed >= min(chance + AGREEING, 1.0)
+
+
+def _share_among(cells: Cells, words: set[str]) -> float:
+    """Which share of the labels in some cells is among these words."""
+    said = [word for cell in _known(cells) for word in _words([cell])]
+    return sum(word in words for word in said) / max(len(said), 1)
 
 
 def _words(cells: Cells) -> set[str]:
@@ -654,6 +757,11 @@ def unclear(columns: Sequence[Column]) -> list[Column]:
     ]
 
 
+def flags(columns: Sequence[Column]) -> list[Column]:
+    """0/1 columns of a table without labels, with a 1 in every row: classes or features, which nothing tells."""
+    return [column for column in columns if column.flag]
+
+
 def alike(columns: Sequence[Column]) -> list[Column]:
     """Columns of words that look like several annotators: whether they are, only a person can say."""
     return [column for column in columns if column.alike]
@@ -675,7 +783,27 @@ def _sets(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Ma
         truths = [other for other, (role, _, _) in named_so.items() if role == "true_label"]
         if truths and _hold(columns[name], cells[truths[0]]):
             fitting.append(name)
+    if not fitting and "true_label" not in taken and not _truth(columns, taken, roles, cells):
+        fitting = [name for name in several if _have_a_vocabulary(columns[name])]  # no other labels in this table
     return {fitting[0]: ("candidates", fitting[0], True)} if len(fitting) == 1 else {}
+
+
+def _have_a_vocabulary(sets: Cells) -> bool:
+    """Whether the parts of the cells are few words that recur, as names of classes do and prose and numbers do not."""
+    some = [cell for cell in sets if cell]
+    mark = guess_separator(some)
+    try:
+        parts = [spelling(part) for cell in some for part in split_cell(cell, mark)]
+    except UserError:
+        return False
+    words = set(parts)
+    if not words or 2 * sum(map(is_number, words)) >= len(words):
+        return False
+    return len(words) <= MOST_WORDS and RECURRING * len(words) <= len(parts)
+
+
+RECURRING = 3
+"""How often the names of classes stand in a column of candidate sets, on average, where nothing else says it is one."""
 
 
 def _hold(sets: Cells, truth: Cells) -> bool:
@@ -703,7 +831,26 @@ def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: M
             sets = not taken & _LABELLED
             several = holds_several(some) or any(cell.startswith("[") and cell.endswith("]") for cell in some)
             return {named[known]: ("candidates" if several and sets else "true_label", named[known], True)}
+    plain = {re.sub(r"[\s.-]+", "_", name): column for name, column in named.items()}
+    for known in _SETTLED:
+        if known in plain and not has_fractions(cells[plain[known]]) and _is_named_elsewhere(plain[known], cells):
+            return {plain[known]: ("true_label", plain[known], True)}
     return {}
+
+
+def _is_named_elsewhere(name: str, cells: Mapping[str, Cells]) -> bool:
+    """Whether most labels in a column of one label a cell are among those of another column."""
+    said = _known(cells[name])
+    if not said or holds_several(said):
+        return False
+    for other, some in cells.items():
+        if other != name and not is_measured(some) and not are_texts(some, 4):
+            mark = guess_separator(cell for cell in some if cell)
+            with suppress(UserError):
+                words = {spelling(part) for cell in some if cell for part in split_cell(cell, mark)}
+                if _share_among(said, words) >= SHARED:
+                    return True
+    return False
 
 
 def _identity(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
@@ -734,7 +881,8 @@ def _payload(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
 
 def _the_rest(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     return {
-        name: ("ignore" if _is_void(name, some) else default_role(some), name, True) for name, some in columns.items()
+        name: ("ignore" if _is_void(name, some) else "feature" if comma else default_role(some), name, True)
+        for (name, some), comma in zip(columns.items(), have_decimal_commas(list(columns.values())), strict=True)
     }
 
 
@@ -764,6 +912,7 @@ def guesses(columns: Sequence[Column]) -> list[str]:
         "class": "{} were taken for classes: 1 is a candidate.",
         "probability": "{} were taken for probabilities of classes; candidates are those that make up 99 %.",
         "vote": "A line was taken for one annotator's label (in {}).",
+        "vector": "{} was taken for lists of numbers to learn from.",
         "category": "Columns of words, to be encoded before they are learnt from: {}.",
         "keep": "Columns that are carried along, not learnt from: {}.",
     }
@@ -782,6 +931,18 @@ def guesses(columns: Sequence[Column]) -> list[str]:
             f"{listing(perhaps)} share their words and agree often; if they are annotators, say it of each "
             f"(in the shell: --column {perhaps[0]}=annotator)."
         )
+    commas = [column.name for column in columns if column.comma and column.role == "feature"]
+    if commas:
+        notes.append(
+            f"The numbers of {'column' if len(commas) == 1 else 'columns'} {listing(commas)} were read with a decimal "
+            "comma: 1,5 is one and a half."
+        )
+    marks = [column.name for column in flags(columns) if column.role == "feature"]
+    if marks:
+        notes.append(
+            f"{listing(marks)} hold 0 and 1, with a 1 in every row; if they are the classes, say it of each "
+            f"(in the shell: --column {marks[0]}=class …)."
+        )
     asked = [column.name for column in unclear(columns)]
     if asked:
         notes.append(
@@ -793,8 +954,8 @@ def guesses(columns: Sequence[Column]) -> list[str]:
 
 # ---- cells ----------------------------------------------------------------------------------------------------------
 
-SEPARATORS = ("|", ";", ",")
-"""Separators of names that are tried where none is given, in this order; a comma only where parts recur."""
+SEPARATORS = ("|", ";", ",", "/")
+"""Separators of names that are tried where none is given, in this order; the last two only where parts recur."""
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -826,35 +987,45 @@ def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
     Raises:
         UserError: what looks like a list is not a JSON list of names.
 
-    >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell("")
-    (('cat', 'dog'), ('a|b', '1'), ())
+    >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell(""), split_cell("N/A", "/")
+    (('cat', 'dog'), ('a|b', '1'), (), ('N/A',))
     """
     listed = _json_names(cell)
     if listed is not None:
         return tuple(dict.fromkeys(listed))
+    if separator == "/" and cell.strip() in MISSING and cell.strip():
+        return (cell.strip(),)
     parts = (part.strip() for part in cell.split(separator))
     return tuple(dict.fromkeys(part for part in parts if part))
 
 
 def guess_separator(cells: Iterable[str]) -> str:
-    """Return what stands between the names of a cell: `|`, else `;`, else a comma, where a cell holds one; else `|`.
+    """Return what stands between the names of a cell: `|`, else `;`, else a comma or a slash, where a cell holds one.
 
-    A comma may belong to a name ("Paris, France"). It separates names only where there are no more parts than cells,
-    and some part stands both first and later in a cell, as in "cat, dog" and "dog, fox".
+    A comma may belong to a name ("Paris, France"), and so may a slash ("24/7"). A comma separates names only where
+    there are no more parts than cells, and some part stands both first and later in a cell, as in "cat, dog" and
+    "dog, fox". A slash does where this is so of at least half of the parts that stand later. Without any it is `|`.
 
     >>> guess_separator(["a;b", "c"]), guess_separator(["a;b|c"]), guess_separator(["a", '["x;y"]'])
     (';', '|', '|')
     >>> guess_separator(["cat, dog", "dog"]), guess_separator(["Paris, France", "Lyon, France"])
     (',', '|')
+    >>> guess_separator(["cat/dog", "dog/fox", "fox"]), guess_separator(["24/7", "N/A", "A"])
+    ('/', '|')
     """
     plain = {cell for cell in cells if not _like_a_list(cell)}
     for mark in ("|", ";"):
         if any(mark in cell for cell in plain):
             return mark
-    parts = [[part.strip() for part in cell.split(",")] for cell in plain if cell.strip()]
-    first, later = {names[0] for names in parts}, {name for names in parts for name in names[1:]}
-    recur = bool((first & later) - {""}) and len(first | later) <= len(parts)
-    return "," if recur else "|"
+    for mark in (",", "/"):
+        told = [cell for cell in plain if cell.strip() and (mark == "," or cell.strip() not in MISSING)]
+        parts = [[part.strip() for part in cell.split(mark)] for cell in told]
+        first, later = {names[0] for names in parts}, {name for names in parts for name in names[1:]}
+        both = (first & later) - {""}
+        enough = mark == "," or 2 * len(both) >= len(later)
+        if both and enough and len(first | later) <= len(parts):
+            return mark
+    return "|"
 
 
 def write_label(name: str | None) -> str:

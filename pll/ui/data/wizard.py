@@ -29,6 +29,7 @@ TITLES = {
     "text": "Text",
     "image": "Picture",
     "feature": "Feature: a number",
+    "vector": "Feature: a list of numbers",
     "category": "Feature: words",
     "candidates": "Candidate labels",
     "true_label": "True label",

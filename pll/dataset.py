@@ -14,11 +14,13 @@ from pll.annotations.data import Annotations
 from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names, whole_numbers
 from pll.errors import UserError
 from pll.images import Pictures
-from pll.io import Column, as_column, check_finite, check_unique_ids, feature_array
+from pll.io import Column, as_column, check_finite, check_unique_ids, feature_array, take_rows
 from pll.weights import Outside, Weights, carried_over, checked_prior
 
 UNKNOWN = -1
 """The value of `y` where the true label is not known."""
+ROWS_AT_ONCE = 100_000
+"""Rows whose ids are made at once for the fingerprint."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,11 +31,12 @@ class PartialLabelDataset:
     is nothing else. Turning them into features is a separate step; methods raise UserError for (n, 0).
 
     Args:
-        X: (n, d) features or (n, C, H, W) images, float32. NaN marks a missing cell and is allowed in tables only.
+        X: (n, d) features or (n, C, H, W) images, float32. NaN marks a missing cell and is allowed in tables only. A
+            memory-mapped array stays mapped: it may be larger than memory.
         candidates: the candidate sets, or None where the file has none (labelled or unlabelled data).
         y: (n,) int64 true labels, `UNKNOWN` (−1) where not known; or None.
         class_names: c names; taken from `candidates` where they are given.
-        ids: (n,) str, by default `"0"` … `"n-1"`.
+        ids: (n,) str; None stands for `"0"` … `"n-1"` (`row_ids`).
         feature_names: d names of the columns of a table; empty for images.
         images: (n, H, W) or (n, H, W, 3) uint8, the pictures shown to people; derived from X for images.
         texts: (n,) str as objects.
@@ -86,9 +89,7 @@ class PartialLabelDataset:
         X = feature_array(self.X)
         set_field(self, "X", X)
         n = len(X)
-        if self.ids is None:
-            set_field(self, "ids", np.arange(n).astype(np.str_))
-        else:
+        if self.ids is not None:
             set_field(self, "ids", np.asarray(self.ids, dtype=np.str_))
         if self.images is not None:
             set_field(self, "images", np.asarray(self.images))
@@ -115,7 +116,8 @@ class PartialLabelDataset:
         ):
             if values is not None and len(values) != n:
                 raise UserError(f"There are {n} rows of features but {len(values)} {what}; give one per row.")
-        check_unique_ids(self.row_ids)
+        if self.ids is not None:
+            check_unique_ids(self.ids)
         if self.feature_names and X.ndim == 2 and len(self.feature_names) != X.shape[1]:
             raise UserError(f"There are {X.shape[1]} features but {len(self.feature_names)} feature names.")
         check_finite(X, allow_missing=self.kind == "table", feature_names=self.feature_names)
@@ -161,11 +163,10 @@ class PartialLabelDataset:
     def __len__(self) -> int:
         return len(self.X)
 
-    @property
+    @cached_property
     def row_ids(self) -> npt.NDArray[np.str_]:
-        """(n,) the ids: those that were given, else "0" … "n-1"."""
-        assert self.ids is not None  # filled in by __post_init__
-        return self.ids
+        """(n,) the ids: those that were given, else "0" … "n-1", which are made where they are asked for."""
+        return np.arange(len(self)).astype(np.str_) if self.ids is None else self.ids
 
     @property
     def n_classes(self) -> int:
@@ -205,7 +206,7 @@ class PartialLabelDataset:
         sets, prior = self.candidates, self.prior
         return replace(
             self,
-            X=self.X[chosen],
+            X=take_rows(self.X, chosen),
             candidates=None if sets is None else sets.take(chosen),
             given=None if self.given is None else self.given.take(chosen),
             y=None if self.y is None else self.y[chosen],
@@ -264,7 +265,10 @@ class PartialLabelDataset:
             if part is not None:
                 digest.update(f"{part.dtype}{part.shape}".encode())
                 digest.update(np.ascontiguousarray(part).data)
-        digest.update("\x00".join(self.row_ids.tolist()).encode())  # not their bytes: those grow with the longest id
+        for start in range(0, len(self), ROWS_AT_ONCE):  # their text, not their bytes: those grow with the longest id
+            stop = min(start + ROWS_AT_ONCE, len(self))
+            names = map(str, range(start, stop)) if self.ids is None else self.ids[start:stop].tolist()
+            digest.update(("\x00" * bool(start) + "\x00".join(names)).encode())
         if self.candidates is not None:
             digest.update(self.candidates.indptr.data)
             digest.update(self.candidates.indices.data)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
+import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +30,7 @@ def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         X: (n, d) or (n, C, H, W) real numbers.
 
     Returns:
-        the same array where it already has this form, else a copy.
+        the same array where it already has this form (a memory-mapped one stays mapped), else a copy.
 
     Raises:
         UserError: not numbers, rows of different lengths, another number of dimensions, a sparse matrix.
@@ -35,11 +38,11 @@ def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
     if scipy.sparse.issparse(X):
         raise UserError("Features must be a dense array; this is a sparse matrix. Use X.toarray().")
     try:
-        given = np.asarray(X)
+        given = X if isinstance(X, np.memmap) else np.asarray(X)
         if given.dtype.kind == "c":
             raise UserError("Complex data not supported: features must be real numbers.")
         with np.errstate(over="ignore"):  # too large for float32 becomes infinite, which `check_finite` refuses
-            array = np.ascontiguousarray(given, dtype=np.float32)
+            array = _contiguous(given)
     except UserError:
         raise
     except (ValueError, TypeError) as error:
@@ -53,6 +56,72 @@ def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
     return array
 
 
+def _contiguous(given: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    if isinstance(given, np.memmap) and given.dtype == np.float32 and given.flags.c_contiguous:
+        return given
+    return np.ascontiguousarray(given, dtype=np.float32)
+
+
+def is_mapped(X: npt.NDArray[Any]) -> bool:
+    """Return whether an array is a memory-mapped file, which is read piece by piece and never copied as a whole."""
+    return isinstance(X, np.memmap)
+
+
+IN_MEMORY_UP_TO = 256 * 2**20
+"""Bytes up to which some of the rows of a mapped array are copied into memory."""
+PIECE = 2**24
+"""Bytes of a mapped array that are read at once."""
+
+
+def pieces(X: npt.NDArray[Any]) -> Iterator[slice]:
+    """Yield slices of rows that cover an array, of about `PIECE` bytes each."""
+    rows = max(1, PIECE // max(1, X.itemsize * math.prod(X.shape[1:])))
+    return (slice(start, min(start + rows, len(X))) for start in range(0, len(X), rows))
+
+
+def take_rows(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
+    """Return some rows of an array, in that order.
+
+    More rows of a mapped array than fit well into memory are copied, piece by piece, to a temporary file that is mapped
+    and takes disk space as long as the array is used.
+
+    Raises:
+        UserError: the disk is too full for that.
+    """
+    size = len(rows) * X.itemsize * math.prod(X.shape[1:])
+    if not is_mapped(X) or size <= IN_MEMORY_UP_TO:
+        return np.asarray(X[rows])
+    place = Path(tempfile.gettempdir())
+    check_free_space(place, size, "the rows that are set apart from a mapped file")
+    with tempfile.TemporaryFile(dir=place) as file:
+        plain = np.asarray(X)
+        step = max(1, PIECE * len(rows) // size)
+        for start in range(0, len(rows), step):
+            file.write(np.take(plain, rows[start : start + step], axis=0).data)
+        file.flush()
+        return np.memmap(file, dtype=X.dtype, mode="r", shape=(len(rows), *X.shape[1:]))
+
+
+def check_fits_memory(X: npt.NDArray[Any], needed: int, what: str, remedy: str) -> None:
+    """Raise UserError for a mapped array of which something needs more memory than the machine has.
+
+    Args:
+        X: features; those in memory are taken as they are.
+        needed: bytes.
+        what: clause for the message, as in "IPAL keeps all features in memory".
+        remedy: sentence: what to do.
+    """
+    if not is_mapped(X):
+        return
+    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    if needed > have:
+        raise UserError(f"{what}: {needed / 1e9:,.1f} GB, this machine has {have / 1e9:,.1f} GB. {remedy}")
+
+
+_FINITE: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()
+"""Mapped files whose values are all finite, by their mapping: they are read once to find out."""
+
+
 def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_names: Sequence[str] = ()) -> None:
     """Check that all features are finite.
 
@@ -64,10 +133,23 @@ def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_na
     Raises:
         UserError: an infinite or missing value; the first one's row and column are named.
     """
+    mapping = getattr(X, "_mmap", None)
+    if mapping is not None and mapping in _FINITE:
+        return
     with np.errstate(invalid="ignore"):  # inf − inf
         total = X.sum(dtype=np.float64)
     if np.isfinite(total):  # one pass over the common case
+        if mapping is not None and X.base is mapping:  # the whole file, not some rows of it
+            _FINITE[mapping] = True
         return
+    if mapping is not None:
+        for part in pieces(X):
+            _refuse_infinite(np.asarray(X[part]), part.start, allow_missing, feature_names)
+        return
+    _refuse_infinite(X, 0, allow_missing, feature_names)
+
+
+def _refuse_infinite(X: npt.NDArray[Any], first: int, allow_missing: bool, feature_names: Sequence[str]) -> None:
     bad = np.isinf(X) if allow_missing else ~np.isfinite(X)
     if not bad.any():
         return
@@ -77,7 +159,7 @@ def check_finite(X: npt.NDArray[Any], *, allow_missing: bool = False, feature_na
         where = f"pixel {tuple(place)}"
     value = X[(row, *place)]
     raise UserError(
-        f"Row {row}, {where} is {'NaN' if np.isnan(value) else value}; features must be finite numbers. "
+        f"Row {first + row}, {where} is {'NaN' if np.isnan(value) else value}; features must be finite numbers. "
         "Remove the row or fill in the value."
     )
 

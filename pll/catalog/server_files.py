@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pll.catalog.files import search_roots
-from pll.catalog.sources import Source, holds_pictures
+from pll.catalog.sources import Source, holds_data
 from pll.errors import UserError
 from pll.formats import FORMATS
 
@@ -56,8 +56,8 @@ def _checked(path: Path, text: str) -> Source:
         raise UserError(f"There is no file {text} that can be read; check the path.") from None
     if not _within(real, allowed):
         raise UserError(f"{text} is a link that leads out of the allowed folders; put the file itself {_inside()}.")
-    if not real.is_file() and not holds_pictures(real):
-        raise UserError(f"{text} is neither a file nor a folder of pictures; name a file inside it.")
+    if not real.is_file() and not holds_data(real):
+        raise UserError(f"{text} is neither a file nor a folder of pictures or arrays; name a file inside it.")
     if not os.access(real, os.R_OK):
         raise UserError(f"{text} may not be read by the server; change the permissions of the file.")
     return Source(real.name, str(real))

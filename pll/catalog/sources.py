@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
@@ -17,6 +18,7 @@ from pll import catalog, formats
 from pll.annotations import Rule, resolve
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
 from pll.formats.votes import VOTES, Mapped, kind_of, read_votes, with_votes
 from pll.images import SUFFIXES
@@ -141,7 +143,7 @@ class Source:
         if self.path is None:
             return replace(self, votes=votes)
         file = Path(self.path).resolve()
-        if not file.is_file() and not holds_pictures(file):
+        if not file.is_file() and not holds_data(file):
             raise UserError(f"There is no file {self.path}; check the path.")
         digest = file_hash(file)
         if file.is_file() and file.stat().st_size <= COPY_UP_TO:
@@ -182,14 +184,18 @@ def source_of(data: str, rule: str = "") -> Source:
 
 def _source_of(data: str) -> Source:
     file = Path(data)
+    if file.name == FEATURES and holds_arrays(file.parent):
+        file = file.parent.resolve()
     if file.is_file():
         return Source(file.name, str(file))
     if data in catalog.CATALOG:
         return Source(data)
     if file.is_dir():
-        if holds_pictures(file):
+        if holds_data(file):
             return Source(file.resolve().name, str(file))
-        raise UserError(f"{data} is a folder without pictures; name a file inside it.")
+        raise UserError(
+            f"{data} is a folder without pictures or arrays ({FEATURES} and what goes with it); name a file inside it."
+        )
     if file.suffix or len(file.parts) > 1:
         raise UserError(f"There is no file {data}; check the path.")
     try:
@@ -253,6 +259,17 @@ def holds_pictures(folder: Path) -> bool:
     return folder.is_dir() and any(file.suffix.lower() in SUFFIXES for file in islice(folder.rglob("*"), LOOKED_AT))
 
 
+def holds_data(folder: Path) -> bool:
+    """Whether this is a folder of arrays (`pll.formats.arrays.npz`), or with images."""
+    return holds_arrays(folder) or holds_pictures(folder)
+
+
+_HASHES: dict[tuple[str, int, int, int], str] = {}
+"""Hashes of large files that have not changed since: reading them takes minutes."""
+SETTLED = 5 * 10**9
+"""Nanoseconds after which a file that changes gets another time."""
+
+
 def file_hash(file: Path) -> str:
     """Return the SHA-256 of a file's content, or of the names and contents of all files in a folder."""
     if file.is_dir():
@@ -261,5 +278,13 @@ def file_hash(file: Path) -> str:
             if inside.is_file():
                 digest.update(f"{inside.relative_to(file).as_posix()}\x00{file_hash(inside)}\n".encode())
         return digest.hexdigest()
+    facts = file.stat()
+    key = (str(file.resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns)
+    settled = facts.st_size > COPY_UP_TO and time.time_ns() - facts.st_mtime_ns > SETTLED
+    if settled and key in _HASHES:
+        return _HASHES[key]
     with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        found = hashlib.file_digest(stream, "sha256").hexdigest()
+    if settled:
+        _HASHES[key] = found
+    return found

@@ -21,7 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from pll import catalog
 from pll.analysis.evaluation import Splits, settings_json
-from pll.catalog.sources import Source, file_hash, holds_pictures, source_of
+from pll.catalog.sources import Source, file_hash, holds_data, source_of
 from pll.errors import UserError
 from pll.experiments.published import published_settings
 from pll.methods import PartialLabelEstimator, get_method
@@ -336,7 +336,7 @@ def _source(name: str, told: str | DataFile) -> Source:
     if not file.path:
         return replace(Source(catalog.find(name).name), rule=file.rule, classes=file.classes)
     path = Path(file.path).expanduser()
-    if not path.is_file() and not (path.is_dir() and holds_pictures(path)):
+    if not path.is_file() and not (path.is_dir() and holds_data(path)):
         raise UserError(f"There is no file {path}; check the path of {name}.")
     options = file.options | ({"columns": file.columns} if file.columns else {})
     source = source_of(str(path), file.rule)

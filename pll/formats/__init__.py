@@ -20,7 +20,7 @@ import numpy as np
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.arrays.mat import Mat
-from pll.formats.arrays.npz import Npz
+from pll.formats.arrays.npz import Npz, holds_arrays
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import listing, looks_like_text
 from pll.formats.images import ImageZip
@@ -219,7 +219,7 @@ def _detect(path: Path, shown: str) -> Format:
     if not path.exists():
         raise UserError(f"There is no file {path}; check the path.")
     if path.is_dir():
-        return FORMATS["imagezip"]
+        return FORMATS["npz" if holds_arrays(path) else "imagezip"]
     if not path.is_file():
         raise UserError(f"{path} is not an ordinary file.")
     with path.open("rb") as file:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from pll.candidates import MOST_CLASSES
 from pll.errors import DuplicateIds, UserError
-from pll.io import Progress
+from pll.io import Progress, check_finite, is_mapped
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:
@@ -156,6 +156,9 @@ def as_features(array: npt.NDArray[Any], what: str, *, allow_missing: bool = Fal
     """
     if array.dtype.kind not in "fiub":
         raise UserError(f"{what} holds {kind_of(array.dtype)}; features must be numbers, such as float32.")
+    if is_mapped(array) and array.dtype == np.float32 and array.flags.c_contiguous:
+        check_finite(array, allow_missing=allow_missing)
+        return array
     with np.errstate(over="ignore", invalid="ignore"):  # checked below, where the row can be named
         X = np.ascontiguousarray(array, dtype=np.float32)
         total = X.sum(dtype=np.float64)

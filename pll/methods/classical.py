@@ -15,6 +15,7 @@ from sklearn.model_selection import KFold
 from torch import nn
 
 from pll.candidates import CandidateSets
+from pll.io import check_fits_memory
 from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, validated
 from pll.training.metrics import EpochRecord, Hook, Monitor, no_hook
 from pll.training.scaling import Scaling, fit_scaling
@@ -64,6 +65,13 @@ class ClassicalEstimator(PartialLabelEstimator):
         check_common_settings(self.seed, self.missing)
         needed = self.needs_features or task.votes is None
         task = validated(task, allow_missing=self.missing == "mean", needs_features=needed)
+        check_fits_memory(
+            task.X,
+            2 * 8 * task.X.size,  # float64, and what a method makes of it
+            f"{self.title} keeps all features in memory",
+            "Train a method that reads them in pieces (proden and the others trained by gradient descent), or fit this "
+            "one on some of the rows.",
+        )
         self.candidates_ = task.candidates
         self.class_names_ = task.candidates.class_names
         self.input_shape_ = task.X.shape[1:]

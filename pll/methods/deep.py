@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.io import is_mapped
 from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, check_number, validated
 from pll.methods.defaults import TABLE, default_lr, default_scale
 from pll.methods.published import published
@@ -27,6 +28,7 @@ from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
 from pll.training.distributed import Ranks, SharedTrainer
 from pll.training.losses import Loss, get_loss
+from pll.training.mapped import Features, MappedFeatures
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining, TrainingProgress, no_hook
 from pll.training.models import ModelSpec, build_model, has_batch_norm
 from pll.training.rng import seeded
@@ -151,7 +153,7 @@ class DeepEstimator(PartialLabelEstimator):
             if checkpoint is not None and "trainer" in checkpoint:
                 trainer.load_state(checkpoint["trainer"])
                 monitor.load_state(_from_tensors(checkpoint["monitor"]))
-            X_test = None if task.X_test is None else scaled(self._scaling, task.X_test, device)
+            X_test = None if task.X_test is None else scaled_features(self._scaling, task.X_test, device)
             if trainer.epoch >= epochs:  # the checkpoint was the last one: what is left is to take the result
                 self.finish()
         records = train(trainer, epochs, monitor, X_test=X_test, hook=hook)
@@ -361,7 +363,7 @@ class DeepEstimator(PartialLabelEstimator):
         truth = None if task.y is None else task.y[own]
         trainer = (partial(Trainer, outside=task.outside) if ranks is None else partial(SharedTrainer, ranks))(
             network,
-            scaled(scaling, task.X[own], device),
+            scaled_features(scaling, task.X if ranks is None else task.X[own], device),
             task.candidates,
             self._objective(replace(task, y=truth)),
             self._optimisation(),
@@ -400,6 +402,11 @@ def _differs(value: Any, default: Any) -> bool:
     return value is not default and (type(value) is not type(default) or bool(value != default))
 
 
+def scaled_features(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Features:
+    """Scaled features: on the device, or read from their file where they are in one."""
+    return MappedFeatures(X, scaling, device) if is_mapped(X) else scaled(scaling, X, device)
+
+
 def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Tensor:
     """Scaled features on the device, made piece by piece so that only one copy of the whole exists."""
     scaling = scaling.to(device)
@@ -409,9 +416,11 @@ def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -
     return out
 
 
-def _pieces(X: npt.NDArray[np.float32]) -> tuple[Tensor, ...]:
-    writable = X if X.flags.writeable else X.copy()  # torch cannot mark a tensor read-only and warns
-    return torch.split(torch.from_numpy(writable), evaluation_batch(X.shape))
+def _pieces(X: npt.NDArray[np.float32]) -> Iterator[Tensor]:
+    size = evaluation_batch(X.shape)
+    for start in range(0, max(1, len(X)), size):
+        part = X[start : start + size]
+        yield torch.from_numpy(part if part.flags.writeable else np.array(part))  # torch knows no read-only tensors
 
 
 def _check_output(network: nn.Module, loss: Loss, shape: tuple[int, ...], c: int) -> None:

@@ -62,7 +62,7 @@ def default_lr(
 
 
 def _largest_moment(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
-    rows = np.ascontiguousarray(X[:: -(-len(X) // ROWS)])
+    rows = np.array(X[:: -(-len(X) // ROWS)])
     with torch.no_grad():
         x = scaling(torch.from_numpy(rows)).flatten(1).double().numpy()
     gram = x @ x.T if len(x) < x.shape[1] else x.T @ x  # the same eigenvalues but for zeros

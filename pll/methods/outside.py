@@ -44,6 +44,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logsumexp
 
 from pll.candidates import CandidateSets
+from pll.io import check_fits_memory
 from pll.methods.base import Task
 from pll.methods.deep import scaled
 from pll.methods.proden import PRODEN
@@ -156,6 +157,12 @@ def find_outside(
     open_rows = candidates.sizes < c
     if n < 2 * FOLDS or not open_rows.any():
         return nothing
+    check_fits_memory(
+        X,
+        8 * X.size,
+        "proden-outside looks for labels to add with all features in memory",
+        "Train proden, which reads them in pieces.",
+    )
     inputs = scaled(fit_scaling(X, scale), X, torch.device("cpu")).flatten(1)
     rng = np.random.default_rng([seed, 4])
     order = rng.permutation(n)[: max(FEWEST, MOST_WORK // max(1, c * inputs.shape[1]))]

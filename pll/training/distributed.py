@@ -16,6 +16,7 @@ from __future__ import annotations
 import copy
 import io
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
@@ -34,6 +35,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.training.augment import Augmentation
 from pll.training.layouts import layout_type
+from pll.training.mapped import Features, read_ahead
 from pll.training.models import has_batch_norm
 from pll.training.rng import Stream
 from pll.training.trainer import Objective, Optimisation, Step, Trainer, epoch_order
@@ -204,7 +206,7 @@ class SharedTrainer(Trainer):
     Args:
         ranks: the processes.
         candidates: of all n examples, of which this rank takes its part.
-        X: scaled features of the examples that this rank owns.
+        X: scaled features of the examples that this rank owns, in memory or in a file.
         objective: its loss is a mean over the examples of a mini-batch, and its `state()` holds stores of the layout.
         prior: (nnz,) of all examples.
         network, optimisation, seed, augment, loss_draws: as for `Trainer`.
@@ -214,7 +216,7 @@ class SharedTrainer(Trainer):
         self,
         ranks: Ranks,
         network: nn.Module,
-        X: Tensor,
+        X: Features,
         candidates: CandidateSets,
         objective: Objective,
         optimisation: Optimisation,
@@ -313,11 +315,18 @@ class SharedTrainer(Trainer):
         places = ((order >= start) & (order < stop)).nonzero()[:, 0]
         rows = (order[places] - start).to(self.X.device)
         del order
-        while self.cursor < self._n:
-            end = self._batch_end()
+        ends = deque[int]()
+
+        def parts() -> Iterator[tuple[Tensor, Tensor]]:
+            for begin, end in self._cuts():
+                ends.append(end)
+                first, last = torch.searchsorted(places, torch.tensor([begin, end])).tolist()
+                yield rows[first:last], rows[first:last]
+
+        for units in read_ahead(self.X, parts()):
+            end = ends.popleft()
             self._global_batch = end - self.cursor
-            first, last = torch.searchsorted(places, torch.tensor([self.cursor, end])).tolist()
-            yield rows[first:last]
+            yield units
             self.cursor = end
 
     def end_epoch(self) -> float:

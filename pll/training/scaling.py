@@ -60,6 +60,11 @@ class Scaling(nn.Module):
         own = {name: value for name, value in own.items() if name in (*_BASE, *_PARTS)}
         return cls(**{name: own.pop(name) for name in _BASE}, **own)
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is (x − shift) / spread and nothing else."""
+        return not self._parts
+
     def forward(self, x: Tensor) -> Tensor:
         """Return the representation of (B, …) raw features."""
         x = torch.where(torch.isnan(x), self.fill, x)
@@ -179,7 +184,7 @@ def _with_basis(base: Scaling, X: npt.NDArray[np.float32]) -> Scaling:
         plain = Scaling(base.fill, base.shift, base.spread, **state, basis_shift=0 * ones, basis_spread=ones)
         d = centres.shape[1]
         near = [
-            plain(torch.from_numpy(np.ascontiguousarray(X[start : start + ROWS_AT_ONCE])))[:, d:].numpy()
+            plain(torch.from_numpy(np.array(X[start : start + ROWS_AT_ONCE])))[:, d:].numpy()
             for start in range(0, min(len(X), QUANTILE_ROWS), ROWS_AT_ONCE)
         ]
     mean, std = _mean_and_std(np.concatenate(near), (0,))

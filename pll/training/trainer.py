@@ -26,6 +26,7 @@ from pll.errors import UserError
 from pll.training.augment import Augmentation
 from pll.training.layouts import Batch, Layout, choose_layout
 from pll.training.losses import Loss
+from pll.training.mapped import Features, read_ahead
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.training.models import draws_globally, has_batch_norm
 from pll.training.rng import Stream
@@ -168,7 +169,7 @@ class Trainer:
 
     Args:
         network: scaled features (B, …) → logits (B, c).
-        X: (n, …) scaled features on the device.
+        X: (n, …) scaled features on the device, or in a file.
         candidates: the candidate sets of the n examples.
         objective: the method's part.
         optimisation: settings of the optimiser.
@@ -192,7 +193,7 @@ class Trainer:
     def __init__(
         self,
         network: nn.Module,
-        X: Tensor,
+        X: Features,
         candidates: CandidateSets,
         objective: Objective,
         optimisation: Optimisation,
@@ -268,17 +269,22 @@ class Trainer:
         The last batch may be smaller; a last batch of one example, which batch normalisation cannot take, joins the
         one before it.
         """
-        n = self.n_units
-        order = epoch_order(n, self.seed, self.epoch).to(self.X.device)
-        while self.cursor < n:
-            end = self._batch_end()
-            yield order[self.cursor : end]
-            self.cursor = end
+        order = epoch_order(self.n_units, self.seed, self.epoch).to(self.X.device)
+        owners = self.objective.owners
+        cuts = (order[start:end] for start, end in self._cuts())
+        for units in read_ahead(self.X, ((cut, cut if owners is None else owners[cut]) for cut in cuts)):
+            yield units
+            self.cursor += len(units)
 
-    def _batch_end(self) -> int:
-        """Return where the mini-batch that begins at the cursor ends."""
-        end = min(self.cursor + self.optimisation.batch_size, self.n_units)
-        return self.n_units if self._merge_last and self.n_units - end == 1 else end
+    def _cuts(self) -> Iterator[tuple[int, int]]:
+        """Yield where the remaining mini-batches of this epoch begin and end."""
+        start, n = self.cursor, self.n_units
+        while start < n:
+            end = min(start + self.optimisation.batch_size, n)
+            if self._merge_last and n - end == 1:
+                end = n
+            yield start, end
+            start = end
 
     def end_epoch(self) -> float:
         """End the epoch and return its mean loss."""
@@ -318,18 +324,20 @@ class Trainer:
 
     def all_batches(self) -> Iterator[Batch]:
         """Yield all examples in order, in batches of an evaluation pass."""
-        for rows in torch.split(torch.arange(len(self.X), device=self.X.device), evaluation_batch(self.X.shape)):
-            yield self.layout.batch(rows)
+        n, size = len(self.X), evaluation_batch(self.X.shape)
+        for start in range(0, n, size):
+            yield self.layout.batch(torch.arange(start, min(start + size, n), device=self.X.device))
 
     def warm_up(self) -> None:
         """Start from the label weights of the network, which has the parameters of an earlier model."""
         self.label_weights.copy_(self.evaluated_store())
         self.objective.warm_up(self)
 
-    def predict(self, X: Tensor) -> npt.NDArray[np.int64]:
+    def predict(self, X: Features) -> npt.NDArray[np.int64]:
         """Return the (m,) argmax over all classes, for scaled features on the device."""
+        size = evaluation_batch(X.shape)
         with evaluating(self.network):
-            parts = [self.network(part).argmax(dim=1) for part in torch.split(X, evaluation_batch(X.shape))]
+            parts = [self.network(X[start : start + size]).argmax(dim=1) for start in range(0, max(1, len(X)), size)]
         return torch.cat(parts).cpu().numpy()
 
     def _set_learning_rate(self) -> None:
@@ -365,7 +373,7 @@ class Trainer:
 
 
 def train(
-    trainer: Trainer, epochs: int, monitor: Monitor, *, X_test: Tensor | None = None, hook: Hook | None = None
+    trainer: Trainer, epochs: int, monitor: Monitor, *, X_test: Features | None = None, hook: Hook | None = None
 ) -> Iterator[EpochRecord]:
     """Training loop: yield a record per epoch and call the hook before every mini-batch.
 
@@ -376,7 +384,7 @@ def train(
         trainer: training state, possibly in the middle of an epoch.
         epochs: train until this many epochs are complete.
         monitor: creates the records.
-        X_test: scaled test features on the device.
+        X_test: scaled test features on the device, or in a file.
         hook: may wait, and may raise `StopTraining`; the trainer is then between two mini-batches and can continue.
     """
     clock = _Clock()

@@ -11,8 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll import formats
+from pll.catalog.sources import source_of
 from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
 from pll.formats import FORMATS
+from pll.io import is_mapped
 
 from .strategies import check_held, datasets, rich_datasets, same
 
@@ -104,3 +107,57 @@ def test_nothing_is_unpickled(tmp_path: Path) -> None:
     with pytest.raises(formats.UserError, match=r"data\.npz: The array ids holds Python objects"):
         formats.read(tmp_path / "data.npz")
     assert not (tmp_path / "ran").exists()
+
+
+def unpacked(folder: Path, **arrays: Any) -> Path:
+    """A folder of the arrays of a data.npz."""
+    folder.mkdir()
+    for name, array in arrays.items():
+        np.save(folder / f"{name}.npy", array)
+    return folder
+
+
+def test_a_folder_of_the_arrays_is_the_same_data_and_stays_in_its_files(tmp_path: Path) -> None:
+    arrays: dict[str, Any] = {
+        "X": np.arange(6, dtype=np.float32).reshape(3, 2),
+        "indptr": np.array([0, 2, 3, 5]),
+        "indices": np.array([0, 2, 1, 0, 1], dtype=np.int32),
+        "y": np.array([0, 1, -1]),
+        "class_names": np.array(["a", "b", "c"]),
+        "ids": np.array(["x", "y", "z"]),
+    }
+    whole = saved(tmp_path, **arrays)
+    folder = unpacked(tmp_path / "data", **arrays)
+    for path in (folder, folder / "X.npy"):
+        data = formats.read(path)
+        assert data.fingerprint == whole.fingerprint and data.candidates == whole.candidates
+        assert is_mapped(data.X) and data.row_ids.tolist() == ["x", "y", "z"]
+    assert source_of(str(folder / "X.npy")).path == str(folder.resolve())
+    kept = source_of(str(folder)).kept_in(tmp_path / "run")
+    assert kept.load().fingerprint == whole.fingerprint and not (tmp_path / "run").exists()
+    np.save(folder / "y.npy", np.array([1, 1, 1]))
+    with pytest.raises(UserError, match="has changed"):
+        kept.load()
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": np.ones((2, 1), dtype=np.float32), "indptr": [0, 1, 2], "indices": [0, -1]}, "entry 1 of indices is -1"),
+        ({"X": np.ones((2, 1), dtype=np.float32), "y": np.array([None, 1])}, "Python objects"),
+        ({"X": np.array([[1.0], [np.nan]], dtype=np.float32)}, "Row 1"),
+        ({"X": np.ones((5, 3))}, "float32, row by row, it stays in the file"),
+        ({"X": np.asfortranarray(np.ones((5, 3), dtype=np.float32))}, "by columns"),
+    ],
+)
+def test_bad_folders_are_refused(tmp_path: Path, arrays: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        formats.read(unpacked(tmp_path / "data", **arrays), max_bytes=50)
+
+
+def test_a_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
+    folder = unpacked(tmp_path / "data", X=np.ones((100, 3), dtype=np.float32))
+    content = (folder / "X.npy").read_bytes()
+    (folder / "X.npy").write_bytes(content[:-5])
+    with pytest.raises(UserError, match="X is damaged"):
+        formats.read(folder)

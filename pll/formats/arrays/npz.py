@@ -1,4 +1,8 @@
-"""data.npz: features, candidate sets and what goes with them as plain NumPy arrays, read without trusting the file."""
+"""data.npz: features, candidate sets and what goes with them as plain NumPy arrays, read without trusting the file.
+
+A folder of the same arrays, each an .npy file of its own (`unzip data.npz -d data` makes one), is memory-mapped: its
+features stay in the file, which may be larger than memory.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,7 @@ from pll.formats.checks import (
 from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.schema import results_among
 from pll.images import Pictures
-from pll.io import Column, as_column
+from pll.io import Column, as_column, is_mapped
 from pll.weights import Weights, checked_prior, on_candidates
 
 Arrays = Mapping[str, npt.NDArray[Any]]
@@ -92,6 +96,50 @@ def read_arrays(path: Path, wanted: Collection[str], max_bytes: int) -> tuple[di
     return arrays, [name for name in members if name not in chosen]
 
 
+def holds_arrays(folder: Path) -> bool:
+    """Return whether this is a folder of the arrays of a data.npz."""
+    return (folder / FEATURES).is_file()
+
+
+FEATURES = "X.npy"
+"""The file that tells a folder of arrays, and stands for it."""
+
+
+def map_arrays(folder: Path, wanted: Collection[str], max_bytes: int) -> tuple[dict[str, npt.NDArray[Any]], list[str]]:
+    """Map the arrays of a folder into memory, read-only: they are read where they are used.
+
+    Args:
+        wanted: names of the arrays, where they are there.
+        max_bytes: what features may take that cannot stay in their file.
+
+    Returns:
+        the arrays by name, and the names of all other .npy files.
+
+    Raises:
+        UserError: a damaged file, or one of Python objects; features of another type than float32 that are too large.
+    """
+    files = {file.stem: file for file in sorted(folder.glob("*.npy"))}
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for name, file in files.items():
+        if name not in wanted:
+            continue
+        with parsing(f"{file.name}", "save it again with numpy.save"), file.open("rb") as stream:
+            shape, dtype, start = _header(stream)
+        _check_array(name, shape, dtype, file.stat().st_size - start)
+        small = not math.prod(shape) or not shape
+        with parsing(f"{file.name}", "save it again with numpy.save"):
+            arrays[name] = np.load(file, mmap_mode=None if small else "r", allow_pickle=False)
+    X = arrays.get("X")
+    if X is not None and not (X.dtype == np.float32 and X.flags.c_contiguous) and 4 * X.size > max_bytes:
+        order = "" if X.flags.c_contiguous else ", by columns"
+        raise UserError(
+            f"{FEATURES} holds {X.dtype}{order}: it would take {readable(4 * X.size)} in memory (the limit is "
+            f"{readable(max_bytes)}). As float32, row by row, it stays in the file: write it in pieces with "
+            "numpy.lib.format.open_memmap(…, dtype='float32')."
+        )
+    return arrays, [name for name in files if name not in arrays]
+
+
 def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     infos = archive.infolist()
     if len(infos) > _MAX_MEMBERS:
@@ -108,6 +156,11 @@ def _members(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 def _check_header(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) -> None:
     with archive.open(info) as file:
         shape, dtype, data_start = _header(file)
+    _check_array(name, shape, dtype, info.file_size - data_start)
+
+
+def _check_array(name: str, shape: tuple[int, ...], dtype: np.dtype[Any], size: int) -> None:
+    """Refuse an array of Python objects, or one whose header does not fit the bytes that are there."""
     if dtype.hasobject:
         raise UserError(
             f"The array {name} holds Python objects, which are never loaded because they can run code. Save plain "
@@ -117,10 +170,10 @@ def _check_header(archive: zipfile.ZipFile, name: str, info: zipfile.ZipInfo) ->
     if dtype.kind not in "biufcSU":
         raise UserError(f"The array {name} holds {kind_of(dtype)}; save plain numbers or text.")
     declared = math.prod(shape) * dtype.itemsize
-    if dtype.itemsize == 0 or declared != info.file_size - data_start:
+    if dtype.itemsize == 0 or declared != size:
         raise UserError(
             f"The array {name} is damaged: its header says {shape} of {dtype}, {declared:,} bytes, but "
-            f"{info.file_size - data_start:,} bytes are there. Save or copy the file again."
+            f"{size:,} bytes are there. Save or copy the file again."
         )
 
 
@@ -285,10 +338,14 @@ class Npz(Format):
     row_note = "Rows are counted from 0, as in numpy."
 
     def sniff(self, path: Path, head: bytes) -> bool:
+        if path.is_dir() or path.name == FEATURES:
+            return holds_arrays(path if path.is_dir() else path.parent)
         return first_member(head).endswith(".npy")
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        arrays, others = read_arrays(path, KEYS, options.max_bytes)
+        folder = path.parent if path.name == FEATURES else path
+        reader = map_arrays if folder.is_dir() else read_arrays
+        arrays, others = reader(folder, KEYS, options.max_bytes)
         if "X" not in arrays and arrays.get("votes", np.zeros(0)).ndim == 2:  # votes alone
             arrays["X"] = np.zeros((len(arrays["votes"]), 0), dtype=np.float32)
         if "X" not in arrays:
@@ -345,9 +402,14 @@ class Npz(Format):
             np.savez_compressed(file, allow_pickle=False, **arrays)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        if source.is_dir():
+            return ["The folder of arrays itself: its features, sets and ids become one data.npz."]
         return omitted_columns(results, results.beside(_names(source)))
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        if source.is_dir():
+            self.write(self.read(source, options), path, results)
+            return
         dataset, names = self.read(source, options), _names(source)
         earlier, results = results_among(names), results.beside(names)
         with zipfile.ZipFile(source) as given, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -426,7 +488,8 @@ def _whole_numbers(array: npt.NDArray[Any], name: str, remedy: str) -> npt.NDArr
         raise UserError(f"The array {name} holds {kind_of(array.dtype)}, not whole numbers; {remedy}.")
     elif array.dtype == np.uint64 and len(array) and array.max() > np.iinfo(np.int64).max:
         raise UserError(f"Row {int(array.argmax())} of {name} is {array.max()}, too large; {remedy}.")
-    return array.astype(np.int64)
+    kept = array.dtype == np.int32 and is_mapped(array)  # candidates stay as they are in their file
+    return array if kept else array.astype(np.int64, copy=not is_mapped(array))
 
 
 def _count_classes(arrays: Arrays, y: npt.NDArray[np.int64] | None) -> int:
@@ -506,15 +569,15 @@ def _from_rows(arrays: Arrays, n: int, names: tuple[str, ...]) -> CandidateSets:
     indices = _whole_numbers(arrays["indices"], "indices", remedy)
     if len(indptr) != n + 1:
         raise UserError(f"The array indptr has {len(indptr)} entries for {n} examples; it must have {n + 1}.")
-    outside = np.flatnonzero((indices < 0) | (indices >= len(names)))  # before a cast to int32 could wrap it around
-    if len(outside):
-        at = int(outside[0])
+    # Before a cast to int32 could wrap it around.
+    if len(indices) and (indices.min() < 0 or indices.max() >= len(names)):
+        at = int(np.flatnonzero((indices < 0) | (indices >= len(names)))[0])
         row = int(np.searchsorted(indptr, at, side="right")) - 1
         raise UserError(
             f"Row {row}: entry {at} of indices is {int(indices[at])}; labels run from 0 to {len(names) - 1} "
             f"({len(names)} classes)."
         )
-    return CandidateSets(indptr, indices.astype(np.int32), len(names), names)
+    return CandidateSets(indptr, indices.astype(np.int32, copy=False), len(names), names)
 
 
 def _texts(arrays: Arrays, name: str) -> tuple[str, ...] | None:

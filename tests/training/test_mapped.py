@@ -1,0 +1,124 @@
+"""Features in a memory-mapped file give what features in memory give, to the last bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from pll import io
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.methods import METHODS
+from pll.synthesis import flip_binomial
+from pll.training.mapped import AHEAD, MappedFeatures, read_ahead
+from pll.training.scaling import fit_scaling
+
+N, D, C = 61, 5, 4
+Y = np.arange(N) % C
+X = (np.random.default_rng(0).normal(size=(N, D)) + 2 * np.eye(C, D)[Y]).astype(np.float32)
+SETS = flip_binomial(Y, C, 0.4, seed=0)
+
+
+def mapped(folder: Path, array: np.ndarray[Any, Any] = X) -> Any:
+    np.save(folder / "X.npy", array)
+    return np.load(folder / "X.npy", mmap_mode="r")
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("proden", {}),
+        ("proden", {"model": "mlp", "batch_size": 6}),  # the last batch of one joins the one before
+        ("proden", {"scale": "unit"}),
+        ("proden", {"scale": "quantile"}),
+        ("proden-itera", {"update_every": 1}),
+        ("pn-decomp", {}),
+        ("cr-dpll", {}),
+        ("plknn", {}),
+    ],
+)
+def test_every_method_learns_the_same(tmp_path: Path, method: str, settings: dict[str, Any]) -> None:
+    fast = {} if method == "plknn" else {"epochs": 2, "batch_size": 7}
+    one, other = (METHODS[method](**fast | settings).fit(array, SETS) for array in (X, mapped(tmp_path)))
+    np.testing.assert_array_equal(one.label_weights_, other.label_weights_)
+    np.testing.assert_array_equal(one.predict_scores(X), other.predict_scores(mapped(tmp_path)))
+
+
+def test_missing_cells_are_filled_alike(tmp_path: Path) -> None:
+    holes = X.copy()
+    holes[::3, 1] = np.nan
+    settings: dict[str, Any] = {"epochs": 2, "missing": "mean"}
+    one, other = (METHODS["proden"](**settings).fit(array, SETS) for array in (holes, mapped(tmp_path, holes)))
+    np.testing.assert_array_equal(one.label_weights_, other.label_weights_)
+
+
+def test_batches_are_read_ahead_and_any_others_too(tmp_path: Path) -> None:
+    scaling = fit_scaling(X)
+    features = MappedFeatures(mapped(tmp_path), scaling, torch.device("cpu"))
+    expected = scaling(torch.from_numpy(X))
+    assert features.shape == expected.shape and len(features) == N
+    batches = list(torch.split(torch.randperm(N), 4))
+    seen = 0
+    for rows in read_ahead(features, ((rows, rows) for rows in batches)):
+        assert rows is batches[seen]
+        assert torch.equal(features.index_select(0, torch.tensor([3, 3])), expected[[3, 3]])  # not announced
+        if seen % 2:  # the others are never asked for
+            assert torch.equal(features.index_select(0, rows), expected[rows])
+        seen += 1
+    assert seen == len(batches) > AHEAD
+    assert torch.equal(features[5:9], expected[5:9])
+
+
+def test_tensors_are_passed_on() -> None:
+    pairs: list[tuple[Tensor, Tensor]] = [(torch.tensor([0]), torch.tensor([1]))]
+    assert [rows.item() for rows in read_ahead(torch.zeros(2, 1), iter(pairs))] == [0]
+
+
+def test_a_dataset_stays_in_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(io, "IN_MEMORY_UP_TO", 100)
+    monkeypatch.setattr(io, "PIECE", 64)
+    data = PartialLabelDataset(mapped(tmp_path), SETS, Y)
+    rows = np.arange(N)[::-2]
+    part = data.take(rows)
+    assert io.is_mapped(data.X) and io.is_mapped(part.X)
+    np.testing.assert_array_equal(part.X, X[rows])
+    assert part.row_ids.tolist() == rows.astype(str).tolist()
+    assert data.fingerprint == PartialLabelDataset(X, SETS, Y).fingerprint
+    assert not io.is_mapped(data.take(rows[:2]).X)
+
+
+def test_a_value_that_is_not_finite_is_named_by_its_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(io, "PIECE", 64)
+    broken = X.copy()
+    broken[40, 2] = np.inf
+    with pytest.raises(UserError, match="Row 40, feature 2 is inf"):
+        PartialLabelDataset(mapped(tmp_path, broken))
+
+
+def test_a_sound_part_does_not_vouch_for_the_file(tmp_path: Path) -> None:
+    broken = X.copy()
+    broken[-1] = np.nan
+    array = mapped(tmp_path, broken)
+    io.check_finite(array[:-1])
+    with pytest.raises(UserError, match=f"Row {N - 1}"):
+        io.check_finite(array)
+
+
+def test_what_needs_all_features_in_memory_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.sysconf", lambda _: 10)
+    with pytest.raises(UserError, match=r"IPAL keeps all features in memory.*proden"):
+        METHODS["ipal"]().fit(mapped(tmp_path), SETS)
+    assert METHODS["ipal"]().fit(X, SETS).identify().shape == (N,)
+
+
+def test_sets_may_be_mapped_too(tmp_path: Path) -> None:
+    for name in ("indptr", "indices"):
+        np.save(tmp_path / f"{name}.npy", getattr(SETS, name))
+    parts = [np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in ("indptr", "indices")]
+    assert CandidateSets(*parts, n_classes=C) == SETS

@@ -5,9 +5,11 @@ Read are: batch results in the style of OpenAI (JSON lines: `custom_id`, `respon
 `suggestions` of Argilla, `predictions` of Label Studio, tables with a column for each model (and optionally
 `MODEL_score` or `MODEL_confidence`) or with `prob_CLASS` columns, and .npy arrays (n, c) of class probabilities.
 
-An answer is a class where it is one word for word, or but for case, spaces and punctuation; where a JSON object in it
-has such a field; where it is a letter of the list of classes (`B`, `(b)`, `Answer: B`). Everything else is counted and
-shown, and can be mapped by hand. Without known classes, the short answers given at least twice are the classes.
+An answer is a class where it is one word for word, or but for case, spaces and punctuation, once Markdown, code fences,
+tags, an introduction (`Final answer:`) and reasons on lines of their own are taken away; where a JSON object in it has
+such a field; where it is a letter of the list of classes (`B`, `(b)`, `B. dog`), if the data brings that list.
+Everything else, several classes in one answer too, is counted and shown, and can be mapped by hand. Without known
+classes, the short answers given at least twice are the classes.
 
 Files without ids (arrays, tables without such a column, evaluation samples, which number their documents) are joined by
 row number where their numbers are not the ids of the data.
@@ -20,9 +22,11 @@ import json
 import math
 import re
 import string
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +47,23 @@ OTHER_COLUMNS = ("text", "image", "split", "candidates")
 SHARE = "prob_"
 SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
 ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
-TOLD = re.compile(r"(?:the\s+)?(?:answer|label|class|category)(?:\s*[:=]\s*|\s+is\s*:?\s*|\s+)(.+)", re.I | re.S)
+TOLD = re.compile(
+    r"(?:the\s+|my\s+)?(?:(?:final|correct|best|right|predicted|most likely)\s+)?(?:answer|label|class|category)"
+    r"(?:\s*[:=：]\s*|\s+is\s*:?\s*|\s+)(.+)",
+    re.I | re.S,
+)
 """An answer with its introduction."""
+THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.I | re.S)
+"""What a reasoning model writes before it answers: it names labels that are not the answer."""
+TAGGED = re.compile(r"<(answer|label|class|category)>(.*?)</\1>", re.I | re.S)
+BOXED = re.compile(r"\$*\\boxed\{(?:\\text\{)?([^{}]*)\}?\}\$*")
+FENCED = re.compile(r"```[a-z]*[ \t]*\n?(.*?)```", re.I | re.S)
+LETTERED = re.compile(r"\(?([A-Za-z])[).:]\s+(.+)", re.S)
+"""A letter and what it stands for, `B. dog`."""
+REASONED = re.compile(
+    r"\s*\n\s*(?:reason|reasoning|explanation|rationale|justification|because|confidence)\b.*", re.I | re.S
+)
+"""Lines after the answer that say why."""
 SHORT = 60
 """Characters of an answer that may be a class where no classes are known."""
 MARKS = " .,:;!?\"'`*()[]"
@@ -418,57 +437,98 @@ def _probability_array(path: Path) -> Iterator[Answer]:
 def class_of(text: str, classes: Sequence[str]) -> str | None:
     """The class that an answer in free text names, or None.
 
-    >>> [class_of(text, ["cat", "dog"]) for text in (" Dog.", '{"label": "cat"}', "(b)", "Answer: A", "a bird")]
-    ['dog', 'cat', 'dog', 'cat', None]
+    What stands around it is taken away: Markdown, code fences, tags, an introduction (`Final answer:`), reasons on
+    lines of their own. An answer that names several classes names none.
+
+    >>> answers = (" Dog.", '{"label": "cat"}', "(b)", "**Label: A**", "B. dog", "B. cat", "cat or dog", "a bird")
+    >>> [class_of(text, ["cat", "dog"]) for text in answers]
+    ['dog', 'cat', 'dog', 'cat', 'dog', None, None, None]
     """
-    text = text.strip()
-    if text in classes:
-        return text
-    plain = {_plain(name): name for name in reversed(classes)}
-    if _plain(text) in plain:
-        return plain[_plain(text)]
-    field = _json_field(text)
-    if field is not None:
-        return class_of(field, classes)
-    told = TOLD.fullmatch(text)
-    if told and _plain(told[1]) != _plain(text):
-        return class_of(told[1], classes)
-    letter = re.fullmatch(r"\(?([A-Za-z])[).:]?", text)
-    if letter and string.ascii_uppercase.index(letter[1].upper()) < len(classes):
-        return classes[string.ascii_uppercase.index(letter[1].upper())]
-    return None
+    return _class_of(text, tuple(classes))[0]
+
+
+def _class_of(text: str, classes: tuple[str, ...]) -> tuple[str | None, bool]:
+    """The class, and whether it was told by its letter alone."""
+    plain = _plain_classes(classes)
+    for part in _peeled(text):
+        if part in classes:
+            return part, False
+        if _plain(part) in plain:
+            return plain[_plain(part)], False
+        both = LETTERED.fullmatch(part)
+        if both:  # the letter and the name must say the same
+            by_letter, by_name = _by_letter(both[1], classes), plain.get(_plain(both[2]))
+            if by_name is not None:
+                return (by_name if by_name == by_letter else None), False
+    letter = re.fullmatch(r"\(?([A-Za-z])[).:]*", part)
+    return (None, False) if letter is None else (_by_letter(letter[1], classes), True)
+
+
+def _by_letter(letter: str, classes: Sequence[str]) -> str | None:
+    place = string.ascii_uppercase.index(letter.upper())
+    return classes[place] if place < len(classes) else None
+
+
+@lru_cache(maxsize=8)
+def _plain_classes(classes: tuple[str, ...]) -> dict[str, str]:
+    """Plain form → class; forms that two classes share tell neither."""
+    shared = Counter(_plain(name) for name in classes)
+    return {_plain(name): name for name in classes if shared[_plain(name)] == 1}
 
 
 def _core(text: str) -> str:
-    """An answer without what stands around it: the field of its JSON object, the words after `Answer:`.
+    """An answer without what stands around it: tags, fences, Markdown, the words before and the reasons after it.
 
-    >>> [_core(text) for text in ('{"label": "Cat"}', "Label: Cat", " a cat")]
-    ['Cat', 'Cat', 'a cat']
+    >>> [_core(text) for text in ('{"label": "Cat"}', "Label: Cat", " a cat", "**Label:** Cat", "<answer>Cat</answer>")]
+    ['Cat', 'Cat', 'a cat', 'Cat', 'Cat']
     """
-    text = text.strip()
+    return _peeled(text)[-1]
+
+
+def _peeled(text: str) -> list[str]:
+    """An answer, and what is left of it as one thing after the other that stands around it is taken away."""
+    found = [text.strip()]
+    text = THOUGHT.sub("", text).strip()
+    for pattern in (TAGGED, FENCED, BOXED):
+        inner = {one[pattern.groups].strip() for one in pattern.finditer(text)}
+        if len(inner) == 1:
+            text = inner.pop()
     field = _json_field(text)
-    told = TOLD.fullmatch(text) if field is None else None
-    return (field if field is not None else told[1] if told else text).strip()
+    if field is not None:
+        return [*found, field.strip()]
+    bare = REASONED.sub("", re.sub(r"\*\*|__|`", "", text).strip())
+    found += [text, bare] if bare else [text]
+    told = TOLD.fullmatch(bare)
+    if told:
+        found += _peeled(told[1])
+    return found
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.casefold().replace("_", " ").split()).strip(MARKS)
+    folded = unicodedata.normalize("NFKC", text).casefold().replace("_", " ")
+    return " ".join(folded.split()).strip(MARKS)
 
 
 def _json_field(text: str) -> str | None:
-    fenced = re.fullmatch(r"```(?:json)?\s*(.*?)\s*```", text, re.S)
-    text = fenced[1] if fenced else text
     if not text.startswith("{"):
         return None
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    if not isinstance(value, dict):
-        return None
-    fields = {str(name).casefold(): one for name, one in value.items() if isinstance(one, str)}
-    named = next((fields[name] for name in ANSWER_FIELDS if name in fields), None)
-    return named if named is not None else next(iter(fields.values())) if len(fields) == 1 else None
+    fields = {str(name).casefold(): _only(one) for name, one in value.items()}
+    fields = {name: one for name, one in fields.items() if one is not None}
+    named = [fields[name] for name in ANSWER_FIELDS if name in fields]
+    if named:
+        return named[0]
+    return next(iter(fields.values())) if len(fields) == len(value) == 1 else None
+
+
+def _only(value: Any) -> str | None:
+    """The text of a field that holds one."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, str) else None
 
 
 def _guessed_classes(answers: Sequence[Answer]) -> tuple[str, ...]:
@@ -513,23 +573,26 @@ def with_votes(
     by_hand = {_plain(text): target for text, target in (answers or {}).items()}
     known = () if data is None else data.class_names
     classes = tuple(known) or _guessed_classes([a for a in votes.answers if _plain(a.text) not in by_hand])
+    same = _plain_classes(classes)  # `fox` where the answers spell it FOX is no class of its own
+    by_hand = {text: to if to in classes else same.get(_plain(to), to) for text, to in by_hand.items()}
     classes += tuple(dict.fromkeys(target for target in by_hand.values() if target and target not in classes))
     if len(classes) < 2:
         raise UserError(
             "Fewer than two classes were found in the answers; bring data that names the classes, or map answers "
             "(--answer FROM=CLASS)."
         )
-    ids = list(dict.fromkeys(a.id for a in votes.answers)) if data is None else data.row_ids.tolist()
-    place = {one: row for row, one in enumerate(ids)}
-    joined = {a.voter for a in votes.answers if a.id in place}
+    ids = _ids_of(votes.answers) if data is None else data.row_ids.tolist()
+    place = _places(ids)
+    joined = {a.voter for a in votes.answers if _alike(a.id) in place}
     voters = list(dict.fromkeys(a.voter for a in votes.answers))
     number, column = {one: k for k, one in enumerate(classes)}, {one: k for k, one in enumerate(voters)}
     mapped: dict[tuple[str, int], str | None] = {}
+    letters: dict[str, str] = {}
     unmapped: Counter[str] = Counter()
     triples: list[tuple[int, int, int, float]] = []
     others = by_row = 0
     for answer in votes.answers:
-        row = place.get(answer.id)
+        row = place.get(answer.id, place.get(_alike(answer.id)))
         if row is None and answer.voter not in joined and 0 <= answer.row < len(ids):
             row = answer.row
             by_row += 1
@@ -539,7 +602,13 @@ def with_votes(
         key = (answer.text, answer.number)
         if key not in mapped:
             target = by_hand.get(_plain(answer.text))
-            mapped[key] = _class_of_answer(answer, classes) if target is None else target
+            if target is None:
+                target, by_letter = _class_of_answer(answer, classes)
+                if by_letter and target is not None:
+                    target = target if known else None  # the order of classes found in the answers is nobody's
+                    if target is not None:
+                        letters[_core(answer.text).strip("(). :").upper()] = target
+            mapped[key] = target
         found = mapped[key]
         if found is None:
             unmapped[answer.text] += 1
@@ -554,6 +623,10 @@ def with_votes(
         raise UserError(f"No answer could be mapped to a class (first: {shorten(votes.answers[0].text)}).")
     rows, who, labels, scores = (np.array(part) for part in zip(*triples, strict=True))
     notes = [f"{by_row:,} votes have no id and are joined by row number."] if by_row else []
+    if letters:
+        listed = ", ".join(f"{letter} = {letters[letter]}" for letter in sorted(letters)[:5])
+        notes.append(f"Letters were read as places in the list of classes ({listed}): the prompt must list them so.")
+    notes += _notes_on_ids(rows, who, labels, voters, alone=data is None)
     counts = np.bincount(who, minlength=len(voters))
     given_by = Counter(answer.voter for answer in votes.answers)
     silent = [name for name, count in zip(voters, counts, strict=True) if count < LEAST_SHARE * given_by[name]]
@@ -581,8 +654,6 @@ def with_votes(
         np.array(ids, dtype=np.str_),
         scores=scores if np.isfinite(scores).any() else None,
     )
-    if data is None and len(names) > 1 and said.answers_per_row.max(initial=0) < 2:
-        notes.append("No example has two answers: check that the files have the same ids.")
     resolved = resolve(said, Rule("union"))
     given = data if data is not None else _bare(ids, name)
     kept = given.take(resolved.rows)
@@ -598,8 +669,60 @@ def with_votes(
     return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(triples))
 
 
-def _class_of_answer(answer: Answer, classes: Sequence[str]) -> str | None:
-    return classes[answer.number] if 0 <= answer.number < len(classes) else class_of(answer.text, classes)
+def _class_of_answer(answer: Answer, classes: tuple[str, ...]) -> tuple[str | None, bool]:
+    if 0 <= answer.number < len(classes):
+        return classes[answer.number], False
+    return _class_of(answer.text, classes)
+
+
+def _alike(name: str) -> str:
+    """An id as it compares with others: `7.0`, which tables make of whole numbers beside an empty cell, is `7`."""
+    return re.sub(r"^([+-]?\d+)\.0+$", r"\1", name.strip())
+
+
+def _places(ids: Sequence[str]) -> dict[str, int]:
+    """Id → row: every id as it is, and as it compares with others where no two do alike."""
+    counts = Counter(map(_alike, ids))
+    found = {_alike(one): row for row, one in enumerate(ids) if counts[_alike(one)] == 1}
+    return found | {one: row for row, one in enumerate(ids)}
+
+
+def _ids_of(answers: Sequence[Answer]) -> list[str]:
+    """The examples that were answered, in order; ids of several files that are alike are one."""
+    found: dict[str, str] = {}
+    for answer in answers:
+        found.setdefault(_alike(answer.id), answer.id)
+    return list(found.values())
+
+
+def _notes_on_ids(
+    rows: npt.NDArray[np.int64],
+    who: npt.NDArray[np.int64],
+    labels: npt.NDArray[np.int64],
+    voters: Sequence[str],
+    *,
+    alone: bool,
+) -> list[str]:
+    """What is odd about who answered which examples."""
+    notes = []
+    answers = np.unique(np.stack([rows, who]), axis=1)
+    twice = len(np.unique(np.stack([rows, who, labels]), axis=1)[0]) - len(answers[0])
+    if twice:
+        notes.append(f"{twice:,} times a voter gave an example a further label; together they are one answer.")
+    shared = np.bincount(answers[0])[answers[0]] > 1
+    counts = np.bincount(answers[1], minlength=len(voters))
+    in_common = np.bincount(answers[1], shared, minlength=len(voters))
+    if alone and len(voters) > 1 and not in_common.any():
+        notes.append("No example has two answers: check that the files have the same ids.")
+    elif alone:
+        apart = [name for k, name in enumerate(voters) if counts[k] and not in_common[k]]
+        if apart:
+            notes.append(f"Answered nothing that another voter answered: {listing(apart)}; check the ids.")
+    else:
+        apart = [name for k, name in enumerate(voters) if not counts[k]]
+        if apart:
+            notes.append(f"Without a vote on these examples: {listing(apart)}; check the ids and the answers.")
+    return notes
 
 
 def _bare(ids: Sequence[str], name: str) -> PartialLabelDataset:

@@ -94,6 +94,22 @@ def test_tables_and_probabilities(tmp_path: Path) -> None:
         ("Answer: (C)", "guinea pig"),
         ("The label is dog", "dog"),
         ("b)", "dog"),
+        ("**Label: B**", "dog"),
+        ("**Label:** cat", "cat"),
+        ('Here it is:\n```json\n{"label": "cat"}\n```', "cat"),
+        ('{"labels": ["dog"]}', "dog"),
+        ('{"label": ["cat", "dog"]}', None),
+        ("<think>cat? or dog?</think>\nFinal answer: dog", "dog"),
+        ("<answer>Dog</answer>", "dog"),
+        ("\\boxed{B}", "dog"),
+        ("The correct answer is (B).", "dog"),
+        ("dog\n\nExplanation: not a cat", "dog"),
+        ("B. dog", "dog"),
+        ("B. cat", None),
+        ("cat, dog", None),
+        ("cat or dog", None),
+        ("not a cat", None),
+        ("Ｃａｔ", "cat"),
         ("Z", None),
         ("I cannot tell", None),
         ("{broken", None),
@@ -102,6 +118,51 @@ def test_tables_and_probabilities(tmp_path: Path) -> None:
 )
 def test_answers_in_free_text(text: str, found: str | None) -> None:
     assert class_of(text, ["cat", "dog", "guinea pig"]) == found
+
+
+def test_classes_that_contain_each_other_and_a_thousand_of_them() -> None:
+    assert [class_of(text, ["cat", "cat-like", "C", "C++"]) for text in ("Cat.", "cat-like", "c++", "(c)")] == [
+        *("cat", "cat-like", "C++", "C")
+    ]
+    assert class_of("Answer: Label A", ["Label B", "Label A"]) == "Label A"  # and not the first of the list
+    assert class_of("us", ["US", "Us"]) is None  # which of the two is not said
+    many = [f"class {k}" for k in range(1000)]
+    assert [class_of(f"**Answer:** Class {k}", many) for k in (7, 70, 700)] == ["class 7", "class 70", "class 700"]
+
+
+def test_ids_of_tables_and_of_json_are_alike(tmp_path: Path) -> None:
+    rows = lines(tmp_path / "a.jsonl", [batch("1", "cat"), batch("2", "dog"), {**batch("3", "cat"), "custom_id": 3}])
+    table = text_file(tmp_path / "b.csv", "id,llama\n1.0,cat\n2.0,cat\n 3,dog\n")  # floats beside an empty cell
+    apart = lines(tmp_path / "c.jsonl", [batch("x1", "cat", model="far"), batch("x2", "dog", model="far")])
+    found = with_votes(None, read_votes([rows, table, apart])).dataset
+    assert found.row_ids.tolist() == ["1", "2", "3", "x1", "x2"]
+    assert any("far" in note and "check the ids" in note for note in found.notes)
+    data = PartialLabelDataset(X=np.ones((3, 1)), ids=np.array(["1", "2", "3"]), class_names=("cat", "dog"))
+    mapped = with_votes(data, read_votes([rows, table, apart]))
+    assert mapped.dataset.annotations is not None and mapped.dataset.annotations.answers_per_row.tolist() == [2, 2, 2]
+    assert mapped.others == 2 and any("far" in note for note in mapped.dataset.notes)
+
+
+ID_TWICE = (("1", "cat"), ("1", "dog"), ("2", "cat"), ("3", "dog"))
+
+
+def test_an_id_that_stands_twice_is_said(tmp_path: Path) -> None:
+    found = with_votes(None, read_votes([lines(tmp_path / "a.jsonl", [batch(k, label) for k, label in ID_TWICE])]))
+    assert any("1 times" in note for note in found.dataset.notes) and found.dataset.sets().sizes.tolist() == [2, 1, 1]
+
+
+def test_letters_count_where_the_data_brings_the_list_of_classes(tmp_path: Path) -> None:
+    files = [
+        lines(tmp_path / "a.jsonl", [batch("1", "cat"), batch("2", "dog"), batch("3", "fox")]),
+        lines(tmp_path / "b.jsonl", [batch("1", "(b)", model="m"), batch("2", "dog", model="m")]),
+    ]
+    rows = [batch("1", "cat", model="n"), batch("2", "dog", model="n"), batch("3", "fox", model="n")]
+    files.append(lines(tmp_path / "c.jsonl", rows))
+    alone = with_votes(None, read_votes(files))
+    assert alone.unmapped == (("(b)", 1),)  # nobody knows in what order the prompt listed them
+    data = PartialLabelDataset(X=np.ones((3, 1)), ids=np.array(["1", "2", "3"]), class_names=("dog", "cat", "fox"))
+    mapped = with_votes(data, read_votes(files))
+    assert not mapped.unmapped and any("B = cat" in note for note in mapped.dataset.notes)
 
 
 def test_votes_join_the_data_on_the_id(tmp_path: Path) -> None:

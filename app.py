@@ -17,16 +17,18 @@ from pll.runs.registry import default_registry
 from pll.runs.servers import Server
 from pll.runs.settings import setting
 from pll.ui import background, health
-from pll.ui.middleware import IgnoreClearCache, SecurityHeaders, SessionLimit
+from pll.ui.login import remember_downloads
+from pll.ui.middleware import IgnoreDeveloperMessages, LoginGate, SecurityHeaders, SessionLimit
 from pll.ui.startup import begin, get_ready_in_background
 
-MIDDLEWARE = [Middleware(SecurityHeaders), Middleware(SessionLimit), Middleware(IgnoreClearCache)]
+MIDDLEWARE = [Middleware(layer) for layer in (SecurityHeaders, SessionLimit, LoginGate, IgnoreDeveloperMessages)]
 
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[None]:
     """While the server runs; when it ends, every run is stopped with a checkpoint."""
     begin()
+    remember_downloads()
     get_ready_in_background()
     registry = default_registry()
     server = Server(registry, registry.root.parent, takes_over=setting("PLL_TAKE_OVER") == "yes")

@@ -5,12 +5,22 @@ Where a login is set up, every page needs it (`require`, at the beginning of eve
 
 from __future__ import annotations
 
+import time
+from collections import OrderedDict
 from collections.abc import Mapping
 from ipaddress import ip_address
+from pathlib import PurePosixPath
 from typing import Any
 
 import streamlit as st
+from starlette.requests import HTTPConnection
+from streamlit.auth_util import get_origin_from_redirect_uri
 from streamlit.errors import StreamlitAuthError
+from streamlit.runtime import get_instance
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.media_file_storage import MediaFileStorage
+from streamlit.web.server.starlette import starlette_websocket
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 
 from pll.runs.access import Person, person_id
 from pll.runs.registry import ANYBODY, Visitor
@@ -121,6 +131,82 @@ def visitor() -> Visitor:
     known = person()
     name = known.id if known is not None else _remote_address()
     return Visitor(name, setting("PLL_RUNS_PER_PERSON")) if name else ANYBODY
+
+
+def who_asks(connection: HTTPConnection) -> str:
+    """Id of whoever a request comes from, by the signed cookie of the login; "" for nobody.
+
+    Pages know it by `st.user`; a request for a file has no page.
+    """
+    claims: dict[str, Any] = {}
+    cookie = starlette_websocket._get_signed_cookie_with_chunks(dict(connection.cookies), USER_COOKIE_NAME)
+    if cookie:
+        claims |= starlette_websocket._parse_decoded_user_cookie(cookie, get_origin_from_redirect_uri() or "")
+    claims |= starlette_websocket.gather_user_info(connection.headers)
+    return mark(claims) if claims.get("is_logged_in") is True else ""
+
+
+def who_has_session(session_id: str) -> str | None:
+    """Id of whoever opened a tab; "" for nobody who has logged in, None where there is no such tab."""
+    found = get_instance()._session_mgr.get_session_info(session_id)
+    if found is None:
+        return None
+    claims = found.session._user_info
+    return mark(claims) if claims.get("is_logged_in") is True else ""
+
+
+def who_sees_file(file_id: str) -> set[str | None]:
+    """Ids of whoever has a file of Streamlit's `/media/` on a page now; "" where it is on the page of the login.
+
+    Nobody has one that a newer has just replaced.
+    """
+    manager = get_instance().media_file_mgr
+    tabs = list(manager._files_by_session_and_coord.items())
+    seen_by = {who_has_session(session_id) for session_id, files in tabs if file_id in list(files.values())}
+    return seen_by | (manager.made_for(file_id) if isinstance(manager, FilesOfPeople) else set())
+
+
+class FilesOfPeople(MediaFileManager):
+    """Streamlit's files of pages, which also knows of downloads that are made only when somebody asks for them.
+
+    It remembers who asked, and keeps such a file for a while: Streamlit removes it at the end of any script run, of
+    other people too, which may be before the browser has fetched it.
+    """
+
+    KEPT = 60.0
+    """Seconds for which a file that was made on request is kept at least."""
+    MOST = 10_000
+    """Files remembered."""
+
+    def __init__(self, storage: MediaFileStorage) -> None:
+        super().__init__(storage)
+        self._made: OrderedDict[str, tuple[float, set[str | None]]] = OrderedDict()
+
+    def execute_deferred(self, file_id: str) -> str:
+        """Make the file, and return its address."""
+        asked = self._deferred_callables.get(file_id)
+        url = super().execute_deferred(file_id)
+        if asked is not None:
+            made = PurePosixPath(url).stem
+            self._made[made] = (time.monotonic(), self.made_for(made) | {who_has_session(asked["session_id"])})
+            self._made.move_to_end(made)
+            while len(self._made) > self.MOST:
+                self._made.popitem(last=False)
+        return url
+
+    def made_for(self, file_id: str) -> set[str | None]:
+        """Ids of whoever had that file made."""
+        return set(self._made[file_id][1]) if file_id in self._made else set()
+
+    def _get_inactive_file_ids(self) -> set[str]:
+        since = time.monotonic() - self.KEPT
+        return super()._get_inactive_file_ids() - {name for name, (at, _) in list(self._made.items()) if at > since}
+
+
+def remember_downloads() -> None:
+    """Have Streamlit use `FilesOfPeople`. Called once, before there is any tab."""
+    runtime = get_instance()
+    runtime._media_file_mgr = FilesOfPeople(runtime.media_file_mgr._storage)
 
 
 def _remote_address() -> str:

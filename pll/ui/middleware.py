@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
+
 from google.protobuf.message import DecodeError
 from starlette.datastructures import MutableHeaders
+from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from pll.runs.settings import setting
-from pll.ui import health
+from pll.ui import health, login
 
 
-class IgnoreClearCache:
-    """ASGI middleware that drops the message by which a browser empties Streamlit's caches, for everybody.
+class IgnoreDeveloperMessages:
+    """ASGI middleware that drops the messages by which a browser empties Streamlit's caches, for everybody, or writes
+    files of instructions for programming assistants into the server's folder.
 
-    The developer's menu of Streamlit sends it; any client can. Nothing is lost where it gets through, since what must
+    The developer's menu of Streamlit sends them; any client can. Nothing is lost where it gets through, since what must
     live as long as the process is no cache (`pll.runs.process`), but every page would read its data again.
     """
 
@@ -29,21 +34,24 @@ class IgnoreClearCache:
             return
 
         async def checked() -> Message:
-            while _clears_cache(message := await receive()):
+            while _is_for_developers(message := await receive()):
                 pass
             return message
 
         await self.app(scope, checked, send)
 
 
-def _clears_cache(message: Message) -> bool:
+def _is_for_developers(message: Message) -> bool:
     content = message.get("bytes")
     if message["type"] != "websocket.receive" or not content:
         return False
     try:
-        return bool(BackMsg.FromString(content).WhichOneof("type") == "clear_cache")
+        told = BackMsg.FromString(content)
     except DecodeError:  # Streamlit answers it
         return False
+    if told.WhichOneof("type") == "backend_operation_request":
+        return told.backend_operation_request.WhichOneof("payload") in ("install_skills", "dismiss_skills_nudge")
+    return bool(told.WhichOneof("type") == "clear_cache")
 
 
 class SecurityHeaders:
@@ -144,6 +152,43 @@ class SessionLimit:
             await self.app(scope, receive, send)
         finally:
             load.tabs -= 1
+
+
+OF_PEOPLE = re.compile(r"/(media|component|_stcore/bidi-components|_stcore/upload_file)/(.+)", re.DOTALL)
+"""Paths under which Streamlit serves and takes files of whoever has a page open."""
+
+
+class LoginGate:
+    """ASGI middleware that keeps files of pages from whoever has not logged in, where a login is set up.
+
+    Streamlit itself asks nobody: the address of a picture, a download or an upload is all that it takes. Here it takes
+    the cookie of the login too, an upload goes only to a tab of one's own, and what is on a page of others, and not on
+    one's own, is theirs.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what is allowed."""
+        found = OF_PEOPLE.search(str(scope["path"])) if scope["type"] == "http" else None
+        if found is not None and login.login_is_set_up() and (refusal := _refusal(scope, *found.groups())):
+            await PlainTextResponse(f"{refusal}\n", 403, {"Cache-Control": "no-store"})(scope, receive, send)
+        else:
+            await self.app(scope, receive, send)
+
+
+def _refusal(scope: Scope, kind: str, rest: str) -> str:
+    """Why somebody may not have a file, or send one; "" where they may."""
+    person = login.who_asks(HTTPConnection(scope))
+    seen_by = login.who_sees_file(posixpath.splitext(rest)[0]) if kind == "media" else set()
+    if "" in seen_by:  # on the page of the login
+        return ""
+    if not person:
+        return "Log in first."
+    if kind == "_stcore/upload_file" and login.who_has_session(rest.split("/")[0]) != person:
+        return "That tab is not yours."
+    return "That file is not yours." if seen_by and person not in seen_by else ""
 
 
 def _may_read_metrics(scope: Scope) -> bool:

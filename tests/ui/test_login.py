@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from pll.runs.access import Person
 from pll.runs.registry import ANYBODY, Visitor
@@ -73,3 +74,22 @@ def test_without_a_login_only_other_machines_are_limited(monkeypatch: pytest.Mon
     for address in (None, "127.0.0.1", "::1", "10.1.2.3"):
         monkeypatch.setattr(st.context.__class__, "ip_address", address)
         assert login.visitor() == (Visitor("10.1.2.3", 5) if address == "10.1.2.3" else ANYBODY)
+
+
+# ---- files of pages --------------------------------------------------------------------------------------------------
+
+
+def test_a_download_is_of_who_asked_for_it_and_is_kept_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = login.FilesOfPeople(MemoryMediaFileStorage("/media"))
+    monkeypatch.setattr("streamlit.runtime.media_file_manager._get_session_id", lambda: "her tab")
+    monkeypatch.setattr(login, "who_has_session", {"her tab": "ada@example.org"}.get)
+    asked = files.add_deferred(lambda: b"labels", "text/csv", "here", file_name="labels.csv")
+    made = files.execute_deferred(asked).removeprefix("/media/").removesuffix(".csv")
+    assert files.made_for(made) == {"ada@example.org"} and files.made_for("another") == set()
+    for _ in range(3):  # script runs of others end
+        files.remove_orphaned_files()
+    assert files.read_file(made) is not None
+    monkeypatch.setattr(files, "KEPT", 0.0)
+    for _ in range(3):
+        files.remove_orphaned_files()
+    assert files.read_file(made) is None

@@ -17,8 +17,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from pll.runs.process import PerProcess
-from pll.ui import health
-from pll.ui.middleware import IgnoreClearCache, SecurityHeaders, SessionLimit
+from pll.ui import health, login
+from pll.ui.middleware import IgnoreDeveloperMessages, LoginGate, SecurityHeaders, SessionLimit
 
 HEARTBEAT, CLEAR = BackMsg(app_heartbeat=True), BackMsg(clear_cache=True)
 
@@ -38,12 +38,20 @@ def through(messages: Sequence[Message], kind: str = "websocket") -> list[Messag
         while not seen or seen[-1]["type"].endswith("receive"):
             seen.append(await receive())
 
-    asyncio.run(IgnoreClearCache(app)({"type": kind}, receive, send))
+    asyncio.run(IgnoreDeveloperMessages(app)({"type": kind}, receive, send))
     return seen
 
 
 def sent(content: bytes) -> Message:
     return {"type": "websocket.receive", "bytes": content}
+
+
+@pytest.mark.parametrize("payload", ["install_skills", "dismiss_skills_nudge"])
+def test_nobody_has_the_server_write_files(payload: str) -> None:
+    message = BackMsg()
+    getattr(message.backend_operation_request, payload).SetInParent()
+    last = {"type": "websocket.disconnect"}
+    assert through([sent(message.SerializeToString()), last]) == [last]
 
 
 @pytest.mark.parametrize("content", [HEARTBEAT.SerializeToString(), b"", b"\xff\xff", None])
@@ -79,7 +87,7 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClie
         await websocket.receive()
 
     routes = [*health.ROUTES, WebSocketRoute("/_stcore/stream", stream), Route("/{path:path}", hello)]
-    layers = (SecurityHeaders, SessionLimit, IgnoreClearCache)
+    layers = (SecurityHeaders, SessionLimit, LoginGate, IgnoreDeveloperMessages)
     yield TestClient(Starlette(routes=routes, middleware=[Middleware(layer) for layer in layers]))
     PerProcess.forget_all()
 
@@ -145,3 +153,43 @@ def test_figures_are_for_whoever_has_the_token(client: TestClient, monkeypatch: 
             allowed = client.get(path, headers={"Authorization": f"Bearer {token}"})
         assert allowed.status_code == 200
         assert path != "/metrics" or "\ncandid_tabs 0\n" in allowed.text
+
+
+# ---- with a login ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def gated(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> TestClient:
+    """A login is set up, and the cookie is the name of somebody."""
+    monkeypatch.setattr(login, "login_is_set_up", lambda: True)
+    monkeypatch.setattr(login, "who_asks", lambda connection: connection.cookies.get("who", ""))
+    monkeypatch.setattr(login, "who_has_session", {"hers": "ada", "of-nobody": ""}.get)
+    seen_by = {"hers": {"ada", None}, "logo": {"", "ada"}, "gone": {None}}
+    monkeypatch.setattr(login, "who_sees_file", lambda file_id: seen_by.get(file_id, set()))
+    return client
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [  # nobody, Eve, Ada
+        ("/media/hers.csv", (403, 403, 200)),
+        ("/base/media/hers.csv", (403, 403, 200)),
+        ("/media/logo.svg", (200, 200, 200)),  # on the page of the login too
+        ("/media/gone.csv", (403, 403, 403)),  # of a tab that has just been closed
+        ("/media/replaced.png", (403, 200, 200)),
+        ("/_stcore/upload_file/hers/1", (403, 403, 200)),
+        ("/_stcore/upload_file/of-nobody/1", (403, 403, 403)),
+        ("/_stcore/upload_file/unknown/1", (403, 403, 403)),
+        ("/component/x/index.html", (403, 200, 200)),
+        ("/_stcore/bidi-components/x/index.js", (403, 200, 200)),
+        ("/train", (200, 200, 200)),  # the empty shell, in which one logs in
+        ("/static/js/index.js", (200, 200, 200)),
+    ],
+)
+def test_files_of_pages_need_the_login(gated: TestClient, path: str, expected: tuple[int, ...]) -> None:
+    for who, status in zip(("", "eve", "ada"), expected, strict=True):
+        assert gated.get(path, headers={"Cookie": f"who={who}"}).status_code == status, (path, who)
+
+
+def test_without_a_login_nothing_needs_one(client: TestClient) -> None:
+    assert client.get("/media/hers.csv").status_code == 200

@@ -9,6 +9,7 @@ from pll.dataset import PartialLabelDataset
 from pll.methods import PartialLabelEstimator
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
+from pll.methods.defaults import default_batch_size
 from pll.methods.recipe import BUDGET
 from pll.training.devices import choose_device
 from pll.training.models import MODEL_INFO, count_parameters, forward_flops
@@ -70,7 +71,7 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
     if obstacle is not None:
         return Advice(0.0, 0, (obstacle,))
     device = choose_device(estimator.device).type
-    steps = -(-len(data) // estimator.batch_size)
+    steps = -(-len(data) // (estimator.batch_size or default_batch_size(len(data))))
     epoch = 3 * forward_flops(name, shape, c) * len(data) / _FLOPS.get(device, _FLOPS["cpu"]) + steps * _STEP_SECONDS
     seconds = estimator.epochs * epoch
     seconds += max(BUDGET, 3 * seconds) if estimator.recipe == "auto" else 0.0

@@ -21,7 +21,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, check_number, validated
-from pll.methods.defaults import TABLE, default_lr, default_scale
+from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
 from pll.methods.published import published
 from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search, stored
 from pll.training.augment import get_augmentation
@@ -56,7 +56,8 @@ class DeepEstimator(PartialLabelEstimator):
             shape, c) → module.
         loss: `"ce"`, `"mse"`, …; or a function logits (B, c) → (B, c).
         epochs: passes over the data, at least 1.
-        batch_size: examples a step, at least 1.
+        batch_size: examples a step, at least 1; None takes what suits the data
+            (`pll.methods.defaults.default_batch_size`): 256; from 32 on for fewer than 1,087 examples.
         lr: learning rate; None takes what suits the data (`pll.methods.defaults.default_lr`): 0.05 for tables; for
             images less, by the features, the model and the number of steps; for Adam 0.001.
         momentum, weight_decay: of the optimiser (for Adam, momentum is its β₁).
@@ -96,7 +97,7 @@ class DeepEstimator(PartialLabelEstimator):
         model: ModelSpec = "linear",
         loss: str | Loss = "ce",
         epochs: int = 100,
-        batch_size: int = 256,
+        batch_size: int | None = None,
         lr: float | None = None,
         momentum: float = 0.9,
         weight_decay: float = 1e-3,
@@ -141,6 +142,8 @@ class DeepEstimator(PartialLabelEstimator):
         device = choose_device(self.device)
         self._settle_recipe(task, hook)
         epochs = self.total_epochs()
+        if checkpoint is not None and "trainer" in checkpoint:  # what suited the data then, whatever would today
+            self._begun_with = checkpoint.get("suited") or self._suited_before(checkpoint["trainer"])
         with computing_threads(self.threads):
             try:
                 task = self.grown(task, hook=hook)
@@ -171,7 +174,7 @@ class DeepEstimator(PartialLabelEstimator):
         """Return a setting as it is used: what the recipe has chosen, else the parameter, else what suits the data."""
         chosen = self.recipe_.settings if "recipe_" in self.__dict__ else {}
         value = chosen.get(name, getattr(self, name))
-        suited: dict[str, Any] = self.__dict__.get("_suited", {"lr": TABLE})
+        suited: dict[str, Any] = self.__dict__.get("_suited", {"lr": TABLE, "batch_size": MOST_BATCH})
         return suited.get(name, value) if value in (None, "auto") else value
 
     def fitted_params(self) -> dict[str, Any]:
@@ -230,7 +233,7 @@ class DeepEstimator(PartialLabelEstimator):
         if self.needs_truth and task.y is not None and (task.y >= 0).all():
             prior = None
             sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
-        defaults["scale"] = default_scale(task.kind)
+        defaults |= {"scale": default_scale(task.kind), "batch_size": default_batch_size(len(task.X))}
         every = defaults | given
         if every["lr"] is None:
             scaling = fit_scaling(task.X, every["scale"])
@@ -277,6 +280,7 @@ class DeepEstimator(PartialLabelEstimator):
         return {
             "epoch": self._trainer.epoch,
             "trainer": self._trainer.state(),
+            "suited": dict(self._suited),
             "monitor": _to_tensors(self._monitor.state()),
         }
 
@@ -344,10 +348,11 @@ class DeepEstimator(PartialLabelEstimator):
 
     def _new_trainer(self, task: Task, device: torch.device, ranks: Ranks | None = None) -> Trainer:
         augment = get_augmentation(self.augment, task.X.shape[1:])
-        self._suited = {"scale": default_scale(task.kind)}
+        self._suited = {"scale": default_scale(task.kind), "batch_size": default_batch_size(len(task.X))}
         scaling = self._scaling = fit_scaling(task.X, self.setting("scale"))
         model, optimiser, size = (self.setting(name) for name in ("model", "optimiser", "batch_size"))
         self._suited["lr"] = default_lr(model, optimiser, task.X, scaling, batch_size=size)
+        self._suited |= self.__dict__.pop("_begun_with", {})
         self._raw_shape = task.X.shape[1:]
         shape = scaling.output_shape(self._raw_shape)
         with seeded(self.seed):
@@ -378,12 +383,17 @@ class DeepEstimator(PartialLabelEstimator):
             trainer.warm_up()
         return trainer
 
+    def _suited_before(self, trainer: dict[str, Any]) -> dict[str, Any]:
+        """Return what suited the data of a checkpoint that does not say it: its learning rate, and batches of 256."""
+        rate = trainer["optimiser"]["param_groups"][0]["lr"]
+        return {"batch_size": MOST_BATCH} | ({"lr": rate} if self.lr_decay == 1 else {})
+
     def _optimisation(self) -> Optimisation:
         names = ("batch_size", "lr", "momentum", "weight_decay", "optimiser", "lr_decay", "lr_decay_every")
         return Optimisation(**{name: self.setting(name) for name in names})
 
     def _check_settings(self) -> None:
-        for name in ("epochs", "batch_size", "lr_decay_every"):
+        for name in ("epochs", *(() if self.batch_size is None else ("batch_size",)), "lr_decay_every"):
             check_number(name, getattr(self, name), whole=True, least=1)
         for name in ("momentum", "weight_decay", *(() if self.lr is None else ("lr",))):
             check_number(name, getattr(self, name), least=0)

@@ -1,4 +1,4 @@
-"""Settings that depend on the kind of data and of model where nothing is said: learning rate and scaling.
+"""Settings that depend on the data and the model where nothing is said: learning rate, batch size and scaling.
 
 A rate that suits a table is far too large for pictures: neighbouring pixels are alike, so that the features of a
 picture vary together along a few directions, in which every step counts hundreds of times. PRODEN-sudden then reaches
@@ -7,6 +7,9 @@ tells them apart. `python -m benchmarks.defaults` measures this on several kinds
 
 Features of texts (components of a truncated SVD) say most where they are large. Z-scores would make the last component
 count as much as the first, so each text is brought to unit length instead.
+
+A batch is at most 256 examples, and less where that would be a few steps an epoch: 100 epochs of 120 examples are 100
+steps with batches of 256, which end before a linear model has learnt what is there to learn.
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from pll.training.models import ModelSpec
 from pll.training.scaling import Scaling
 
 ADAM = 0.001
+MOST_BATCH = 256
 TABLE = 0.05
 NETWORK = 0.02
 """Of networks on pictures, before it is divided by the number of steps."""
@@ -33,6 +37,15 @@ ROWS = 1000
 def default_scale(kind: str) -> str:
     """Return the scaling for features of this kind: `"unit"` for those of texts, else `"auto"`."""
     return "unit" if kind == "text" else "auto"
+
+
+def default_batch_size(n: int, *, steps: int = 6) -> int:
+    """Return the batch size for n examples: a power of two from 32 to 256 that gives about so many steps an epoch.
+
+    >>> [default_batch_size(n) for n in (100, 500, 60_000)]
+    [32, 64, 256]
+    """
+    return int(min(MOST_BATCH, max(32, 2.0 ** round(math.log2(max(n, 1) / steps)))))
 
 
 def default_lr(

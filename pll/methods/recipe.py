@@ -40,6 +40,7 @@ from torch import Tensor
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.methods.defaults import default_batch_size
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
@@ -350,7 +351,7 @@ def inner_parts(
 def _groups(problem: Problem) -> tuple[Group, ...]:
     """Return what is searched, the default settings first."""
     given, defaults, shape = problem.given, problem.defaults, problem.X.shape[1:]
-    batch = given.get("batch_size", _batch_size(len(problem.X)))
+    batch = given.get("batch_size", default_batch_size(len(problem.X), steps=12))
     is_image = len(shape) > 1
     model = given.get("model")
     scales = (given["scale"],) if "scale" in given else _scales(problem.X, defaults["scale"])
@@ -391,15 +392,6 @@ def _scales(X: npt.NDArray[np.float32], default: str) -> tuple[str, ...]:
         return ("auto", "minmax")
     every = ("zscore", "quantile", "zscore+rbf", "quantile+rbf", "unit")
     return tuple(sorted(every, key=lambda scale: scale != default))
-
-
-def _batch_size(n: int) -> int:
-    """Return a power of two that gives a dozen steps an epoch, from 32 to 256.
-
-    >>> [_batch_size(n) for n in (100, 800, 60_000)]
-    [32, 64, 256]
-    """
-    return int(min(256, max(32, 2.0 ** round(math.log2(max(n, 1) / 12)))))
 
 
 def _is_batched(problem: Problem, model: Any) -> bool:

@@ -385,7 +385,7 @@ def _setting(name: str, default: object) -> tuple[Any, Any]:
         )
     if isinstance(default, bool):
         return bool | None, Field(None, description="true or false")
-    if name == "threads" or isinstance(default, int):
+    if name in ("batch_size", "threads") or isinstance(default, int):
         return int | None, _whole(1 if name in ("epochs", "batch_size", "threads") else 0, MOST_EPOCHS)
     if isinstance(default, float) or name == "lr":
         return FiniteFloat | None, _number(0, 1e9)

@@ -1,14 +1,16 @@
-"""The learning rate where nothing is said."""
+"""Learning rate and batch size where nothing is said."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_iris
 
 from pll.candidates import CandidateSets
 from pll.methods.base import Task
 from pll.methods.defaults import TABLE, default_lr
 from pll.methods.proden import PRODEN
+from pll.synthesis.flips import flip_binomial
 from pll.training.scaling import fit_scaling
 
 RNG = np.random.default_rng(0)
@@ -52,3 +54,24 @@ def test_it_is_what_training_uses_and_saves(X: np.ndarray) -> None:
 def test_a_search_starts_from_it() -> None:
     found = PRODEN(recipe="auto", epochs=1).choose_settings(Task(PICTURES, SETS))
     assert found.trials[0].settings["lr"] == rate(PICTURES)
+
+
+def test_few_examples_take_more_than_a_step_an_epoch() -> None:
+    X, y = load_iris(return_X_y=True)
+    sets = flip_binomial(y, 3, 0.3, seed=2)
+    usual = PRODEN(epochs=40).fit(X, sets)
+    assert usual.setting("batch_size") == 32
+    one_step = PRODEN(epochs=40, batch_size=256).fit(X, sets)
+    assert usual.score(X, y) > one_step.score(X, y)
+
+
+def test_a_checkpoint_from_before_goes_on_with_what_it_began_with() -> None:
+    estimator = PRODEN(epochs=4, batch_size=256, lr=0.01)
+    expected = [record.loss for record in estimator.iter_fit(Task(TABLE_X, SETS))]
+    begun = PRODEN(epochs=4, batch_size=256, lr=0.01)
+    for _ in zip(range(2), begun.iter_fit(Task(TABLE_X, SETS)), strict=False):
+        checkpoint = begun.checkpoint()
+    del checkpoint["suited"]  # as it was while batches were of 256 wherever nothing was said
+    resumed = PRODEN(epochs=4)
+    assert [record.loss for record in resumed.iter_fit(Task(TABLE_X, SETS), checkpoint=checkpoint)] == expected[2:]
+    assert resumed.setting("batch_size") == 256 and resumed.setting("lr") == 0.01

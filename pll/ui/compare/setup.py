@@ -140,13 +140,18 @@ def settings(choice: Choice, data: PartialLabelDataset, methods: Sequence[str]) 
                 key="compare_lr",
                 help=HELP["lr"],
             )
-            batch = st.number_input("Batch size", 1, 65_536, usual["batch_size"], 32, key="compare_batch")
+            batch = st.number_input(
+                *("Batch size", 1, 65_536, usual["batch_size"], 32),
+                placeholder=BY_DATA,
+                key="compare_batch",
+                help=HELP["batch_size"],
+            )
         with right:
             seed = st.number_input("Seed", 0, 2**31 - 1, choice.seed, key="compare_seed", help=HELP["seed"])
             if data.y is not None and (data.is_test is None or not data.is_test.any()):
                 share = st.slider("Held out to test on, %", 0, 50, 20, 5, key="compare_holdout", help=HELP["holdout"])
                 holdout = share / 100 or None
-        chosen = {"model": model, "epochs": int(epochs), "lr": lr, "batch_size": int(batch)}
+        chosen = {"model": model, "epochs": int(epochs), "lr": lr, "batch_size": batch}
         # What nobody touched stays each method's own default.
         shared = {name: value for name, value in chosen.items() if value != usual[name]}
         own = _own_settings(methods, shared)

@@ -25,7 +25,7 @@ HELP = {
     "epochs": "How often the method goes through all examples.",
     "lr": "Size of each step. Too large: training diverges. Too small: training is slow. Empty: chosen for the data "
     "and the model.",
-    "batch_size": "Examples a step.",
+    "batch_size": "Examples a step. Empty: chosen for the number of examples.",
     "weight_decay": "Keeps the parameters small. Use more for few examples and many features.",
     "momentum": "Share of the last steps in the next one.",
     "update_every": "Epochs between two updates of the weights; 0 takes a fifth of all epochs.",
@@ -45,7 +45,7 @@ RECIPE_ABOUT = {
     "paper": "The paper's published settings, where there are some for this data.",
 }
 BY_DATA = "by the data"
-"""Shown for a learning rate that is not given."""
+"""Shown for a learning rate or batch size that is not given."""
 LABELS = {
     "epochs": "Epochs",
     "lr": "Learning rate",
@@ -204,6 +204,10 @@ def overview(config: RunConfig) -> None:
         "held out": f"{config.holdout:.0%}" if config.holdout else "nothing",
         "method": config.method,
         "seed": config.seed,
-    } | {name: BY_DATA if name == "lr" and value is None else value for name, value in every.items() if name != "seed"}
+    } | {
+        name: BY_DATA if name in ("lr", "batch_size") and value is None else value
+        for name, value in every.items()
+        if name != "seed"
+    }
     table = pd.DataFrame({"setting": list(facts), "value": [str(value) for value in facts.values()]})
     st.dataframe(table, hide_index=True, height="content", key="overview", alt="Settings of this run")

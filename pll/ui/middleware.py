@@ -154,8 +154,8 @@ class SessionLimit:
             load.tabs -= 1
 
 
-OF_PEOPLE = re.compile(r"/(media|component|_stcore/bidi-components|_stcore/upload_file)/(.+)", re.DOTALL)
-"""Paths under which Streamlit serves and takes files of whoever has a page open."""
+OF_PEOPLE = re.compile(r"(?<!/static)/(media|component|_stcore/bidi-components|_stcore/upload_file)/(.+)", re.DOTALL)
+"""Paths under which Streamlit serves and takes files of whoever has a page open; its fonts are in /static/media."""
 
 
 class LoginGate:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import streamlit
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.web.server.starlette.starlette_app_utils import create_signed_value, generate_xsrf_token_string
@@ -351,7 +352,9 @@ ROUTES: Mapping[str, list[tuple[str, str, tuple[int, ...]]]] = {
     "/_stcore/agent/interact": [("POST", "/_stcore/agent/interact", NOBODY)],  # off
     "/_stcore/agent/openapi.json": [("GET", "/_stcore/agent/openapi.json", ALL)],  # says that it is off
     "/_stcore/agent/mcp": [("POST", "/_stcore/agent/mcp", (400,) * 6)],
-    "": [("GET", path, ALL) for path in ("/", *(f"/{page}" for page in PAGES if page != "home"))],  # the empty shell
+    "": [  # the empty shell, and its fonts
+        ("GET", path, ALL) for path in ("/", *(f"/{page}" for page in PAGES if page != "home"), "/static/media/{font}")
+    ],
 }
 
 
@@ -366,8 +369,9 @@ def test_every_route_as_everybody(stage: Stage) -> None:
         visitors = stage.visitors
         export = await visitors.open("ada", "export", stage.query("export"))
         download = await export.download()
+        font = next((Path(streamlit.__file__).parent / "static" / "static" / "media").iterdir()).name
         tabs = [await visitors.open(who, "data") for who in ("ada", "eve", "anonymous")]
-        known = {"download": download, "sample": tabs[0].files[0]}
+        known = {"download": download, "sample": tabs[0].files[0], "font": font}
         known |= {"session": tabs[0].session, "anonymous": tabs[2].session}
         token = generate_xsrf_token_string(None, None)
         form = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\na\r\n--x--\r\n'

@@ -184,6 +184,8 @@ def gated(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> TestClient:
         ("/_stcore/bidi-components/x/index.js", (403, 200, 200)),
         ("/train", (200, 200, 200)),  # the empty shell, in which one logs in
         ("/static/js/index.js", (200, 200, 200)),
+        ("/static/media/font.woff2", (200, 200, 200)),
+        ("/base/static/media/font.woff2", (200, 200, 200)),
     ],
 )
 def test_files_of_pages_need_the_login(gated: TestClient, path: str, expected: tuple[int, ...]) -> None:

@@ -3,6 +3,9 @@
     classical    SURE, PL-ECOC and PL-SVM on 20,000 examples × 280 features × 170 classes, one thread each
     nystrom      SURE's approximate kernel beside the exact one, where both can be computed
     ranks        digits trained in one process and in two, by the command line
+    reading      mini-batches read from a mapped file beside those from memory
+    growth       part of an epoch on a folder of arrays: time and memory by n, c and |S|
+    largest      the same of 100,000,000 examples (some 15 GB in the folder for temporary files, deleted afterwards)
 
 `--page` writes the page again. Each case runs in a process of its own. Parts that are not named keep the figures of
 docs/performance.json. CPU seconds are what one thread computed; on a busy machine they say more than the time that
@@ -17,17 +20,26 @@ import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
+from pll import formats
 from pll.candidates import CandidateSets
 from pll.methods import METHODS, sure
+from pll.methods.base import Task
+from pll.methods.proden import PRODEN
+from pll.runs.history import HistoryWriter
 from pll.synthesis import flip_binomial
+from pll.training.metrics import Monitor, StopTraining
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURES = ROOT / "docs" / "performance.json"
@@ -100,7 +112,120 @@ def ranks(model: str) -> dict[str, Any]:
     return {"first": apart[0], "last": apart[1], "different": different, "n": len(labels[0]) - 1}
 
 
+# ---- larger than memory ----------------------------------------------------------------------------------------------
+
+STEPS, TURNS = 60, 21
+
+
+def reading(model: str, d: str) -> dict[str, Any]:
+    """Train on features in memory and in a mapped file in turns; return medians of `TURNS` turns of `STEPS` steps."""
+    X, _, sets = made(60_000, int(d), 100)
+    with tempfile.TemporaryDirectory() as place:
+        np.save(Path(place, "X.npy"), X)
+        ways = {"memory": _turns(model, X, sets), "file": _turns(model, np.load(f"{place}/X.npy", mmap_mode="r"), sets)}
+        spent: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+        for _ in range(TURNS):
+            for name, turns in ways.items():
+                spent[name].append(next(turns))
+    wall, cpu = ({name: float(np.median(np.array(spent[name])[1:, k])) for name in ways} for k in (0, 1))
+    step = 1000 * cpu["memory"] / STEPS
+    return {"wall": wall["memory"] / wall["file"], "cpu": cpu["memory"] / cpu["file"], "ms": step}
+
+
+def _turns(model: str, X: npt.NDArray[np.float32], sets: CandidateSets) -> Iterator[tuple[float, float]]:
+    """Yield the time that `STEPS` steps of PRODEN take, and the time of the processor for them, again and again."""
+    trainer = PRODEN(model=model)._new_trainer(Task(X, sets), torch.device("cpu"))
+    trainer.network.train()
+    while True:
+        batches = trainer.batches_left()
+        for _ in range(len(X) // 256 // STEPS):
+            started, working = time.perf_counter(), time.process_time()
+            for units in islice(batches, STEPS):
+                trainer.step(units)
+            yield time.perf_counter() - started, time.process_time() - working
+        trainer.end_epoch()
+
+
+def large_folder(place: Path, n: int, d: int, c: int, k: int) -> None:
+    """Write a folder of arrays of n examples with k candidates each, a million at a time."""
+    rng = np.random.default_rng(0)
+    part = 1_000_000
+    X = np.lib.format.open_memmap(place / "X.npy", "w+", np.float32, (n, d))
+    indices = np.lib.format.open_memmap(place / "indices.npy", "w+", np.int32, (n * k,))
+    for start in range(0, n, part):
+        m = min(part, n - start)
+        y = rng.integers(0, c - k + 1, m)
+        X[start : start + m] = rng.standard_normal((m, d), dtype=np.float32)
+        X[start : start + m, 0] += y * (4 / c)
+        indices[start * k : (start + m) * k] = (y[:, None] + np.arange(k)).ravel()
+    np.save(place / "indptr.npy", np.arange(0, n * k + 1, k))
+    np.save(place / "n_classes.npy", np.array(c))
+
+
+def growth(n: str, d: str, c: str, k: str) -> dict[str, Any]:
+    """Read a folder of arrays, take 400 steps of PRODEN (linear), and end an epoch; return times and memory."""
+    with tempfile.TemporaryDirectory() as place:
+        large_folder(Path(place), int(n), int(d), int(c), int(k))
+        with _own_memory() as own:
+            return {"gb_file": sum(file.stat().st_size for file in Path(place).iterdir()) / 1e9} | _grown(place, own)
+
+
+def _grown(place: str, own: Callable[[], float]) -> dict[str, Any]:
+    clocks = [time.process_time()]
+    data = formats.read(place)
+    clocks.append(time.process_time())
+    estimator = PRODEN(epochs=1)
+    left = [402]
+
+    def hook() -> None:
+        left[0] -= 1
+        if left[0] in (0, 400):
+            clocks.append(time.process_time())
+        if not left[0]:
+            raise StopTraining
+
+    with suppress(StopTraining):
+        next(estimator.iter_fit(Task(data.X, data.sets()), hook=hook))
+    memory = own()
+    trainer = estimator.trainer
+    assert trainer is not None
+    record = Monitor(data.sets()).record(1, trainer.current_label_weights())
+    with tempfile.TemporaryDirectory() as folder:
+        HistoryWriter(Path(folder), data.sets()).append(record)
+    clocks.append(time.process_time())
+    read, start, steps, end = np.diff(clocks).tolist()
+    return {"read": read, "start": start, "ms": 1000 * steps / 400, "end": end, "gb_step": memory, "gb": own()}
+
+
+@contextmanager
+def _own_memory() -> Iterator[Callable[[], float]]:
+    """Yield what tells the peak so far of this process's own memory (anonymous pages, no mapped files), in GB."""
+    most, done = [0.0], threading.Event()
+
+    def look() -> None:
+        while not done.wait(0.02):
+            words = Path("/proc/self/status").read_text(encoding="ascii").split()
+            most[0] = max(most[0], int(words[words.index("RssAnon:") + 1]) * 1024 / 1e9)
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    try:
+        yield lambda: most[0]
+    finally:
+        done.set()
+        watcher.join()
+
+
+SIZES = [
+    *(("1000000", "20", "1000", "3"), ("4000000", "20", "1000", "3"), ("16000000", "20", "1000", "3")),
+    *(("4000000", "20", "100", "3"), ("4000000", "20", "1000", "10")),
+]
+"""n, d, c and |S|."""
+
 CASES: dict[str, list[tuple[str, ...]]] = {
+    "reading": [("reading", model, d) for model, d in (("linear", "100"), ("linear", "784"), ("mlp", "784"))],
+    "growth": [("growth", *size) for size in SIZES],
+    "largest": [("growth", "100000000", "20", "1000", "3")],
     "classical": [("classical", name) for name in ("sure", "ecoc", "plsvm")],
     "nystrom": [("nystrom",)],
     "ranks": [("ranks", model) for model in ("linear", "mlp")],
@@ -224,7 +349,10 @@ def main() -> None:
         PAGE.write_text(page(json.loads(FIGURES.read_text(encoding="utf-8"))), encoding="utf-8")
         return
     if wanted[:1] == ["--case"]:
-        cases: dict[str, Callable[..., dict[str, Any]]] = {"classical": classical, "nystrom": nystrom, "ranks": ranks}
+        cases: dict[str, Callable[..., dict[str, Any]]] = {
+            **{"classical": classical, "nystrom": nystrom, "ranks": ranks},
+            **{"reading": reading, "growth": growth},
+        }
         print(json.dumps(cases[wanted[1]](*wanted[2:])))
         return
     figures: dict[str, Any] = json.loads(FIGURES.read_text(encoding="utf-8")) if FIGURES.exists() else {}

@@ -21,10 +21,13 @@ import numpy.typing as npt
 import scipy.sparse
 
 from pll.errors import UserError
+from pll.io import large_array
 
 Rows = slice | npt.NDArray[np.bool_] | npt.NDArray[np.integer[Any]] | Sequence[int]
 """Which examples: a slice, a boolean mask, or indices."""
 
+ROWS_AT_ONCE = 2**20
+"""Examples that are worked on at once where their number is not bounded."""
 MOST_CLASSES = 1_000_000
 """A label above this, where the number of classes is not given, is taken for a mistake and not for a class."""
 
@@ -204,7 +207,7 @@ class CandidateSets:
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:
         """(n,) int64, |S_i|."""
-        return _read_only(np.diff(self.indptr))
+        return _read_only(np.subtract(self.indptr[1:], self.indptr[:-1], out=large_array(len(self), np.int64)))
 
     @cached_property
     def rows(self) -> npt.NDArray[np.int64]:
@@ -225,8 +228,23 @@ class CandidateSets:
     def contains(self, labels: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """(n,) bool, whether `labels[i]` is in S_i; a label of -1 (unknown) never is."""
         wanted = np.asarray(labels, dtype=np.int64)
-        hit = self.indices == wanted[self.rows]
-        return np.bincount(self.rows[hit], minlength=len(self)).astype(np.bool_)
+        found = np.empty(len(self), dtype=np.bool_)
+        for part in self.parts():
+            hit = self.indices[self.span(part)] == np.repeat(wanted[part], self._sizes(part))
+            found[part] = np.logical_or.reduceat(hit, self.indptr[part] - self.indptr[part.start])
+        return found
+
+    def parts(self) -> Iterator[slice]:
+        """Yield slices that cover the examples, `ROWS_AT_ONCE` each, for work in pieces."""
+        return (slice(start, min(start + ROWS_AT_ONCE, len(self))) for start in range(0, len(self), ROWS_AT_ONCE))
+
+    def _sizes(self, rows: slice) -> npt.NDArray[np.int64]:
+        """Sizes of consecutive sets, where those of all would take memory for nothing."""
+        return np.diff(self.indptr[rows.start : rows.stop + 1])
+
+    def span(self, rows: slice) -> slice:
+        """Return where in `indices` the entries of these consecutive examples are."""
+        return slice(int(self.indptr[rows.start]), int(self.indptr[rows.stop]))
 
     def names(self, i: int) -> list[str]:
         """The names of example i's candidates."""
@@ -234,6 +252,11 @@ class CandidateSets:
 
     def take(self, rows: Rows) -> CandidateSets:
         """The sets of some examples (slice, boolean mask or indices), in that order; also `sets[rows]`."""
+        if isinstance(rows, slice) and rows.step in (None, 1):
+            start, stop, _ = rows.indices(len(self))
+            part = slice(start, max(start, stop))
+            indptr = self.indptr[start : part.stop + 1] - self.indptr[start]
+            return CandidateSets(indptr, self.indices[self.span(part)], self.n_classes, self.class_names)
         chosen = np.arange(len(self))[rows]
         sizes = self.sizes[chosen]
         indptr = np.zeros(len(chosen) + 1, dtype=np.int64)
@@ -250,7 +273,10 @@ class CandidateSets:
 
     def uniform_weights(self) -> npt.NDArray[np.float32]:
         """(nnz,) float32, 1/|S_i| on every candidate (paper, Eq. init)."""
-        return (1.0 / self.sizes[self.rows]).astype(np.float32)
+        found: npt.NDArray[np.float32] = large_array(self.nnz, np.float32)
+        for part in self.parts():
+            found[self.span(part)] = np.repeat((1.0 / self._sizes(part)).astype(np.float32), self._sizes(part))
+        return found
 
 
 def as_candidate_sets(y: Any, n_classes: int | None = None) -> CandidateSets | None:
@@ -424,34 +450,43 @@ def _as_label(label: object, row: int) -> int:
 def _check_rows(indptr: npt.NDArray[Any], indices: npt.NDArray[Any], n_classes: int) -> None:
     if len(indptr) < 1 or indptr[0] != 0 or indptr[-1] != len(indices):
         raise UserError("indptr must start at 0 and end at the length of indices.")
-    sizes = np.diff(indptr)
-    if len(sizes) and sizes.min() < 0:
-        raise UserError(f"Row {int(np.argmin(sizes))}: indptr decreases; it must count upwards.")
-    empty = np.flatnonzero(sizes == 0)
-    if len(empty):
+    n = len(indptr) - 1
+    bounds = [(start, indptr[start : start + ROWS_AT_ONCE + 1]) for start in range(0, n, ROWS_AT_ONCE)]
+    for start, part in bounds:
+        sizes = np.diff(part)
+        if sizes.min() < 0:
+            raise UserError(f"Row {start + int(np.argmin(sizes))}: indptr decreases; it must count upwards.")
+    empty = [start + np.flatnonzero(np.diff(part) == 0) for start, part in bounds]
+    count = sum(map(len, empty))
+    if count:
         raise UserError(
-            f"Row {int(empty[0])} has an empty candidate set ({len(empty)} such rows); "
+            f"Row {next(int(rows[0]) for rows in empty if len(rows))} has an empty candidate set ({count} such rows); "
             "every example needs at least one possible label."
         )
-    _check_range(indices, indptr, n_classes)
+    for check in (_check_range, _check_order):
+        for start, part in bounds:
+            check(indices[part[0] : part[-1]], part - part[0], start, n_classes)
+
+
+def _check_range(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], first_row: int, n_classes: int) -> None:
+    outside = np.flatnonzero((indices < 0) | (indices >= n_classes))
+    if len(outside):
+        at = int(outside[0])
+        raise UserError(
+            f"Row {first_row + _row_of(at, indptr)}: label {int(indices[at])} is unknown; "
+            f"labels run from 0 to {n_classes - 1} ({n_classes} classes)."
+        )
+
+
+def _check_order(indices: npt.NDArray[Any], indptr: npt.NDArray[Any], first_row: int, n_classes: int) -> None:
     step = np.diff(indices)
     step[indptr[1:-1] - 1] = 1  # from one row to the next anything goes
     wrong = np.flatnonzero(step <= 0)
     if len(wrong):
         at = int(wrong[0])
         raise UserError(
-            f"Row {_row_of(at, indptr)}: label {int(indices[at + 1])} stands twice or out of order; "
+            f"Row {first_row + _row_of(at, indptr)}: label {int(indices[at + 1])} stands twice or out of order; "
             "sort each row and name each label once."
-        )
-
-
-def _check_range(indices: npt.NDArray[Any], indptr: npt.NDArray[np.int64], n_classes: int) -> None:
-    outside = np.flatnonzero((indices < 0) | (indices >= n_classes))
-    if len(outside):
-        at = int(outside[0])
-        raise UserError(
-            f"Row {_row_of(at, indptr)}: label {int(indices[at])} is unknown; "
-            f"labels run from 0 to {n_classes - 1} ({n_classes} classes)."
         )
 
 

@@ -168,6 +168,10 @@ class PartialLabelDataset:
         """(n,) the ids: those that were given, else "0" … "n-1", which are made where they are asked for."""
         return np.arange(len(self)).astype(np.str_) if self.ids is None else self.ids
 
+    def ids_of(self, rows: slice) -> npt.NDArray[np.str_]:
+        """Return the ids of consecutive rows, without making those of all."""
+        return np.arange(*rows.indices(len(self))).astype(np.str_) if self.ids is None else self.ids[rows]
+
     @property
     def n_classes(self) -> int:
         """c, the number of classes."""

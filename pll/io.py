@@ -102,6 +102,29 @@ def take_rows(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]]) -> npt.ND
         return np.memmap(file, dtype=X.dtype, mode="r", shape=(len(rows), *X.shape[1:]))
 
 
+def large_array(shape: int | tuple[int, ...], dtype: npt.DTypeLike, *, zeros: bool = False) -> npt.NDArray[Any]:
+    """Return a new array; above `IN_MEMORY_UP_TO` bytes it is a mapped temporary file and takes no memory of its own.
+
+    Such a file lies in the folder for temporary files (`TMPDIR`) and is gone with the array.
+
+    Args:
+        shape: of the array.
+        dtype: of its values.
+        zeros: whether they are 0; else they are anything.
+
+    Raises:
+        UserError: the disk is too full for that.
+    """
+    kind, lengths = np.dtype(dtype), (shape,) if isinstance(shape, int) else shape
+    size = kind.itemsize * math.prod(lengths)
+    if size <= IN_MEMORY_UP_TO:
+        return np.zeros(lengths, kind) if zeros else np.empty(lengths, kind)
+    place = Path(tempfile.gettempdir())
+    check_free_space(place, size, "an array that is kept on disk while it is used")
+    with tempfile.TemporaryFile(dir=place) as file:
+        return np.asarray(np.memmap(file, dtype=kind, mode="w+", shape=lengths))
+
+
 def check_fits_memory(X: npt.NDArray[Any], needed: int, what: str, remedy: str) -> None:
     """Raise UserError for a mapped array of which something needs more memory than the machine has.
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import Block, CandidateSets, Rows
+from pll.candidates import ROWS_AT_ONCE, Block, CandidateSets, Rows
 from pll.errors import UserError
+from pll.io import large_array
 
 Weights = npt.NDArray[np.float32]
 
@@ -299,6 +300,8 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
         ValueError: NaN among the weights.
     """
     n = len(candidates)
+    if n > ROWS_AT_ONCE:
+        return _sharpness_in_parts(weights, candidates)
     at = candidates.indptr[:-1].copy()
     confidence, margin, entropy = (np.empty(n, dtype=np.float32) for _ in range(3))
     for block, values in _in_blocks(weights, candidates):
@@ -308,6 +311,18 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
         margin[block.rows] = top - second
         entropy[block.rows] = _entropy(values, candidates.sizes[block.rows])
     return Sharpness(candidates.indices[at].astype(np.int64), confidence, margin, entropy)
+
+
+def _sharpness_in_parts(weights: Weights, candidates: CandidateSets) -> Sharpness:
+    """Compute it part by part, so that nothing but the result grows with the number of examples."""
+    n = len(candidates)
+    identified = large_array(n, np.int64)
+    confidence, margin, entropy = (large_array(n, np.float32) for _ in range(3))
+    for part in candidates.parts():
+        found = sharpness(np.asarray(weights[candidates.span(part)]), candidates[part])
+        identified[part], confidence[part] = found.identified, found.confidence
+        margin[part], entropy[part] = found.margin, found.entropy
+    return Sharpness(identified, confidence, margin, entropy)
 
 
 Values = npt.NDArray[np.floating[Any]]
@@ -344,6 +359,5 @@ def accuracy(predicted: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None) 
     if y is None:
         return None
     known = y >= 0
-    if not known.any():
-        return None
-    return float((predicted[known] == y[known]).mean())
+    count = np.count_nonzero(known)
+    return np.count_nonzero((predicted == y) & known) / count if count else None

@@ -83,7 +83,10 @@ def _candidate_warnings(data: PartialLabelDataset, sets: CandidateSets) -> list[
     single = int((sets.sizes == 1).sum())
     if single == len(sets) and single:
         found.append("Every set has one candidate: nothing is ambiguous here.")
-    never = sets.n_classes - len(np.unique(sets.indices))
+    ever = np.zeros(sets.n_classes, dtype=np.bool_)
+    for part in sets.parts():
+        ever[sets.indices[sets.span(part)]] = True
+    never = int((~ever).sum())
     if never:
         found.append(f"{never:,} of {sets.n_classes:,} classes are never a candidate.")
     return found

@@ -355,7 +355,7 @@ class RunFolder:
         content = io.BytesIO()  # straight to a full disk, torch speaks of positions in the file
         torch.save(checkpoint, content)
         name = self._checkpoint_file.relative_to(self.path).as_posix()
-        Manifest(self.path).put(name, content.getvalue(), durable=True, record=True)
+        Manifest(self.path).put(name, content.getbuffer(), durable=True, record=True)
 
     def checkpoint(self) -> dict[str, Any] | None:
         """Return the last checkpoint, or None.

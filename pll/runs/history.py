@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import CandidateSets
+from pll.candidates import ROWS_AT_ONCE, CandidateSets
 from pll.errors import UserError
 from pll.io import save_array, write_atomically, write_json
 from pll.runs.manifest import SETTLED, check
@@ -39,7 +39,9 @@ from pll.weights import Sharpness, Weights, sharpness
 FRAME_BUDGET = 256 * 2**20
 """Maximum number of bytes of the frames of a run."""
 MIN_FRAMES, MAX_FRAMES = 8, 1000
-"""Number of frames that are kept whatever their size, and maximum number of files."""
+"""Number of frames that are kept up to `MOST_BYTES`, and maximum number of files."""
+MOST_BYTES = 4 * 2**30
+"""Maximum number of bytes of all frames, whatever their number; two are always kept."""
 TRACKED = 400
 """Number of examples stored in every epoch."""
 TRIES = 20
@@ -316,7 +318,8 @@ class History:
 
 def most_frames(nnz: int, budget: int = FRAME_BUDGET) -> int:
     """Return the number of frames that are kept at most."""
-    return min(MAX_FRAMES, max(MIN_FRAMES, budget // (4 * nnz)))
+    few = max(2, min(MIN_FRAMES, MOST_BYTES // (4 * nnz)))
+    return min(MAX_FRAMES, max(few, budget // (4 * nnz)))
 
 
 def history_bytes(nnz: int, epochs: int) -> int:
@@ -363,8 +366,11 @@ def confidence_counts(sharp: Sharpness, y: npt.NDArray[np.int64] | None) -> npt.
 
 def _histogram(values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Return counts over BINS equal bins of [0, 1]."""
-    bins = np.minimum((values * BINS).astype(np.int64), BINS - 1)
-    return np.bincount(bins, minlength=BINS).astype(np.float32)
+    counts = np.zeros(BINS, dtype=np.int64)
+    for start in range(0, len(values), ROWS_AT_ONCE):
+        bins = np.minimum((values[start : start + ROWS_AT_ONCE] * BINS).astype(np.int64), BINS - 1)
+        counts += np.bincount(bins, minlength=BINS)
+    return counts.astype(np.float32)
 
 
 def read_array(file: Path, shape: tuple[int, ...] | None, *, in_memory: bool = True) -> npt.NDArray[Any]:

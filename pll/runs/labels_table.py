@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
@@ -194,14 +194,48 @@ def write_labels(frame: pd.DataFrame, path: Path) -> None:
 
     Read it with `pandas.read_csv(path, dtype=str, keep_default_na=False)`: without these a label called `NA` is lost.
     """
-    # As float64: a reader in double precision gets exactly the value of the float32.
-    exact = frame.astype(dict.fromkeys(NUMBERS, np.float64))
     # The csv module does not quote a lone carriage return, and readers would see two rows.
     bare = any(frame[name].str.contains("\r", regex=False).any() for name in COLUMNS if name not in NUMBERS)
+    _write_frames([frame], path, bare)
+
+
+def write_labels_in_parts(train: PartialLabelDataset, weights: Weights, path: Path) -> None:
+    """Write labels.csv like `write_labels` of the `labels_frame` of all examples, a part of them at a time."""
+    sets, given = train.sets(), train.given
+    bare = any("\r" in name for name in train.class_names)
+    bare = bare or (train.ids is not None and any("\r" in name for name in train.ids.tolist()))
+    frames = (
+        labels_frame(
+            sets[part],
+            np.asarray(weights[sets.span(part)]),
+            train.ids_of(part),
+            y=None if train.y is None else train.y[part],
+            given=None if given is None else given[part],
+        )
+        for part in (slice(at, min(at + PART, len(train))) for at in range(0, len(train), PART))
+    )
+    _write_frames(frames, path, bare)
+
+
+PART = 100_000
+"""Rows of a table of labels that are made at once."""
+
+
+def _write_frames(frames: Iterable[pd.DataFrame], path: Path, bare: bool) -> None:
+    quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
 
     def write(temporary: Path) -> None:
-        quoting: Literal[0, 2] = csv.QUOTE_NONNUMERIC if bare else csv.QUOTE_MINIMAL
-        exact.to_csv(temporary, index=False, encoding="utf-8", lineterminator="\n", quoting=quoting)
+        for number, frame in enumerate(frames):
+            # As float64: a reader in double precision gets exactly the value of the float32.
+            frame.astype(dict.fromkeys(NUMBERS, np.float64)).to_csv(
+                temporary,
+                index=False,
+                encoding="utf-8",
+                lineterminator="\n",
+                quoting=quoting,
+                header=not number,
+                mode="a" if number else "w",
+            )
 
     write_atomically(path, write)
 

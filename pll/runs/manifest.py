@@ -118,7 +118,7 @@ class Manifest:
         self.files = {} if known is None else dict(known.files)
         self.config = "" if known is None else known.config
 
-    def put(self, name: str, content: bytes, *, durable: bool = False, record: bool = False) -> None:
+    def put(self, name: str, content: bytes | memoryview, *, durable: bool = False, record: bool = False) -> None:
         """Replace a file, atomically; at every moment it is one that the manifest knows.
 
         Args:
@@ -132,7 +132,7 @@ class Manifest:
         old = self._settled(name)
         self.files[name] = Entry(len(content), hashlib.sha256(content).hexdigest(), "" if old is None else old.sha256)
         if name == CONFIG_FILE:
-            self.config = content.decode()
+            self.config = bytes(content).decode()
         self._write(durable)
         write_atomically(self.folder / name, lambda part: part.write_bytes(content), durable=durable)
 

@@ -41,7 +41,14 @@ from pll.methods.settling import settle
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
-from pll.runs.labels_table import label_table, labels_frame, predicted_frame, write_labels
+from pll.runs.labels_table import (
+    PART,
+    label_table,
+    labels_frame,
+    predicted_frame,
+    write_labels,
+    write_labels_in_parts,
+)
 from pll.runs.manifest import THINNED, DamagedError, Manifest, check, damages, matches
 from pll.runs.quota import check_quota_of_run
 from pll.training.distributed import Ranks
@@ -49,7 +56,8 @@ from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
 from pll.weights import Weights, sharpness
 
 CHECKPOINT_EVERY = 10.0
-"""Seconds between checkpoints."""
+"""Seconds between checkpoints; longer where they take more than `CHECKPOINT_SHARE` of the time."""
+CHECKPOINT_SHARE = 0.05
 VOTES_CONFIDENCE = "Confidence is too high where voters share mistakes; random controls in a review put it right."
 """What is said of every run on votes; docs/votes.md has figures."""
 SETTLED_FILE = "settled.npz"
@@ -306,6 +314,7 @@ class _Fitting:
         self.on_record = on_record
         self.on_search = on_search
         self.saved_at = time.monotonic()
+        self.saving = 0.0  # seconds that the latest checkpoint took
 
     def epochs(self) -> Generator[EpochRecord, None, Outcome]:
         self.parts = self.load()
@@ -432,12 +441,14 @@ class _Fitting:
         self._checkpoint_if_due()
 
     def _checkpoint_if_due(self) -> None:
-        if time.monotonic() - self.saved_at > CHECKPOINT_EVERY:
+        if time.monotonic() - self.saved_at > max(CHECKPOINT_EVERY, self.saving / CHECKPOINT_SHARE):
             self._save_checkpoint()
 
     def _save_checkpoint(self) -> None:
+        started = time.monotonic()
         self.folder.save_checkpoint(self.estimator.checkpoint())
         self.saved_at = time.monotonic()
+        self.saving = self.saved_at - started
 
     def _end(self, state: str, epoch: int, weights: Weights, why: str = "") -> Outcome:
         train, test = self.parts.train, self.parts.test
@@ -448,7 +459,7 @@ class _Fitting:
         )
         metrics = final_metrics(self.config.method, final, train, test)
         Manifest(self.folder.path).forget(*RESULTS)
-        write_labels(label_rows(self.parts, self.estimator, weights), self.folder.path / "labels.csv")
+        save_labels(self.parts, self.estimator, weights, self.folder.path / "labels.csv")
         save_model(
             self.estimator,
             self.folder.path,
@@ -570,6 +581,14 @@ def final_metrics(
     names = ("mean_confidence", "mean_entropy", "transductive_accuracy", "test_accuracy")
     metrics = {"method": method, "epoch": final.epoch} | {name: getattr(final, name) for name in names}
     return metrics | {"known_labels": _known(train), "known_test_labels": 0 if test is None else _known(test)}
+
+
+def save_labels(parts: Parts, estimator: PartialLabelEstimator, weights: Weights, path: Path) -> None:
+    """Write labels.csv; see `label_rows`."""
+    if parts.held is None and len(parts.train) > PART:
+        write_labels_in_parts(parts.train, weights, path)
+    else:
+        write_labels(label_rows(parts, estimator, weights), path)
 
 
 def label_rows(parts: Parts, estimator: PartialLabelEstimator, weights: Weights) -> pd.DataFrame:

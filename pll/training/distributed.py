@@ -33,6 +33,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.io import large_array
 from pll.training.augment import Augmentation
 from pll.training.layouts import layout_type
 from pll.training.mapped import Features, read_ahead
@@ -312,7 +313,8 @@ class SharedTrainer(Trainer):
         """Yield this rank's part of the remaining mini-batches of this epoch, as positions among its examples."""
         start, stop = self._bounds
         order = epoch_order(self._n, self.seed, self.epoch)
-        places = ((order >= start) & (order < stop)).nonzero()[:, 0]
+        places = torch.from_numpy(large_array(stop - start, np.int64))
+        torch.nonzero((order >= start) & (order < stop), out=places.unsqueeze(1))
         rows = (order[places] - start).to(self.X.device)
         del order
         ends = deque[int]()
@@ -346,7 +348,11 @@ class SharedTrainer(Trainer):
 
     def _gathered(self, own: Weights) -> Weights:
         parts = self.ranks.gather(torch.from_numpy(own))
-        return torch.cat(parts).numpy() if parts else own
+        if not parts:
+            return own
+        joined: Weights = large_array(sum(map(len, parts)), np.float32)
+        np.concatenate([part.numpy() for part in parts], out=joined)
+        return joined
 
     def warm_up(self) -> None:
         self._lead(_Command.WARM_UP)

@@ -14,10 +14,13 @@ import torch
 from torch import Tensor
 
 from pll.candidates import CandidateSets
+from pll.io import IN_MEMORY_UP_TO, large_array
 from pll.weights import Outside, Weights, log_prior
 
 DENSE_UP_TO = 64
 """Largest number of classes for which the dense layout is always chosen."""
+DENSE_ENTRIES = 2**28
+"""Largest n × c of the dense layout: 1 GiB for each of its arrays."""
 
 
 class Batch(Protocol):
@@ -57,6 +60,9 @@ class Layout(Protocol):
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
         """Return a weight store of (nnz,) values aligned with `CandidateSets.indices`."""
 
+    def zeros(self) -> Tensor:
+        """Return a weight store of zeros."""
+
     def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
         """Return a copy of a weight store as (nnz,) float32 in CPU memory."""
 
@@ -79,6 +85,8 @@ def choose_layout(
 
 def layout_type(candidates: CandidateSets) -> type[DenseLayout] | type[PaddedLayout]:
     """Return the layout that `choose_layout` takes for these candidate sets."""
+    if len(candidates) * candidates.n_classes > DENSE_ENTRIES:
+        return PaddedLayout
     dense_is_small = candidates.n_classes <= DENSE_UP_TO
     nearly_full = candidates.nnz * 2 >= len(candidates) * candidates.n_classes
     return DenseLayout if dense_is_small or nearly_full else PaddedLayout
@@ -97,8 +105,11 @@ class DenseLayout:
             self.members = mask
             self.offset.view(-1)[self.entries] = torch.from_numpy(log_prior).to(device)
 
+    def zeros(self) -> Tensor:
+        return torch.zeros_like(self.offset)
+
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
-        weights = torch.zeros_like(self.offset)
+        weights = self.zeros()
         weights.view(-1)[self.entries] = torch.from_numpy(np.array(flat)).to(weights.device)
         return weights
 
@@ -140,27 +151,58 @@ class PaddedLayout:
     """Weight stores are (nnz + 1,): aligned with `indices`, plus one place that padding points at, always 0."""
 
     def __init__(self, candidates: CandidateSets, device: torch.device, log_prior: Weights | None = None) -> None:
-        self.starts = torch.from_numpy(candidates.indptr[:-1].copy()).to(device)
-        self.sizes = torch.from_numpy(candidates.sizes.copy()).to(device)
-        padded = np.append(candidates.indices, np.int32(0)).astype(np.int64)
-        self.indices = torch.from_numpy(padded).to(device)  # (nnz + 1,)
+        self._device = device
+        self._candidates = candidates
         self.nnz = candidates.nnz
+        self._parts: tuple[Tensor, Tensor] | None = None  # (n + 1,) indptr and (nnz + 1,) indices, on the device
+        if device.type != "cpu" or 4 * self.nnz <= IN_MEMORY_UP_TO:
+            padded = np.append(candidates.indices, np.int32(0)).astype(np.int64)
+            self._parts = (
+                torch.from_numpy(candidates.indptr.copy()).to(device),
+                torch.from_numpy(padded).to(device),
+            )
         self.offset = None if log_prior is None else self.store(log_prior)
 
+    def zeros(self) -> Tensor:
+        if self._device.type != "cpu":
+            return torch.zeros(self.nnz + 1, device=self._device)
+        return torch.from_numpy(large_array(self.nnz + 1, np.float32, zeros=True))
+
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
-        return torch.from_numpy(np.append(flat, np.float32(0))).to(self.indices.device)
+        weights = large_array(self.nnz + 1, np.float32)
+        weights[:-1], weights[-1] = flat, 0
+        return torch.from_numpy(weights).to(self._device)
 
     def flat(self, weights: Tensor) -> npt.NDArray[np.float32]:
-        return weights[:-1].cpu().numpy().copy()
+        found: npt.NDArray[np.float32] = large_array(self.nnz, np.float32)
+        torch.from_numpy(found).copy_(weights[:-1])
+        return found
 
     def batch(self, rows: Tensor) -> Batch:
-        sizes = self.sizes[rows][:, None]  # (B, 1)
+        starts, ends = self._bounds(rows)
+        sizes = (ends - starts)[:, None]  # (B, 1)
         widest = int(sizes.max()) if len(rows) else 1  # a process may own none of a batch
         within = torch.arange(widest, device=rows.device)  # (k,)
         valid = within < sizes  # (B, k)
-        positions = torch.where(valid, self.starts[rows][:, None] + within, self.nnz)  # (B, k)
+        positions = torch.where(valid, starts[:, None] + within, self.nnz)  # (B, k)
         offset = None if self.offset is None else self.offset[positions]  # (B, k)
-        return _PaddedBatch(rows, positions, self.indices[positions], valid, offset)
+        return _PaddedBatch(rows, positions, self._labels(positions, valid), valid, offset)
+
+    def _bounds(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return where the entries of these examples begin and end, (B,) each."""
+        if self._parts is not None:
+            indptr = self._parts[0]
+            return indptr[rows], indptr[rows + 1]
+        at = rows.numpy()
+        indptr_file = self._candidates.indptr
+        return torch.from_numpy(indptr_file[at]), torch.from_numpy(indptr_file[at + 1])
+
+    def _labels(self, positions: Tensor, valid: Tensor) -> Tensor:
+        """Return the labels at these positions, 0 for padding."""
+        if self._parts is not None:
+            return self._parts[1][positions]
+        found = self._candidates.indices[np.minimum(positions.numpy(), self.nnz - 1)]
+        return torch.from_numpy(found).long() * valid
 
 
 class _PaddedBatch:
@@ -204,6 +246,9 @@ class SharedLayout:
         self._layout = layout
         self._shares = layout.store(outside.shares)
         self._added = layout.store(outside.added.astype(np.float32))
+
+    def zeros(self) -> Tensor:
+        return self._layout.zeros()
 
     def store(self, flat: npt.NDArray[np.float32]) -> Tensor:
         return self._layout.store(flat)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
+from pll.io import large_array
 from pll.weights import Sharpness, Weights, accuracy, sharpness
 
 METRICS = (
@@ -90,8 +91,9 @@ class Monitor:
         self.y = y
         self.y_test = y_test
         self.identified: npt.NDArray[np.int64] | None = None
-        self.changes = np.zeros(len(candidates), dtype=np.int64)
-        self.settled = np.ones(len(candidates), dtype=np.int64)
+        self.changes = large_array(len(candidates), np.int64, zeros=True)
+        self.settled = large_array(len(candidates), np.int64)
+        self.settled[:] = 1
 
     def record(
         self,

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.io import large_array
 from pll.training.augment import Augmentation
 from pll.training.layouts import Batch, Layout, choose_layout
 from pll.training.losses import Loss
@@ -316,7 +317,7 @@ class Trainer:
 
     def evaluated_store(self) -> Tensor:
         """Return the label weights of the current model, from one evaluation pass, as a store of the layout."""
-        weights = torch.zeros_like(self.label_weights)
+        weights = self.layout.zeros()
         with evaluating(self.network):
             for batch in self.all_batches():
                 batch.write(weights, batch.restrict(self.network(self.X.index_select(0, batch.rows)).float()))
@@ -364,6 +365,8 @@ class Trainer:
         """Restore what `state()` returned."""
         self.network.load_state_dict(state["network"])
         self.optimiser.load_state_dict(copy.deepcopy(state["optimiser"]))  # torch would share its tensors
+        if state["label_weights"].shape != self.label_weights.shape:
+            raise UserError("The checkpoint is of other candidate sets, or of an earlier version; start a new run.")
         self.label_weights.copy_(state["label_weights"])
         self.objective.load_state(state["objective"])
         self.stream.load_state(state["random_state"])
@@ -473,4 +476,6 @@ def _first_of_equals(rows: Tensor) -> Tensor:
 def epoch_order(n: int, seed: int, epoch: int) -> Tensor:
     """Return the permutation of an epoch, drawn on the CPU so that it is the same on every device."""
     mixed = int(np.random.SeedSequence([seed, epoch]).generate_state(1, np.uint64)[0] >> 1)
-    return torch.randperm(n, generator=torch.Generator().manual_seed(mixed))
+    order = torch.from_numpy(large_array(n, np.int64))
+    torch.randperm(n, generator=torch.Generator().manual_seed(mixed), out=order)
+    return order

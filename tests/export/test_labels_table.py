@@ -15,9 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
 from pll.formats.tabular.schema import split_cell
+from pll.runs import labels_table
 from pll.runs.labels_table import (
     COLUMNS,
     Decision,
@@ -25,10 +27,11 @@ from pll.runs.labels_table import (
     write_jsonl,
     write_label_weights,
     write_labels,
+    write_labels_in_parts,
     write_parquet,
 )
 from pll.synthesis import flip_binomial
-from pll.weights import dense, restricted_softmax
+from pll.weights import dense, normalise, restricted_softmax
 
 WHEN = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
 
@@ -193,3 +196,17 @@ def test_sixty_thousand_rows_are_written(tmp_path: Path) -> None:
     frame = labels_frame(sets, sets.uniform_weights(), np.arange(60_000))
     write_labels(frame, tmp_path / "labels.csv")
     assert len(read_csv(tmp_path / "labels.csv")) == 60_000
+
+
+@pytest.mark.parametrize("own_ids", [False, True])
+def test_many_rows_are_written_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_ids: bool) -> None:
+    rng = np.random.default_rng(0)
+    n, names = 23, ("a", 'b"c', "d,e", "f\rg" if own_ids else "f")
+    sets = CandidateSets.from_lists([rng.choice(4, rng.integers(1, 5), replace=False) for _ in range(n)], 4, names)
+    ids = np.array([f"row\r{i}" for i in range(n)]) if own_ids else None
+    data = PartialLabelDataset(np.ones((n, 1)), sets, rng.integers(-1, 4, n), ids=ids, given=sets if own_ids else None)
+    weights = normalise(rng.random(sets.nnz), sets)
+    monkeypatch.setattr(labels_table, "PART", 5)
+    write_labels_in_parts(data, weights, tmp_path / "parts.csv")
+    write_labels(labels_frame(sets, weights, data.row_ids, y=data.y), tmp_path / "whole.csv")
+    assert (tmp_path / "parts.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()

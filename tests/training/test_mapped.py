@@ -10,14 +10,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from pll import io
+from pll import candidates, io, weights
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS
+from pll.methods.base import Task
+from pll.runs import history
+from pll.runs.history import History, HistoryWriter
 from pll.synthesis import flip_binomial
+from pll.training import layouts
 from pll.training.mapped import AHEAD, MappedFeatures, read_ahead
+from pll.training.metrics import EpochRecord
 from pll.training.scaling import fit_scaling
+from pll.weights import checked_prior
 
 N, D, C = 61, 5, 4
 Y = np.arange(N) % C
@@ -115,6 +121,50 @@ def test_what_needs_all_features_in_memory_says_so(tmp_path: Path, monkeypatch: 
     with pytest.raises(UserError, match=r"IPAL keeps all features in memory.*proden"):
         METHODS["ipal"]().fit(mapped(tmp_path), SETS)
     assert METHODS["ipal"]().fit(X, SETS).identify().shape == (N,)
+
+
+def test_many_examples_on_disk_and_in_parts_give_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays that are kept on disk above a size, and work in parts, change nothing."""
+    monkeypatch.setattr(layouts, "DENSE_ENTRIES", 0)  # rows padded by batch
+    settings: dict[str, Any] = {"epochs": 3, "batch_size": 7}
+    prior = np.random.default_rng(1).random(SETS.nnz) + 0.1
+
+    def fitted() -> tuple[list[EpochRecord], History]:
+        folder = tmp_path / str(len(list(tmp_path.iterdir())))
+        sets = CandidateSets(SETS.indptr, SETS.indices, C)
+        estimator = METHODS["proden"](**settings)
+        writer = HistoryWriter(folder, sets, Y)
+        records = list(estimator.iter_fit(Task(X, sets, Y, X[:9], Y[:9], checked_prior(prior, sets))))
+        for record in records:
+            writer.append(record)
+        return records, History(folder, sets)
+
+    known, before = fitted()
+    for module, name, value in (
+        *((module, "ROWS_AT_ONCE", 8) for module in (candidates, weights, history)),
+        *((module, "IN_MEMORY_UP_TO", 16) for module in (io, layouts)),
+    ):
+        monkeypatch.setattr(module, name, value)
+    records, after = fitted()
+    for one, other in zip(known, records, strict=True):
+        timing = dict.fromkeys(("seconds", "examples_per_second"), 0)
+        assert one.metrics() | timing == other.metrics() | timing
+        np.testing.assert_array_equal(one.label_weights, other.label_weights)
+        for part in ("identified", "confidence", "margin", "entropy"):
+            np.testing.assert_array_equal(getattr(one.sharpness, part), getattr(other.sharpness, part))
+    np.testing.assert_array_equal(before.confidence(), after.confidence())
+    np.testing.assert_array_equal(before.entropy(), after.entropy())
+    assert SETS.contains(Y).tolist() == (SETS.mask()[np.arange(N), Y]).tolist()
+    assert SETS[5:30] == SETS.take(np.arange(5, 30)) and len(SETS[9:3]) == 0
+
+
+def test_large_arrays_are_files_that_need_room_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(io, "IN_MEMORY_UP_TO", 16)
+    array = io.large_array((3, 5), np.float32, zeros=True)
+    array[1] = 7
+    assert array.sum() == 35 and isinstance(array.base, np.memmap)
+    with pytest.raises(UserError, match="MB left"):
+        io.large_array(2**60, np.float32)
 
 
 def test_sets_may_be_mapped_too(tmp_path: Path) -> None:

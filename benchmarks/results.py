@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from benchmarks import recipes
 from benchmarks.results_notes import CELL_NOTES, HEAD, SETTING_NOTES
 from pll import catalog
 from pll.analysis.evaluation import Result, Splits, evaluate
@@ -126,9 +127,10 @@ def _append(setting: Setting, results: list[Result]) -> None:
 
 
 def page() -> str:
-    """docs/results.md from docs/results.csv."""
+    """docs/results.md from docs/results.csv and docs/recipes.csv."""
     frame = pd.read_csv(CSV, keep_default_na=False, na_values={"transductive_accuracy": [""]})
-    return "\n".join([HEAD, *(part for setting in TABLES for part in _table(setting, frame))]).rstrip() + "\n"
+    tables = (part for setting in TABLES for part in _table(setting, frame))
+    return "\n".join([HEAD, recipes.section(), *tables]).rstrip() + "\n"
 
 
 def _table(setting: Setting, frame: pd.DataFrame) -> Iterator[str]:

@@ -9,7 +9,7 @@ from pll.runs.run import Run
 from pll.ui import health_notice, links, session
 from pll.ui.format import count, plain
 from pll.ui.routes import go, link
-from pll.ui.train import live, presenter, run_controls, setup, sharing
+from pll.ui.train import chosen, live, presenter, run_controls, setup, sharing
 from pll.ui.view_state import run_view
 
 
@@ -63,6 +63,7 @@ def follow(run: Run) -> None:
                 st.error(plain(snapshot.error), icon=":material/error:")
             health_notice.show(snapshot.health)
         live.watch(run, snapshot.state)
+        chosen.panel(run)
         links.end_of_lesson(run_view(run))
     run_controls.begin(run)
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.methods import PRODEN as PRODEN
     from pll.methods import RC as RC
     from pll.methods import SURE as SURE
+    from pll.methods import Auto as Auto
     from pll.methods import DawidSkene as DawidSkene
     from pll.methods import Majority as Majority
     from pll.methods import PNDecomp as PNDecomp
@@ -63,7 +64,7 @@ _MODULES = {
     "pll.methods": (
         *("METHODS", "PRODEN", "PRODENItera", "PRODENNaive", "PRODENSudden", "PNOracle", "PNDecomp", "D2CNN", "GA"),
         *("SURE", "CLPL", "PLECOC", "PLSVM", "PLKNN", "IPAL", "Majority", "DawidSkene"),
-        *("CC", "RC", "LWS", "CAVL", "POP", "CRDPLL", "PRODENOutside", "covering_rate_scorer"),
+        *("CC", "RC", "LWS", "CAVL", "POP", "CRDPLL", "PRODENOutside", "Auto", "covering_rate_scorer"),
     ),
     "pll.methods.persistence": ("load_model", "save_model"),
     "pll.synthesis": ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"),

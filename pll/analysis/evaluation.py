@@ -18,7 +18,7 @@ import scipy.stats
 from pll.analysis.protocol import Parts, one_fold, prepare
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.methods import PartialLabelEstimator
+from pll.methods import Auto, PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
@@ -137,8 +137,6 @@ class Splits:
 
 Made = Callable[[int], PartialLabelEstimator]
 """Makes an estimator for a seed."""
-Chooser = Callable[[int, Parts], tuple[str, PartialLabelEstimator]]
-"""Chooses the method for a seed and the training part: its name, and the estimator."""
 Key = tuple[str, int, int, str]
 """Method, seed, fold and settings (JSON): what tells the results of one evaluation apart."""
 
@@ -164,7 +162,6 @@ def evaluate(
     recipe: str = "default",
     about: Mapping[str, Any] | None = None,
     done: Container[Key] = (),
-    choose: Mapping[str, Chooser] | None = None,
 ) -> Iterator[Result]:
     """Yield a result for every method on every part, as soon as it is known.
 
@@ -175,8 +172,6 @@ def evaluate(
         recipe: how the settings were chosen, for the results.
         about: further facts for the column `settings`, such as the hash of a data file.
         done: results that are known already, and not computed again.
-        choose: for names whose method is chosen anew on every part, what chooses it; their entry in `estimators`
-            stands for their settings alone.
     """
     facts = {**splits.described(), **(about or {})}
     for seed, fold in splits.places():
@@ -189,19 +184,11 @@ def evaluate(
         parts = splits.part(data, seed, fold)
         for name in missing:
             told = None if progress is None else partial(progress, name)
-            started = time.perf_counter()
-            one, method = made[name], {}
-            if choose and name in choose:
-                chosen, one = choose[name](seed, parts)
-                method = {"method": chosen}
-            choosing = time.perf_counter() - started
+            one = made[name]
             curve, seconds = measured(one, parts, told, dataset=data.name)
-            found = chosen_by_recipe(one)
-            if method:
-                found = {CHOSEN: method | found.get(CHOSEN, {})}
             yield result_of(
-                one, curve, choosing + seconds, dataset=data.name, method=name, seed=seed, fold=fold, splits=splits,
-                recipe=recipe, settings=settings_json(made[name], facts | found),
+                one, curve, seconds, dataset=data.name, method=name, seed=seed, fold=fold, splits=splits,
+                recipe=recipe, settings=settings_json(one, facts | chosen_by_recipe(one)),
             )  # fmt: skip
 
 
@@ -249,7 +236,8 @@ def result_of(
     settings: str,
 ) -> Result:
     """Return the row of a fit: means over its last epochs (`LAST`), and what it was a fit of."""
-    last = LAST if isinstance(estimator, DeepEstimator) else 1
+    trained = estimator.best_ if isinstance(estimator, Auto) else estimator
+    last = LAST if isinstance(trained, DeepEstimator) else 1
     flip = splits.flip_with
     return Result(
         dataset=dataset,
@@ -289,7 +277,12 @@ CHOSEN = "chosen"
 
 
 def chosen_by_recipe(estimator: PartialLabelEstimator) -> dict[str, Any]:
-    """Return `{CHOSEN: {setting: value}}` of a fitted method whose recipe chose settings; {} where there is none."""
+    """Return `{CHOSEN: {setting: value}}` of a fitted method whose recipe chose settings; {} where there is none.
+
+    For the method `auto`, `"method"` is among them.
+    """
+    if isinstance(estimator, Auto):
+        return {CHOSEN: {"method": estimator.method_, **estimator.recipe_.settings}}
     if not isinstance(estimator, DeepEstimator) or estimator.recipe == "default":
         return {}
     return {CHOSEN: estimator.recipe_.settings}

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from pll import catalog, formats
 from pll.analysis import evaluation as ev
-from pll.analysis.protocol import Parts, with_candidates
+from pll.analysis.protocol import with_candidates
 from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import Source, file_hash
 from pll.cli.options import (
@@ -26,7 +26,6 @@ from pll.cli.options import (
     TrainingOptions,
     columns_told,
     flip_of,
-    for_method,
     listed,
     noisy_of,
     note,
@@ -47,8 +46,7 @@ from pll.features import featurised, load_features
 from pll.formats.classes import with_classes
 from pll.io import write_atomically
 from pll.methods import PartialLabelEstimator, get_method
-from pll.methods.choice import AUTO, FIRST, RIVALS, choose_method
-from pll.methods.deep import DeepEstimator
+from pll.methods.choice import AUTO
 from pll.methods.input_range import RANGE, range_warnings
 from pll.methods.persistence import ModelCard, load_model, read_card
 from pll.runs import repair, runner
@@ -157,12 +155,7 @@ def evaluate(options: EvaluateOptions) -> None:
     if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
         raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
     is_table = data.kind == "table"
-    chosen = {AUTO: _chooser(options, source, is_table=is_table)} if AUTO in names else {}
-    first = {AUTO: for_method(options, FIRST)} if chosen else {}
-    estimators = {
-        name: _factory(FIRST if name == AUTO else name, first.get(name, options), source, is_table=is_table)
-        for name in names
-    }
+    estimators = {name: _factory(name, options, source, is_table=is_table) for name in names}
     splits = ev.Splits(
         folds=options.folds,
         holdout=options.holdout,
@@ -188,9 +181,7 @@ def evaluate(options: EvaluateOptions) -> None:
     if others:
         note([f"{options.out} holds {len(others)} results of other evaluations too; they are kept."])
     with tqdm(total=len(names) * splits.count(), initial=len(found), unit="fit") as bar:
-        made = ev.evaluate(
-            data, estimators, splits, partial(_show_round, bar), recipe=recipe, about=about, done=found, choose=chosen
-        )
+        made = ev.evaluate(data, estimators, splits, partial(_show_round, bar), recipe=recipe, about=about, done=found)
         for result in made:
             found[ev.key_of(result)] = result
             bar.update()
@@ -241,6 +232,8 @@ def _factory(
 ) -> Callable[[int], PartialLabelEstimator]:
     """Return a function of the seed that makes the method; settings it does not have are left out, with a note."""
     given = {"threads": default_threads()} | settings(options)
+    if name == AUTO:
+        given = {"threads": given.pop("threads"), "settings": given}
     known = get_method(name)().get_params()
     foreign = sorted(set(given) - set(known) - {"threads"})
     if foreign:
@@ -253,23 +246,6 @@ def _factory(
 
     new(0)  # refuses a wrong setting before the first fit
     return new
-
-
-def _chooser(options: EvaluateOptions, source: Source, *, is_table: bool) -> ev.Chooser:
-    """Return what chooses the method `auto` on a part."""
-    factories = {
-        name: _factory(name, for_method(options, name), source, is_table=is_table) for name in (FIRST, *RIVALS)
-    }
-
-    def choose(seed: int, parts: Parts) -> tuple[str, PartialLabelEstimator]:
-        contenders = {name: new(seed) for name, new in factories.items()}
-        recipe = choose_method(parts.task(), contenders)
-        estimator = contenders[recipe.method]
-        if isinstance(estimator, DeepEstimator):
-            estimator.use_recipe(recipe)
-        return recipe.method, estimator
-
-    return choose
 
 
 HASH = 16

@@ -22,7 +22,7 @@ from pll.experiments.experiment import Experiment, changed, read_experiment, sel
 from pll.experiments.presets import PRESETS, preset
 from pll.experiments.report import tables_of, write_report
 from pll.experiments.tables import markdown
-from pll.methods import METHODS
+from pll.methods import get_method
 from pll.methods.deep import DeepEstimator
 
 
@@ -128,7 +128,7 @@ def _definition(options: ExperimentOptions) -> Experiment:
     if options.seeds is not None:
         values["seeds"] = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     if options.epochs is not None:
-        deep = [name for name in found.methods if issubclass(METHODS[name], DeepEstimator)]
+        deep = [name for name in found.methods if issubclass(get_method(name), DeepEstimator)]
         values["settings"] = [*found.settings, {"method": deep, "epochs": options.epochs}]
     return changed(found, **values) if values else found
 

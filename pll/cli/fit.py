@@ -40,9 +40,7 @@ from pll.cli.options import (
 from pll.cli.progress import bar, load
 from pll.errors import UserError
 from pll.methods import METHODS, PartialLabelEstimator, get_method
-from pll.methods.choice import AUTO, FIRST, RIVALS, choose_method
-from pll.methods.deep import DeepEstimator
-from pll.methods.recipe import Recipe
+from pll.methods.choice import AUTO
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.control import Holder, What, announce, take, withdraw
@@ -106,20 +104,19 @@ def _leading(ranks: Ranks) -> Iterator[None]:
 def _fit(options: FitOptions, ranks: Ranks | None) -> int:
     folder = RunFolder(Path(options.out))
     options = _without_features(options)
-    asked, chooses = options, options.method == AUTO and not folder.has_begun()
-    if options.method == AUTO:
-        options = _as_method(asked, FIRST if chooses else _method_of(folder))
-    method = get_method(options.method)
-    if ranks is not None and not method.in_ranks:
+    if options.method == AUTO and folder.has_begun():
+        method = _method_of(folder)
+        options = replace(for_method(options, method), method=method)
+    kind = get_method(options.method)
+    if ranks is not None and not kind.in_ranks:
         able = ", ".join(name for name in METHODS if METHODS[name].in_ranks)
-        raise UserError(f"{method.title} trains in one process; start it without torchrun. In several train: {able}.")
+        raise UserError(f"{kind.title} trains in one process; start it without torchrun. In several train: {able}.")
     config = _run_config(options)
     if options.resume and folder.exists() and not options.rule and not folder.config().source.rule:
         config = replace(config, source=replace(config.source, rule=""))  # begun before votes were settled by default
     if options.resume and options.votes and folder.exists() and folder.config().source.name == JOINED:
         config = replace(config, source=folder.config().source)
     runner.new_estimator(config)  # refuses wrong settings before anything is written
-    read = partial(_load, folder)
     if not folder.exists():
         check_quota_of_run(folder.path, 1, "another run", remedy=IN_SHELLS)
     folder.lock()
@@ -134,21 +131,12 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
             if state["state"] == "finished":
                 print_result(**(state.get("metrics") or {}), health=state.get("health"))
                 return 0
-        elif chooses:
-            if ranks is not None:
-                raise UserError("--method auto compares methods in one process; start it without torchrun.")
-            config, recipe, parts = _chosen(asked, config)
-            folder.create(config)
-            folder.save_recipe(recipe)
-            if config.method != FIRST:
-                note(recipe.told())
-            read = partial(_at_hand, parts)
         else:
             folder.create(config)
-        with _progress() as (on_ready, on_record, on_search), _stopped_by_others(folder) as hook:
+        with _progress(folder) as (on_ready, on_record, on_search), _stopped_by_others(folder) as hook:
             outcome = runner.run(
                 folder,
-                load=partial(read, hook),
+                load=partial(_load, folder, hook),
                 hook=hook,
                 on_ready=on_ready,
                 on_record=on_record,
@@ -164,14 +152,6 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
     return 0
 
 
-def _at_hand(parts: Parts, hook: Callable[[], None]) -> Parts:
-    return parts
-
-
-def _as_method(options: FitOptions, method: str) -> FitOptions:
-    return replace(for_method(options, method), method=method)
-
-
 def _method_of(folder: RunFolder) -> str:
     """Return the method that was chosen for a run.
 
@@ -182,32 +162,6 @@ def _method_of(folder: RunFolder) -> str:
     if recipe is None or not recipe.method:
         raise UserError(f"{folder.path} was started with --method {folder.config().method}, now it is with auto.")
     return recipe.method
-
-
-def _chosen(asked: FitOptions, config: RunConfig) -> tuple[RunConfig, Recipe, Parts]:
-    """Choose the method of a run; return its config, the recipe, and the data that was read for it.
-
-    Args:
-        asked: the options as they were given.
-        config: of PRODEN.
-    """
-    with bar() as show:
-        parts = runner.load_parts(config, show)
-    configs = {}
-    for name in (FIRST, *RIVALS):
-        params = settings(_as_method(asked, name))
-        if has_setting(name, "threads"):
-            params.setdefault("threads", default_threads())
-        configs[name] = replace(config, method=name, params=params)
-    is_table = parts.train.kind == "table"
-    contenders = {name: runner.new_estimator(one, is_table=is_table) for name, one in configs.items()}
-    with tqdm(total=100, unit="%", desc="choosing method") as shown:
-
-        def progress(share: float, work: str) -> None:
-            shown.update(round(100 * share) - shown.n)
-
-        recipe = choose_method(parts.task(), contenders, progress=progress)
-    return configs[recipe.method], recipe, parts
 
 
 def _without_features(options: FitOptions) -> FitOptions:
@@ -242,7 +196,9 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
 
 def _run_config(options: FitOptions) -> RunConfig:
     params = settings(options)
-    if has_setting(options.method, "threads"):
+    if options.method == AUTO:
+        params = {"settings": params, "threads": params.pop("threads", default_threads())}
+    elif has_setting(options.method, "threads"):
         params.setdefault("threads", default_threads())
     source = source_told(options)
     note_votes(source)
@@ -361,7 +317,7 @@ class _Stop:
 
 
 @contextmanager
-def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer, runner.Searching]]:
+def _progress(folder: RunFolder) -> Iterator[tuple[runner.Prepared, runner.Observer, runner.Searching]]:
     """Show a progress bar of epochs with rate and time left, once their number is known."""
     bars: list[Any] = []
     searches: list[Any] = []
@@ -374,8 +330,8 @@ def _progress() -> Iterator[tuple[runner.Prepared, runner.Observer, runner.Searc
     def on_ready(parts: Parts, estimator: PartialLabelEstimator) -> None:
         for search in searches:
             search.close()
-        if isinstance(estimator, DeepEstimator) and estimator.recipe != "default":
-            note(estimator.recipe_.told())
+        if (recipe := folder.recipe()) is not None:
+            note(recipe.told())
         note([*warnings_about(parts.train), *type(estimator).doubts(parts.train.sets())])
         bars.append(tqdm(total=estimator.total_epochs(), unit="epoch"))
 

@@ -20,11 +20,11 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pll import catalog
-from pll.analysis.evaluation import Splits, settings_json
+from pll.analysis.evaluation import Splits, chosen_by_recipe, settings_json
 from pll.catalog.sources import Source, file_hash, holds_data, source_of
 from pll.errors import UserError
 from pll.experiments.published import published_settings
-from pll.methods import PartialLabelEstimator, get_method
+from pll.methods import Auto, PartialLabelEstimator, get_method
 from pll.methods.deep import DeepEstimator
 from pll.methods.recipe import RECIPES, SEARCHED
 from pll.synthesis import Flip
@@ -44,7 +44,7 @@ class Cell:
         dataset: name in the tables.
         source: the data.
         flip: how candidates are made from true labels; None for those of the data.
-        method: a name of `METHODS`.
+        method: a name of `METHODS`, or `auto`.
         model: of the method; "" where it has no such setting.
         recipe: where its settings come from, one of `RECIPES`.
         settings: settings given by hand, which come before those of the recipe.
@@ -97,7 +97,7 @@ class Cell:
 
     def settings_json(self, estimator: PartialLabelEstimator) -> str:
         """Return the column `settings` of its result, with what a recipe has chosen."""
-        chosen = {}
+        chosen = chosen_by_recipe(estimator) if isinstance(estimator, Auto) else {}
         if self.recipe == "auto" and isinstance(estimator, DeepEstimator):
             chosen = {name: estimator.setting(name) for name in SEARCHED}
         return settings_json(estimator, chosen | self.splits.described() | ({"data": self.data} if self.data else {}))
@@ -177,7 +177,7 @@ class Experiment(_Model):
         datasets: names of the catalogue, or a table: the name in the tables → a path, "" for the catalogue, or a
             table of path, rule, format and columns.
         flips: how candidates are made of true labels; none for the candidate sets of the data.
-        methods: names of `METHODS`; the first is the one that others are compared with.
+        methods: names of `METHODS`, or `auto`; the first is the one that others are compared with.
         models: for the methods that have one; or a table: data set → models, `others` for the rest.
         recipe: one or several of `RECIPES`.
         folds: cross-validation; holdout: a share to test on; neither: the published test part.

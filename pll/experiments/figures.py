@@ -16,7 +16,7 @@ from pll.experiments.drawing import QUIET, Canvas, Point
 from pll.experiments.execution import CellOutcome
 from pll.experiments.experiment import Cell
 from pll.experiments.tables import Table, method_title
-from pll.methods import METHODS
+from pll.methods import get_method
 from pll.methods.deep import DeepEstimator
 
 WIDTH, HEIGHT = 560.0, 360.0
@@ -68,7 +68,7 @@ def curve_panels(
     curves: dict[str, dict[str, list[Floats]]] = defaultdict(lambda: defaultdict(list))
     for cell in cells:
         outcome = outcomes.get(cell.key)
-        if outcome is None or outcome.result is None or not issubclass(METHODS[cell.method], DeepEstimator):
+        if outcome is None or outcome.result is None or not issubclass(get_method(cell.method), DeepEstimator):
             continue
         values = [pair[column] for pair in outcome.curve]
         if len(values) > 1 and None not in values:

@@ -20,7 +20,7 @@ from pll.analysis.evaluation import Result, paired_t_test
 from pll.analysis.significance import Ranking, holm, ranking, wilcoxon
 from pll.errors import UserError
 from pll.experiments.published import Published, published
-from pll.methods import METHODS
+from pll.methods import AUTO, METHODS, get_method
 
 LEVEL = 0.05
 Measured = dict[tuple[int, int], float]
@@ -251,7 +251,7 @@ def _by_part(rows: Sequence[Result]) -> Measured:
 
 def method_title(name: str) -> str:
     """Return a method as people call it."""
-    return METHODS[name].title if name in METHODS else name
+    return get_method(name).title if name in METHODS or name == AUTO else name
 
 
 def markdown(table: Table) -> str:

@@ -8,6 +8,7 @@ from pll.errors import UserError
 from pll.methods.base import PartialLabelEstimator, Task, covering_rate_scorer
 from pll.methods.cavl import CAVL
 from pll.methods.cc import CC, RC
+from pll.methods.choice import AUTO, Auto
 from pll.methods.clpl import CLPL
 from pll.methods.crdpll import CRDPLL
 from pll.methods.d2cnn import D2CNN
@@ -69,16 +70,18 @@ METHODS: dict[str, type[PartialLabelEstimator]] = _Registry(
 
 
 def get_method(name: str) -> type[PartialLabelEstimator]:
-    """The estimator class of that name: `METHODS[name]`.
+    """Return the estimator class of that name: `METHODS[name]`, and `Auto`, which chooses among them, for `"auto"`.
 
     Raises:
         UnknownMethod: there is none; the message lists those there are, and suggests one.
     """
-    return METHODS[name]
+    return Auto if name == AUTO else METHODS[name]
 
 
 __all__ = [
+    "AUTO",
     "METHODS",
+    "Auto",
     "CAVL",
     "CC",
     "CLPL",

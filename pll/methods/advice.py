@@ -7,6 +7,7 @@ from math import prod
 
 from pll.dataset import PartialLabelDataset
 from pll.methods import PartialLabelEstimator
+from pll.methods.choice import FIRST, Auto
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import default_batch_size
@@ -46,6 +47,8 @@ def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advic
         UserError: a setting that is out of range.
     """
     estimator.check_settings()
+    if isinstance(estimator, Auto):  # what does not fit the budget of a search is not compared
+        estimator = estimator.contenders()[FIRST]
     cost = _advise_deep(estimator, data) if isinstance(estimator, DeepEstimator) else _advise_classical(estimator, data)
     return replace(cost, notes=(*type(estimator).doubts(data.sets()), *cost.notes))
 

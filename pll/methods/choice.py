@@ -1,6 +1,6 @@
 """Choice of a method from candidate sets alone: PRODEN with the recipe auto against methods without gradient descent.
 
-`choose_method` first searches PRODEN's settings (`pll.methods.recipe`), then fits `RIVALS` with their own defaults on
+`choose_method` first searches PRODEN's settings (`pll.methods.recipe`), then fits the others with their own defaults on
 the very same inner parts, and compares all by the same criterion: the covering rate on held-out examples (share whose
 argmax over all classes is among the candidates), of equals the held-out log-likelihood of the candidate set. No true
 label is used. A method that would take longer than the budget of a search, or too much memory, is left out, and the
@@ -13,29 +13,191 @@ comparison favours PRODEN slightly.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import binomtest
 from sklearn.base import clone
+from torch import nn
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.methods.base import Features, PartialLabelEstimator, Task, validated
+from pll.methods.base import Features, PartialLabelEstimator, Task, check_common_settings, validated
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
+from pll.methods.ipal import IPAL
+from pll.methods.plknn import PLKNN
+from pll.methods.proden import PRODEN
 from pll.methods.recipe import BUDGET, Contender, Progress, Recipe, chance_note, inner_parts
-from pll.training.metrics import Hook
+from pll.methods.sure import SURE
+from pll.training.metrics import EpochRecord, Hook, StopTraining, TrainingProgress
+from pll.weights import Weights
 
 AUTO = "auto"
 """Stands where a method's name can, for the one that is chosen."""
 FIRST = "proden"
-RIVALS = ("ipal", "sure", "plknn")
-"""What PRODEN is set against, by their names in the registry."""
+CONTENDERS: dict[str, type[PartialLabelEstimator]] = {FIRST: PRODEN, "ipal": IPAL, "sure": SURE, "plknn": PLKNN}
+"""What is compared, by the names of the registry; of equals the first is taken."""
 MEMORY = 4e9
 """Bytes that a rival may take at most."""
+
+
+class Auto(PartialLabelEstimator):
+    """The method `auto`: the one of PRODEN, IPAL, SURE and PL-kNN that does best on held-out examples, without truth.
+
+    `fit` chooses (`choose_method`), then trains the chosen method on all examples. Predictions, label weights and
+    identified labels are those of `best_`.
+
+    Args:
+        settings: settings given by hand, name → value; a method takes those that it has. PRODEN's others are searched,
+            the others of the rest are their defaults.
+        missing: `"error"` refuses NaN in X, `"mean"` fills it with the mean of its column.
+        threads: CPU threads to compute with; None leaves the setting as it is.
+        seed: of the search and of the methods.
+
+    Attributes:
+        method_: name of the chosen method.
+        best_: the chosen method, fitted; `save_model(auto.best_, folder, method=auto.method_, …)` saves it.
+        recipe_: the `Recipe`: what was compared, what was tried for PRODEN, and how sure the choice is.
+
+    >>> import numpy as np
+    >>> from pll import Auto, CandidateSets
+    >>> Auto(settings={"k": 5}).get_params()["settings"]
+    {'k': 5}
+    """
+
+    title: ClassVar[str] = "Auto"
+    summary: ClassVar[str] = (
+        "Sets PRODEN, its settings searched, against IPAL, SURE and PL-kNN on held-out examples, without true labels, "
+        "and takes the best."
+    )
+    takes_prior: ClassVar[bool] = True
+
+    method_: str
+    best_: PartialLabelEstimator
+    recipe_: Recipe
+
+    def __init__(
+        self,
+        *,
+        settings: Mapping[str, Any] | None = None,
+        missing: str = "error",
+        threads: int | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.settings = settings
+        self.missing = missing
+        self.threads = threads
+        self.seed = seed
+
+    def _check_settings(self) -> None:
+        check_common_settings(self.seed, self.missing)
+        given = dict(self.settings or {})
+        if given.pop("recipe", "auto") != "auto":
+            raise UserError("The method auto chooses the settings too; leave the recipe away.")
+        known = {name: set(kind().get_params()) for name, kind in CONTENDERS.items()}
+        for name in given:
+            if not any(name in own for own in known.values()):
+                raise UserError(f"None of {', '.join(CONTENDERS)} has a setting called {name!r}.")
+        for one in self.contenders().values():
+            one.check_settings()
+
+    def params_of(self, method: str) -> dict[str, Any]:
+        """Return the settings with which a method is tried: those given by hand that it has, and the common ones."""
+        common = {} if self.threads is None else {"threads": self.threads}
+        given = {**common, **(self.settings or {}), "recipe": "auto"}
+        known = CONTENDERS[method]().get_params()
+        return {name: value for name, value in given.items() if name in known}
+
+    def contenders(self) -> dict[str, PartialLabelEstimator]:
+        """Return what is compared, unfitted, by name."""
+        common = {"missing": self.missing, "seed": self.seed}
+        found: dict[str, PartialLabelEstimator] = {}
+        for name, kind in CONTENDERS.items():
+            known = kind().get_params()
+            found[name] = kind(**{key: value for key, value in common.items() if key in known} | self.params_of(name))
+        return found
+
+    def choose(self, task: Task, *, hook: Hook | None = None, progress: Progress | None = None) -> Recipe:
+        """Return the recipe with the name of the best method; the estimator stays as it is. See `choose_method`."""
+        self._check_settings()
+
+        def show(share: float, work: str) -> None:
+            self.stage_ = f"Choosing the method ({share:.0%}): {work}"
+            if progress is not None:
+                progress(share, work)
+
+        found = choose_method(task, self.contenders(), hook=hook, progress=show)
+        self.stage_ = ""
+        return found
+
+    def iter_fit(
+        self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
+    ) -> Iterator[EpochRecord]:
+        self.recipe_ = self.choose(task, hook=hook)  # from a checkpoint, too: it is the same then
+        self.method_ = self.recipe_.method
+        best = self.best_ = self.contenders()[self.method_]
+        if isinstance(best, DeepEstimator):
+            best.use_recipe(self.recipe_)
+        for record in best.iter_fit(task, hook=hook, checkpoint=checkpoint):
+            self._take()
+            yield record
+
+    def _take(self) -> None:
+        """Make the results of the chosen method this one's."""
+        for name in ("label_weights_", "candidates_", "class_names_", "input_shape_", "notes_", "_monitor"):
+            if name in vars(self.best_):
+                setattr(self, name, getattr(self.best_, name))
+
+    def total_epochs(self) -> int:
+        return self.best_.total_epochs() if "best_" in vars(self) else self.contenders()[FIRST].total_epochs()
+
+    def checkpoint(self) -> dict[str, Any]:
+        return self.best_.checkpoint() if "best_" in vars(self) else {"epoch": 0}
+
+    def moment(self) -> TrainingProgress | None:
+        return self.best_.moment() if "best_" in vars(self) else None
+
+    def finish(self) -> Weights:
+        weights = self.best_.finish()
+        self._take()
+        return weights
+
+    def release(self) -> None:
+        if "best_" in vars(self):
+            self.best_.release()
+        super().release()
+
+    def _forget_training(self) -> None:
+        super()._forget_training()
+        if "best_" in vars(self):
+            self.best_._forget_training()
+
+    def fitted_arrays(self) -> dict[str, npt.NDArray[Any]]:
+        self.check_fitted()
+        return self.best_.fitted_arrays()
+
+    def restore(
+        self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
+    ) -> Self:
+        raise UserError("A model of the method auto is saved and restored as that of the method it chose, best_.")
+
+    def module(self) -> nn.Module | None:
+        self.check_fitted()
+        return self.best_.module()
+
+    def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Return (n, c) scores of the chosen method."""
+        self.check_fitted()
+        return self.best_.predict_scores(X)
+
+    def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
+        """Return (n, c) class probabilities of the chosen method; rows sum to 1."""
+        self.check_fitted()
+        return self.best_.predict_proba(X)
 
 
 def choose_method(
@@ -49,7 +211,7 @@ def choose_method(
 
     Args:
         task: the training data; true labels and test examples are not looked at.
-        contenders: unfitted estimators by name: `FIRST`, with the recipe auto, and any of the `RIVALS`.
+        contenders: unfitted estimators by name: `FIRST`, with the recipe auto, and others of `CONTENDERS`.
         hook: called between mini-batches and iterations; may wait, may raise `StopTraining`.
         progress: told how far PRODEN's search is.
 
@@ -65,16 +227,37 @@ def choose_method(
     if math.prod(task.X.shape[1:]) == 0:
         raise UserError("--method auto compares methods by features, and this data has none; use dawid-skene.")
     recipe = first.choose_settings(task, hook=hook, progress=progress)
+    return compared(task, contenders, recipe, hook=hook, progress=progress)
+
+
+def compared(
+    task: Task,
+    contenders: Mapping[str, PartialLabelEstimator],
+    recipe: Recipe,
+    *,
+    hook: Hook | None = None,
+    progress: Progress | None = None,
+) -> Recipe:
+    """Return the recipe that a search of PRODEN's settings found with what all methods reached, as `choose_method`."""
     if recipe.covering_rate is None or not recipe.complete:
-        note = "The method is PRODEN; it was not compared with others, as the search did not come to its end."
-        return replace(recipe, method=FIRST, notes=(*recipe.notes, note))
+        return _alone(recipe)
     task = validated(task, allow_missing=True)
     found = [Contender(FIRST, recipe.covering_rate, _likelihood_of(recipe), settings=recipe.settings)]
-    for name in RIVALS:
-        if name in contenders:
-            found.append(_measured(name, contenders[name], task, recipe, hook))
+    for name in contenders:
+        if name != FIRST:
+            if progress is not None:
+                progress(0.99, f"held-out examples by {contenders[name].title}")
+            try:
+                found.append(_measured(name, contenders[name], task, recipe, hook))
+            except StopTraining:
+                return _alone(recipe)
     best = max((one for one in found if not one.left_out), key=_rank)  # of equals the first
     return _told(replace(recipe, method=best.method, methods=tuple(found)), best, contenders)
+
+
+def _alone(recipe: Recipe) -> Recipe:
+    note = "The method is PRODEN; it was not compared with others, as the search did not come to its end."
+    return replace(recipe, method=FIRST, notes=(*recipe.notes, note))
 
 
 def _rank(one: Contender) -> tuple[float, float]:
@@ -104,7 +287,9 @@ def _measured(name: str, estimator: PartialLabelEstimator, task: Task, recipe: R
     for train, held in parts:
         one = clone(estimator)
         try:
-            part = Task(task.X[train], task.candidates.take(train), kind=task.kind)
+            prior = task.prior if one.takes_prior and task.prior is not None else None
+            own = None if prior is None else prior[task.candidates.positions(train)]
+            part = Task(task.X[train], task.candidates.take(train), prior=own, kind=task.kind)
             for _ in one.iter_fit(part, hook=hook):
                 pass
             inside, log_p = _scored(one, task.X[held], task.candidates.take(held))

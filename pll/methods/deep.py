@@ -220,26 +220,13 @@ class DeepEstimator(PartialLabelEstimator):
         """
         self._check_settings()
         task = validated(task, allow_missing=self.missing == "mean")
-        defaults = type(self)().get_params(deep=False)
-        given = {name: value for name, value in self.get_params(deep=False).items() if _differs(value, defaults[name])}
-        given = {name: value for name, value in given.items() if name in SEARCHED}
+        given = self._given()
         if self.recipe.endswith(".json"):
             found = stored(Path(self.recipe), given)
             clone(self).set_params(**found.settings, recipe="default").check_settings()
             return found
         if self.recipe.startswith("paper"):
             return published(task.X.shape[1:], given, self.recipe.removeprefix("paper").removeprefix(":") or dataset)
-        sets, prior = task.candidates, task.prior
-        if self.needs_truth and task.y is not None and (task.y >= 0).all():
-            prior = None
-            sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
-        defaults |= {"scale": default_scale(task.kind), "batch_size": default_batch_size(len(task.X))}
-        every = defaults | given
-        if every["lr"] is None:
-            scaling = fit_scaling(task.X, every["scale"])
-            size = every["batch_size"]
-            defaults["lr"] = default_lr(every["model"], every["optimiser"], task.X, scaling, batch_size=size)
-        problem = Problem(task.X, sets, given, defaults, self._contestant, choose_device(self.device), self.seed, prior)
         started = time.perf_counter()
 
         def show(share: float, work: str) -> None:
@@ -250,9 +237,29 @@ class DeepEstimator(PartialLabelEstimator):
                 progress(share, work)
 
         with computing_threads(self.threads):
-            found = search(problem, hook=hook or no_hook, progress=show)
+            found = search(self.problem(task), hook=hook or no_hook, progress=show)
         self.stage_ = ""
         return found
+
+    def problem(self, task: Task) -> Problem:
+        """Return what the recipe `auto` searches on this task; see `pll.methods.recipe.search`."""
+        given, defaults = self._given(), type(self)().get_params(deep=False)
+        sets, prior = task.candidates, task.prior
+        if self.needs_truth and task.y is not None and (task.y >= 0).all():
+            prior = None
+            sets = CandidateSets.from_labels(task.y, sets.n_classes, sets.class_names)
+        defaults |= {"scale": default_scale(task.kind), "batch_size": default_batch_size(len(task.X))}
+        every = defaults | given
+        if every["lr"] is None:
+            scaling = fit_scaling(task.X, every["scale"])
+            size = every["batch_size"]
+            defaults["lr"] = default_lr(every["model"], every["optimiser"], task.X, scaling, batch_size=size)
+        return Problem(task.X, sets, given, defaults, self._contestant, choose_device(self.device), self.seed, prior)
+
+    def _given(self) -> dict[str, Any]:
+        """Return the settings of `SEARCHED` that are given by hand: those that differ from their default."""
+        defaults, params = type(self)().get_params(deep=False), self.get_params(deep=False)
+        return {name: value for name, value in params.items() if name in SEARCHED and _differs(value, defaults[name])}
 
     def _settle_recipe(self, task: Task, hook: Hook | None) -> None:
         """Make `recipe_` what this fit uses."""

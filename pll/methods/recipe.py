@@ -254,6 +254,8 @@ class Problem:
         device: where to compute.
         seed: of the search.
         prior: (nnz,) prior label weights, as `fit` takes them.
+        judged: n sets that held-out predictions are compared with; None for the candidates. With true labels it finds
+            what settings chosen with the truth would be; `python -m benchmarks.recipes` does.
     """
 
     X: npt.NDArray[np.float32]
@@ -264,6 +266,7 @@ class Problem:
     device: torch.device
     seed: int = 0
     prior: Weights | None = None
+    judged: CandidateSets | None = None
 
 
 LINEAR_STEPS = tuple(product((0.003, 0.01, 0.03, 0.1), (1e-4, 1e-3, 1e-2)))
@@ -506,6 +509,7 @@ class _Contest:
 
     def __init__(self, problem: Problem, plan: _Plan, progress: Progress) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
+        self.judged = problem.candidates if problem.judged is None else problem.judged
         self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)
         self.entries = [_Entry(g, arm, {}, {}) for g, group in enumerate(plan.groups) for arm in range(len(group.arms))]
         self.alive = list(range(len(self.entries)))
@@ -544,7 +548,7 @@ class _Contest:
         covered, likelihood = [], []
         for (_, held), model in zip(self.parts, models, strict=True):
             model.train_until(until, hook)
-            inside, log_likelihood = _measured(model.logits(self.problem, held), self.problem.candidates.take(held))
+            inside, log_likelihood = _measured(model.logits(self.problem, held), self.judged.take(held))
             covered.append(inside)
             likelihood.append(log_likelihood)
         inside, log_likelihood = np.concatenate(covered), np.concatenate(likelihood)
@@ -613,7 +617,7 @@ class _Contest:
         chosen = self.entries[e]
         rate, h = float(chosen.covered[epochs].mean()), len(chosen.covered[epochs])
         default = self.entries[0].covered
-        held = problem.candidates.take(np.concatenate([held for _, held in self.parts]))
+        held = self.judged.take(np.concatenate([held for _, held in self.parts]))
         constant = float(np.bincount(held.indices, minlength=held.n_classes).max() / h)
         settings = self.plan.groups[chosen.group].settings(chosen.arm, epochs)
         settings = {name: value for name, value in settings.items() if name not in given}

@@ -48,6 +48,10 @@ class Run(Worker):
         """The config that the run was started with."""
         return self.folder.config()
 
+    def _note_ready(self, parts: Parts) -> None:
+        vars(self).pop("config", None)  # its method may have been chosen just now
+        super()._note_ready(parts)
+
     def rename(self, name: str) -> None:
         """Give the run another display name.
 

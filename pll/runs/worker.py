@@ -144,6 +144,7 @@ class Lane:
 
     def _note_ready(self, parts: Parts, estimator: PartialLabelEstimator) -> None:
         self.estimator = estimator
+        vars(self).pop("config", None)  # its method may have been chosen just now
         self.total = estimator.total_epochs()
         self.rows = self.folder.metrics()  # a resumed run starts from its checkpoint
         self._on_ready(parts)

@@ -462,7 +462,8 @@ def test_the_method_is_chosen_and_the_run_is_its_own(
     monkeypatch.setattr(recipe_module, "EPOCHS", (3, 6))
     monkeypatch.setattr(recipe_module, "KEPT", (1.0, 0.2))
     for chosen in ("proden", "ipal"):
-        monkeypatch.setattr(choice, "RIVALS", ("ipal",))
+        two = {name: METHODS[name] for name in ("proden", "ipal")}
+        monkeypatch.setattr(choice, "CONTENDERS", two)
         monkeypatch.setattr(choice, "MEMORY", 0.0 if chosen == "proden" else 4e9)
         if chosen == "ipal":  # whatever PRODEN reaches
             monkeypatch.setattr(choice, "_scored", _all_covered)

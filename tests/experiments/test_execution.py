@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import sys
 import threading
@@ -18,6 +19,7 @@ from pll.experiments import execution
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress, run, run_cell
 from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.report import write_report
+from pll.experiments.tables import method_title
 from pll.methods import METHODS
 from pll.synthesis import Flip
 
@@ -84,6 +86,15 @@ def test_a_cell_is_what_evaluate_gives() -> None:
             expected[fold].transductive_accuracy,
         )
         assert result.fold == fold and result.settings == expected[fold].settings
+
+
+def test_the_method_auto_is_chosen_on_each_part_and_told() -> None:
+    settings = [{"method": "auto", "settings": {"epochs": 2, "model": "linear", "lr": 0.1}}]
+    found = Experiment.model_validate(EXPERIMENT.model_dump() | {"methods": ["auto", "plknn"], "settings": settings})
+    result = run_cell(found.plan().cells[0]).result
+    assert result is not None and result.method == "auto"
+    assert json.loads(result.settings)["chosen"]["method"] in METHODS
+    assert method_title("auto") == "Auto"
 
 
 def test_the_automatic_recipe_is_searched_on_each_part_and_told() -> None:

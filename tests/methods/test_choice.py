@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from pll.candidates import CandidateSets
@@ -11,13 +15,15 @@ from pll.errors import UserError
 from pll.methods import METHODS, choice
 from pll.methods import recipe as recipe_module
 from pll.methods.base import PartialLabelEstimator, Task
-from pll.methods.choice import choose_method
+from pll.methods.choice import CONTENDERS, FIRST, Auto, choose_method
+from pll.methods.persistence import load_model, save_model
 from pll.methods.recipe import Recipe, inner_parts
 from pll.synthesis import flip_binomial
 
 X, Y = make_blobs(120, n_features=4, centers=4, cluster_std=2.0, random_state=0)
 X = X.astype(np.float32)
 SETS = flip_binomial(Y, 4, 0.4, seed=0)
+RIVALS = [name for name in CONTENDERS if name != FIRST]
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +33,7 @@ def _short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def contenders(**params: object) -> dict[str, PartialLabelEstimator]:
-    return {"proden": METHODS["proden"](recipe="auto", **params)} | {name: METHODS[name]() for name in choice.RIVALS}
+    return {"proden": METHODS["proden"](recipe="auto", **params)} | {name: METHODS[name]() for name in RIVALS}
 
 
 def test_rates_are_those_of_the_same_held_out_examples() -> None:
@@ -55,7 +61,7 @@ def test_the_search_itself_is_as_without_rivals() -> None:
 
 def test_a_rival_wins_where_it_covers_more() -> None:
     found = choose_method(Task(X, SETS), contenders(lr=1e-9, weight_decay=0.0))  # PRODEN learns nothing
-    assert found.method in choice.RIVALS
+    assert found.method in RIVALS
     assert not found.settings
     assert found.covering_rate is not None
     assert found.interval is not None
@@ -97,3 +103,47 @@ def test_noise_is_told() -> None:
 def test_features_are_needed() -> None:
     with pytest.raises(UserError, match="features"):
         choose_method(Task(np.zeros((len(X), 0), dtype=np.float32), SETS), contenders())
+
+
+def test_auto_is_an_estimator_of_what_it_chose() -> None:
+    auto = Auto(seed=1, settings={"k": 5, "momentum": 0.8}).fit(X, SETS)
+    found = choose_method(Task(X, SETS), Auto(seed=1, settings={"k": 5, "momentum": 0.8}).contenders())
+    assert (auto.method_, auto.recipe_) == (found.method, found)
+    assert found.given["momentum"] == 0.8
+    assert auto.predict_proba(X).shape == (len(X), 4)
+    assert np.array_equal(auto.predict(X), auto.best_.predict(X))
+    assert np.array_equal(auto.identify(), auto.best_.identify())
+    assert auto.score(X, SETS) > 0.5
+    assert "settings" in clone(auto).get_params()
+
+
+def test_auto_names_the_labels_it_was_given() -> None:
+    names = np.array(["ash", "birch", "cedar", "date"])[Y]
+    assert set(Auto(settings={"epochs": 3}).fit(X, names).predict(X)) <= set(names)
+
+
+def test_auto_refuses_settings_that_no_method_has() -> None:
+    for settings in ({"colour": 3}, {"recipe": "paper"}, {"k": -1}):
+        with pytest.raises(UserError):
+            Auto(settings=settings).fit(X, SETS)
+
+
+def test_auto_is_saved_as_what_it_chose(tmp_path: Path) -> None:
+    auto = Auto(settings={"epochs": 3}).fit(X, SETS)
+    save_model(auto.best_, tmp_path, method=auto.method_, input_shape=(4,))
+    assert np.array_equal(load_model(tmp_path).predict(X), auto.predict(X))
+
+
+def test_rivals_see_the_prior(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, bool] = {}
+    for name in RIVALS:
+        kind = METHODS[name]
+        plain = kind.iter_fit
+
+        def iter_fit(self: object, task: Task, _name: str = name, _plain: Any = plain, **more: Any) -> Any:
+            seen[_name] = seen.get(_name, False) or task.prior is not None
+            return _plain(self, task, **more)
+
+        monkeypatch.setattr(kind, "iter_fit", iter_fit)
+    choose_method(Task(X, SETS, prior=SETS.uniform_weights()), contenders(epochs=3))
+    assert seen == {name: METHODS[name].takes_prior for name in RIVALS}

@@ -12,7 +12,7 @@ from pll.experiments import background
 from pll.experiments.experiment import Experiment, changed, parse_experiment
 from pll.experiments.presets import PRESETS, preset
 from pll.experiments.tables import method_title
-from pll.methods import METHODS
+from pll.methods import get_method
 from pll.methods.deep import DeepEstimator
 from pll.ui.format import count, plain
 
@@ -71,7 +71,7 @@ def _with_choices(found: Experiment, name: str) -> Experiment:
         epochs = st.number_input(
             "Epochs", 1, 10_000, 500, key=f"experiment-epochs-{name}", width=160, help="The paper trains for 500."
         )
-    deep = [method for method in methods if issubclass(METHODS[method], DeepEstimator)]
+    deep = [method for method in methods if issubclass(get_method(method), DeepEstimator)]
     settings = [*found.settings]
     if epochs != 500 and deep:
         settings.append({"method": deep, "epochs": int(epochs)})

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.methods import METHODS, get_method
+from pll.methods import AUTO, METHODS, get_method
 from pll.methods.advice import advise
 from pll.runs.config import RunConfig
 from pll.runs.runner import new_estimator
@@ -72,6 +72,8 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
     has_truth = data.y is not None
     names = [name for name, method in METHODS.items() if has_truth or not method.needs_truth]
     votes_alone = not prod(data.input_shape) and data.annotations is not None
+    if prod(data.input_shape):
+        names.insert(1, AUTO)
     if votes_alone:  # what needs no features, the best first
         names = sorted((n for n in names if not METHODS[n].needs_features), key=lambda n: n != FOR_VOTES)
     left, right = st.columns(2, gap="large")
@@ -79,11 +81,11 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
         method = st.selectbox(
             "Method",
             names,
-            format_func=lambda name: METHODS[name].title,
+            format_func=lambda name: get_method(name).title,
             key="setup_method_votes" if votes_alone else "setup_method",
             persist_state="session",
         )
-        st.caption(METHODS[method].summary)
+        st.caption(get_method(method).summary)
     known = get_method(method)().get_params()
     params: dict[str, Any] = {}
     with right:

@@ -1,0 +1,78 @@
+"""How the settings of a run were chosen: what was compared and tried, and what came of it."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pll.errors import UserError
+from pll.methods import get_method
+from pll.methods.recipe import Recipe
+from pll.runs.run import Run
+from pll.ui.format import plain
+
+SHOWN = 12
+"""Number of configurations in the table, the best first."""
+
+
+def panel(run: Run) -> None:
+    """Show what a recipe tried and chose for a run; nothing where there was no search."""
+    try:
+        recipe = run.folder.recipe()
+    except UserError:  # damaged; the page says so where it is needed
+        return
+    if recipe is None or not recipe.trials:
+        return
+    with st.expander("How it was chosen", icon=":material/rule:"):
+        for sentence in recipe.told():
+            st.markdown(plain(sentence))
+        if recipe.methods:
+            table(methods_of(recipe), "chosen-methods", "Methods compared")
+        st.caption(
+            f"Settings of PRODEN tried on {recipe.examples:,} examples in {recipe.folds} parts: the best of each "
+            f"representation and model, {SHOWN} at most. recipe.json in the export has all {len(recipe.trials):,}."
+        )
+        table(trials_of(recipe), "chosen-trials", "Settings tried")
+
+
+def table(frame: pd.DataFrame, key: str, alt: str) -> None:
+    """A table of shares and likelihoods."""
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height="content",
+        key=key,
+        alt=alt,
+        column_config={
+            "predictions among the candidates": st.column_config.NumberColumn(format="percent"),
+            "log-likelihood": st.column_config.NumberColumn(format="%.3f"),
+        },
+    )
+
+
+def methods_of(recipe: Recipe) -> pd.DataFrame:
+    """Return the methods compared, the chosen one first."""
+    ordered = sorted(recipe.methods, key=lambda one: one.method != recipe.method)
+    return pd.DataFrame(
+        {
+            "method": [get_method(one.method).title for one in ordered],
+            "predictions among the candidates": [one.covering_rate for one in ordered],
+            "log-likelihood": [one.log_likelihood for one in ordered],
+            "remark": ["chosen" if one.method == recipe.method else one.left_out for one in ordered],
+        }
+    )
+
+
+def trials_of(recipe: Recipe) -> pd.DataFrame:
+    """Return the best configuration of every representation and model, the one with the highest rate first."""
+    ranked = sorted(recipe.trials, key=lambda one: (-one.covering_rate, -one.log_likelihood))
+    best = list({(t.settings["scale"], t.settings["model"]): t for t in reversed(ranked)}.values())
+    best = sorted(best, key=ranked.index)[:SHOWN]
+    names = ("scale", "model", "optimiser", "lr", "weight_decay", "epochs")
+    return pd.DataFrame(
+        {
+            **{name.replace("_", " "): [trial.settings[name] for trial in best] for name in names},
+            "predictions among the candidates": [trial.covering_rate for trial in best],
+            "log-likelihood": [trial.log_likelihood for trial in best],
+        }
+    )

@@ -62,6 +62,7 @@ def follow(run: Run) -> None:
             if snapshot.error:
                 st.error(plain(snapshot.error), icon=":material/error:")
             health_notice.show(snapshot.health)
+            chosen.warn(run)
         live.watch(run, snapshot.state)
         chosen.panel(run)
         links.end_of_lesson(run_view(run))

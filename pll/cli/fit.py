@@ -129,7 +129,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
             _check_unchanged(folder, config, options)
             state = folder.state()
             if state["state"] == "finished":
-                print_result(**(state.get("metrics") or {}), health=state.get("health"))
+                print_result(**(state.get("metrics") or {}), health=state.get("health"), **_warnings_of(folder))
                 return 0
         else:
             folder.create(config)
@@ -145,11 +145,17 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
             )
     finally:
         folder.unlock()
-    print_result(**outcome.metrics, health=outcome.health)
+    print_result(**outcome.metrics, health=outcome.health, **_warnings_of(folder))
     if outcome.state == "stopped":
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
         return INTERRUPTED if hook.signal is None else 128 + hook.signal
     return 0
+
+
+def _warnings_of(folder: RunFolder) -> dict[str, list[str]]:
+    """Return what the recipe of a run warns of, for the JSON line; {} where there is no recipe."""
+    recipe = folder.recipe()
+    return {} if recipe is None else {"warnings": list(recipe.warnings)}
 
 
 def _method_of(folder: RunFolder) -> str:

@@ -59,6 +59,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         certificate=None if record is None else partial(record.certified, subject, train, name),
         replay=partial(replay_html, folder, train),
         health=Health.from_json(state.get("health")),
+        warnings=() if (recipe := folder.recipe()) is None else recipe.warnings,
         held=parts.held,
         order=parts.order,
         X=train.X,

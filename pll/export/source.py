@@ -55,6 +55,7 @@ class ExportSource:
         taken_over: the label weights are proposals that people took over in a review, not the model's own.
         replay: makes the run as one HTML page (`pll.replay`); None where there is no history to show.
         health: whether the labels can be used; None of a run of an earlier version.
+        warnings: on features that say nothing that is measurable, as the recipe of the run found.
         held: rows of the data that were not learnt from, whose labels are predicted; None where there are none.
         order: ids of all rows of the data, in its order, where some were held out.
         certificate: makes the certificate of all labels, None where there is none yet; None without a review.
@@ -82,6 +83,7 @@ class ExportSource:
     replay: Callable[[], str] | None = None
     taken_over: bool = False
     health: Health | None = None
+    warnings: tuple[str, ...] = ()
     held: PartialLabelDataset | None = None
     order: tuple[str, ...] = ()
     certificate: Callable[[], Certified | None] | None = None

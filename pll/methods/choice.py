@@ -339,7 +339,8 @@ def _told(recipe: Recipe, best: Contender, contenders: Mapping[str, PartialLabel
         f"candidates: {rates}; best constant label {constant:.1%}.",
         *(f"{titles[one.method]} was left out: {one.left_out.rstrip('.')}." for one in recipe.methods if one.left_out),
     ]
-    others = [note for note in recipe.notes if note != chance_note(recipe.covering_rate, recipe.interval, constant)]
+    own = chance_note(recipe.covering_rate, recipe.interval, constant)
+    others = [warning for warning in recipe.warnings if warning != own]
     found = binomtest(round(rate * h), h).proportion_ci(method="wilson")
     interval = (float(found.low), float(found.high))
     chance = chance_note(rate, interval, constant)
@@ -348,5 +349,6 @@ def _told(recipe: Recipe, best: Contender, contenders: Mapping[str, PartialLabel
         settings=recipe.settings if best.method == FIRST else {},
         covering_rate=rate,
         interval=interval,
-        notes=(*notes, *([chance] if chance else []), *others),
+        notes=(*notes, *recipe.notes),
+        warnings=(*([chance] if chance else []), *others),
     )

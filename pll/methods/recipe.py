@@ -118,6 +118,11 @@ class Recipe:
         seed: of the search.
         complete: False where it was stopped.
         notes: what a user should know, as sentences.
+        warnings: sentences on features that say nothing that is measurable: nothing does better than a constant label,
+            or than the votes alone.
+        gain: by how much features raise the mean log-likelihood of a held-out candidate set, weighted with its prior
+            where there is one, over that by class frequencies alone, in nats.
+        gain_interval: its 95 % interval.
         trials: all that was tried, in order.
         method: that was chosen where methods were compared (`pll.methods.choice`); else "".
         methods: what was compared then.
@@ -137,6 +142,9 @@ class Recipe:
     seed: int = 0
     complete: bool = True
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    gain: float | None = None
+    gain_interval: tuple[float, float] | None = None
     trials: tuple[Trial, ...] = ()
     method: str = ""
     methods: tuple[Contender, ...] = ()
@@ -144,7 +152,7 @@ class Recipe:
     def told(self) -> tuple[str, ...]:
         """Return what was chosen and how sure the choice is, as sentences for a page or a shell."""
         if not self.settings:
-            return self.notes
+            return (*self.warnings, *self.notes)
         chosen = ", ".join(
             f"{name.replace('_', ' ')} {value:g}" if isinstance(value, float) else f"{name.replace('_', ' ')} {value}"
             for name, value in self.settings.items()
@@ -164,7 +172,7 @@ class Recipe:
                 )
                 + ")."
             )
-        return (*sentences, *self.notes)
+        return (*sentences, *self.warnings, *self.notes)
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values."""
@@ -177,12 +185,14 @@ class Recipe:
         Raises:
             TypeError, KeyError: not values of `as_json`.
         """
-        interval = values["interval"]
+        interval, gain_interval = values["interval"], values.get("gain_interval")
         return cls(
             **{
                 **values,
                 "interval": None if interval is None else tuple(interval),
+                "gain_interval": None if gain_interval is None else tuple(gain_interval),
                 "notes": tuple(values["notes"]),
+                "warnings": tuple(values.get("warnings", ())),
                 "trials": tuple(Trial(**trial) for trial in values["trials"]),
                 "methods": tuple(Contender(**one) for one in values.get("methods", ())),
             }
@@ -496,12 +506,16 @@ class _Entry:
     Attributes:
         covered: number of epochs → (h,) bool, held-out examples whose prediction is a candidate.
         log_likelihood: number of epochs → mean over the held-out examples.
+        evidence: number of epochs → (h,) log Σ_j p_ij g_j(x_i), p the prior or uniform on the set.
+        agreed: number of epochs → (h,) prior of the predicted label, 0 off the set.
     """
 
     group: int
     arm: int
     covered: dict[int, npt.NDArray[np.bool_]]
     log_likelihood: dict[int, float]
+    evidence: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict)
+    agreed: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict)
 
 
 class _Contest:
@@ -545,24 +559,44 @@ class _Contest:
             f"{len(self.alive)} of {len(self.entries)} configurations left; {share['model']} on {share['scale']}, "
             f"{until} epochs",
         )
-        covered, likelihood = [], []
+        found = []
         for (_, held), model in zip(self.parts, models, strict=True):
             model.train_until(until, hook)
-            inside, log_likelihood = _measured(model.logits(self.problem, held), self.judged.take(held))
-            covered.append(inside)
-            likelihood.append(log_likelihood)
-        inside, log_likelihood = np.concatenate(covered), np.concatenate(likelihood)
+            logits = model.logits(self.problem, held)
+            found.append(_measured(logits, self.judged.take(held), self._prior_judged(held)))
+        inside, log_likelihood, evidence, agreed = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         before = max(self.entries[mine[0]].covered, default=0)
         n = len(self.parts[0][0])
         for place, e in enumerate(mine):
             self.entries[e].covered[until] = inside[:, place]
             self.entries[e].log_likelihood[until] = float(log_likelihood[:, place].mean())
+            self.entries[e].evidence[until] = evidence[:, place].astype(np.float32)
+            self.entries[e].agreed[until] = agreed[:, place].astype(np.float32)
             self.trials.append((e, until, stage))
         ran = replace(group, arms=tuple(group.arms[self.entries[e].arm] for e in mine))
         self._done += len(self.parts) * (
             _cost(self.problem, ran, n, (1.0,), (until,))
             - (_cost(self.problem, ran, n, (1.0,), (before,)) if before else 0.0)
         )
+
+    def _prior_judged(self, rows: npt.NDArray[np.int64]) -> Weights | None:
+        return None if self.problem.judged is not None else _prior_of(self.problem, rows)
+
+    def _without_features(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return (h,) each: what `evidence` and `agreed` are without features.
+
+        The first by class frequencies, or equal ones where these do better; the second of the best constant label.
+        """
+        equal = np.full(self.problem.candidates.n_classes, 1 / self.problem.candidates.n_classes)
+        evidence, tables = [], []
+        for train, held in self.parts:
+            frequencies = class_frequencies(self.problem.candidates.take(train), _prior_of(self.problem, train))
+            sets, prior = self.judged.take(held), self._prior_judged(held)
+            table = dense(sets.uniform_weights() if prior is None else prior, sets).astype(np.float64)  # (h, c)
+            evidence.append(np.log(np.maximum(table @ np.stack((frequencies, equal), axis=1), math.exp(-50.0))))
+            tables.append(table)
+        both, every = np.concatenate(evidence), np.concatenate(tables)
+        return both[:, both.mean(axis=0).argmax()], every[:, every.sum(axis=0).argmax()]
 
     def _drop(self, share: float, runs: list[list[_Batched | _OneByOne]]) -> None:
         """Keep the best configurations, and the default."""
@@ -623,10 +657,13 @@ class _Contest:
         settings = {name: value for name, value in settings.items() if name not in given}
         found = binomtest(int(chosen.covered[epochs].sum()), h).proportion_ci(method="wilson")
         interval = (float(found.low), float(found.high))
-        chance = chance_note(rate, interval, constant)
-        notes = [chance] if chance else []
-        if not complete:
-            notes.append("The search was stopped; these are the best settings so far.")
+        evidence, agreed = self._without_features()
+        gain, gain_interval = _mean_interval(chosen.evidence[epochs] - evidence)
+        warnings = [chance_note(rate, interval, constant)]
+        if problem.prior is not None and gain_interval[0] <= 0:
+            agreement = _mean_interval(chosen.agreed[epochs] - agreed)[1]
+            warnings.append(VOTE_NOTE if agreement[0] <= 0 else "")
+        notes = [] if complete else ["The search was stopped; these are the best settings so far."]
         return Recipe(
             "auto",
             settings,
@@ -638,6 +675,9 @@ class _Contest:
             examples=self.plan.examples,
             held_out=h,
             notes=tuple(notes),
+            warnings=tuple(filter(None, warnings)),
+            gain=gain,
+            gain_interval=gain_interval,
             trials=tuple(
                 Trial(
                     self.plan.groups[self.entries[k].group].settings(self.entries[k].arm, after),
@@ -682,12 +722,65 @@ def _prior_of(problem: Problem, rows: npt.NDArray[np.int64]) -> Weights | None:
     return None if problem.prior is None else problem.prior[problem.candidates.positions(rows)]
 
 
-def _measured(logits: Tensor, sets: CandidateSets) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-    """Return (h, M) whether the prediction is a candidate, and log Σ_{j ∈ S} g_j, for logits (h, M, c)."""
+def class_frequencies(sets: CandidateSets, prior: Weights | None = None) -> npt.NDArray[np.float64]:
+    """Return (c,) class frequencies of greatest likelihood, Σ_i log Σ_j p_ij π_j, found by EM without features.
+
+    Args:
+        sets: n candidate sets.
+        prior: (nnz,) p, normalised on each set; None for uniform.
+
+    >>> sets = CandidateSets.from_lists([[0], [0, 1], [1], [0, 1]], n_classes=2)
+    >>> class_frequencies(sets).round(3).tolist()
+    [0.5, 0.5]
+    """
+    p = (sets.uniform_weights() if prior is None else prior).astype(np.float64)
+    frequencies = np.full(sets.n_classes, 1 / sets.n_classes)
+    for _ in range(100):
+        w = p * frequencies[sets.indices]
+        w /= np.maximum(np.add.reduceat(w, sets.indptr[:-1]), 1e-300)[sets.rows]
+        frequencies = np.bincount(sets.indices, w, sets.n_classes) / len(sets)
+    return frequencies
+
+
+VOTE_NOTE = (
+    "The features add nothing that is measurable to the votes: held-out votes are predicted no better than by class "
+    "frequencies alone, so that the labels are about as good as the plain vote's."
+)
+
+
+def _mean_interval(values: npt.NDArray[Any]) -> tuple[float, tuple[float, float]]:
+    """Return the mean and its 95 % interval."""
+    mean, half = float(values.mean()), 1.96 * float(values.std()) / math.sqrt(len(values))
+    return mean, (mean - half, mean + half)
+
+
+def _measured(
+    logits: Tensor, sets: CandidateSets, prior: Weights | None
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return figures (h, M) of logits (h, M, c).
+
+    Whether the prediction is a candidate; log Σ_{j ∈ S} g_j; log Σ_j p_ij g_j and p of the prediction, where p is the
+    prior or uniform on the set.
+    """
     mask = torch.from_numpy(sets.mask()).to(logits.device)[:, None, :]
+    p = torch.from_numpy(dense(sets.uniform_weights() if prior is None else prior, sets)).to(logits.device)[:, None, :]
     finite = torch.nan_to_num(logits, nan=0.0, posinf=1e30, neginf=-1e30)
-    inside = torch.gather(mask.expand_as(finite), 2, finite.argmax(dim=2, keepdim=True))[:, :, 0]
+    best = finite.argmax(dim=2, keepdim=True)
+    inside = torch.gather(mask.expand_as(finite), 2, best)[:, :, 0]
+    agreed = torch.gather(p.expand_as(finite), 2, best)[:, :, 0]
     broken = ~torch.isfinite(logits).all(dim=2)
-    log_p = torch.log_softmax(finite.double(), dim=2).masked_fill(~mask, -torch.inf)
-    likelihood = torch.logsumexp(log_p, dim=2).clamp_min(-50.0).masked_fill(broken, -50.0)
-    return (inside & ~broken).cpu().numpy(), likelihood.cpu().numpy()
+    log_g = torch.log_softmax(finite.double(), dim=2)
+
+    def total(log_p: Tensor) -> npt.NDArray[np.float64]:
+        found: npt.NDArray[np.float64] = (
+            torch.logsumexp(log_p, dim=2).clamp_min(-50.0).masked_fill(broken, -50.0).cpu().numpy()
+        )
+        return found
+
+    likelihood, evidence = total(log_g.masked_fill(~mask, -torch.inf)), total(log_g + p.double().log())
+    return (
+        (inside & ~broken).cpu().numpy(),
+        likelihood,
+        evidence,
+        agreed.masked_fill(broken, 0.0).double().cpu().numpy(),
+    )

@@ -492,7 +492,7 @@ class _Fitting:
         self.history.finish(epoch, weights, self.estimator.label_changes())  # last: marks the result as complete
         self.folder.log(f"{state} after epoch {epoch}: {metrics}")
         recipe = self.folder.recipe()
-        told = () if recipe is None else recipe.told()
+        told = () if recipe is None else [one for one in recipe.told() if one not in recipe.warnings]
         doubt = [VOTES_CONFIDENCE] if train.annotations is not None and not train.annotations.anonymous else []
         notes = [*told, *self.estimator.notes_, *doubt, *([why] if why else [])]
         ended: State = "finished" if state == "finished" else "stopped"

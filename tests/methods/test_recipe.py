@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
@@ -18,9 +19,10 @@ from pll.methods.base import Task
 from pll.methods.persistence import load_model, save_model
 from pll.methods.proden import PRODEN, PNOracle, PRODENNaive
 from pll.methods.published import PUBLISHED, published
-from pll.methods.recipe import Recipe, read_recipe
+from pll.methods.recipe import VOTE_NOTE, Recipe, class_frequencies, read_recipe
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
+from pll.weights import checked_prior
 
 X, Y = make_blobs(120, n_features=4, centers=4, cluster_std=2.0, random_state=0)
 X = (np.exp(X / 4) * [1, 100, 0.01, 5]).astype(np.float32)
@@ -91,8 +93,33 @@ def test_it_can_be_stopped_with_the_best_so_far(batches: int) -> None:
 def test_a_choice_no_better_than_chance_is_told() -> None:
     noise = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
     found = PRODEN(recipe="auto").choose_settings(Task(noise, SETS))
-    assert any("chance" in note for note in found.notes)
-    assert not any("chance" in note for note in PRODEN(recipe="auto").choose_settings(Task(X, SETS)).notes)
+    assert len(found.warnings) == 1 and set(found.warnings) < set(found.told())
+    assert found.gain_interval is not None and found.gain_interval[0] < 0
+    informed = PRODEN(recipe="auto").choose_settings(Task(X, SETS))
+    assert not informed.warnings
+    assert informed.gain_interval is not None and informed.gain_interval[0] > 0
+
+
+def test_features_that_add_nothing_to_the_votes_are_told() -> None:
+    rng = np.random.default_rng(1)
+    prior = rng.uniform(0.1, 1, SETS.nnz).astype(np.float32)
+    prior[SETS.indices == Y[SETS.rows]] += 2  # the votes know the truth, whatever the features are
+    noise = rng.normal(size=X.shape).astype(np.float32)
+    told = PRODEN(recipe="auto").choose_settings(Task(noise, SETS, prior=prior)).warnings
+    assert VOTE_NOTE in told
+    assert VOTE_NOTE not in PRODEN(recipe="auto").choose_settings(Task(X, SETS, prior=prior)).warnings
+
+
+def test_class_frequencies_have_the_greatest_likelihood() -> None:
+    prior = checked_prior(np.random.default_rng(0).uniform(size=SETS.nnz), SETS)
+    found = class_frequencies(SETS, prior)
+
+    def loss(free: np.ndarray) -> float:
+        shares = np.exp(free) / np.exp(free).sum()
+        return -float(np.log(np.add.reduceat(prior * shares[SETS.indices], SETS.indptr[:-1])).mean())
+
+    best = minimize(loss, np.zeros(SETS.n_classes))
+    assert loss(np.log(found)) == pytest.approx(best.fun, abs=1e-6)
 
 
 def test_other_methods_and_a_prior() -> None:

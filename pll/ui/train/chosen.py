@@ -15,12 +15,24 @@ SHOWN = 12
 """Number of configurations in the table, the best first."""
 
 
+def recipe_of(run: Run) -> Recipe | None:
+    """Return the recipe of a run; None where there is none, or where it is damaged, as the page says elsewhere."""
+    try:
+        return run.folder.recipe()
+    except UserError:
+        return None
+
+
+def warn(run: Run) -> None:
+    """Show a warning where the features of a run say nothing that is measurable."""
+    recipe = recipe_of(run)
+    for warning in () if recipe is None else recipe.warnings:
+        st.warning(plain(warning), icon=":material/warning:")
+
+
 def panel(run: Run) -> None:
     """Show what a recipe tried and chose for a run; nothing where there was no search."""
-    try:
-        recipe = run.folder.recipe()
-    except UserError:  # damaged; the page says so where it is needed
-        return
+    recipe = recipe_of(run)
     if recipe is None or not recipe.trials:
         return
     with st.expander("How it was chosen", icon=":material/rule:"):

@@ -58,7 +58,7 @@ def published_settings(dataset: str, model: str, method: str) -> dict[str, Any] 
     return {
         name: value
         for name, value in (PROTOCOL | found).items()
-        if name in known and (name != "lr" or method not in ("ga", "pn-decomp"))
+        if name in known and (name != "lr" or known["lr"] is None)  # else a rate of its own
     }
 
 

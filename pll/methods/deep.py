@@ -226,7 +226,8 @@ class DeepEstimator(PartialLabelEstimator):
             clone(self).set_params(**found.settings, recipe="default").check_settings()
             return found
         if self.recipe.startswith("paper"):
-            return published(task.X.shape[1:], given, self.recipe.removeprefix("paper").removeprefix(":") or dataset)
+            name = self.recipe.removeprefix("paper").removeprefix(":") or dataset
+            return published(task.X.shape[1:], given, name, own_rate=type(self)().lr is not None)
         started = time.perf_counter()
 
         def show(share: float, work: str) -> None:

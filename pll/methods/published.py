@@ -44,13 +44,16 @@ PUBLISHED: dict[tuple[str, str], dict[str, Any]] = {
 """(data set, model) → settings, as published."""
 
 
-def published(input_shape: tuple[int, ...], given: dict[str, Any], dataset: str = "") -> Recipe:
+def published(
+    input_shape: tuple[int, ...], given: dict[str, Any], dataset: str = "", *, own_rate: bool = False
+) -> Recipe:
     """Return the paper's settings for a data set; its protocol alone, with a note, where none are published.
 
     Args:
         input_shape: of one example.
         given: settings given by hand, which stay.
         dataset: name of the data set; "" where it is not known.
+        own_rate: leave the learning rate to the method, whose steps are of another scale than PRODEN's.
     """
     model = given.get("model", "linear")
     found = PUBLISHED.get((plain_name(dataset), model)) if isinstance(model, str) else None
@@ -63,6 +66,8 @@ def published(input_shape: tuple[int, ...], given: dict[str, Any], dataset: str 
         )
         found = {"batch_size": 256} | ({} if len(input_shape) > 1 else {"scale": "zscore"})
     settings = {name: value for name, value in (PROTOCOL | found).items() if name not in given}
+    if own_rate and settings.pop("lr", None) is not None:
+        notes += ("The learning rate is the method's own: that of the paper is PRODEN's, and steps differ in scale.",)
     return Recipe("paper", settings, given, notes=notes)
 
 

@@ -16,6 +16,8 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import recipe as recipe_module
 from pll.methods.base import Task
+from pll.methods.decomp import PNDecomp
+from pll.methods.ga import GA
 from pll.methods.persistence import load_model, save_model
 from pll.methods.proden import PRODEN, PNOracle, PRODENNaive
 from pll.methods.published import PUBLISHED, published
@@ -150,6 +152,14 @@ def test_the_paper_s_settings() -> None:
     assert "epochs" not in found.settings and not found.notes
     assert "publishes no settings" in published((5,), {}, "mine.csv").notes[0]
     assert all(PRODEN(**settings) for settings in PUBLISHED.values())
+
+
+def test_methods_with_a_rate_of_their_own_keep_it_in_the_paper_s_recipe() -> None:
+    for method, rate in ((PRODEN, 0.01), (GA, None), (PNDecomp, None)):
+        found = method(recipe="paper:lost").choose_settings(Task(X, SETS))
+        assert found.settings.get("lr") == rate
+        assert found.settings["weight_decay"] == 1e-2
+        assert bool(found.notes) == (rate is None)
 
 
 def test_a_recipe_is_taken_back_from_its_file(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ on all examples at once.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import EllipsisType
@@ -338,6 +338,38 @@ class Block:
 
     rows: npt.NDArray[np.int64] | slice
     places: npt.NDArray[np.signedinteger]
+
+
+def with_sets(
+    sets: CandidateSets, changed: Mapping[int, Sequence[int]], new_classes: Sequence[str] = ()
+) -> CandidateSets:
+    """Return candidate sets with those of some rows replaced.
+
+    Args:
+        changed: row → its labels, sorted.
+        new_classes: names of classes to add.
+
+    >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0, 2]], n_classes=3)
+    >>> [found.tolist() for found in with_sets(sets, {1: [2], 2: [3]}, ["lynx"])]
+    [[0, 1], [2], [3]]
+    """
+    n = len(sets)
+    outside = [row for row in changed if not 0 <= row < n]
+    if outside:
+        raise UserError(f"There is a decision for row {outside[0]}, but rows run from 0 to {n - 1}.")
+    rows = np.array(sorted(changed), dtype=np.int64)
+    sizes = sets.sizes.copy()
+    sizes[rows] = [len(changed[int(row)]) for row in rows]
+    indptr = np.zeros(n + 1, dtype=np.int64)
+    np.cumsum(sizes, out=indptr[1:])
+    kept = np.ones(n, dtype=np.bool_)
+    kept[rows] = False
+    indices = np.empty(int(indptr[-1]), dtype=np.int32)
+    here = np.repeat(kept, sizes)  # (nnz,) entries of unchanged rows
+    indices[here] = sets.indices[kept[sets.rows]]
+    indices[~here] = [label for row in rows for label in changed[int(row)]]
+    names = (*sets.class_names, *new_classes)
+    return CandidateSets(indptr, indices, len(names), names)
 
 
 def blocks_of(indptr: npt.NDArray[np.int64]) -> tuple[Block, ...]:

@@ -50,6 +50,7 @@ class PartialLabelDataset:
             (`pll.methods.settling`); `candidates` are the union until then.
         given: the candidate sets of the data itself, where labels that nobody named joined `candidates`; else None.
         decided: (n,) int64, labels that people decided in a review, −1 elsewhere; or None.
+        undecided: the candidate sets before people decided; None where nobody did.
         outside: labels that a method added to the candidate sets, which may miss the truth; or None. `candidates` has
             them (`with_outside`).
         is_test: (n,) bool, True on the published or given test part; or None.
@@ -78,6 +79,7 @@ class PartialLabelDataset:
     settle: bool = False
     given: CandidateSets | None = None
     decided: npt.NDArray[np.int64] | None = None
+    undecided: CandidateSets | None = None
     outside: Outside | None = None
     is_test: npt.NDArray[np.bool_] | None = None
     name: str = "data"
@@ -107,6 +109,7 @@ class PartialLabelDataset:
             ("given candidate sets", self.given),
             ("true labels", self.y),
             ("decided labels", self.decided),
+            ("candidate sets before decisions", self.undecided),
             ("ids", self.ids),
             ("images", self.images),
             ("texts", self.texts),
@@ -215,6 +218,7 @@ class PartialLabelDataset:
             given=None if self.given is None else self.given.take(chosen),
             y=None if self.y is None else self.y[chosen],
             decided=None if self.decided is None else self.decided[chosen],
+            undecided=None if self.undecided is None else self.undecided.take(chosen),
             ids=self.row_ids[chosen],
             images=None if self.images is None else self.images[chosen],
             texts=None if self.texts is None else self.texts[chosen],

@@ -69,6 +69,7 @@ class Parts:
             self.train.decided,
             self.train.outside,
             "text" if isinstance(self.featuriser, TextFeatures) else "",
+            self.train.undecided,
         )
 
 

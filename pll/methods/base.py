@@ -8,7 +8,7 @@ import math
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, TypeVar
@@ -23,13 +23,13 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_d
 from torch import nn
 
 from pll.annotations.data import Annotations
-from pll.candidates import CandidateSets, as_candidate_sets, whole_numbers
+from pll.candidates import CandidateSets, as_candidate_sets, whole_numbers, with_sets
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.io import check_finite, feature_array
 from pll.methods.settling import settle, union_of
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
-from pll.weights import Outside, Weights, checked_prior, identified_labels
+from pll.weights import Outside, Weights, carried_over, checked_prior, identified_labels
 
 Features = npt.NDArray[np.float32]
 Labels = npt.NDArray[Any]
@@ -48,9 +48,11 @@ class Task:
         prior: (nnz,) prior of the candidates, aligned with `candidates.indices`; see `pll.weights.checked_prior`.
             Only methods with `takes_prior` use it.
         votes: the votes that the candidates were made of. Only methods with `takes_votes` use them.
-        known: (n,) labels that people decided, −1 elsewhere: what voters are measured by. Only these methods use them.
+        known: (n,) labels that people decided, −1 elsewhere: what voters are measured by, and what a method with
+            `takes_known` learns from. The candidate sets of these examples hold that label alone.
         outside: labels that were added to the candidates (`PartialLabelEstimator.grown`); None where there are none.
         kind: `"text"` where the features were made of texts alone, which default settings look at; else `""`.
+        undecided: the n candidate sets before people decided; None where nobody did.
     """
 
     X: Features
@@ -63,6 +65,7 @@ class Task:
     known: npt.NDArray[np.int64] | None = None
     outside: Outside | None = None
     kind: str = ""
+    undecided: CandidateSets | None = None
 
 
 class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -87,6 +90,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     """Description of the method in at most two lines."""
     needs_truth: ClassVar[bool] = False
     """Whether the method learns from the true labels (pn-oracle only)."""
+    takes_known: ClassVar[bool] = False
+    """Whether the method learns from the labels that are known of some examples what sets miss the truth."""
     takes_prior: ClassVar[bool] = False
     """Whether the method uses a prior of the candidates."""
     takes_votes: ClassVar[bool] = False
@@ -226,7 +231,9 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
                 - a list of n lists of class indices; the highest index + 1 is the number of classes;
                 - a SciPy sparse (n, c) matrix;
                 - (n,) labels of any kind: numbers or text. Every set then has one label.
-            truth: (n,) true class indices; pn-oracle needs them (unless `y` is labels), no other method takes them.
+            truth: (n,) true class indices; pn-oracle needs them (unless `y` is labels). PRODEN-outside takes those that
+                are known, −1 elsewhere (controls, decisions of a review), and learns from them what sets miss. No other
+                method takes them.
             prior: (nnz,) prior of the candidates, at least 0, aligned with `CandidateSets.indices`; normalised on each
                 set. Label weights start from it, and are w_ij ∝ prior_ij · g_j(x_i) on S_i; a uniform prior changes
                 nothing. Gradient methods, IPAL and SURE use it.
@@ -248,7 +255,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
                 raise UserError(f"{self.title} does not use {name}; leave {name}= out.")
         if prior is not None and votes is not None:
             raise UserError("A prior and votes are given, but votes make the prior; leave one of them out.")
-        if truth is not None and not self.needs_truth:
+        if truth is not None and not (self.needs_truth or self.takes_known):
             raise UserError(f"{self.title} learns from candidate sets alone; leave truth= out.")
         if y is None and votes is None:
             raise UserError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -256,6 +263,11 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         said = None if votes is None else as_votes(votes, y)
         if said is not None and len(features) != said.n_rows:
             raise UserError(f"There are {len(features)} rows of features but {said.n_rows} of votes.")
+        decided = None
+        if truth is not None and self.takes_known:
+            decided, truth = whole_numbers(truth, "known labels").astype(np.int64), None
+            if len(decided) != len(features):
+                raise UserError(f"There are {len(features)} rows of features but {len(decided)} known labels.")
         settled = None if said is None or self.takes_votes else settle(features, said, seed=self.seed)
         if y is not None:
             candidates, labels = _targets(y)
@@ -272,7 +284,8 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         given = None if prior is None else checked_prior(prior, candidates)
         if settled is not None:
             given = settled.prior_on(candidates)
-        for _ in self.iter_fit(Task(features, candidates, known, prior=given, votes=said)):
+        task = Task(features, candidates, known, prior=given, votes=said)
+        for _ in self.iter_fit(task if decided is None else _with_known(task, decided, self.seed)):
             pass
         self._labels = labels
         self._forget_training()
@@ -435,6 +448,18 @@ def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
     return CandidateSets.from_labels(at, max(1, len(labels)), tuple(str(label) for label in labels.tolist())), labels
 
 
+def _with_known(task: Task, known: npt.NDArray[np.int64], seed: int) -> Task:
+    """The task with sets of the known label alone, and the prior that voter models make of it."""
+    n, c = task.candidates.shape
+    known = _checked_truth(known, n, c, "")
+    rows = np.flatnonzero(known >= 0)
+    sets = with_sets(task.candidates, {int(row): [int(known[row])] for row in rows})
+    prior = carried_over(task.prior, task.candidates, sets)
+    if task.votes is not None:
+        prior = settle(task.X, task.votes, seed=seed, known=known).prior_on(sets)
+    return replace(task, candidates=sets, prior=prior, known=known, undecided=task.candidates)
+
+
 def as_votes(votes: Any, y: Any = None) -> Annotations:
     """Return votes in any form that `fit` takes as `Annotations`, over the classes of the candidate sets `y`."""
     if isinstance(votes, Annotations):
@@ -482,7 +507,9 @@ def validated(task: Task, *, allow_missing: bool = False, needs_features: bool =
         )
     if task.outside is not None and task.outside.candidates != task.candidates:
         raise UserError("The labels added to the candidate sets are of other sets than those to learn from.")
-    return Task(X, task.candidates, y, X_test, y_test, prior, task.votes, task.known, task.outside, task.kind)
+    return Task(
+        X, task.candidates, y, X_test, y_test, prior, task.votes, task.known, task.outside, task.kind, task.undecided
+    )
 
 
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:

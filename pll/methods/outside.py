@@ -20,6 +20,12 @@ The estimate, from examples that a classifier has not seen (in-sample estimates 
 3. The classifier with the largest likelihood gives m_i = ρ P(A) / [(1 − ρ) P(S) (c − |S|) / |S| + ρ P(A)] with
    P(A) = 1 − P(S), and the labels A_i that are likeliest off S_i.
 
+Where labels are known of some examples (`truth=` in Python, the decisions of a review in a run), at least `LEAST_KNOWN`
+of them, they teach instead what step 2 can only guess. A ridge logistic regression g learns them and nothing else; it
+and the classifier of step 1 make a logarithmic opinion pool p ∝ exp(α z + β log g) (Genest & Zidek, Statistical Science
+1, 1986), whose α and β are fitted to the known labels, out of fold; and the log-odds that a set misses the truth are
+a + log(|S| / (c − |S|)) + b log(P(A) / P(S)), with a and b fitted to which of the known labels their sets had missed.
+
 Label weights: as above, of the given set and the added labels; `candidates_` holds both.
 
 Hyper-parameters: those of PRODEN; they do not change the estimate, but for `scale` and `seed`.
@@ -33,7 +39,7 @@ worth, and where it fails: sets that are nearly uninformative, and classes that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -41,10 +47,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from scipy.optimize import minimize
-from scipy.special import expit, log_expit, logsumexp
+from scipy.special import expit, log_expit, logit, logsumexp
 
 from pll.candidates import CandidateSets
-from pll.io import check_fits_memory
 from pll.methods.base import Task
 from pll.methods.deep import scaled
 from pll.methods.proden import PRODEN
@@ -69,6 +74,17 @@ FEWEST = 2_000
 PIECE = 10**7
 """Numbers computed at a time."""
 
+LEAST_KNOWN = 20
+"""Decided labels from which a classifier is taught them."""
+TAUGHT_FOLDS = 5
+STRENGTHS = (1e-3, 1e-2, 1e-1, 1.0)
+"""Inverse ridges of it, of which held-out decided labels choose."""
+MIXED = 0.05
+"""Share of its probability that is spread over all classes: many have no decided example."""
+POOL_RIDGE = 0.01
+"""Ridge of the weights of the pool toward 1, against the mean log-likelihood of the decided labels."""
+
+Rows = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
@@ -86,6 +102,7 @@ class PRODENOutside(PRODEN):
         "Equals PRODEN where it finds none."
     )
     adds_labels: ClassVar[bool] = True
+    takes_known: ClassVar[bool] = True
     in_ranks: ClassVar[bool] = False
 
     outside_: Outside
@@ -97,7 +114,14 @@ class PRODENOutside(PRODEN):
             self.stage_ = "Looking for sets that miss the truth"
             scale = self.setting("scale")
             outside = find_outside(
-                task.X, task.candidates, prior=task.prior, scale=scale, seed=self.seed, hook=hook or no_hook
+                task.X,
+                task.candidates,
+                prior=task.prior,
+                scale=scale,
+                seed=self.seed,
+                hook=hook or no_hook,
+                known=task.known,
+                undecided=task.undecided,
             )
             self.stage_ = ""
             task = replace(task, outside=outside)
@@ -138,6 +162,8 @@ def find_outside(
     scale: str = "auto",
     seed: int = 0,
     hook: Hook = no_hook,
+    known: npt.NDArray[np.int64] | None = None,
+    undecided: CandidateSets | None = None,
 ) -> Outside:
     """Estimate which sets miss the truth, and add the labels off the set that may be it.
 
@@ -148,6 +174,8 @@ def find_outside(
         scale: of the features, as for every deep method.
         seed: of folds, of the part that is drawn, and of training.
         hook: called between mini-batches; may raise.
+        known: (n,) labels that people decided, −1 elsewhere; the sets of these examples hold that label alone.
+        undecided: the sets before people decided; with `known` alone they teach.
 
     Returns:
         the miss probabilities, and the labels to add: none where fewer than `LEAST_RATE` of the sets miss the truth.
@@ -157,12 +185,6 @@ def find_outside(
     open_rows = candidates.sizes < c
     if n < 2 * FOLDS or not open_rows.any():
         return nothing
-    check_fits_memory(
-        X,
-        8 * X.size,
-        "proden-outside looks for labels to add with all features in memory",
-        "Train proden, which reads them in pieces.",
-    )
     inputs = scaled(fit_scaling(X, scale), X, torch.device("cpu")).flatten(1)
     rng = np.random.default_rng([seed, 4])
     order = rng.permutation(n)[: max(FEWEST, MOST_WORK // max(1, c * inputs.shape[1]))]
@@ -184,10 +206,18 @@ def find_outside(
         fitted.append(_fit_rates(z[:, g].astype(np.float64), sets, u))
     best = int(np.argmax([rates.log_likelihood for rates in fitted]))
     rates = fitted[best]
+    pool = None
+    if known is not None and undecided is not None and _can_teach(known[drawn]):
+        at = np.flatnonzero(known[drawn] >= 0)
+        pool = _fit_pool(inputs, z[at, best].astype(np.float64), drawn[at], known, undecided.take(drawn[at]), hook)
     # Against a classifier that says nothing, whose likelihood is that of a class at random (BIC, three numbers).
-    if rates.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
+    if pool is None and rates.log_likelihood + len(drawn) * np.log(c) < 1.5 * np.log(len(drawn)):
         return nothing
-    miss, rows, labels = _judged(inputs, candidates, models, best, rates, fold, (sizes - centre) / spread, hook)
+    miss, rows, labels = _judged(inputs, candidates, models, best, rates, fold, (sizes - centre) / spread, hook, pool)
+    if known is not None:
+        miss[known >= 0] = 0.0
+        left = known[rows] < 0
+        rows, labels = rows[left], labels[left]
     if float(miss.mean()) < LEAST_RATE:
         return Outside(candidates, candidates, miss)
     return Outside.of(candidates, rows, labels, miss)
@@ -286,6 +316,7 @@ def _judged(
     fold: Integers,
     u: Numbers,
     hook: Hook,
+    pool: _Pool | None,
 ) -> tuple[npt.NDArray[np.float32], Integers, Integers]:
     """(n,) miss probabilities; rows and labels to add."""
     n, c = candidates.shape
@@ -295,14 +326,18 @@ def _judged(
         model.keep(best)
     for held, part in _pieces(fold, c):
         hook()
-        z = models[held].logits(X[torch.from_numpy(part)])[:, 0].astype(np.float64) * np.exp(rates.log_temperature)
+        z = models[held].logits(X[torch.from_numpy(part)])[:, 0].astype(np.float64)
+        z = z * np.exp(rates.log_temperature) if pool is None else pool.logits(z, X[torch.from_numpy(part)])
         sets = candidates.take(part)
         inside, size = sets.mask(), sets.sizes
-        odds = rates.a + rates.b * u[part] + np.log(size) - np.log(np.maximum(c - size, 1))
+        odds = (
+            (rates.a + rates.b * u[part] if pool is None else pool.a) + np.log(size) - np.log(np.maximum(c - size, 1))
+        )
         mass_in = logsumexp(np.where(inside, z, -np.inf), axis=1)
         full = size == c
         off = np.where(inside & ~full[:, None], -np.inf, z)
-        m = np.where(full, 0.0, expit(odds + logsumexp(off, axis=1) - mass_in))
+        told = logsumexp(off, axis=1) - mass_in
+        m = np.where(full, 0.0, expit(odds + (told if pool is None else pool.b * told)))
         m[m < LEAST] = 0.0
         miss[part] = m
         doubted = np.flatnonzero(m > 0)
@@ -312,6 +347,103 @@ def _judged(
         rows.append(part[doubted[at]])
         labels.append(top[at, place])
     return miss, np.concatenate(rows), np.concatenate(labels)
+
+
+@dataclass(frozen=True, eq=False)
+class _Pool:
+    """What decided labels teach: a logarithmic opinion pool of two classifiers, and when to believe it off the set.
+
+    p ∝ exp(α z + β log g), with z the logits of the classifier that learnt from candidate sets and g one that learnt
+    the decided labels alone. The log-odds that a set misses the truth are a + log(s / (c − s)) + b log(P(A) / P(S)).
+    """
+
+    alpha: float
+    beta: float
+    a: float
+    b: float
+    taught: Callable[[Rows], Numbers]
+
+    def logits(self, z: Numbers, X: torch.Tensor) -> Numbers:
+        """(m, c) for logits z and scaled features."""
+        return self.alpha * z + self.beta * self.taught(X.numpy())
+
+
+def _can_teach(known: Integers) -> bool:
+    labels = known[known >= 0]
+    return len(labels) >= LEAST_KNOWN and len(np.unique(labels)) >= 2
+
+
+def _fit_pool(X: torch.Tensor, z: Numbers, rows: Integers, known: Integers, sets: CandidateSets, hook: Hook) -> _Pool:
+    """Teach a classifier the decided labels of `rows` alone, and fit the numbers of the pool to these labels.
+
+    Args:
+        z: (k, c) logits of the other classifier for these rows, which it has not seen.
+        sets: their k sets before people decided.
+    """
+    own, y, c = X[torch.from_numpy(rows)].numpy(), known[rows], z.shape[1]
+    fold = np.arange(len(rows)) % TAUGHT_FOLDS
+    each = np.arange(len(rows))
+    held_out: list[tuple[float, float, Numbers]] = []
+    for strength in STRENGTHS:
+        logs = np.zeros((len(rows), c))
+        for held in range(TAUGHT_FOLDS):
+            hook()
+            logs[fold == held] = _taught(own[fold != held], y[fold != held], c, strength)(own[fold == held])
+        held_out.append((float(logs[each, y].mean()), strength, logs))
+    _, strength, logs = max(held_out, key=lambda one: one[0])
+
+    def loss(v: Numbers) -> tuple[float, Numbers]:
+        scores = v[0] * z + v[1] * logs
+        off = np.exp(scores - logsumexp(scores, axis=1)[:, None])
+        off[each, y] -= 1
+        value = float(np.mean(logsumexp(scores, axis=1) - scores[each, y])) + POOL_RIDGE / 2 * float((v - 1) @ (v - 1))
+        return value, np.array([(off * z).sum(), (off * logs).sum()]) / len(y) + POOL_RIDGE * (v - 1)
+
+    alpha, beta = minimize(loss, np.ones(2), jac=True, method="L-BFGS-B", bounds=((0, 5), (0, 5))).x
+    a, b = _fit_odds(alpha * z + beta * logs, sets, y)
+    return _Pool(float(alpha), float(beta), a, b, _taught(own, y, c, strength))
+
+
+def _fit_odds(z: Numbers, sets: CandidateSets, y: Integers) -> tuple[float, float]:
+    """Fit a and b of `_Pool` to which of k decided examples had sets that missed the label; a ridge holds b to 1."""
+    size, c, inside = sets.sizes, sets.n_classes, sets.mask()
+    open_rows = size < c
+    missed = ~inside[np.arange(len(y)), y][open_rows]
+    start = float(logit((missed.sum() + 0.5) / (len(missed) + 1)))
+    if not open_rows.any():
+        return start, 1.0
+    z, inside, size = z[open_rows], inside[open_rows], size[open_rows]
+    told = logsumexp(np.where(inside, -np.inf, z), axis=1) - logsumexp(np.where(inside, z, -np.inf), axis=1)
+    offset = np.log(size / (c - size))
+
+    def loss(v: Numbers) -> tuple[float, Numbers]:
+        odds = v[0] + offset + v[1] * told
+        off = expit(odds) - missed
+        apart = v - np.array([start, 1.0])
+        value = -float(np.mean(np.where(missed, log_expit(odds), log_expit(-odds)))) + POOL_RIDGE / 2 * float(
+            apart @ apart
+        )
+        return value, np.array([off.mean(), (off * told).mean()]) + POOL_RIDGE * apart
+
+    found = minimize(loss, np.array([start, 1.0]), jac=True, method="L-BFGS-B", bounds=((-15, 15), (0, 3))).x
+    return float(found[0]), float(found[1])
+
+
+def _taught(X: Rows, y: Integers, c: int, strength: float) -> Callable[[Rows], Numbers]:
+    """Ridge logistic regression; returns (m, c) log-probabilities, of which a small part is spread over all classes."""
+    from sklearn.linear_model import LogisticRegression
+
+    if len(np.unique(y)) < 2:
+        return lambda further: np.full((len(further), c), -np.log(c))
+    model = LogisticRegression(C=strength, max_iter=300).fit(X, y)
+
+    def logs(further: Rows) -> Numbers:
+        shares = np.full((len(further), c), MIXED / c)
+        shares[:, model.classes_] += (1 - MIXED) * model.predict_proba(further)
+        told: Numbers = np.log(shares)
+        return told
+
+    return logs
 
 
 def _pieces(fold: Integers, c: int) -> Iterator[tuple[int, Integers]]:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.methods import METHODS
+from pll.methods.outside import LEAST_KNOWN
 from pll.methods.persistence import can_warm_start
 from pll.review import certification
 from pll.review.label_snapshot import LabelSnapshot, snapshot_of
@@ -94,14 +95,23 @@ def changed_by_teaching(review: ReviewSession) -> LabelChanges:
     return changes(before, review.current, decided)
 
 
-def taught_config(root: RunConfig, taught: DecidedSets, epochs: int | None = None) -> RunConfig:
+OUTSIDE = "proden-outside"
+"""The method that decisions also teach which sets miss the truth."""
+
+
+def taught_config(
+    root: RunConfig, taught: DecidedSets, epochs: int | None = None, *, outside: bool = False
+) -> RunConfig:
     """Return the settings of the run that is trained on these decisions.
 
     Args:
         root: of the run that the review began with; its settings hold but for what is said here.
         epochs: further ones, for a method that goes on from `taught.parent`; by default a fifth of those of a whole
             run. A method that cannot go on is fitted again, as `root` was.
+        outside: in place of PRODEN, PRODEN-outside from scratch, which may identify labels off the sets.
     """
+    if outside and root.method == "proden":
+        root, taught = replace(root, method=OUTSIDE), replace(taught, warm=False)
     warm = taught.warm and can_warm_start(root.method) and not taught.new_classes
     params = dict(root.params)
     if warm:
@@ -127,11 +137,18 @@ class Teacher:
         self._run: Run | None = self._unfinished()
 
     def begin(
-        self, *, epochs: int | None = None, warm: bool = True, by: str | None = None, verified: bool = False
+        self,
+        *,
+        epochs: int | None = None,
+        warm: bool = True,
+        outside: bool = False,
+        by: str | None = None,
+        verified: bool = False,
     ) -> Run:
         """Start teaching what has been decided by now, ahead of other runs in the queue; returns at once.
 
         Args:
+            outside: see `taught_config`.
             by, verified: who has it taught, and whether that name was verified.
 
         Raises:
@@ -144,7 +161,7 @@ class Teacher:
             raise UserError("There is nothing to train on yet; decide some examples first (controls are not used).")
         taught = replace(taught, taught_by=by, verified=verified)
         root = self._runs.get(self._review.root.run).config
-        self._run = self._runs.start(taught_config(root, taught, epochs), priority=AHEAD)
+        self._run = self._runs.start(taught_config(root, taught, epochs, outside=outside), priority=AHEAD)
         return self._run
 
     def snapshot(self) -> Snapshot | None:
@@ -169,6 +186,12 @@ class Teacher:
         """Forget a teaching that was stopped or has failed."""
         if self._run is not None and not self._run.is_alive():
             self._run = None
+
+    def can_look_outside(self) -> bool:
+        """Whether decisions can also teach which sets miss the truth: a run of PRODEN, and enough of them."""
+        if self._runs.get(self._review.root.run).config.method != "proden":
+            return False
+        return sum(found.status == "label" for _, found in teaching_outcomes(self._review)) >= LEAST_KNOWN
 
     def waiting(self) -> int:
         """How many decisions the current model has not learnt from."""

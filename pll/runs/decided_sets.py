@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pll.candidates import CandidateSets
+from pll.candidates import with_sets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.weights import carried_over
@@ -31,7 +31,8 @@ class DecidedSets:
         new_classes: names of classes that reviewers added after those of the data.
         warm: start from the parent's model; otherwise from scratch.
         decisions: number of decided examples.
-        measures_voters: the decisions are also what voters are measured by; False of runs of earlier versions.
+        measures_voters: the decisions are also what voters are measured by, and teach what sets miss; False of runs of
+            earlier versions.
         taught_by, verified: who started the run, and whether that name was verified.
 
     >>> lessons = DecidedSets.of("r", "a", "a", {3: [1], 7: [0, 2]})
@@ -99,42 +100,19 @@ class DecidedSets:
             annotations = replace(annotations, class_names=sets.class_names)
         prior = carried_over(data.prior, data.sets(), sets)
         given = None if data.given is None else with_sets(data.given, self.by_row, self.new_classes)
-        decided = None
-        if annotations is not None and self.measures_voters:
+        decided = undecided = None
+        if self.measures_voters:
+            undecided = with_sets(data.sets(), {}, self.new_classes)
             decided = np.full(len(data), -1, dtype=np.int64)
             for row, labels in self.by_row.items():
                 if len(labels) == 1:
                     decided[row] = labels[0]
-        return replace(data, candidates=sets, annotations=annotations, prior=prior, given=given, decided=decided)
-
-
-def with_sets(
-    sets: CandidateSets, changed: Mapping[int, Sequence[int]], new_classes: Sequence[str] = ()
-) -> CandidateSets:
-    """Return candidate sets with those of some rows replaced.
-
-    Args:
-        changed: row → its labels, sorted.
-        new_classes: names of classes to add.
-
-    >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0, 2]], n_classes=3)
-    >>> [found.tolist() for found in with_sets(sets, {1: [2], 2: [3]}, ["lynx"])]
-    [[0, 1], [2], [3]]
-    """
-    n = len(sets)
-    outside = [row for row in changed if not 0 <= row < n]
-    if outside:
-        raise UserError(f"There is a decision for row {outside[0]}, but rows run from 0 to {n - 1}.")
-    rows = np.array(sorted(changed), dtype=np.int64)
-    sizes = sets.sizes.copy()
-    sizes[rows] = [len(changed[int(row)]) for row in rows]
-    indptr = np.zeros(n + 1, dtype=np.int64)
-    np.cumsum(sizes, out=indptr[1:])
-    kept = np.ones(n, dtype=np.bool_)
-    kept[rows] = False
-    indices = np.empty(int(indptr[-1]), dtype=np.int32)
-    here = np.repeat(kept, sizes)  # (nnz,) entries of unchanged rows
-    indices[here] = sets.indices[kept[sets.rows]]
-    indices[~here] = [label for row in rows for label in changed[int(row)]]
-    names = (*sets.class_names, *new_classes)
-    return CandidateSets(indptr, indices, len(names), names)
+        return replace(
+            data,
+            candidates=sets,
+            annotations=annotations,
+            prior=prior,
+            given=given,
+            decided=decided,
+            undecided=undecided,
+        )

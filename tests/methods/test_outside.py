@@ -7,14 +7,15 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import minimize
 from sklearn.datasets import load_digits
 
 from benchmarks.outside import damaged
-from pll.candidates import CandidateSets
+from pll.candidates import CandidateSets, with_sets
 from pll.errors import UserError
 from pll.methods import PRODEN, PRODENOutside
 from pll.methods.base import Task
-from pll.methods.outside import LEAST_RATE, SLOTS, find_outside
+from pll.methods.outside import LEAST_RATE, POOL_RIDGE, SLOTS, _fit_odds, find_outside
 from pll.synthesis import flip_binomial
 from pll.training.layouts import DenseLayout, PaddedLayout, SharedLayout
 from pll.weights import Outside, checked_prior, restricted_softmax
@@ -112,3 +113,49 @@ def test_what_was_found_before_is_used_as_it_is() -> None:
     assert method.grown(task) is task and task.outside is not None
     (*_, last) = method.iter_fit(task)
     np.testing.assert_array_equal(last.label_weights, PRODENOutside(epochs=2).fit(X, sets).label_weights_)
+
+
+def test_known_labels_teach_what_sets_miss() -> None:
+    sets, missing = damaged(flip_binomial(Y, 10, 0.5, seed=0), Y, 0.4, "remove", seed=3)
+    known = np.where(np.arange(len(Y)) % 8 == 0, Y, -1)
+    plain = PRODEN(epochs=20).fit(X, sets)
+    taught = PRODENOutside(epochs=20).fit(X, sets, truth=known)
+    rest = known < 0
+    assert (taught.identify() == Y)[rest].mean() > (plain.identify() == Y)[rest].mean() + 0.3
+    assert (taught.identify() == Y)[~rest].all() and (taught.outside_.miss[~rest] == 0).all()
+    assert abs(taught.outside_.miss[rest].mean() - missing[rest].mean()) < 0.1
+    assert taught.outside_.miss[rest & missing].mean() > taught.outside_.miss[rest & ~missing].mean() + 0.3
+    with pytest.raises(UserError, match="known labels"):
+        PRODENOutside().fit(X, sets, truth=known[:-1])
+    with pytest.raises(UserError, match="leave truth= out"):
+        PRODEN().fit(X, sets, truth=known)
+
+
+def test_clean_sets_with_known_labels_give_proden() -> None:
+    known = np.where(np.arange(len(Y)) % 8 == 0, Y, -1)
+    found = PRODENOutside(epochs=2).fit(X, SETS, truth=known)
+    assert found.outside_.is_empty
+    sets = with_sets(SETS, {int(row): [int(Y[row])] for row in np.flatnonzero(known >= 0)})
+    np.testing.assert_array_equal(found.label_weights_, PRODEN(epochs=2).fit(X, sets).label_weights_)
+
+
+def test_the_odds_of_a_miss_by_a_computation_of_its_own() -> None:
+    rng = np.random.default_rng(0)
+    z, mask = rng.normal(size=(60, 4)) * 2, rng.random((60, 4)) < 0.5
+    mask[np.arange(60), rng.integers(0, 4, 60)] = True
+    y = np.where(rng.random(60) < 0.5, z.argmax(axis=1), rng.integers(0, 4, 60))
+    a, b = _fit_odds(z, CandidateSets.from_mask(mask), y)
+
+    def minus_log_posterior(v: np.ndarray) -> float:
+        total, counted, misses = 0.0, 0, 0
+        for i in range(60):
+            if not mask[i].all():
+                p = np.exp(z[i]) / np.exp(z[i]).sum()
+                odds = np.exp(v[0]) * mask[i].sum() / (~mask[i]).sum() * (p[~mask[i]].sum() / p[mask[i]].sum()) ** v[1]
+                total -= np.log(odds / (1 + odds) if not mask[i, y[i]] else 1 / (1 + odds))
+                counted, misses = counted + 1, misses + (not mask[i, y[i]])
+        rate = (misses + 0.5) / (counted + 1)
+        return total / counted + POOL_RIDGE / 2 * ((v[0] - np.log(rate / (1 - rate))) ** 2 + (v[1] - 1) ** 2)
+
+    best = minimize(minus_log_posterior, [0.0, 1.0], method="Nelder-Mead", options={"xatol": 1e-6, "fatol": 1e-10}).x
+    np.testing.assert_allclose([a, b], best, atol=1e-3)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from pll.analysis.intervals import hypergeometric
+from pll.candidates import with_sets
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.certificate import certify
 from pll.review.desk import Desk
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.rounds import Guarantee, default_guarantee, miss_rate_of, more_controls, new_round, reachable
-from pll.runs.decided_sets import with_sets
 from pll.store.store import now
 from pll.store.tables import Opened
 from tests.review_helpers import NAMES, answer, close, given, open_with, snapshot

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pll.annotations import Annotations
-from pll.candidates import CandidateSets
+from pll.candidates import CandidateSets, with_sets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import METHODS
@@ -21,7 +22,7 @@ from pll.review.rounds import Guarantee
 from pll.review.session import ReviewSession, Settings, open_review
 from pll.review.teaching import Teacher, changed_by_teaching, decided_sets_of, taught_config
 from pll.runs.config import RunConfig
-from pll.runs.decided_sets import DecidedSets, with_sets
+from pll.runs.decided_sets import DecidedSets
 from pll.runs.history import History
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
@@ -185,6 +186,46 @@ def test_the_story_of_the_labels_goes_on_from_the_earlier_model(runs: RunRegistr
         atol=1e-5,
     )
     assert first[sets.positions(np.array([one.row]))].tolist() == [1.0]
+    close(review)
+
+
+def test_a_run_that_looks_off_the_sets_begins_anew_with_another_method(tmp_path: Path) -> None:
+    root, taught = config(tmp_path / "data.npz"), DecidedSets.of("r", "a", "a", {0: [2]})
+    found = taught_config(root, taught, outside=True)
+    assert (found.method, found.params) == ("proden-outside", root.params)
+    assert found.decided_sets is not None and not found.decided_sets.warm
+    assert taught_config(replace(root, method="ipal"), taught, outside=True).method == "ipal"
+
+
+@pytest.mark.slow
+def test_decisions_teach_which_sets_miss_the_truth(runs: RunRegistry, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 160)
+    X = (rng.normal(0, 0.6, (160, 4)) + 2.5 * np.eye(4)[y]).astype(np.float32)
+    mask = rng.random((160, 4)) < 0.3
+    mask[np.arange(160), y] = rng.random(160) < 0.6
+    mask[~mask.any(axis=1), 0] = True
+    names = np.array(["a", "b", "c", "d"])
+    np.savez(tmp_path / "data.npz", X=X, candidates=mask, class_names=names)
+    run = runs.start(config(tmp_path / "data.npz", flip=None, holdout=None, params={"epochs": 12}))
+    run.join(60)
+    review = opened(runs, run.id, tmp_path)
+    desk, teacher = Desk(review, "Ann"), Teacher(review, runs)
+    for step in range(30):
+        assert teacher.can_look_outside() == (step >= 20)
+        one = given(desk)
+        label = names[y[one.row]]
+        desk.decide(one, "pick" if label in [choice.label for choice in one.choices] else "other", label)
+    child = teacher.begin(outside=True)
+    child.join(60)
+    assert child.config.method == "proden-outside" and teacher.poll()
+    found = np.array([names.tolist().index(label) for label in review.current.labels])
+    before = np.array([names.tolist().index(label) for label in review.root.labels])
+    assert (found == y).mean() > (before == y).mean() + 0.2
+    assert review.current.candidates.nnz > review.root.candidates.nnz  # labels that were in no set
+    one = given(desk)  # review goes on
+    assert desk.decide(one, "pick", one.choices[0].label).stored
+    assert Teacher(review, runs).waiting() == 1
     close(review)
 
 

@@ -12,6 +12,7 @@ from pll.ui.review.review_tab import ReviewTab
 
 LOOK = 2.0
 """Seconds between looks at a model that is being taught."""
+OUTSIDE = "review-teach-outside"
 FOCUS = "changed by teaching"
 
 
@@ -29,6 +30,13 @@ def panel(tab: ReviewTab) -> None:
         "Training continues in the background with your decisions, while you go on. Controls are not used. "
         "The new labels get their own certificate."
     )
+    if manager.teacher.can_look_outside():
+        st.checkbox(
+            "Also look for labels off the sets",
+            key=OUTSIDE,
+            help="Trains PRODEN-outside anew: your decisions also teach which sets miss the right label. It takes "
+            "longer, and may put labels that are no candidates.",
+        )
     st.button(
         f"Train on {count(waiting, 'decision')}",
         key="review-teach",
@@ -48,7 +56,8 @@ def panel(tab: ReviewTab) -> None:
 def begin(tab: ReviewTab) -> None:
     """Start teaching, or say why not."""
     tab.require("owner")
-    tab.manager.teacher.begin(by=tab.desk.reviewer, verified=tab.desk.verified)
+    outside = bool(st.session_state.get(OUTSIDE)) and tab.manager.teacher.can_look_outside()
+    tab.manager.teacher.begin(outside=outside, by=tab.desk.reviewer, verified=tab.desk.verified)
 
 
 def notice(tab: ReviewTab) -> None:

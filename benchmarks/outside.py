@@ -150,14 +150,15 @@ their figures are not independent of them; Synthetic Control was not looked at b
 
 ## With some labels known
 
-Labels that are known of some examples (controls, decisions of a review; `fit(X, y, truth=known)` with −1 elsewhere;
-*Also look for labels off the sets* in Review) teach PRODEN-outside which sets miss the truth, and which label it is.
-Accuracy in % of the examples nobody decided about, medians of {seeds} seeds, with {KNOWN:.0%} of the labels known,
-drawn at random, and at most {MOST:,} examples. *Without*: none are known. *Retrained*: PRODEN (Dawid-Skene on votes alone)
-on the known labels too. *Taught*: PRODEN-outside; *rate* what it takes for the share of sets that miss the truth, beside the
-*true* one; the last two columns are mean confidences, which should be the accuracies. *votes* settles the votes first,
-*union* forgets who said what. Nothing was chosen on seeds 0 to 2 of these; the method was made on other seeds of dtd,
-Lost, Control and digits.
+Labels that are known of some examples (controls, decisions of a review; `fit(X, y, truth=known)` with −1
+elsewhere; *Also look for labels off the sets* in Review) teach PRODEN-outside which sets miss the truth, and
+which label it is. Accuracy in % of the examples nobody decided about, medians of {seeds} seeds, with
+{KNOWN:.0%} of the labels known, drawn at random, and at most {MOST:,} examples. *Without*: none are known.
+*Retrained*: PRODEN (Dawid-Skene on votes alone) on the known labels too. *Taught*: PRODEN-outside; *rate* what
+it takes for the share of sets that miss the truth, beside the *true* one; the last two columns are mean
+confidences, which should be the accuracies. *votes* settles the votes first, *union* forgets who said what.
+Nothing was chosen on seeds 0 to 2 of these; the method was made on other seeds of dtd, Lost, Control and
+digits.
 
 | data | without | retrained | taught | rate | true | confidence, retrained | taught |
 |---|---|---|---|---|---|---|---|

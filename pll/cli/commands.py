@@ -302,13 +302,12 @@ def predict(run: str, data_name: str, column: Sequence[str], out: str, *, spread
     if RANGE in card.extra:  # not in models of earlier versions
         with suppress(KeyError, TypeError, ValueError):  # edited by hand: the predictions are still right
             note(range_warnings(X, card.extra[RANGE], card.feature_names))
-    probabilities = estimator.predict_proba(X)
-    top = probabilities.argmax(axis=1)
+    best = [(part.argmax(axis=1), part.max(axis=1)) for part in estimator.iter_proba(X)]
     frame = pd.DataFrame(
         {
             "id": data.row_ids,
-            "predicted_label": np.asarray(estimator.class_names_, dtype=object)[top],
-            "confidence": probabilities[np.arange(len(top)), top],
+            "predicted_label": np.asarray(estimator.class_names_, dtype=object)[np.concatenate([k for k, _ in best])],
+            "confidence": np.concatenate([share for _, share in best]),
         }
     )
     write_atomically(Path(out), partial(frame.to_csv, index=False))

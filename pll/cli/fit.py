@@ -40,6 +40,7 @@ from pll.cli.options import (
 from pll.cli.progress import bar, load
 from pll.errors import UserError
 from pll.methods import METHODS, PartialLabelEstimator, get_method
+from pll.methods.advice import advise
 from pll.methods.choice import AUTO
 from pll.runs import runner
 from pll.runs.config import RunConfig
@@ -338,7 +339,7 @@ def _progress(folder: RunFolder) -> Iterator[tuple[runner.Prepared, runner.Obser
             search.close()
         if (recipe := folder.recipe()) is not None:
             note(recipe.told())
-        note([*warnings_about(parts.train), *type(estimator).doubts(parts.train.sets())])
+        note([*warnings_about(parts.train), *advise(estimator, parts.train).notes])
         bars.append(tqdm(total=estimator.total_epochs(), unit="epoch"))
 
     def on_record(record: EpochRecord) -> None:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import prod
+from pathlib import Path
 
 from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.io import is_mapped
 from pll.methods import PartialLabelEstimator
 from pll.methods.choice import FIRST, Auto
-from pll.methods.classical import ClassicalEstimator
+from pll.methods.classical import ClassicalEstimator, duration
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import default_batch_size
 from pll.methods.recipe import BUDGET
 from pll.training.devices import choose_device
+from pll.training.layouts import DenseLayout, layout_type
 from pll.training.models import MODEL_INFO, count_parameters, forward_flops
+from pll.training.trainer import evaluation_batch
 
 LONG = 600.0
 """Seconds above which a run is called long."""
@@ -21,6 +28,12 @@ _FLOPS = {"cpu": 3e10, "cuda": 5e12}
 """Effective operations per second of one core and of a GPU on small models, within a factor of about three."""
 _STEP_SECONDS = 6e-4
 """Seconds of a step that do not depend on the model."""
+_OUTPUT_SECONDS = {"cpu": 1.5e-8, "cuda": 1e-10}
+"""Seconds of a step for each logit (softmax, loss and their gradients), within a factor of about three."""
+_OUTPUT_BYTES = 20
+"""Memory of a step for each logit: five numbers."""
+MUCH_MEMORY = 500 * 10**6
+"""Bytes of one step above which it is said."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +59,57 @@ def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advic
     Raises:
         UserError: a setting that is out of range.
     """
+    cost, estimator = _cost(estimator, data)
+    too_much = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)
+    obstacles = cost.obstacles if too_much is None else (*cost.obstacles, too_much)
+    return replace(cost, obstacles=obstacles, notes=(*type(estimator).doubts(data.sets()), *cost.notes))
+
+
+def check_memory(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> None:
+    """Refuse a fit that cannot fit into the memory of this machine.
+
+    Raises:
+        UserError: it says how much is needed, how much there is, and what takes less; or a setting is out of range.
+    """
+    cost, estimator = _cost(estimator, data)
+    obstacle = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)
+    if obstacle is not None:
+        raise UserError(obstacle)
+
+
+def _cost(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> tuple[Advice, PartialLabelEstimator]:
+    """Return what a fit costs, and of which method."""
     estimator.check_settings()
     if isinstance(estimator, Auto):  # what does not fit the budget of a search is not compared
         estimator = estimator.contenders()[FIRST]
-    cost = _advise_deep(estimator, data) if isinstance(estimator, DeepEstimator) else _advise_classical(estimator, data)
-    return replace(cost, notes=(*type(estimator).doubts(data.sets()), *cost.notes))
+    if isinstance(estimator, DeepEstimator):
+        return _advise_deep(estimator, data), estimator
+    return _advise_classical(estimator, data), estimator
+
+
+def _memory_obstacle(needed: int, estimator: PartialLabelEstimator, c: int) -> str | None:
+    there = memory_of_machine()
+    if there is None or needed <= there or _computes_elsewhere(estimator):
+        return None
+    smaller = "a smaller batch" if isinstance(estimator, DeepEstimator) else "another method"
+    return (
+        f"{estimator.title} needs about {needed / 1e9:,.0f} GB of memory for {c:,} classes, and this machine has "
+        f"{there / 1e9:,.0f} GB. Fewer classes, {smaller} or fewer examples take less."
+    )
+
+
+def _computes_elsewhere(estimator: PartialLabelEstimator) -> bool:
+    return isinstance(estimator, DeepEstimator) and choose_device(estimator.device).type != "cpu"
+
+
+def memory_of_machine() -> int | None:
+    """Return the bytes of memory that this process may have; None where the system does not say."""
+    found = []
+    with suppress(OSError, ValueError, AttributeError):
+        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    with suppress(OSError, ValueError):  # a container's own limit; "max" for none
+        found.append(int(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii")))
+    return min(found, default=None)
 
 
 def _advise_classical(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
@@ -74,12 +133,24 @@ def _advise_deep(estimator: DeepEstimator, data: PartialLabelDataset) -> Advice:
     if obstacle is not None:
         return Advice(0.0, 0, (obstacle,))
     device = choose_device(estimator.device).type
-    steps = -(-len(data) // (estimator.batch_size or default_batch_size(len(data))))
+    batch_size = estimator.batch_size or default_batch_size(len(data))
+    steps = -(-len(data) // batch_size)
     epoch = 3 * forward_flops(name, shape, c) * len(data) / _FLOPS.get(device, _FLOPS["cpu"]) + steps * _STEP_SECONDS
+    epoch += len(data) * c * _OUTPUT_SECONDS.get(device, _OUTPUT_SECONDS["cpu"])
     seconds = estimator.epochs * epoch
     seconds += max(BUDGET, 3 * seconds) if estimator.recipe == "auto" else 0.0
-    memory = 4 * (data.X.size + 3 * count_parameters(name, shape, c)) + 12 * len(data) * c
+    sets, n = data.sets(), len(data)
+    of_a_step = _OUTPUT_BYTES * min(batch_size, n) * c
+    of_evaluation = 8 * min(evaluation_batch(data.X.shape, c), n) * c
+    store = n * c if layout_type(sets) is DenseLayout else 2 * sets.nnz
+    features = 0 if is_mapped(data.X) else data.X.size  # those in a file are read batch by batch
+    memory = 4 * (features + 3 * count_parameters(name, shape, c)) + 12 * store + max(of_a_step, of_evaluation)
     notes = []
+    if of_a_step > MUCH_MEMORY:
+        notes.append(
+            f"{c:,} classes: about {memory / 1e9:.1f} GB of memory and {duration(epoch)} an epoch. "
+            "A smaller batch takes less memory."
+        )
     if seconds > LONG:
         where = "this machine has no GPU" if device == "cpu" else "even on the GPU"
         notes.append(f"This will take about {_hours(seconds)} ({where}); fewer epochs or a smaller model take less.")

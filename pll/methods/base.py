@@ -328,6 +328,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return (n, c) class probabilities; rows sum to 1."""
 
+    def iter_proba(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
+        """Yield `predict_proba` of consecutive rows, (b, c) each: as many at once as memory allows where c is large."""
+        yield self.predict_proba(X)
+
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return scores in the form that scikit-learn expects.
 

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import is_mapped
-from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, check_number, validated
+from pll.methods.base import Labels, PartialLabelEstimator, Task, check_common_settings, check_number, validated
 from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
 from pll.methods.published import published
 from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search, stored
@@ -339,14 +339,25 @@ class DeepEstimator(PartialLabelEstimator):
 
     def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """Return (n, c) logits of raw features."""
-        features = self.checked_features(X)
-        device = next(self.model_.parameters()).device
-        with evaluating(self.model_):
-            parts = [self.model_(part.to(device)).float().cpu() for part in _pieces(features)]
-        return torch.cat(parts).numpy()
+        return torch.cat(list(self._scores_in_parts(self.checked_features(X)))).numpy()
+
+    def predict(self, X: npt.ArrayLike) -> Labels:
+        found = [part.numpy().argmax(axis=1) for part in self._scores_in_parts(self.checked_features(X))]
+        return np.asarray(self.classes_[np.concatenate(found)])
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         return torch.softmax(torch.from_numpy(self.predict_scores(X)), dim=1).numpy()
+
+    def iter_proba(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
+        for part in self._scores_in_parts(self.checked_features(X)):
+            yield torch.softmax(part, dim=1).numpy()
+
+    def _scores_in_parts(self, features: npt.NDArray[np.float32]) -> Iterator[Tensor]:
+        """Yield the (B, c) logits of consecutive rows, on the CPU."""
+        device, c = next(self.model_.parameters()).device, len(self.class_names_)
+        with evaluating(self.model_):
+            for part in _pieces(features, c):
+                yield self.model_(part.to(device)).float().cpu()
 
     def _take_result(self, weights: Weights) -> None:
         self.label_weights_ = weights
@@ -434,8 +445,8 @@ def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -
     return out
 
 
-def _pieces(X: npt.NDArray[np.float32]) -> Iterator[Tensor]:
-    size = evaluation_batch(X.shape)
+def _pieces(X: npt.NDArray[np.float32], n_outputs: int = 1) -> Iterator[Tensor]:
+    size = evaluation_batch(X.shape, n_outputs)
     for start in range(0, max(1, len(X)), size):
         part = X[start : start + size]
         yield torch.from_numpy(part if part.flags.writeable else np.array(part))  # torch knows no read-only tensors

@@ -22,7 +22,7 @@ from pll.errors import UserError
 from pll.formats.tabular.schema import join_column
 from pll.io import write_atomically
 from pll.methods import PartialLabelEstimator
-from pll.weights import Weights, on_candidates, sharpness
+from pll.weights import Weights, sharpness
 
 COLUMNS = (
     *("id", "identified_label", "confidence", "margin", "entropy"),
@@ -166,27 +166,31 @@ def predicted_frame(
         held: (m rows) with features.
         class_names: of the estimator; those of `held` are the same.
     """
-    probabilities = np.asarray(estimator.predict_proba(held.X), dtype=np.float32)  # (m, c)
-    if held.candidates is not None:
-        sets = held.candidates
-        weights = on_candidates(probabilities, sets)
-        if held.prior is not None and type(estimator).takes_prior:
-            weights = weights * held.prior
-        totals = np.add.reduceat(weights, sets.indptr[:-1])
-        uniform = sets.uniform_weights()
-        weights = np.where(totals[sets.rows] > 0, weights / np.maximum(totals[sets.rows], 1e-30), uniform)
-    else:
-        m, c = probabilities.shape
-        sets = CandidateSets(np.arange(m + 1) * c, np.tile(np.arange(c, dtype=np.int32), m), c, tuple(class_names))
-        weights = probabilities.ravel()
-    return labels_frame(
-        sets,
-        weights.astype(np.float32),
-        held.row_ids,
-        y=held.y,
-        source="predicted",
-        has_candidates=held.candidates is not None,
-    )
+    parts = (np.asarray(part, dtype=np.float32) for part in estimator.iter_proba(held.X))  # (b, c) each
+    sets, begin = held.candidates, 0
+    if sets is None:
+        frames = []
+        for part in parts:
+            (m, c), names = part.shape, tuple(class_names)
+            every = CandidateSets(np.arange(m + 1) * c, np.tile(np.arange(c, dtype=np.int32), m), c, names)
+            rows = slice(begin, begin + m)
+            y = None if held.y is None else held.y[rows]
+            ids = held.row_ids[rows]
+            frames.append(labels_frame(every, part.ravel(), ids, y=y, source="predicted", has_candidates=False))
+            begin += m
+        return pd.concat(frames, ignore_index=True)
+    weights = np.empty(sets.nnz, dtype=np.float32)
+    for part in parts:
+        rows = slice(begin, begin + len(part))
+        at = slice(*sets.indptr[[rows.start, rows.stop]])
+        weights[at] = part[sets.rows[at] - begin, sets.indices[at]]
+        begin += len(part)
+    if held.prior is not None and type(estimator).takes_prior:
+        weights = weights * held.prior
+    totals = np.add.reduceat(weights, sets.indptr[:-1])
+    uniform = sets.uniform_weights()
+    weights = np.where(totals[sets.rows] > 0, weights / np.maximum(totals[sets.rows], 1e-30), uniform)
+    return labels_frame(sets, weights.astype(np.float32), held.row_ids, y=held.y, source="predicted")
 
 
 def write_labels(frame: pd.DataFrame, path: Path) -> None:

@@ -34,6 +34,7 @@ from pll.features import save_features
 from pll.formats.classes import with_classes
 from pll.io import Progress, check_free_space, json_text, remove_parts
 from pll.methods import Auto, PartialLabelEstimator, get_method
+from pll.methods.advice import check_memory
 from pll.methods.deep import DeepEstimator
 from pll.methods.input_range import RANGE, input_range
 from pll.methods.persistence import save_model, warm_start
@@ -330,6 +331,7 @@ class _Fitting:
         if first is None and self.estimator.takes_prior:
             first = train.prior if train.outside is None else train.outside.start(train.prior)
         self._check_space()
+        check_memory(self.estimator, train)
         checkpoint = self._rewind_to_checkpoint(first)
         if self.on_ready is not None:
             self.on_ready(self.parts, self.estimator)

@@ -212,6 +212,7 @@ class Trainer:
         self.seed = seed
         self.augment = augment
         self.optimiser = optimisation.start(network.parameters())
+        self._n_classes = candidates.n_classes
         self.layout = choose_layout(candidates, X.device, prior, outside) if layout is None else layout
         start = candidates.uniform_weights() if prior is None else prior  # Eq. (init)
         self.label_weights = self.layout.store(start if outside is None else outside.start(prior))
@@ -325,9 +326,12 @@ class Trainer:
 
     def all_batches(self) -> Iterator[Batch]:
         """Yield all examples in order, in batches of an evaluation pass."""
-        n, size = len(self.X), evaluation_batch(self.X.shape)
+        n, size = len(self.X), self._evaluation_batch()
         for start in range(0, n, size):
             yield self.layout.batch(torch.arange(start, min(start + size, n), device=self.X.device))
+
+    def _evaluation_batch(self) -> int:
+        return evaluation_batch(self.X.shape, self._n_classes)
 
     def warm_up(self) -> None:
         """Start from the label weights of the network, which has the parameters of an earlier model."""
@@ -336,7 +340,7 @@ class Trainer:
 
     def predict(self, X: Features) -> npt.NDArray[np.int64]:
         """Return the (m,) argmax over all classes, for scaled features on the device."""
-        size = evaluation_batch(X.shape)
+        size = self._evaluation_batch()
         with evaluating(self.network):
             parts = [self.network(X[start : start + size]).argmax(dim=1) for start in range(0, max(1, len(X)), size)]
         return torch.cat(parts).cpu().numpy()
@@ -427,12 +431,23 @@ def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:
         )
 
 
-def evaluation_batch(shape: tuple[int, ...]) -> int:
+MOST_OUTPUTS = 2**26
+"""Logits of a forward pass without gradients, at most: 256 MB."""
+
+
+def evaluation_batch(shape: tuple[int, ...], n_outputs: int = 1) -> int:
     """Return the number of examples of a forward pass without gradients.
 
-    It is small for images: a layer of a convnet takes 512 KiB for each.
+    It is small for images, of which a layer of a convnet takes 512 KiB for each, and for many outputs.
+
+    Args:
+        shape: of the features, (n, d) or (n, C, H, W).
+        n_outputs: of the network for one example.
+
+    >>> evaluation_batch((9000, 20), 10), evaluation_batch((9000, 20), 200_000), evaluation_batch((9000, 1, 28, 28), 10)
+    (4096, 335, 256)
     """
-    return 4096 if len(shape) < 4 else 256
+    return min(4096 if len(shape) < 4 else 256, max(1, MOST_OUTPUTS // n_outputs))
 
 
 @contextmanager

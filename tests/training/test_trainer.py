@@ -437,7 +437,7 @@ def test_evaluation_in_pieces_is_evaluation_at_once(monkeypatch: pytest.MonkeyPa
     trainer = new_trainer(with_batch_norm)
     run(trainer, 1)
     weights, predicted = trainer.evaluated_label_weights(), trainer.predict(X)
-    monkeypatch.setattr(trainer_module, "evaluation_batch", lambda shape: 4)
+    monkeypatch.setattr(trainer_module, "evaluation_batch", lambda shape, outputs: 4)
     np.testing.assert_allclose(trainer.evaluated_label_weights(), weights, atol=1e-6)
     assert trainer.predict(X).tolist() == predicted.tolist()
     assert trainer.predict(X[:0]).tolist() == []

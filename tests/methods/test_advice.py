@@ -1,0 +1,72 @@
+"""Estimates of time and memory before a run, with many classes above all; predictions in parts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pll.candidates import CandidateSets
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.methods import METHODS, advice
+from pll.methods.advice import advise, check_memory, memory_of_machine
+from pll.runs.labels_table import predicted_frame
+from pll.training import trainer
+
+
+def data(n: int, c: int, d: int = 4, *, sets: bool = True) -> PartialLabelDataset:
+    rng = np.random.default_rng(0)
+    lists = [np.unique(rng.integers(0, c, 3)).tolist() for _ in range(n)]
+    names = tuple(map(str, range(c)))
+    return PartialLabelDataset(
+        X=rng.normal(size=(n, d)).astype(np.float32),
+        candidates=CandidateSets.from_lists(lists, c, names) if sets else None,
+        class_names=names,
+        y=rng.integers(0, c, n),
+    )
+
+
+def test_memory_of_many_classes_follows_the_batch_and_not_the_examples() -> None:
+    few, many = (advise(METHODS["proden"](), data(n, 100_000)) for n in (500, 5_000))
+    assert many.memory_bytes < 1.1 * few.memory_bytes + 4 * 4500 * 1000
+    assert 0.5e9 < few.memory_bytes < 1.5e9
+    small = advise(METHODS["proden"](batch_size=16), data(500, 100_000))
+    assert small.memory_bytes < few.memory_bytes and many.seconds > 5 * few.seconds
+
+
+def test_what_many_classes_cost_is_said_and_few_classes_say_nothing() -> None:
+    (note,) = advise(METHODS["proden"](), data(400, 200_000)).notes
+    assert note.startswith("200,000 classes: about 1.") and "an epoch" in note
+    assert advise(METHODS["proden"](), data(400, 10)).notes == ()
+
+
+@pytest.mark.parametrize("method", ["proden", "sure"])
+def test_what_cannot_fit_into_memory_is_refused_in_words(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = memory_of_machine()
+    assert there is None or there > 10**8
+    given = data(400, 20_000)
+    estimator = METHODS[method](**({"device": "cpu"} if method == "proden" else {}))
+    check_memory(estimator, given)
+    monkeypatch.setattr(advice, "memory_of_machine", lambda: 10**8)
+    with pytest.raises(UserError, match="20,000 classes, and this machine has 0 GB"):
+        check_memory(estimator, given)
+    assert any("of memory" in one for one in advise(estimator, given).obstacles)
+    monkeypatch.setattr(advice, "memory_of_machine", lambda: None)
+    check_memory(estimator, given)
+
+
+@pytest.mark.parametrize("has_sets", [True, False])
+def test_predictions_in_parts_are_those_of_all_rows(has_sets: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    train, held = data(60, 70), data(23, 70, sets=has_sets)
+    model = METHODS["proden"](epochs=2, device="cpu").fit(train.X, train.sets())
+    whole = model.predict(held.X), model.predict_proba(held.X), predicted_frame(model, held, train.class_names)
+    monkeypatch.setattr(trainer, "MOST_OUTPUTS", 70 * 5)
+    parts = list(model.iter_proba(held.X))
+    assert [len(part) for part in parts] == [5, 5, 5, 5, 3]
+    np.testing.assert_allclose(np.concatenate(parts), whole[1], atol=1e-6)
+    assert (model.predict(held.X) == whole[0]).all()
+    found = predicted_frame(model, held, train.class_names)
+    assert found["identified_label"].equals(whole[2]["identified_label"]) and found["id"].equals(whole[2]["id"])
+    np.testing.assert_allclose(found["confidence"], whole[2]["confidence"], atol=1e-6)
+    again = METHODS["proden"](epochs=2, device="cpu").fit(train.X, train.sets())
+    np.testing.assert_allclose(again.label_weights_, model.label_weights_, atol=1e-6)

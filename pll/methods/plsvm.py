@@ -22,14 +22,18 @@ Results depend strongly on λ. By default it is chosen from the grid of the PROD
 covering rate in five-fold cross-validation (`pll.methods.classical`: candidate sets alone, no truth), before the first
 iteration; all seven values are trained in parallel.
 
+Where a pass takes more than 5·10⁸ multiplications for each model (n·d·c; the sizes of Soccer Player, Yahoo! News),
+single precision is used, the search of λ is 15 epochs long, and after 5 epochs only the start with the lowest objective
+goes on.
+
 Label weights: softmax of the scores restricted to S_i; the identified label is argmax_{j ∈ S_i} g_j(x_i), the label
 the margin is measured from. Results depend on the order of the examples (mini-batches), not on that of the classes.
 
 Hyper-parameters: `lam` (default `"auto"`), the weight of the regulariser; `starts` (5), models trained in parallel;
 `epochs` (50); `batch_size` (32).
 
-Complexity: an epoch is O(starts·n·d·c) whatever |S| is; the search trains 7 machines on four fifths of up to 4,000
-examples, 5 times. Memory: O(n·d + 7·d·c).
+Complexity: an epoch is O(starts·n·d·c), at that size O(n·d·c) from the sixth on, whatever |S| is; the search trains 7
+machines on four fifths of up to 4,000 examples, 5 times. Memory: O(n·d + 7·d·c).
 """
 
 from __future__ import annotations
@@ -62,6 +66,13 @@ GRID = tuple(10.0**power for power in range(-3, 4))
 
 TIE = 1e-9
 """Scores that differ by less count as equal; the margin is 1."""
+
+LARGE = 5e8
+"""Multiplications of a pass, n·d·c, beyond which precision, search and starts are cut down."""
+SEARCH_EPOCHS = 15
+"""Maximum number of epochs of the search there."""
+STARTS_UNTIL = 5
+"""Epochs with all starts there."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -112,8 +123,12 @@ class PLSVM(LinearEstimator):
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with 50 epochs and a search."""
         epochs, batch, starts, searched = 50, 32, 5, (FOLDS - 1) * min(n, SEARCH_ROWS)
-        steps = epochs * (n + searched) / batch
-        seconds = 1e-4 * steps + epochs * (starts * n + len(GRID) * searched) * (4.0 * d * c / 1e10 + 2e-8 * c)
+        search_epochs, started = epochs, starts * epochs
+        if n * d * c > LARGE:
+            search_epochs, started = SEARCH_EPOCHS, (starts - 1) * STARTS_UNTIL + epochs
+        steps = (epochs * n + search_epochs * searched) / batch
+        passed = started * n + len(GRID) * search_epochs * searched
+        seconds = 1e-4 * steps + passed * (4.0 * d * c / 1e10 + 2e-8 * c) / (2 if n * d * c > LARGE else 1)
         return Cost(memory_bytes=8 * (2 * n * d + 3 * len(GRID) * d * c), seconds=seconds, note=slow_note(seconds))
 
     def total_epochs(self) -> int:
@@ -126,21 +141,25 @@ class PLSVM(LinearEstimator):
         d, c = X.shape[1], candidates.n_classes
         # Training stopped during the search leaves a model that can predict.
         self.coef_, self.intercept_ = np.zeros((d, c)), np.zeros(c)
-        X = with_constant(X)
-        plain = X[:, :-1]
+        plain, X = X, with_constant(X)
+        large = X.size * c > LARGE
+        if large:
+            X = X.astype(np.float32)
         self.covering_rates_ = {}
         if self.lam == "auto":
             self.covering_rates_ = self._search(X, candidates, rng, hook)
             self.stage_, self.lam_ = "", best_value(self.covering_rates_)
         else:
             self.lam_ = float(self.lam)
-        machines = Pegasos((self.lam_,) * self.starts, d + 1, c)
+        machines = Pegasos((self.lam_,) * self.starts, d + 1, c, X.dtype)
         machines.begin(X, candidates, [self._first_batch(len(X), rng) for _ in range(self.starts)])
-        for _ in range(self.epochs):
+        for number in range(1, self.epochs + 1):
             hinge = machines.epoch(X, candidates, self.batch_size, rng, hook)
             objective = hinge + 0.5 * self.lam_ * (machines.W**2).sum(axis=(1, 2))
-            table = machines.W[objective.argmin()]
+            table = machines.W[objective.argmin()].astype(np.float64)
             self.coef_, self.intercept_ = table[:-1].copy(), table[-1].copy()
+            if large and number == STARTS_UNTIL:
+                machines.keep(int(objective.argmin()))
             yield self._restricted(plain, candidates), float(objective.min())
 
     def _first_batch(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
@@ -151,9 +170,9 @@ class PLSVM(LinearEstimator):
 
         def predictions(X_train: Matrix, sets: CandidateSets, X_held: Matrix) -> npt.NDArray[np.integer]:
             self.stage_ = f"choosing λ: fold {next(folds)} of {FOLDS}"
-            machines = Pegasos(GRID, X.shape[1], candidates.n_classes)
+            machines = Pegasos(GRID, X.shape[1], candidates.n_classes, X.dtype)
             machines.begin(X_train, sets, [self._first_batch(len(X_train), rng)] * len(GRID))
-            for _ in range(self.epochs):
+            for _ in range(min(self.epochs, SEARCH_EPOCHS) if X.dtype == np.float32 else self.epochs):
                 machines.epoch(X_train, sets, self.batch_size, rng, hook)
             return np.asarray((X_held @ machines.W).argmax(axis=2))
 
@@ -172,14 +191,18 @@ class Pegasos:
 
     Attributes:
         lams: (L,) float64.
-        W: (L, d, c) float64.
+        W: (L, d, c), of the precision of the features.
         t: steps taken.
     """
 
-    def __init__(self, lams: tuple[float, ...], d: int, c: int) -> None:
-        self.lams = np.array(lams)
-        self.W = np.zeros((len(lams), d, c))
+    def __init__(self, lams: tuple[float, ...], d: int, c: int, dtype: npt.DTypeLike = np.float64) -> None:
+        self.lams = np.array(lams, dtype=dtype)
+        self.W = np.zeros((len(lams), d, c), dtype=dtype)
         self.t = 0
+
+    def keep(self, model: int) -> None:
+        """Go on with one of the models alone."""
+        self.lams, self.W = self.lams[[model]], self.W[[model]]
 
     def begin(self, X: Matrix, candidates: CandidateSets, batches: Sequence[npt.NDArray[np.int64]]) -> None:
         """Take the first step, from W = 0, of each model on its own mini-batch (row numbers)."""
@@ -212,7 +235,8 @@ class Pegasos:
 
     def _project(self) -> None:
         norm = np.sqrt((self.W**2).sum(axis=(1, 2)))
-        self.W *= np.minimum(1.0, 1.0 / np.maximum(np.sqrt(self.lams) * norm, 1e-300))[:, None, None]
+        smallest = np.finfo(self.W.dtype).tiny  # where W is 0
+        self.W *= np.minimum(1.0, 1.0 / np.maximum(np.sqrt(self.lams) * norm, smallest))[:, None, None]
 
 
 def hinge_and_slope(scores: Matrix, mask: Mask) -> tuple[Matrix, Matrix]:
@@ -223,7 +247,7 @@ def hinge_and_slope(scores: Matrix, mask: Mask) -> tuple[Matrix, Matrix]:
     inside, others = np.where(mask, scores, -np.inf), np.where(mask, -np.inf, scores)
     best, rival = inside.max(axis=2, keepdims=True), others.max(axis=2, keepdims=True)  # (L, B, 1)
     hinge = np.maximum(0.0, 1.0 - (best - rival))  # 0 where every label is a candidate: rival is −∞
-    good, bad = inside >= best - TIE, others >= rival - TIE
+    good, bad = (inside >= best - TIE).astype(scores.dtype), (others >= rival - TIE).astype(scores.dtype)
     slope = bad / bad.sum(axis=2, keepdims=True) - good / good.sum(axis=2, keepdims=True)
     return hinge[..., 0], slope * (hinge > 0)
 

@@ -12,8 +12,19 @@ from sklearn.svm import SVC, LinearSVC
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.methods import ecoc
 from pll.methods.base import Task
-from pll.methods.ecoc import PLECOC, Coding, choose_columns, draw_dichotomies, one_against_rest, performance, stoppable
+from pll.methods.ecoc import (
+    PLECOC,
+    Coding,
+    choose_columns,
+    draw_dichotomies,
+    one_against_rest,
+    performance,
+    positive_shares,
+    squared_hinge_machines,
+    stoppable,
+)
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, table
@@ -23,12 +34,20 @@ X_NEW = np.random.default_rng(4).normal(size=(5, 3)).astype(np.float32)
 SETS = CandidateSets.from_lists([[0, 1], [1, 2, 3], [2], [0, 1, 2, 3], [0, 3], [1, 3], [2, 3], [0]], 4)
 
 
-def side_in_words(candidates: set[int], positive: set[int], purity: float) -> int:
-    """+1, −1 or 0 by counting."""
-    inside = len(candidates & positive)
-    if inside >= purity * len(candidates) - 1e-9:
-        return 1
-    return -1 if len(candidates) - inside >= purity * len(candidates) - 1e-9 else 0
+def sides_in_words(sets: CandidateSets, signs: np.ndarray, purity: float) -> list[int]:
+    """+1, −1 or 0 for each set by counting; `signs` (c,)."""
+    held = [0] * sets.n_classes
+    for row in sets:
+        for j in row:
+            held[j] += 1
+    of_side = [max(1, sum(held[j] for j in range(len(held)) if signs[j] == side)) for side in (1, -1)]
+    sides = []
+    for row in sets:
+        inside = sum(signs[j] > 0 for j in row) / of_side[0]
+        outside = sum(signs[j] < 0 for j in row) / of_side[1]
+        bound = purity * (inside + outside) - 1e-9
+        sides.append(1 if inside >= bound else -1 if outside >= bound else 0)
+    return sides
 
 
 def ecoc_in_loops(signs: np.ndarray, purities: np.ndarray, kernel: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -37,10 +56,11 @@ def ecoc_in_loops(signs: np.ndarray, purities: np.ndarray, kernel: str) -> tuple
     c, length = signs.shape
     f, f_new = np.zeros((len(X), length)), np.zeros((len(X_NEW), length))
     for t in range(length):
-        positive = {j for j in range(c) if signs[j, t] > 0}
-        sides = np.array([side_in_words(set(row.tolist()), positive, purities[t]) for row in SETS])
+        sides = np.array(sides_in_words(SETS, signs[:, t], purities[t]))
         usable = sides != 0
-        machine = SVC(gamma=1 / 3) if kernel == "rbf" else LinearSVC(dual=False, max_iter=10_000)
+        weight = "balanced" if purities[t] < 1 else None
+        linear = LinearSVC(dual=False, max_iter=10_000, class_weight=weight)
+        machine = SVC(gamma=1 / 3, class_weight=weight) if kernel == "rbf" else linear
         machine.fit(rows[usable], sides[usable])
         f[:, t], f_new[:, t] = machine.decision_function(rows), machine.decision_function(new)
     H = np.zeros((c, length))
@@ -99,8 +119,7 @@ def test_small_sets_are_used_whole_and_nothing_needs_saying() -> None:
     coding = columns(sets, 34)
     assert coding.notes == () and (coding.purities == 1).all() and coding.signs.shape == (10, 34)
     for t in range(34):
-        positive = set(np.flatnonzero(coding.signs[:, t] > 0).tolist())
-        expected = [side_in_words(set(row.tolist()), positive, 1) for row in sets]
+        expected = sides_in_words(sets, coding.signs[:, t], 1.0)
         sides = coding.sides(t, sets)
         assert sides.tolist() == expected
         assert (sides != 0).sum() >= 30 and min((sides > 0).sum(), (sides < 0).sum()) >= 7.5
@@ -113,8 +132,7 @@ def test_large_sets_are_used_in_part_and_the_page_is_told() -> None:
     assert (np.diff(coding.purities) <= 0).all() and coding.purities.max() < 1
     assert len(coding.notes) == 1 and "at least 60 % of a set" in coding.notes[0]
     for t in (0, 50, 101):
-        positive = set(np.flatnonzero(coding.signs[:, t] > 0).tolist())
-        expected = [side_in_words(set(row.tolist()), positive, coding.purities[t]) for row in sets]
+        expected = sides_in_words(sets, coding.signs[:, t], coding.purities[t])
         assert coding.sides(t, sets).tolist() == expected
         assert np.count_nonzero(expected) >= 100
 
@@ -130,18 +148,19 @@ def test_the_original_alone_takes_the_best_there_are() -> None:
 
 
 def test_pure_columns_come_first_and_relaxed_ones_stand_in_for_the_rest() -> None:
-    # {0,1}|{2,3} divides whole sets, {0,2}|{1,3} and {0,3}|{1,2} two thirds of some.
+    # {0,1}|{2,3} divides whole sets, {0,2}|{1,3} and {0,3}|{1,2} two thirds of some; single classes against the rest
+    # are uneven: {0}|{1,2,3} takes {0,1} as positive, since 0 is the rarer of the two sides.
     sets = CandidateSets.from_lists([[0, 1], [2, 3]] * 30 + [[0, 1, 2], [0, 1, 3]] * 20, 4)
     coding = columns(sets, 6)
-    pure = int((coding.purities == 1).sum())
-    assert pure == 1 and coding.purities.tolist() == [1, 0.6, 0.6]
-    assert coding.signs[:, 0].tolist() == [1, 1, -1, -1]
-    assert "1 with whole sets, 2 with at least 60 % of a set" in coding.notes[0]
+    assert coding.signs[:, 0].tolist() == [1, 1, -1, -1] and coding.purities[0] == 1
+    assert len(coding.purities) > 3 and (np.diff(coding.purities) <= 0).all() and coding.purities[1] < 1
+    assert {tuple(signs) for signs in coding.signs.T} >= {(1, -1, 1, -1), (1, -1, -1, 1)}
+    assert "1 with whole sets, " in coding.notes[0]
 
 
 def test_sets_that_no_split_can_use_are_told_apart_class_by_class() -> None:
     sets = CandidateSets.from_lists([[0, 1], [1, 2], [0, 2]] * 10, 3)
-    coding = columns(sets, 16)
+    coding = columns(sets, 16, min_purity=1.0)
     assert coding.signs.tolist() == [[1, -1, -1], [-1, 1, -1], [-1, -1, 1]]
     assert coding.sides(0, sets)[:3].tolist() == [1, -1, 1]
     assert "each column tells the sets that hold one class" in coding.notes[0]
@@ -165,6 +184,58 @@ def test_sets_that_are_all_alike_leave_everything_open() -> None:
     assert estimator.notes_[0].startswith("Every candidate set is the same")
     probabilities = estimator.predict_proba(X_NEW)
     np.testing.assert_allclose(probabilities, np.tile([0.5, 0, 0.5, 0], (5, 1)), atol=1e-6)
+
+
+def test_a_set_without_information_is_on_neither_side_of_an_uneven_split() -> None:
+    # Three classes against two: 3 of the 5 labels say nothing.
+    sets = CandidateSets.from_lists([[0, 1, 2, 3, 4], [0, 1, 2, 3], [0, 3, 4], [0, 1], [3]], 5)
+    held = np.array([4, 3, 2, 4, 2])  # by hand: on the first three 9, on the others 6
+    assert np.bincount(sets.indices).tolist() == held.tolist()
+    expected = [(a / 9) / (a / 9 + b / 6) for a, b in [(3, 2), (3, 1), (1, 2), (2, 0), (0, 1)]]
+    found = positive_shares(np.array([[1], [1], [1], [-1], [-1]], dtype=np.int8), sets)
+    np.testing.assert_allclose(found[:, 0], expected)
+
+
+def test_an_odd_number_of_classes_with_large_sets_is_learnt() -> None:
+    # Before shares were compared with those of all sets, most columns learnt that the side of more classes is larger.
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 7, 350)
+    features = (rng.normal(size=(350, 4)) + 4 * rng.normal(size=(7, 4))[y]).astype(np.float32)
+    fitted = PLECOC(C=1.0).fit(features, flip_binomial(y, 7, 0.7, seed=0))
+    assert (fitted.purities_ < 1).any() and (fitted.identify() == y).mean() > 0.85
+
+
+# ---- many examples -----------------------------------------------------------------------------------------------
+
+
+def test_all_columns_at_once_give_the_machines_of_scikit_learn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ecoc, "ENOUGH", 1e-5)
+    rng = np.random.default_rng(0)
+    features = np.hstack([rng.normal(size=(120, 6)), np.ones((120, 1))]).astype(np.float32)
+    sides = np.sign(features[:, :3] + 0.8 * rng.normal(size=(120, 3))).astype(np.int8)
+    sides[rng.random((120, 3)) < 0.3] = 0
+    weights = np.array([[1.0, 0.5, 2.0], [1.0, 3.0, 0.1]])
+    found = squared_hinge_machines(features, sides, weights, lambda: None)
+    for t in range(3):
+        used = sides[:, t] != 0
+        C = np.where(sides[used, t] > 0, weights[1, t], weights[0, t])
+        exact = LinearSVC(dual=False, fit_intercept=False, tol=1e-8, max_iter=10_000)
+        exact.fit(features[used].astype(np.float64), sides[used, t], sample_weight=C)
+        np.testing.assert_allclose(found[:, t], exact.coef_[0], atol=1e-3 * np.abs(exact.coef_).max())
+
+
+def test_the_approximate_kernel_agrees_with_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    features, sets = clusters(1, n=300, c=6, q=0.2)
+    exact = PLECOC(C=1.0).fit(features, sets)
+    monkeypatch.setattr(ecoc, "EXACT_UP_TO", 200)
+    monkeypatch.setattr(ecoc, "CENTRES", 150)
+    near = PLECOC(C=1.0).fit(features, sets)
+    assert (near.identify() == exact.identify()).mean() > 0.95
+    assert "off by at most" in near.notes_[-1] and len(near.support_) == 150
+    again = PLECOC().restore(near.fitted_arrays(), near.input_shape_, near.class_names_)
+    np.testing.assert_array_equal(again.predict_scores(features), near.predict_scores(features))
+    held = near.predict_scores(features).argmax(axis=1)
+    assert sets.contains(held).mean() > 0.95
 
 
 # ---- decoding ----------------------------------------------------------------------------------------------------
@@ -302,4 +373,4 @@ def test_digits_where_other_implementations_fail() -> None:
 
 def test_the_cost_is_said_before() -> None:
     assert PLECOC.cost(5000, 50, 20, 15_000).note is None
-    assert "minutes" in str(PLECOC.cost(50_000, 3072, 10, 100_000).note)
+    assert "minutes" in str(PLECOC.cost(10_000, 3072, 10, 20_000).note)

@@ -12,6 +12,7 @@ from scipy.optimize import approx_fprime, minimize
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.methods import plsvm
 from pll.methods.base import Task
 from pll.methods.plsvm import GRID, PLSVM, Pegasos, hinge_and_slope, with_constant
 from pll.synthesis import flip_binomial
@@ -134,6 +135,26 @@ def test_of_several_starts_the_one_with_the_lowest_objective_is_taken() -> None:
     )
     assert found[1] < found[0]
     assert last.loss == pytest.approx(found[1], rel=0.05)  # the running one, of the last epoch
+
+
+def test_at_size_single_precision_and_the_best_of_the_first_starts(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 4
+    features = (rng.normal(size=(120, 4)) + 3 * np.eye(4)[y]).astype(np.float32)
+    sets = flip_binomial(y, 4, 0.2, seed=0)
+    full = PLSVM(epochs=20).fit(features, sets)
+    monkeypatch.setattr(plsvm, "LARGE", 1.0)
+    sizes: list[tuple[int, Any]] = []
+    step = Pegasos.step
+    monkeypatch.setattr(
+        Pegasos, "step", lambda self, *a: (sizes.append((len(self.W), self.W.dtype)), step(self, *a))[1]
+    )
+    quick = PLSVM(epochs=20).fit(features, sets)
+    assert (quick.identify() == full.identify()).mean() > 0.95 and quick.coef_.dtype == np.float64
+    assert {dtype for _, dtype in sizes} == {np.dtype(np.float32)}
+    assert [models for models, _ in sizes][-15 * 4 - 5 * 4 :] == [5] * 20 + [1] * 60  # 4 mini-batches an epoch
+    assert len(sizes) == 5 * 15 * 3 + 20 * 4
+    assert PLSVM.cost(20_000, 280, 170, 80_000).seconds < 120
 
 
 def test_the_order_of_the_classes_does_not_matter() -> None:

@@ -262,8 +262,8 @@ def page(figures: dict[str, Any]) -> str:
         )
     lines += [
         "",
-        "Before, with exact kernels: SURE took 92.8 s and 3.9 GB on the same size; PL-ECOC had computed for 134 s without",
-        "an end when it was stopped.",
+        "Before, with exact kernels: SURE took 92.8 s and 3.9 GB on the same size; PL-ECOC had computed for 134 s",
+        "without an end when it was stopped.",
         "",
     ]
     if found := figures.get("nystrom"):

@@ -14,6 +14,10 @@ class UserError(ValueError):
     """
 
 
+class BusyError(UserError):
+    """Another program keeps something to itself at this moment; the same may succeed soon."""
+
+
 def require_extra(extra: str, *modules: str) -> None:
     """Raise UserError where a package of an optional part of Candid is not installed.
 

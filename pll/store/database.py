@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from itertools import count
@@ -21,16 +22,22 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, ProgrammingError
 from sqlalchemy.pool import QueuePool
 
-from pll.errors import UserError, require_extra
+from pll.errors import BusyError, UserError, require_extra
 from pll.io import write_atomically
 from pll.paths import candid_home
 
-BUSY_SECONDS = 10
-"""How long a writer of SQLite waits for another."""
+BUSY_SECONDS = 10.0
+"""How long SQLite waits for a program that keeps the file to itself, before tables are brought up to date, say."""
+WRITE_SECONDS = 2.5
+"""How long a writer waits, while somebody looks at the page."""
+STILL_BUSY_SECONDS, RECENT_SECONDS = 0.1, 1.0
+"""How long a writer waits where another has just waited in vain, and for how long that is so: of those who queue up,
+the last is told hardly later than the first."""
 
 FILE = "reviews.sqlite3"
 
 READING = "candid_reading"
+PATIENCE = "candid_patience"
 
 OURS = (IntegrityError, ProgrammingError, DataError)
 """Errors of the database that are mistakes of the program, not of whoever runs it."""
@@ -66,6 +73,7 @@ class Database:
         self._file = _identity(self.url) if self.is_sqlite else None
         self._aside: Path | None = None
         self._rescuing = threading.Lock()
+        self._busy_until = 0.0  # by time.monotonic
 
     @property
     def is_sqlite(self) -> bool:
@@ -81,8 +89,17 @@ class Database:
     def write(self) -> Iterator[Connection]:
         """A transaction that is committed, and on the disk, when the block ends; nothing of it stays if it raises."""
         self._check_in_place()
-        with self._explained(), self.engine.begin() as connection:
+        options = {PATIENCE: self._patience()}
+        with (
+            self._explained(),
+            self.engine.connect().execution_options(**options) as connection,
+            connection.begin(),
+        ):
             yield connection
+
+    def _patience(self) -> float:
+        """How many seconds a writer waits now."""
+        return STILL_BUSY_SECONDS if time.monotonic() < self._busy_until else WRITE_SECONDS
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -127,13 +144,17 @@ class Database:
             if isinstance(error, OURS):
                 raise
             cause = str(error.orig).strip().splitlines()[0]
+            if self.is_sqlite and "locked" in cause:
+                self._busy_until = time.monotonic() + RECENT_SECONDS
+                raise BusyError(
+                    f"Another program keeps the database {self.words} to itself at this moment, and nothing can be "
+                    "stored. If that lasts, end it: a copy, a check or an editor of the database, perhaps."
+                ) from error
             raise UserError(f"The database {self.words} cannot be used ({cause}); {self._remedy(cause)}.") from error
 
     def _remedy(self, cause: str) -> str:
         if not self.is_sqlite:
             return "check that the server runs, and the name and password in PLL_DATABASE_URL; then try again"
-        if "locked" in cause:
-            return f"another program has kept it to itself for {BUSY_SECONDS} seconds; end that, and try again"
         if "readonly" in cause:
             return "check the permissions of the file and its folder, and try again"
         return "check the free space, the permissions and that the file is a SQLite database"
@@ -192,12 +213,18 @@ def _make_folder(file: Path) -> None:
 def _on_connect(connection: Any, _record: object) -> None:
     connection.isolation_level = None  # the driver begins nothing by itself; `_on_begin` does
     cursor = connection.cursor()
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={BUSY_SECONDS * 1000}"):
+    for pragma in (
+        "journal_mode=WAL",
+        "synchronous=FULL",
+        "foreign_keys=ON",
+        f"busy_timeout={int(BUSY_SECONDS * 1000)}",
+    ):
         cursor.execute(f"PRAGMA {pragma}")
     cursor.close()
 
 
 def _on_begin(connection: Connection) -> None:
     # A deferred transaction that reads first and writes later can fail half-way instead of waiting its turn.
-    reading = connection.get_execution_options().get(READING)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    options = connection.get_execution_options()
+    connection.exec_driver_sql(f"PRAGMA busy_timeout={int(options.get(PATIENCE, BUSY_SECONDS) * 1000)}")
+    connection.exec_driver_sql("BEGIN" if options.get(READING) else "BEGIN IMMEDIATE")

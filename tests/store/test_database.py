@@ -10,7 +10,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from sqlalchemy import event
 
-from pll.errors import UserError
+from pll.errors import BusyError, UserError
 from pll.store import Database, Store, tables
 from pll.store import database as database_module
 from pll.store import database_url as default_url
@@ -209,12 +209,18 @@ def test_what_was_rescued_once_is_not_taken_for_what_is_lost_now(tmp_path: Path)
 def test_a_file_that_another_program_keeps_to_itself_is_explained(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database_module, "BUSY_SECONDS", 0.1)
+    monkeypatch.setattr(database_module, "WRITE_SECONDS", 0.2)
     store = Store(Database(tmp_path / "a.sqlite3"))
     other = sqlite3.connect(tmp_path / "a.sqlite3", isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
-    with pytest.raises(UserError, match="another program has kept it to itself"):
-        store.write("r").__enter__()
+    for _ in range(2):
+        with pytest.raises(BusyError, match="Another program keeps the database"):
+            store.write("r").__enter__()
+    assert store.database._patience() == database_module.STILL_BUSY_SECONDS  # whoever queued up is told at once
+    with store.read("r") as reader:
+        assert reader.review() is None  # readers do not wait
+    monkeypatch.setattr(database_module.time, "monotonic", lambda: store.database._busy_until + 0.1)
+    assert store.database._patience() == 0.2
     other.close()
     with store.write("r") as t:
         t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))

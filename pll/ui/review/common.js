@@ -126,9 +126,18 @@ class Station {
       this.root.classList.remove("busy", "slow");
       const from = this.pressedAt;
       requestAnimationFrame(() => setTimeout(() => performance.measure("candid-key-to-next", { start: from, end: performance.now() })));
+    } else if (data.problem) {
+      this.tell(data.problem);          // it could not be stored at this moment; it is sent again before long
     } else {
       this.transmit();
     }
+  }
+
+  /** What is wrong, above the example that is still there. */
+  tell(problem) {
+    const board = this.root.querySelector(".board");
+    board.querySelector(":scope > .problem")?.remove();
+    board.prepend(element("div", "problem", null, problem));
   }
 
   /** The line above: how much is done, how far it is to the certificate. */

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, cast
 
 import streamlit as st
 
-from pll.errors import UserError
+from pll.errors import BusyError, UserError
 from pll.review.desk import Assignment, DecisionResult, Desk
 from pll.review.promise import hash_keys
 from pll.review.queue import QueueFilter
@@ -65,6 +65,9 @@ class MessageHandler(ABC):
         try:
             self.require("reviewer")
             self.do(message, nonce)
+        except BusyError as error:  # not acknowledged: the browser keeps it, and sends it again
+            self.problem = f"{error} What you pressed is kept on this page and sent again by itself."
+            return
         except UserError as error:
             lost = " Nothing was stored; give it again." if message.get("what") == self.storing else ""
             self.problem = f"{error}{lost}"

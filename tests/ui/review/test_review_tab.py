@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import sqlite3
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pll.errors import UserError
 from pll.review.orders import DEFAULT
+from pll.store import database
 from pll.ui.review.payload import ordered
 from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab, pressed
 
@@ -206,3 +210,21 @@ def test_a_message_of_a_component_that_is_gone_changes_nothing(monkeypatch: pyte
     pressed("gone", seen.append)()  # after an error of the page, its state is no longer there
     pressed("there", seen.append)()
     assert seen == [1]
+
+
+def test_a_decision_waits_on_the_page_while_another_program_has_the_database(
+    tab: ReviewTab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "WRITE_SECONDS", 0.1)
+    given, before = tab.given, tab.ack
+    assert given is not None
+    message = {"nonce": "kept", "what": "say", "kind": "pick", "label": given.choices[0].label, "token": given.token}
+    with closing(sqlite3.connect(tmp_path / "reviews.sqlite3", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        for _ in range(2):
+            tab.act(message)
+            assert "keeps the database" in tab.problem and "sent again by itself" in tab.problem
+            assert (tab.given, tab.ack) == (given, before)  # not acknowledged: the browser sends it again
+    tab.act(message)
+    tab.act(message)
+    assert (tab.problem, tab.ack) == ("", "kept") and len(tab.desk.history()) == 1

@@ -179,8 +179,12 @@ async def _opened(server: Server, page: str, query: str, reviewer: str = "") -> 
         address, subprotocols=protocols, additional_headers=headers, max_size=None, open_timeout=PATIENCE
     )
     tab = Tab(socket, page, query)
-    await tab.ask()
-    await tab.finish()
+    try:
+        await tab.ask()
+        await tab.finish()
+    except BaseException:
+        await socket.close()
+        raise
     return tab, time.monotonic() - begin
 
 
@@ -220,9 +224,9 @@ class Visit:
                 )
                 times.append(seconds)
                 times = found.reloading
-                await (self._review(tab, until, chance, found) if self.reviewer else tab.live(until))
+                async with tab.socket:
+                    await (self._review(tab, until, chance, found) if self.reviewer else tab.live(until))
                 found.errors += tab.errors
-                await tab.socket.close()
             except (OSError, TimeoutError, ConnectionClosed) as error:
                 found.errors.append(f"{self.reviewer or 'somebody watching'}: {type(error).__name__}: {error}")
                 await asyncio.sleep(1)

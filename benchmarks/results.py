@@ -22,7 +22,7 @@ import pandas as pd
 import torch
 
 from benchmarks import recipes
-from benchmarks.results_notes import CELL_NOTES, HEAD, SETTING_NOTES
+from benchmarks.results_notes import CELL_NOTES, HEAD, RECIPES_NOTE, SETTING_NOTES
 from pll import catalog
 from pll.analysis.evaluation import Result, Splits, evaluate
 from pll.experiments.published import published
@@ -130,7 +130,7 @@ def page() -> str:
     """docs/results.md from docs/results.csv and docs/recipes.csv."""
     frame = pd.read_csv(CSV, keep_default_na=False, na_values={"transductive_accuracy": [""]})
     tables = (part for setting in TABLES for part in _table(setting, frame))
-    return "\n".join([HEAD, recipes.section(), *tables]).rstrip() + "\n"
+    return "\n".join([HEAD, recipes.section(), RECIPES_NOTE, *tables]).rstrip() + "\n"
 
 
 def _table(setting: Setting, frame: pd.DataFrame) -> Iterator[str]:

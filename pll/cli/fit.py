@@ -181,7 +181,9 @@ def _without_features(options: FitOptions) -> FitOptions:
         return options
     data = source.load()
     bare = 0 in data.input_shape and data.texts is None and data.pictures is None and not data.categories
-    if not bare or data.annotations is None or data.annotations.anonymous:
+    if not bare or (data.annotations is None and data.prior is None):
+        return options
+    if data.annotations is not None and data.annotations.anonymous:
         return options
     note(["There are votes but no features: the method is dawid-skene."])
     return replace(options, method="dawid-skene")

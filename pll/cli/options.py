@@ -20,6 +20,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import shorten
 from pll.formats.classes import class_edits
+from pll.formats.votes import ONE_VOTER
 from pll.methods import METHODS, get_method
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis import SETTINGS as FLIP_SETTINGS
@@ -295,6 +296,8 @@ def with_voters(source: Source, options: SetOptions) -> Source:
     if said is None or said.anonymous or said.n_classes < 2 or not said.n_answers or data.prior is not None:
         return source
     if said.n_annotators < 2:
+        if source.vote_files and data.X.size:
+            note([ONE_VOTER])
         return source  # nobody to agree or disagree with
     named = np.diff(said.votes.indptr)
     if data.candidates is not None and not np.array_equal(named, data.candidates.sizes):

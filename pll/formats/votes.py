@@ -24,7 +24,7 @@ import re
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -34,12 +34,14 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations import Annotations, Rule, resolve
-from pll.candidates import sort_names
+from pll.candidates import CandidateSets, sort_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing, parsing, shorten
 from pll.formats.classes import no_answers
 from pll.formats.json_objects import first_record, records
+from pll.formats.tabular.builder import likeliest
+from pll.weights import checked_prior
 
 ID_COLUMNS = ("id", "custom_id", "doc_id", "task", "index")
 TRUTH_COLUMNS = ("true_label", "truth", "target", "y")
@@ -77,6 +79,14 @@ LEAST_SHARE = 0.02
 """A voter of whose answers fewer can be mapped is no voter: a column of words, say."""
 
 
+ONE_VOTER = (
+    "There is one voter: one voter's answers alone cannot be settled, and labels taken from them have the confidence 1 "
+    "whatever they are worth. Make candidate sets of them out of fold (in the shell: --noisy topk:2), or bring another "
+    "voter."
+)
+ONE_CLASSIFIER = "The probabilities of one classifier: sets of the likeliest classes, with the probabilities as prior."
+
+
 @dataclass(frozen=True)
 class Answer:
     """One answer.
@@ -105,10 +115,14 @@ class VoteFiles:
     Attributes:
         answers: in the order of the files.
         errors: number of requests that failed and have no answer.
+        shares: of a file of class probabilities, those of each answer; () where the files hold anything else too.
+        columns: names of their classes; None where they have none (arrays).
     """
 
     answers: tuple[Answer, ...]
     errors: int = 0
+    shares: tuple[tuple[float, ...], ...] = ()
+    columns: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -140,6 +154,7 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
     """
     answers: list[Answer] = []
     errors = 0
+    found = VoteFiles(())
     answered: dict[str, set[str]] = {}
     for given in paths:
         path = Path(given)
@@ -160,7 +175,8 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
             answered.setdefault(names[voter], set()).update(ids)
         answers += [replace(answer, voter=names[answer.voter]) for answer in found.answers]
         errors += found.errors
-    return VoteFiles(tuple(answers), errors)
+    alone = found if len(paths) == 1 else VoteFiles(())
+    return VoteFiles(tuple(answers), errors, alone.shares, alone.columns)
 
 
 def _voter_name(voter: str, ids: set[str], stem: str, answered: Mapping[str, set[str]]) -> str:
@@ -175,9 +191,9 @@ def _voter_name(voter: str, ids: set[str], stem: str, answered: Mapping[str, set
 def _read(path: Path) -> VoteFiles:
     suffix = path.suffix.lower()
     if suffix == ".npy":
-        return VoteFiles(tuple(_probability_array(path)))
+        return _probability_array(path)
     if suffix in (".csv", ".tsv"):
-        return VoteFiles(tuple(_table(path, "\t" if suffix == ".tsv" else ",")))
+        return _table(path, "\t" if suffix == ".tsv" else ",")
     if suffix in (".json", ".jsonl", ".ndjson"):
         return _json(path)
     raise UserError("Votes are read from .jsonl, .json, .csv, .tsv and .npy files; convert it to one of these.")
@@ -377,7 +393,7 @@ def _predictions(record: Mapping[str, Any], at: int) -> list[Answer]:
     return found
 
 
-def _table(path: Path, separator: str) -> Iterator[Answer]:
+def _table(path: Path, separator: str) -> VoteFiles:
     import pandas as pd  # half a second that other files need not wait for
 
     with parsing("the table"):
@@ -389,19 +405,20 @@ def _table(path: Path, separator: str) -> Iterator[Answer]:
     if classes:
         with parsing("the columns prob_…", "they must be numbers"):
             shares = table[classes].replace("", "nan").to_numpy(dtype=np.float64)
-        yield from _of_shares(shares, ids, [name.removeprefix(SHARE) for name in classes], path.stem)
-        return
+        return _of_shares(shares, ids, [name.removeprefix(SHARE) for name in classes], path.stem)
     known = {key, *TRUTH_COLUMNS, *OTHER_COLUMNS}
     models = [name for name in columns if name not in known and not name.endswith(SCORE_ENDS)]
     if not models:
         raise UserError(f"No column is a model's answers (columns: {listing(columns)}).")
+    answers = []
     for model in models:
         scores = next((table[model + end] for end in SCORE_ENDS if model + end in table), None)
         for row, text in enumerate(table[model]):
             if text.strip():
                 score = math.nan if scores is None else _number(scores.iloc[row], row)
                 name, number = (str(row), row) if ids is None else (ids[row], -1)
-                yield Answer(name, model, text, score, number)
+                answers.append(Answer(name, model, text, score, number))
+    return VoteFiles(tuple(answers))
 
 
 def _number(text: str, row: int) -> float:
@@ -413,22 +430,28 @@ def _number(text: str, row: int) -> float:
 
 def _of_shares(
     shares: npt.NDArray[np.float64], ids: Sequence[str] | None, names: Sequence[str] | None, voter: str
-) -> Iterator[Answer]:
+) -> VoteFiles:
     """The likeliest class of each row of probabilities; rows without any are no answers."""
+    if np.isinf(shares).any() or (shares < 0).any():
+        row = int(np.flatnonzero((np.isinf(shares) | (shares < 0)).any(axis=1))[0])
+        raise UserError(f"Row {row}: a probability is negative or infinite; write numbers from 0 to 1.")
+    answers, kept = [], []
     for row, values in enumerate(shares):
         if np.isfinite(values).any():
             best = int(np.nanargmax(values))
             name, number = (str(row), row) if ids is None else (ids[row], -1)
             text, place = (str(best), best) if names is None else (names[best], -1)
-            yield Answer(name, voter, text, float(values[best]), number, place)
+            answers.append(Answer(name, voter, text, float(values[best]), number, place))
+            kept.append(tuple(np.nan_to_num(values).tolist()))
+    return VoteFiles(tuple(answers), 0, tuple(kept), None if names is None else tuple(names))
 
 
-def _probability_array(path: Path) -> Iterator[Answer]:
+def _probability_array(path: Path) -> VoteFiles:
     with parsing("the array"):
         array = np.load(path, allow_pickle=False)
     if array.ndim != 2 or array.dtype.kind != "f":
         raise UserError(f"The array has the shape {array.shape}; class probabilities are numbers (examples, classes).")
-    yield from _of_shares(array.astype(np.float64), None, None, path.stem)
+    return _of_shares(array.astype(np.float64), None, None, path.stem)
 
 
 # ---- answers and classes ---------------------------------------------------------------------------------------------
@@ -572,7 +595,10 @@ def with_votes(
     """
     by_hand = {_plain(text): target for text, target in (answers or {}).items()}
     known = () if data is None else data.class_names
-    classes = tuple(known) or _guessed_classes([a for a in votes.answers if _plain(a.text) not in by_hand])
+    told = () if votes.columns is None else votes.columns  # all classes, though some be never the likeliest
+    if votes.shares and not told:
+        told = tuple(map(str, range(len(votes.shares[0]))))
+    classes = tuple(known) or told or _guessed_classes([a for a in votes.answers if _plain(a.text) not in by_hand])
     same = _plain_classes(classes)  # `fox` where the answers spell it FOX is no class of its own
     by_hand = {text: to if to in classes else same.get(_plain(to), to) for text, to in by_hand.items()}
     classes += tuple(dict.fromkeys(target for target in by_hand.values() if target and target not in classes))
@@ -590,8 +616,9 @@ def with_votes(
     letters: dict[str, str] = {}
     unmapped: Counter[str] = Counter()
     triples: list[tuple[int, int, int, float]] = []
+    source: list[int] = []
     others = by_row = 0
-    for answer in votes.answers:
+    for at, answer in enumerate(votes.answers):
         row = place.get(answer.id, place.get(_alike(answer.id)))
         if row is None and answer.voter not in joined and 0 <= answer.row < len(ids):
             row = answer.row
@@ -614,6 +641,7 @@ def with_votes(
             unmapped[answer.text] += 1
         elif found:
             triples.append((row, column[answer.voter], number[found], answer.score))
+            source.append(at)
     if others == len(votes.answers):
         raise UserError(
             f"No id of the votes ({listing([a.id for a in votes.answers[:3]])}) is among those of the data "
@@ -654,8 +682,15 @@ def with_votes(
         np.array(ids, dtype=np.str_),
         scores=scores if np.isfinite(scores).any() else None,
     )
-    resolved = resolve(said, Rule("union"))
     given = data if data is not None else _bare(ids, name)
+    if len(names) == 1 and votes.shares:
+        kinds = {text: target for (text, _), target in mapped.items() if target is not None and target != text}
+        at_rows = np.array([row for row, *_ in triples], dtype=np.int64)
+        dataset = _with_shares(given, votes, np.array(source), at_rows, classes, notes)
+        return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(triples))
+    if len(names) == 1 and not said.anonymous and data is not None and data.X.size:
+        notes.append(ONE_VOTER)
+    resolved = resolve(said, Rule("union"))
     kept = given.take(resolved.rows)
     dataset = replace(
         kept,
@@ -667,6 +702,47 @@ def with_votes(
     )
     kinds = {text: target for (text, _), target in mapped.items() if target is not None and target != text}
     return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(triples))
+
+
+def _with_shares(
+    data: PartialLabelDataset,
+    votes: VoteFiles,
+    source: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int64],
+    classes: tuple[str, ...],
+    notes: Sequence[str],
+) -> PartialLabelDataset:
+    """Examples with sets and prior of one classifier's probabilities, as `prob_CLASS` columns of a table give them.
+
+    Raises:
+        UserError: a column that is no class, an example that stands twice, or no probability above 0.
+    """
+    columns = votes.columns or classes
+    places = [classes.index(name) if name in classes else _plain_classes(classes).get(_plain(name)) for name in columns]
+    at = [classes.index(one) if isinstance(one, str) else one for one in places]
+    if None in at or len(set(at)) < len(at):
+        wrong = [name for name, one in zip(columns, at, strict=True) if one is None or at.count(one) > 1]
+        raise UserError(f"The probabilities are of {listing(wrong)}, but the classes are {listing(classes)}.")
+    if len(columns) > len(classes):
+        raise UserError(f"There are {len(columns)} probabilities for each example but {len(classes)} classes.")
+    if len(np.unique(rows)) < len(rows):
+        raise UserError("An example has probabilities twice; give each id once.")
+    order = np.argsort(rows)
+    shares = np.array(votes.shares, dtype=np.float64)[source[order]]
+    wide = np.zeros((len(rows), len(classes)))
+    wide[:, np.array(at, dtype=np.int64)] = shares
+    wide[wide.sum(axis=1) == 0] = 1.0
+    wide /= wide.sum(axis=1, keepdims=True)
+    sets = CandidateSets.from_mask(likeliest(wide), classes)
+    kept = data.take(rows[order])
+    return replace(
+        kept,
+        candidates=sets,
+        class_names=(),
+        prior=checked_prior(wide[sets.rows, sets.indices], sets),
+        annotations=None,
+        notes=(*kept.notes, *notes, ONE_CLASSIFIER),
+    )
 
 
 def _class_of_answer(answer: Answer, classes: tuple[str, ...]) -> tuple[str | None, bool]:
@@ -712,7 +788,9 @@ def _notes_on_ids(
     shared = np.bincount(answers[0])[answers[0]] > 1
     counts = np.bincount(answers[1], minlength=len(voters))
     in_common = np.bincount(answers[1], shared, minlength=len(voters))
-    if alone and len(voters) > 1 and not in_common.any():
+    if alone and len(voters) == 1:
+        return notes
+    if alone and not in_common.any():
         notes.append("No example has two answers: check that the files have the same ids.")
     elif alone:
         apart = [name for k, name in enumerate(voters) if counts[k] and not in_common[k]]

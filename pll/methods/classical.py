@@ -63,7 +63,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
         check_common_settings(self.seed, self.missing)
-        needed = self.needs_features or task.votes is None
+        needed = self.needs_features or (task.votes is None and task.prior is None)
         task = validated(task, allow_missing=self.missing == "mean", needs_features=needed)
         check_fits_memory(
             task.X,

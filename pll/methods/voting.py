@@ -3,7 +3,7 @@
 Idea: *majority* gives each label the share of the votes it got. *Dawid-Skene* (Applied Statistics 28, 1979) estimates a
 confusion matrix of each voter together with the labels, without any truth: who agrees with the others where the others
 agree is believed more (`pll.annotations.voters` has the formulas). Where there are no votes, candidates
-stay alike.
+stay alike, or as their prior has them.
 
 Label weights: the shares, or the posterior, restricted to S_i and normalised. Features play no part in them. For unseen
 examples a ridge regression of the label weights on the features is kept (`beta`); without features it predicts the
@@ -40,6 +40,7 @@ class VoteEstimator(LinearEstimator):
     needs_features: ClassVar[bool] = False
     takes_votes: ClassVar[bool] = True
     _votes: Annotations | None = None
+    _prior: Weights | None = None
     _known: npt.NDArray[np.int64] | None = None
 
     def __init__(self, *, beta: float = 1.0, scale: str = "auto", missing: str = "error", seed: int = 0) -> None:
@@ -61,11 +62,11 @@ class VoteEstimator(LinearEstimator):
     def iter_fit(
         self, task: Task, *, hook: Hook | None = None, checkpoint: dict[str, Any] | None = None
     ) -> Iterator[EpochRecord]:
-        self._votes, self._known = task.votes, task.known
+        self._votes, self._known, self._prior = task.votes, task.known, task.prior
         try:
             yield from super().iter_fit(task, hook=hook, checkpoint=checkpoint)
         finally:
-            self._votes = self._known = None
+            self._votes = self._known = self._prior = None
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
@@ -81,7 +82,10 @@ class VoteEstimator(LinearEstimator):
         self.intercept_ = np.zeros(candidates.n_classes)  # a stop before the end leaves something that predicts
         hook()
         said = self._votes
-        weights = candidates.uniform_weights() if said is None else self._weights(said, candidates)
+        if said is not None:
+            weights = self._weights(said, candidates)
+        else:
+            weights = candidates.uniform_weights() if self._prior is None else self._prior
         P = dense(weights.astype(np.float64), candidates)
         self.intercept_ = P.mean(axis=0)
         if X.shape[1]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -325,3 +326,27 @@ def test_evaluate_takes_files_of_votes(tmp_path: Path, capsys: pytest.CaptureFix
     assert "settled" in capsys.readouterr().err
     assert main([*words, "--threads", "1", "--answer", "c=a", "--out", str(out)]) == 0
     assert len(pd.read_csv(out)) == 8  # another mapping is another evaluation
+
+
+def test_probabilities_of_one_classifier_give_sets_and_a_prior(tmp_path: Path) -> None:
+    table = "id,prob_cat,prob_dog,prob_fox\nb,0.1,0.85,0.05\na,0.999,0.001,0\nzz,1,0,0\nc,,,\n"
+    file = text_file(tmp_path / "clf.csv", table)
+    data = PartialLabelDataset(X=np.ones((3, 1)), ids=np.array(["a", "b", "c"]), class_names=("fox", "dog", "cat"))
+    found = with_votes(data, read_votes([file]))
+    sets, prior = found.dataset.sets(), found.dataset.prior
+    assert found.dataset.row_ids.tolist() == ["a", "b"] and found.others == 1
+    assert [sets.names(row) for row in range(2)] == [["cat"], ["fox", "dog", "cat"]]
+    assert prior is not None and prior[1:].tolist() == pytest.approx([0.05, 0.85, 0.1])
+    assert found.dataset.annotations is None  # nothing to settle
+    with pytest.raises(UserError, match="probabilities are of"):
+        with_votes(replace(data, class_names=("cat", "dog", "x")), read_votes([file]))
+    run = tmp_path / "run"
+    assert main(["fit", "--votes", str(file), "--out", str(run)]) == 0
+    rows = pd.read_csv(run / "labels.csv").set_index("id")
+    assert rows.loc["b", "identified_label"] == "dog" and rows.loc["b", "confidence"] == pytest.approx(0.85)
+
+
+def test_of_one_voter_it_is_said_that_nothing_can_be_settled(tmp_path: Path) -> None:
+    data = PartialLabelDataset(X=np.ones((2, 1)), ids=np.array(["a", "b"]), class_names=("cat", "dog"))
+    file = lines(tmp_path / "x.jsonl", [batch("a", "cat"), batch("b", "dog")])
+    assert any("one voter" in note for note in with_votes(data, read_votes([file])).dataset.notes)

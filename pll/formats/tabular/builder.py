@@ -326,7 +326,7 @@ def read_labels(
         return Found(names, CandidateSets.from_mask(mask, names), None if true is None else true_labels(true, names))
     if given is None and not answers and probabilities:
         shares = _read_shares(probabilities, row_of)
-        names, mask = _known_classes(tuple(probabilities), names, _likeliest(shares), options.class_names)
+        names, mask = _known_classes(tuple(probabilities), names, likeliest(shares), options.class_names)
         found = CandidateSets.from_mask(mask, names)
         wide = np.zeros(mask.shape)
         wide[:, [names.index(name) for name in probabilities]] = shares
@@ -438,7 +438,7 @@ def _share(cell: str) -> float:
     return share
 
 
-def _likeliest(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+def likeliest(shares: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
     """Return (n, c) bool: of each row the fewest classes that make up `COVERED`, with those as likely as the last."""
     order = np.argsort(-shares, axis=1, kind="stable")
     ahead = np.cumsum(np.take_along_axis(shares, order, axis=1), axis=1)

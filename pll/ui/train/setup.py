@@ -71,7 +71,7 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
     """Show the settings of a run and return its config; all but method and model in an expander."""
     has_truth = data.y is not None
     names = [name for name, method in METHODS.items() if has_truth or not method.needs_truth]
-    votes_alone = not prod(data.input_shape) and data.annotations is not None
+    votes_alone = not prod(data.input_shape) and (data.annotations is not None or data.prior is not None)
     if prod(data.input_shape):
         names.insert(1, AUTO)
     if votes_alone:  # what needs no features, the best first

@@ -28,6 +28,8 @@ the paper suggests; `clip` (3), see `NeighbourEstimator`.
 Complexity: O(n²·d) for the neighbours; O(n·k²·d) for the weights; an iteration is O(k·nnz), or less where neighbours
 share few candidates, whatever c is. A prediction: O(n·d + k²·d). Memory: 16·n·d bytes, and 12 bytes for each candidate
 an example shares with a neighbour, at most 12·k·nnz. A fitted model keeps the training examples.
+Above 100,000 examples with more than 15 features, if faiss is installed (`pip install "candid-labels[neighbours]"`),
+the search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` says which share of the neighbours it finds.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ from scipy.optimize import nnls
 from pll.candidates import CandidateSets
 from pll.methods.base import check_number
 from pll.methods.classical import Cost, Matrix
-from pll.methods.neighbours import Block, NeighbourEstimator, search_memory, search_seconds
+from pll.methods.neighbours import Block, NeighbourEstimator, search_memory, search_note, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Weights, identified_labels, normalise
 
@@ -58,6 +60,7 @@ class IPAL(NeighbourEstimator):
         alpha: α in [0, 1), the share of the neighbours in each iteration.
         propagations: T, number of iterations, at least 1.
         clip: z-scores are clipped at ±clip; None leaves them.
+        search: `"auto"`, `"exact"` or `"approximate"`, see Complexity.
         scale, missing, seed: as for every classical method; nothing is drawn at random.
 
     Attributes:
@@ -83,11 +86,12 @@ class IPAL(NeighbourEstimator):
         alpha: float = 0.95,
         propagations: int = 100,
         clip: float | None = 3.0,
+        search: str = "auto",
         scale: str = "auto",
         missing: str = "error",
         seed: int = 0,
     ) -> None:
-        super().__init__(k=k, clip=clip, scale=scale, missing=missing, seed=seed)
+        super().__init__(k=k, clip=clip, search=search, scale=scale, missing=missing, seed=seed)
         self.alpha = alpha
         self.propagations = propagations
 
@@ -96,13 +100,11 @@ class IPAL(NeighbourEstimator):
         """Estimate the cost of `fit` with 10 neighbours and 100 iterations."""
         shared = 10 * nnz * min(1.0, 0.5 + nnz / (2.0 * n * c))  # at least the true label is often shared
         seconds = search_seconds(n, d) + n * (4e-5 + 5e-8 * d) + 100 * (2e-9 * shared + 4e-8 * nnz)
-        note = None
-        if seconds > 60:
-            note = (
-                f"Comparing all pairs of {n:,} examples takes about {seconds / 60:.0f} minutes, "
-                "and every prediction compares with all of them again."
-            )
-        return Cost(memory_bytes=search_memory(n, d) + int(12 * shared) + 48 * nnz, seconds=seconds, note=note)
+        return Cost(
+            memory_bytes=search_memory(n, d) + int(12 * shared) + 48 * nnz,
+            seconds=seconds,
+            note=search_note(n, d, seconds),
+        )
 
     def total_epochs(self) -> int:
         return self.propagations
@@ -116,11 +118,13 @@ class IPAL(NeighbourEstimator):
         self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
     ) -> Iterator[tuple[Weights, float | None]]:
         self._check_settings()
+        self.notes_ = ()
         self._remember(X)
         start = self.label_weights_.astype(np.float64)  # F⁰ (nnz,)
         # Training stopped before the first iteration leaves a model that can predict.
         self.labels_ = identified_labels(self.label_weights_, candidates)
         flow = self._flow(candidates, hook)
+        self.notes_ = self._search_notes()
         f = start
         for _ in range(self.propagations):
             hook()

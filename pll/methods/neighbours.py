@@ -1,22 +1,58 @@
-"""Base class of nearest-neighbour methods: stored examples, search in blocks that can be stopped, its cost."""
+"""Base class of nearest-neighbour methods: stored examples, search in blocks that can be stopped, its cost.
+
+The search is exact up to `EXACT_UP_TO` examples, and beyond where there are few features or faiss is not installed
+(`pip install "candid-labels[neighbours]"`). Else it is approximate: k-means divides the examples into about 2 √n cells
+and only the nearest cells of a query are looked through, as many as find 95 % of the neighbours of a sample of 200
+examples, at most 64. What is found on another 200 is told (`recall_`, `notes_`). We took faiss: an inverted file is
+the same at every run with the same seed, its wheel (19 MB) is for all versions of Python from 3.10 on; graphs built in
+several threads (usearch, 2 MB; hnswlib, which has no wheels) are not the same, and pynndescent brings numba.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from importlib.util import find_spec
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from sklearn.neighbors import NearestNeighbors
 
+from pll.errors import UserError
 from pll.methods.base import check_number
 from pll.methods.classical import ClassicalEstimator, Matrix
-from pll.training.metrics import Hook
+from pll.training.metrics import Hook, no_hook
 
 BLOCK = 256
 """Maximum number of queries of a block."""
 BLOCK_WORK = 4e9
 """Maximum number of multiplications of a block: at most a second of one core, so that training can be stopped."""
+
+
+EXACT_UP_TO = 100_000
+"""Maximum number of examples that are always compared with all others."""
+FEW_FEATURES = 15
+"""Up to so many features scikit-learn's exact search uses a tree and is fast."""
+RECALL = 0.95
+"""Share of the nearest neighbours that the approximate search aims at."""
+MOST_CELLS = 64
+"""Maximum number of cells looked through for a query, whatever the recall is: data without structure (noise in 100
+dimensions) has no neighbourhoods to find."""
+SAMPLED = 200
+"""Examples by which the number of cells is chosen, and as many others by which the recall is measured."""
+APPROXIMATE_BLOCK = 1024
+"""Maximum number of queries of a block of the approximate search."""
+SEARCHES = ("auto", "exact", "approximate")
+
+Floats = npt.NDArray[np.float32]
+
+
+class Search(Protocol):
+    """Nearest neighbours among stored points, as scikit-learn's `NearestNeighbors`."""
+
+    def kneighbors(self, X: Floats, n_neighbors: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+        """Return (m, k) Euclidean distances, ascending, and row numbers."""
 
 
 class Block(NamedTuple):
@@ -41,23 +77,34 @@ class NeighbourEstimator(ClassicalEstimator):
         clip: z-scores are cut off at ±clip, above 0; None leaves them. A feature that hardly ever varies (a pixel at
             the border) has z-scores of 10 and more where it does, and would decide alone who is near whom; ±3 is
             what is usual against outliers. Only z-scores are cut.
+        search: `"exact"`, `"approximate"` (needs faiss), or `"auto"`: see the docstring of the module.
         scale, missing, seed: as for every classical method.
 
     Attributes:
         train_: (n, d) float32, the training examples as they are compared.
+        recall_: share of the k nearest neighbours that the search finds, measured on a sample; 1 where it is exact.
     """
 
     train_: npt.NDArray[np.float32]
-    _search: NearestNeighbors | None = None
+    recall_: float = 1.0
+    _search: Search | None = None
     _memo: dict[str, Any] | None = None
     """In training: results for the test examples that every iteration needs, computed once."""
 
     def __init__(
-        self, *, k: int | str = 10, clip: float | None = 3.0, scale: str = "auto", missing: str = "error", seed: int = 0
+        self,
+        *,
+        k: int | str = 10,
+        clip: float | None = 3.0,
+        search: str = "auto",
+        scale: str = "auto",
+        missing: str = "error",
+        seed: int = 0,
     ) -> None:
         super().__init__(scale=scale, missing=missing, seed=seed)
         self.k = k
         self.clip = clip
+        self.search = search
 
     def restore(
         self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
@@ -82,29 +129,51 @@ class NeighbourEstimator(ClassicalEstimator):
 
         The result does not depend on how the rows are cut into blocks.
         """
-        if self._search is None:
-            self._search = NearestNeighbors().fit(self.train_)
+        search = self._prepared(hook)
         n, d = self.train_.shape
         points = self.train_ if queries is None else queries.astype(np.float32)
         k = min(self._count(), n if queries is not None else n - 1)
-        size = int(np.clip(BLOCK_WORK // (n * d), 8, BLOCK))
+        exact = isinstance(search, NearestNeighbors)
+        size = int(np.clip(BLOCK_WORK // (n * d), 8, BLOCK)) if exact else APPROXIMATE_BLOCK
         begin, end, _ = rows.indices(len(points))
         for start in range(begin, end, size):
             hook()
             block = slice(start, min(start + size, end))
             if queries is not None:
-                distances, at = self._search.kneighbors(points[block], k)
+                distances, at = search.kneighbors(points[block], k)
             else:
-                distances, at = self._search.kneighbors(points[block], k + 1)
+                distances, at = search.kneighbors(points[block], k + 1)
                 distances, at = _without_self(distances, at, np.arange(block.start, block.stop))
             yield Block(block, distances.astype(np.float64), at)
 
     def _others(self, rows: npt.NDArray[np.int64], k: int) -> tuple[Matrix, npt.NDArray[np.int64]]:
         """Return distances and indices (B, k) of the nearest training examples of some, without themselves."""
-        if self._search is None:
-            self._search = NearestNeighbors().fit(self.train_)
-        distances, at = self._search.kneighbors(self.train_[rows], k + 1)
+        distances, at = self._prepared(no_hook).kneighbors(self.train_[rows], k + 1)
         return _without_self(distances.astype(np.float64), at, rows)
+
+    def _prepared(self, hook: Hook) -> Search:
+        """Return the search among the training examples, built when it is first needed."""
+        if self._search is None:
+            n, d = self.train_.shape
+            if approximate(self.search, n, d):
+                found = ApproximateSearch(self.train_, self._count(), self.seed, hook)
+                self._search, self.recall_ = found, found.recall
+            else:
+                self._search, self.recall_ = NearestNeighbors().fit(self.train_), 1.0
+        return self._search
+
+    def _search_notes(self) -> tuple[str, ...]:
+        """Return what is to be said of the search."""
+        n, d = self.train_.shape
+        if isinstance(self._search, ApproximateSearch):
+            return (
+                f"The neighbours of {n:,} examples were searched approximately (faiss, {self._search.probes} of "
+                f"{self._search.cells:,} cells): {100 * self.recall_:.0f} % of the {self._search.k} nearest ones of "
+                f"{self._search.sampled} examples were found.",
+            )
+        if self.search == "auto" and n > EXACT_UP_TO and d > FEW_FEATURES:
+            return (f"All {n:,} examples were compared with each other; an approximate search needs {INSTALL}.",)
+        return ()
 
     def _count(self) -> int:
         """Return the number of neighbours."""
@@ -112,6 +181,10 @@ class NeighbourEstimator(ClassicalEstimator):
 
     def _check_neighbour_settings(self) -> None:
         check_number("k", self._count(), whole=True, least=1)
+        if self.search not in SEARCHES:
+            raise UserError(f"There is no search called {self.search!r}; use one of {', '.join(SEARCHES)}.")
+        if self.search == "approximate" and find_spec("faiss") is None:
+            raise UserError(f"search='approximate' needs {INSTALL}.")
         if self.clip is not None:
             check_number("clip (standard deviations, or None)", self.clip, above=0)
 
@@ -126,9 +199,112 @@ def _without_self(
     return distances[~own].reshape(shape), at[~own].reshape(shape)
 
 
+INSTALL = 'faiss: pip install "candid-labels[neighbours]"'
+
+
+def approximate(search: str, n: int, d: int) -> bool:
+    """Return whether the neighbours of n examples with d features are searched approximately."""
+    if search == "auto":
+        return n > EXACT_UP_TO and d > FEW_FEATURES and find_spec("faiss") is not None
+    return search == "approximate"
+
+
+class ApproximateSearch:
+    """Nearest neighbours by faiss: an inverted file of k-means cells.
+
+    Args:
+        points: (n, d) the examples.
+        k: neighbours, other than itself, for which the number of cells is chosen.
+        seed: of k-means and of the samples.
+        hook: called between the parts of the work.
+
+    Attributes:
+        cells: number of cells. probes: how many of them are looked through for a query.
+        recall: share of the k nearest neighbours of `sampled` examples that are found.
+    """
+
+    def __init__(self, points: Floats, k: int, seed: int, hook: Hook) -> None:
+        import faiss
+
+        n, d = points.shape
+        self.k = min(k, n - 1)
+        self.cells = max(1, min(round(2 * n**0.5), n // 39))  # below 39 points a cell k-means warns
+        hook()
+        self._index = faiss.IndexIVFFlat(faiss.IndexFlatL2(d), d, self.cells)
+        self._index.cp.seed = seed
+        self._index.cp.niter = 10
+        self._index.cp.max_points_per_centroid = 64
+        faiss.omp_set_num_threads(torch.get_num_threads())
+        self._index.train(points)
+        for start in range(0, n, ADDED):
+            hook()
+            self._index.add(points[start : start + ADDED])
+        rows = np.random.default_rng(seed).permutation(n)[: 2 * SAMPLED]
+        first, second = np.array_split(rows, 2)
+        self.probes, wanted = 1, _farthest(points, first, self.k, hook)
+        most = min(MOST_CELLS, self.cells)
+        while self._share(points, first, wanted) < RECALL and self.probes < most:
+            hook()
+            self.probes = min(2 * self.probes, most)
+        self.sampled = len(second)
+        self.recall = self._share(points, second, _farthest(points, second, self.k, hook))
+
+    def kneighbors(self, X: Floats, n_neighbors: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+        """Return (m, k) Euclidean distances, ascending, and row numbers."""
+        import faiss
+
+        faiss.omp_set_num_threads(torch.get_num_threads())
+        self._index.nprobe = self.probes
+        squared, at = self._index.search(np.ascontiguousarray(X), n_neighbors)
+        short = np.flatnonzero((at < 0).any(axis=1))
+        if len(short):  # the cells held fewer than k: look everywhere
+            self._index.nprobe = self.cells
+            squared[short], at[short] = self._index.search(np.ascontiguousarray(X[short]), n_neighbors)
+        return np.sqrt(np.maximum(squared, 0.0)), at
+
+    def _share(self, points: Floats, rows: npt.NDArray[np.int64], farthest: npt.NDArray[np.float64]) -> float:
+        """Return the share of the k nearest neighbours of these rows that is found, by their distances."""
+        distances, at = self.kneighbors(points[rows], self.k + 1)
+        distances, _ = _without_self(distances.astype(np.float64), at, rows)
+        return float((distances <= farthest[:, None] * (1 + 1e-3) + 1e-6).mean())
+
+
+ADDED = 50_000
+"""Points that are added to the index at once."""
+
+
+def _farthest(points: Floats, rows: npt.NDArray[np.int64], k: int, hook: Hook) -> npt.NDArray[np.float64]:
+    """Return (m,) the exact distances of the k-th nearest neighbours of some points, without themselves."""
+    best = np.full((len(rows), 0), np.inf)
+    squares = (points[rows].astype(np.float64) ** 2).sum(axis=1)[:, None]
+    for start in range(0, len(points), ADDED):
+        hook()
+        part = points[start : start + ADDED]
+        squared = squares + np.einsum("ij,ij->i", part, part, dtype=np.float64) - 2.0 * (points[rows] @ part.T)
+        own = np.flatnonzero((rows >= start) & (rows < start + len(part)))
+        squared[own, rows[own] - start] = np.inf
+        both = np.hstack([best, squared])
+        best = np.partition(both, min(k, both.shape[1]) - 1, axis=1)[:, :k]
+    return np.asarray(np.sqrt(np.maximum(best.max(axis=1), 0.0)), dtype=np.float64)
+
+
 def search_seconds(n: int, d: int) -> float:
     """Estimate the seconds of a search of n examples among themselves, on one core."""
-    return 2.0 * n * n * d / 2e10 + 2e-9 * n * n
+    if approximate("auto", n, d):
+        return float(1.6e-9 * n**1.5 * d)  # the distances to 2 √n cells, and to what is in some 16 of them
+    return float(2.0 * n * n * d / 2e10 + 2e-9 * n * n)
+
+
+def search_note(n: int, d: int, seconds: float) -> str | None:
+    """Return the warning about a search that takes long."""
+    if seconds <= 60:
+        return None
+    if approximate("auto", n, d):
+        return f"Searching the neighbours of {n:,} examples approximately takes about {seconds / 60:.0f} minutes."
+    return (
+        f"Comparing all pairs of {n:,} examples takes about {seconds / 60:.0f} minutes, "
+        "and every prediction compares with all of them again."
+    )
 
 
 def search_memory(n: int, d: int) -> int:

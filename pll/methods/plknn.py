@@ -22,7 +22,9 @@ other than itself, is among their candidates (no truth). The PRODEN paper's supp
 are large. `clip` (3), see `NeighbourEstimator`.
 
 Complexity: O(n²·d) for the search by brute force (less where d ≤ 15: a k-d tree), O(n·k·mean |S|) for the votes; c
-does not matter. A prediction is O(n·d). Memory 16·n·d bytes and the candidate sets. Fitted, it keeps the training
+does not matter. A prediction is O(n·d). Above 100,000 examples with more than 15 features, if faiss is installed
+(`pip install "candid-labels[neighbours]"`), the search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` says
+which share of the neighbours it finds. Memory 16·n·d bytes and the candidate sets. Fitted, it keeps the training
 examples.
 """
 
@@ -33,12 +35,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from pll.candidates import CandidateSets
 from pll.methods.base import check_number
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix, best_value
-from pll.methods.neighbours import NeighbourEstimator, search_memory, search_seconds
+from pll.methods.neighbours import NeighbourEstimator, search_memory, search_note, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Weights, normalise
 
@@ -54,6 +55,7 @@ class PLKNN(NeighbourEstimator):
     Args:
         k: neighbours that vote, at least 1; `"auto"` chooses from `GRID` by the covering rate.
         clip: z-scores are cut off at ±clip; None leaves them.
+        search: `"auto"`, `"exact"` or `"approximate"`, see Complexity.
         scale, missing, seed: as for every classical method; nothing is drawn at random.
 
     Attributes:
@@ -81,23 +83,18 @@ class PLKNN(NeighbourEstimator):
         *,
         k: int | Literal["auto"] = "auto",
         clip: float | None = 3.0,
+        search: str = "auto",
         scale: str = "auto",
         missing: str = "error",
         seed: int = 0,
     ) -> None:
-        super().__init__(k=k, clip=clip, scale=scale, missing=missing, seed=seed)
+        super().__init__(k=k, clip=clip, search=search, scale=scale, missing=missing, seed=seed)
 
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with 10 neighbours."""
         seconds = search_seconds(n, d) + 3e-7 * nnz
-        note = None
-        if seconds > 60:
-            note = (
-                f"Comparing all pairs of {n:,} examples takes about {seconds / 60:.0f} minutes, "
-                "and every prediction compares with all of them again."
-            )
-        return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds, note=note)
+        return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds, note=search_note(n, d, seconds))
 
     def total_epochs(self) -> int:
         return ROUNDS
@@ -121,7 +118,7 @@ class PLKNN(NeighbourEstimator):
                 at = slice(candidates.indptr[rows.start], candidates.indptr[rows.stop])
                 votes[at] = scores[candidates.rows[at] - rows.start, candidates.indices[at]]
             weights = normalise(votes, candidates)
-            self.notes_ = _ties(weights, candidates)
+            self.notes_ = self._search_notes() + _ties(weights, candidates)
             yield weights, None
         self._memo = None
 
@@ -170,15 +167,16 @@ class PLKNN(NeighbourEstimator):
             yield block.rows, self._counted(block.distances, block.at)
 
     def _counted(self, distances: Matrix, at: npt.NDArray[np.int64]) -> Matrix:
-        """Return (B, c) the votes of these neighbours (B, k)."""
-        n, c = len(self.train_), len(self.class_names_)
-        ones = np.ones(len(self.votes_indices_))
-        sets = scipy.sparse.csr_array((ones, self.votes_indices_, self.votes_indptr_), shape=(n, c))
-        count, k = at.shape
-        given = scipy.sparse.csr_array(
-            (votes(distances).ravel(), at.ravel(), np.arange(count + 1) * k), shape=(count, n)
-        )
-        return np.asarray((given @ sets).toarray())
+        """Return (B, c) the votes of these neighbours (B, k), in time that does not depend on n."""
+        c = len(self.class_names_)
+        first = self.votes_indptr_[at.ravel()]
+        sizes = self.votes_indptr_[at.ravel() + 1] - first
+        before = np.cumsum(sizes) - sizes
+        labels = self.votes_indices_[np.repeat(first - before, sizes) + np.arange(sizes.sum())]
+        rows = np.repeat(np.repeat(np.arange(len(at)), at.shape[1]), sizes)
+        given = np.repeat(votes(distances).ravel(), sizes)
+        counted = np.bincount(rows * c + labels, given, minlength=len(at) * c)
+        return np.asarray(counted, dtype=np.float64).reshape(len(at), c)
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
         """(n, c) the share of all votes that each label got. Not calibrated: votes for distractors count as well."""

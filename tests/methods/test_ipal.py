@@ -130,6 +130,14 @@ def test_the_order_of_examples_and_classes_does_not_matter(seed: int) -> None:
     assert (table(first)[single].max(axis=1) == 1).all()
 
 
+def test_approximate_neighbours_give_nearly_the_same_labels() -> None:
+    pytest.importorskip("faiss", reason="faiss-cpu is not installed")
+    features, sets = clusters(2, n=400, c=5, q=0.3)
+    exact, near = (IPAL(propagations=10, search=search).fit(features, sets) for search in ("exact", "approximate"))
+    assert (near.identify() == exact.identify()).mean() > 0.95
+    assert near.recall_ > 0.85 and "searched approximately" in near.notes_[0] and exact.notes_ == ()
+
+
 def test_scores_of_watched_examples_are_those_of_new_ones() -> None:
     features, sets = clusters(2)
     new, _ = clusters(9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -11,7 +12,8 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import neighbours
 from pll.methods.base import Task
-from pll.methods.plknn import GRID, PLKNN, ROUNDS
+from pll.methods.plknn import GRID, PLKNN, ROUNDS, votes
+from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
 
@@ -134,6 +136,7 @@ def test_a_feature_that_hardly_varies_decides_nothing() -> None:
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
+        ({"search": "fast"}, "no search called 'fast'; use one of auto, exact, approximate"),
         ({"k": 0}, "k is 0; it must be a whole number, 1 or more"),
         ({"clip": 0.0}, r"clip .*None\) is 0\.0; it must be a number above 0"),
     ],
@@ -167,6 +170,47 @@ def test_k_is_chosen_by_the_covering_rate_of_others() -> None:
     assert fitted.k_ == max(fitted.covering_rates_, key=lambda k: fitted.covering_rates_[k])
     assert fitted.fitted_params()["k"] == fitted.k_
     np.testing.assert_array_equal(fitted.predict(features), PLKNN(k=fitted.k_).fit(features, sets).predict(features))
+
+
+# ---- many examples -----------------------------------------------------------------------------------------------
+
+
+def test_approximate_neighbours_are_nearly_all_found_and_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("faiss", reason="faiss-cpu is not installed")
+    rng = np.random.default_rng(0)
+    y = np.arange(1500) % 5
+    features = (rng.normal(size=(1500, 4)) + 3 * np.eye(5)[y][:, :4]) @ rng.normal(size=(4, 20))
+    sets = flip_binomial(y, 5, 0.3, seed=0)
+    exact = PLKNN(k=10).fit(features, sets)
+    monkeypatch.setattr(neighbours, "EXACT_UP_TO", 1000)
+    near, again = (PLKNN(k=10).fit(features, sets) for _ in range(2))
+    np.testing.assert_array_equal(near.label_weights_, again.label_weights_)
+    assert exact.recall_ == 1 and not any("approximately" in note for note in exact.notes_)
+    assert 0.9 < near.recall_ <= 1 and f"{100 * near.recall_:.0f} % of the 10 nearest" in near.notes_[0]
+    assert (near.identify() == exact.identify()).mean() > 0.97
+    # the recall that is told is that of all examples, but for the error of a sample of 200
+    found = [block.at for block in near._neighbours(None, lambda: None)]
+    wanted = [block.at for block in exact._neighbours(None, lambda: None)]
+    shared = [
+        len(set(a) & set(b)) / 10 for a, b in zip(np.vstack(found).tolist(), np.vstack(wanted).tolist(), strict=True)
+    ]
+    assert abs(float(np.mean(shared)) - near.recall_) < 0.05
+    restored = PLKNN().restore(near.fitted_arrays(), near.input_shape_, near.class_names_)
+    np.testing.assert_array_equal(restored.predict(features), near.predict(features))
+    monkeypatch.setattr(neighbours, "find_spec", lambda name: None)
+    assert "needs faiss" in PLKNN(k=10).fit(features, sets).notes_[0]
+
+
+def test_the_votes_of_a_block_are_those_of_sparse_matrices() -> None:
+    """Votes were a product of sparse matrices, which took time for all examples in every block; the same to the bit."""
+    features, sets = clusters(4, n=60)
+    fitted = PLKNN(k=7).fit(features, sets)
+    distances, at = fitted._others(np.arange(0, 60, 3), 7)
+    ones = np.ones(sets.nnz)
+    shared = scipy.sparse.csr_array((ones, sets.indices, sets.indptr), shape=(60, sets.n_classes))
+    shape = (20, 60)
+    given = scipy.sparse.csr_array((votes(distances).ravel(), at.ravel(), np.arange(21) * 7), shape=shape)
+    np.testing.assert_array_equal(fitted._counted(distances, at), (given @ shared).toarray())
 
 
 def test_ties_are_told() -> None:

@@ -1,6 +1,6 @@
 """Candidate sets that miss the truth: PRODEN, PRODEN-outside, and PRODEN told which sets miss.
 
-    python -m benchmarks.outside [--seeds 3] [--only digits,Lost] [--known "dtd, votes"] [--cache FILE] [--data FOLDER]
+    python -m benchmarks.outside [--seeds 3] [--only digits,Lost] [--known "dtd, votes"] [--cache FILE] [--measured]
 
 Writes docs/outside.md. In a share of the sets the truth is replaced by a wrong label (swap) or left out (remove); truth
 is used to damage the sets and to count, never to train. *Told* puts the right label into every set that misses it. With
@@ -60,6 +60,7 @@ def main() -> None:
     parser.add_argument("--known", default=";".join(TAUGHT))
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
     parser.add_argument("--cache", type=Path)
+    parser.add_argument("--measured", action="store_true", help="write what the cache has, and measure nothing")
     options = parser.parse_args()
     known: dict[str, dict[str, float]] = {}
     if options.cache is not None and options.cache.exists():
@@ -71,29 +72,36 @@ def main() -> None:
                 found = []
                 for seed in range(options.seeds):
                     key = f"{name} {how} {share} {seed}"
+                    if key not in known and options.measured:
+                        continue
                     if key not in known:
                         known[key] = measured(*PROBLEMS[name](options.data, seed), share, how, seed)
                         print(key, known[key], flush=True)
                         if options.cache is not None:
                             options.cache.write_text(json.dumps(known), encoding="utf-8")
                     found.append(known[key])
-                cells[name, how, share] = {
-                    column: float(np.median([one[column] for one in found])) for column in COLUMNS
-                }
+                if found:
+                    cells[name, how, share] = {
+                        column: float(np.median([one[column] for one in found])) for column in COLUMNS
+                    } | {"seeds": float(len(found))}
     taught = []
     for name in options.known.split(";") if options.known else ():
         each = []
         for seed in range(options.seeds):
             key = f"known {KNOWN} {name} {seed}"
+            if key not in known and options.measured:
+                continue
             if key not in known:
                 known[key] = with_known(name, options.data, seed)
                 print(key, known[key], flush=True)
                 if options.cache is not None:
                     options.cache.write_text(json.dumps(known), encoding="utf-8")
             each.append(known[key])
+        if not each:
+            continue
         middle = [float(np.median([one[column] for one in each])) for column in KNOWN_COLUMNS]
         shown = " | ".join("–" if np.isnan(value) else f"{100 * value:.1f}" for value in middle)
-        taught.append(f"| {name} | {shown} |")
+        taught.append(f"| {name} | {shown} | {len(each)} |")
     OUT.write_text(page(cells, options, coverage(), taught), encoding="utf-8")
 
 
@@ -113,9 +121,9 @@ def page(
         kind = how if share else "none"
         rows.append(
             f"| {name} | {kind} | {share:.0%} | {' | '.join(values[:2])} | {gain:+.1f} | {values[2]} | "
-            f"{values[3]} | {found} |"
+            f"{values[3]} | {found} | {cell['seeds']:.0f} |"
         )
-    left = [name for name in PROBLEMS if name not in only.split(",")]
+    left = [name for name in PROBLEMS if not any(name == one for one, _, _ in cells)]
     missing = f" Not measured yet: {', '.join(left)}." if left else ""
     return f"""# Sets that miss the truth
 
@@ -135,13 +143,13 @@ run's `outside.npz` (`miss`, `rows`, `labels`).
 
 ## Accuracy of identified labels
 
-In %, medians of {seeds} seeds; linear models, default settings. *Swap*: the truth is replaced by a wrong label;
+In %, medians of at most {seeds} seeds; linear models, default settings. *Swap*: the truth is replaced by a wrong label;
 *remove*: it is left out (only of sets with another label). *Told*: PRODEN with the truth put back into the sets that
 miss it, which no method can know. *Rate*: the estimated share of sets that miss the truth. *Found*: the share of the
 missing truths in the first fifth of the review order *Set probably wrong*, of those that fit into it.
 
-| data | truth | missing | PRODEN | PRODEN-outside | gain | told | rate | found |
-|---|---|---|---|---|---|---|---|---|
+| data | truth | missing | PRODEN | PRODEN-outside | gain | told | rate | found | seeds |
+|---|---|---|---|---|---|---|---|---|---|
 {chr(10).join(rows)}
 
 Sets: digits, MNIST (10,000 drawn anew for each seed) and Synthetic Control binomial with q = .5, Yeast with q = .3;
@@ -152,7 +160,7 @@ their figures are not independent of them; Synthetic Control was not looked at b
 
 Labels that are known of some examples (controls, decisions of a review; `fit(X, y, truth=known)` with −1
 elsewhere; *Also look for labels off the sets* in Review) teach PRODEN-outside which sets miss the truth, and
-which label it is. Accuracy in % of the examples nobody decided about, medians of {seeds} seeds, with
+which label it is. Accuracy in % of the examples nobody decided about, medians of at most {seeds} seeds, with
 {KNOWN:.0%} of the labels known, drawn at random, and at most {MOST:,} examples. *Without*: none are known.
 *Retrained*: PRODEN (Dawid-Skene on votes alone) on the known labels too. *Taught*: PRODEN-outside; *rate* what
 it takes for the share of sets that miss the truth, beside the *true* one; the last two columns are mean
@@ -160,8 +168,8 @@ confidences, which should be the accuracies. *votes* settles the votes first, *u
 Nothing was chosen on seeds 0 to 2 of these; the method was made on other seeds of dtd, Lost, Control and
 digits.
 
-| data | without | retrained | taught | rate | true | confidence, retrained | taught |
-|---|---|---|---|---|---|---|---|
+| data | without | retrained | taught | rate | true | confidence, retrained | taught | seeds |
+|---|---|---|---|---|---|---|---|---|
 {chr(10).join(taught)}
 
 ## How often do sets miss the truth? Only controls tell

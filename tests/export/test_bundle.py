@@ -163,6 +163,12 @@ def test_only_files_that_are_there_are_described(source: ExportSource) -> None:
     assert list(snippets(readme(source, {"labels.csv", "labels.parquet"}, []))) == ["labels.csv", "labels.parquet"]
 
 
+def test_what_the_recipe_warns_of_is_in_the_readme(source: ExportSource) -> None:
+    warning = "No settings do better than chance."
+    assert warning in readme(replace(source, warnings=(warning,)), set(FILES), [])
+    assert warning not in readme(source, set(FILES), [])
+
+
 def test_many_names_are_cut_short(sources: Callable[..., ExportSource]) -> None:
     source = sources(feature_names=tuple(f"column {j}" for j in range(100)))
     text = readme(source, set(FILES), [])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,9 @@ def test_the_method_auto_is_chosen_and_explained(open_page: Any, monkeypatch: py
     table = next(frame.value for frame in page.dataframe if "remark" in frame.value)
     assert table["remark"].iloc[0] == "chosen" and len(table) == len(found.methods)
     assert any(set(frame.value) >= {"scale", "epochs"} for frame in page.dataframe)
+    run.folder.save_recipe(replace(found, warnings=("Nothing beats *chance*.",)))
+    page.run()
+    assert any("Nothing beats" in box.value for box in page.warning)
 
 
 def test_from_settings_to_a_run(open_page: Any) -> None:

@@ -148,7 +148,7 @@ def reading(model: str, d: str) -> dict[str, Any]:
 
 def _turns(model: str, X: npt.NDArray[np.float32], sets: CandidateSets) -> Iterator[tuple[float, float]]:
     """Yield the time that `STEPS` steps of PRODEN take, and the time of the processor for them, again and again."""
-    trainer = PRODEN(model=model)._new_trainer(Task(X, sets), torch.device("cpu"))
+    trainer = PRODEN(model=model, batch_size=256)._new_trainer(Task(X, sets), torch.device("cpu"))
     trainer.network.train()
     while True:
         batches = trainer.batches_left()
@@ -164,12 +164,13 @@ def large_folder(place: Path, n: int, d: int, c: int, k: int) -> None:
     """Write a folder of arrays of n examples with k candidates each, a million at a time."""
     rng = np.random.default_rng(0)
     part = 1_000_000
+    noise = rng.standard_normal((min(part, n), d), dtype=np.float32)  # the same in every part
     X = np.lib.format.open_memmap(place / "X.npy", "w+", np.float32, (n, d))
     indices = np.lib.format.open_memmap(place / "indices.npy", "w+", np.int32, (n * k,))
     for start in range(0, n, part):
         m = min(part, n - start)
         y = rng.integers(0, c - k + 1, m)
-        X[start : start + m] = rng.standard_normal((m, d), dtype=np.float32)
+        X[start : start + m] = noise[:m]
         X[start : start + m, 0] += y * (4 / c)
         indices[start * k : (start + m) * k] = (y[:, None] + np.arange(k)).ravel()
     np.save(place / "indptr.npy", np.arange(0, n * k + 1, k))
@@ -188,7 +189,7 @@ def _grown(place: str, own: Callable[[], float]) -> dict[str, Any]:
     clocks = [time.process_time()]
     data = formats.read(place)
     clocks.append(time.process_time())
-    estimator = PRODEN(epochs=1)
+    estimator = PRODEN(epochs=1, batch_size=256)
     left = [402]
 
     def hook() -> None:
@@ -245,6 +246,72 @@ CASES: dict[str, list[tuple[str, ...]]] = {
     "nystrom": [("nystrom",)],
     "ranks": [("ranks", model) for model in ("linear", "mlp")],
 }
+
+
+LARGER = """\
+## Larger than memory
+
+DATA is a folder of the arrays of a data.npz, each an .npy file (`unzip data.npz -d data`); X is float32, row by row.
+It is memory-mapped: no step makes a dense copy of X. A thread reads the mini-batches ahead (4 of them). Results equal
+those of the same data in memory to the last bit. Scaling statistics, checks and the final label weights are computed
+in pieces, in passes over the file. `--holdout` copies both parts to temporary files (`TMPDIR`). Label weights and
+whatever else has an entry for each example or candidate lie in temporary files above 64 MB an array; labels.csv is
+written in parts of 100,000 rows; the frames of the history take 4 GB at most. In several processes each reads the
+features of its own examples only. Shards of Parquet become such a folder in one pass:
+
+```python
+import numpy as np, pyarrow.parquet as pq
+
+files = [pq.ParquetFile(name) for name in names]  # `columns`: the features; `label`: sorted class numbers
+n, row = sum(file.metadata.num_rows for file in files), 0
+X = np.lib.format.open_memmap("data/X.npy", "w+", np.float32, (n, len(columns)))
+sizes, indices = [np.zeros(1, np.int64)], []
+for batch in (batch for file in files for batch in file.iter_batches(65_536)):
+    X[row : row + len(batch)] = np.column_stack([batch[name] for name in columns])
+    sizes.append(batch["label"].value_lengths().to_numpy())
+    indices.append(batch["label"].flatten().to_numpy().astype(np.int32))
+    row += len(batch)
+np.save("data/indptr.npy", np.cumsum(np.concatenate(sizes)))
+np.save("data/indices.npy", np.concatenate(indices))
+```
+
+`python -m benchmarks.performance reading`: 60,000 examples, 100 classes, batch 256, one thread that computes; the file
+is in the page cache. Medians of {turns} turns of {steps} steps each. Limit: 0.70 of the speed in memory.
+
+| model | features | speed, of that in memory | the same by CPU time, reading included | CPU ms a step in memory |
+|---|---|---|---|---|
+{reading}
+
+`python -m benchmarks.performance growth` and `largest`: PRODEN (linear), 400 steps of the first epoch, then label
+weights, metrics and history of that epoch; CPU seconds of one thread, which computes, and of the one that reads. Memory
+is the process's own (anonymous pages; 0.4 GB of them are Python and torch); pages of mapped files come on top, and the
+system takes them back where others need them. Limit: 2 GB for 100,000,000 × 3.
+
+| n | d | c | \\|S\\| | files GB | read s | statistics, sets s | ms a step | end of epoch s | GB in steps | GB peak |
+|---|---|---|---|---|---|---|---|---|---|---|
+{growth}
+
+Not built: Parquet shards or folders of pictures read directly; an order of examples that suits a disk (a mini-batch is
+drawn from the whole file: what is not in the page cache is read at random places); a checkpoint written in pieces (it
+takes some 12 bytes a candidate and 24 an example of memory while it is written, above the 2 GB from about 20 million
+examples on); labels.csv in parts for runs with `--holdout`. Pages read a run as a whole: above some millions of
+examples use the shell.
+"""
+
+
+def _larger_than_memory(figures: dict[str, Any]) -> str:
+    """Return the section of the page on features larger than memory."""
+    reading, growth = [], []
+    for _, model, d in CASES["reading"]:
+        if found := figures.get(f"reading {model} {d}"):
+            reading.append(f"| {model} | {d} | {found['wall']:.2f} | {found['cpu']:.2f} | {found['ms']:.1f} |")
+    for size in [case[1:] for case in (*CASES["growth"], *CASES["largest"])]:
+        if found := figures.get(f"growth {' '.join(size)}"):
+            cells = [f"{int(number):,}" for number in size]
+            cells += [f"{found[name]:.1f}" for name in ("gb_file", "read", "start", "ms", "end")]
+            cells += [f"{found[name]:.2f}" for name in ("gb_step", "gb")]
+            growth.append(f"| {' | '.join(cells)} |")
+    return LARGER.format(turns=TURNS - 1, steps=STEPS, reading="\n".join(reading), growth="\n".join(growth))
 
 
 def page(figures: dict[str, Any]) -> str:
@@ -346,6 +413,7 @@ def page(figures: dict[str, Any]) -> str:
         "Sums are taken in another order, which a network with ReLU amplifies from epoch to epoch. Dropout and random",
         "changes of images differ between one process and several, since each rank draws its own.",
         "",
+        _larger_than_memory(figures),
         "## What did not help",
         "",
         "- SURE by conjugate gradients on the exact kernel: estimated, not built. A product with the",

@@ -67,8 +67,8 @@ def is_mapped(X: npt.NDArray[Any]) -> bool:
     return isinstance(X, np.memmap)
 
 
-IN_MEMORY_UP_TO = 256 * 2**20
-"""Bytes up to which some of the rows of a mapped array are copied into memory."""
+IN_MEMORY_UP_TO = 64 * 2**20
+"""Bytes up to which a new array, or rows copied from a mapped one, are kept in memory."""
 PIECE = 2**24
 """Bytes of a mapped array that are read at once."""
 

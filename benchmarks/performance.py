@@ -291,6 +291,8 @@ system takes them back where others need them. Limit: 2 GB for 100,000,000 × 3.
 |---|---|---|---|---|---|---|---|---|---|---|
 {growth}
 
+{extrapolated}
+
 Not built: Parquet shards or folders of pictures read directly; an order of examples that suits a disk (a mini-batch is
 drawn from the whole file: what is not in the page cache is read at random places); a checkpoint written in pieces (it
 takes some 12 bytes a candidate and 24 an example of memory while it is written, above the 2 GB from about 20 million
@@ -311,7 +313,19 @@ def _larger_than_memory(figures: dict[str, Any]) -> str:
             cells += [f"{found[name]:.1f}" for name in ("gb_file", "read", "start", "ms", "end")]
             cells += [f"{found[name]:.2f}" for name in ("gb_step", "gb")]
             growth.append(f"| {' | '.join(cells)} |")
-    return LARGER.format(turns=TURNS - 1, steps=STEPS, reading="\n".join(reading), growth="\n".join(growth))
+    n = 100_000_000
+    largest = figures.get(f"growth {n} 20 1000 3")
+    extrapolated = f"The part of an epoch of {n:,} examples has not been measured."
+    if largest is not None:
+        hours = n / 256 * largest["ms"] / 3.6e6
+        extrapolated = f"From the last row: an epoch of {n:,} × 3 takes {hours:.1f} h of CPU; a whole one was not run."
+    return LARGER.format(
+        turns=TURNS - 1,
+        steps=STEPS,
+        reading="\n".join(reading),
+        growth="\n".join(growth),
+        extrapolated=extrapolated,
+    )
 
 
 def page(figures: dict[str, Any]) -> str:

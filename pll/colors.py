@@ -39,6 +39,9 @@ _BASE = (
     "#515ac6", "#b48700", "#127500", "#bd75e1", "#ea6375", "#2499ea", "#b43f00", "#a23f90", "#00a27e", "#6c6c6c",
     "#8775b4", "#6c873f", "#ab6387", "#cf75ab", "#b4755a", "#0075a2", "#6375e1", "#bd3f63", "#905a36", "#995ac6",
 )  # fmt: skip
+SHAPES = ("circle", "square", "triangle", "wedge")
+"""A second cue beside colour: the shape of a class's points, ten classes each; a wedge is a triangle on its tip."""
+_SAME_SHAPE = 10
 # The luminances that both backgrounds allow, dark to light: where a further cycle of the same hues may move to.
 _LUMINANCES = (0.128, 0.205, 0.285)
 
@@ -62,6 +65,18 @@ def class_colours(c: int) -> list[str]:
     True
     """
     return [_class_colour(j) for j in range(c)]
+
+
+def class_shapes(c: int) -> list[str]:
+    """Return the shapes of classes 0 … c−1, each one of `SHAPES`; class j has the same shape whatever c is.
+
+    The first ten classes are circles, whose colours are told apart with every kind of colour vision; later classes,
+    whose colours come near to theirs, differ from them in shape.
+
+    >>> class_shapes(21)[9:12], class_shapes(21)[20]
+    (['circle', 'square', 'square'], 'triangle')
+    """
+    return [SHAPES[j // _SAME_SHAPE % len(SHAPES)] for j in range(c)]
 
 
 def contrast(a: str, b: str) -> float:

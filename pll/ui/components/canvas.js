@@ -266,12 +266,12 @@ class Plot {
     this.canvas.classList.toggle("pointing", cursor !== null);
     const lines = cursor === null ? [] : this.words(cursor);
     this.tip.hidden = !lines.length;
-    this.tip.replaceChildren(...lines.map(({ text, colour }, k) => {
+    this.tip.replaceChildren(...lines.map(({ text, colour, shape }, k) => {
       const line = document.createElement("div");
       if (k === 0) line.className = "first";
       if (colour) {
         const dot = line.appendChild(document.createElement("span"));
-        dot.className = "dot";
+        dot.className = `dot ${shape ?? ""}`;
         dot.style.background = colour;
       }
       line.append(text);

@@ -8,6 +8,20 @@ const NAMED = 8;          // pinned examples up to which each wears its name
 const UNKNOWN = 0xffff;
 const GREY = "#a3adb7";   // of an unknown truth, or of no label ahead: to be seen on light and dark
 
+/** The outline of a class's point: its second cue beside the colour. All shapes cover about the same area. */
+function outlineOf(context, shape, x, y, radius) {
+  context.beginPath();
+  if (shape === "square") {
+    const half = 0.886 * radius;
+    for (const [dx, dy] of [[-half, -half], [half, -half], [half, half], [-half, half]]) context.lineTo(x + dx, y + dy);
+    context.closePath();
+  } else if (shape === "triangle" || shape === "wedge") {
+    const up = shape === "triangle" ? -1 : 1;
+    for (const [dx, dy] of [[0, 1.5], [1.3, -0.75], [-1.3, -0.75]]) context.lineTo(x + dx * radius, y + up * dy * radius);
+    context.closePath();
+  } else context.arc(x, y, radius, 0, 2 * Math.PI);
+}
+
 class Star extends Plot {
   read(data) {
     const count = data.count;
@@ -135,19 +149,18 @@ class Star extends Plot {
 
   /** A dot of every colour, drawn once: 2,000 small images a frame are cheaper than 2,000 arcs. */
   makeStamps() {
-    const look = [this.dot, this.ratio, this.theme.background, this.data.colours.join()].join();
+    const look = [this.dot, this.ratio, this.theme.background, this.data.colours.join(), this.data.shapes.join()].join();
     if (look === this.look) return;
     this.look = look;
-    const half = Math.ceil(this.dot + 1);
+    const half = Math.ceil(1.5 * this.dot + 1);
     this.half = half;
     this.stamps = new Map();
-    const stamp = (colour) => {
+    const stamp = (colour, shape) => {
       const canvas = document.createElement("canvas");
       canvas.width = canvas.height = 2 * half * this.ratio;
       const context = canvas.getContext("2d");
       context.scale(this.ratio, this.ratio);
-      context.beginPath();
-      context.arc(half, half, this.dot, 0, 2 * Math.PI);
+      outlineOf(context, shape, half, half, this.dot);
       context.fillStyle = colour;
       context.fill();
       context.lineWidth = 0.6;
@@ -155,7 +168,7 @@ class Star extends Plot {
       context.stroke();
       return canvas;
     };
-    this.data.colours.forEach((colour, j) => this.stamps.set(j, stamp(colour)));
+    this.data.colours.forEach((colour, j) => this.stamps.set(j, stamp(colour, this.data.shapes[j])));
     this.stamps.set(UNKNOWN, stamp(GREY));
   }
 
@@ -191,8 +204,8 @@ class Star extends Plot {
     context.stroke();
     if (this.anchors.length > 60) return;
     for (const anchor of this.anchors) {
-      context.beginPath();
-      context.arc(x + anchor.x * this.radius, y + anchor.y * this.radius, 3, 0, 2 * Math.PI);
+      const shape = this.data.shapes[anchor.j];
+      outlineOf(context, shape, x + anchor.x * this.radius, y + anchor.y * this.radius, shape === "circle" ? 3 : 4);
       context.fillStyle = this.data.colours[anchor.j];
       context.fill();
     }
@@ -221,7 +234,12 @@ class Star extends Plot {
       context.globalAlpha = 0.6 + 0.4 * this.confidence[i];
       if (context.isVector) {
         context.fillStyle = this.data.colours[this.hues[i]] ?? GREY;
-        context.dot(x, y, this.dot, this.theme.background, 0.6);
+        const shape = this.data.shapes[this.hues[i]] ?? "circle";
+        if (shape === "circle") context.dot(x, y, this.dot, this.theme.background, 0.6);
+        else {
+          outlineOf(context, shape, x, y, this.dot);
+          context.fill();
+        }
       } else context.drawImage(this.stamps.get(this.hues[i]), x - this.half, y - this.half, side, side);
     }
     context.globalAlpha = 1;
@@ -306,18 +324,19 @@ class Star extends Plot {
   }
 
   words(i) {
-    const { names, colours } = this.data;
+    const { names, colours, shapes } = this.data;
     const label = this.labels[i];
     const hue = this.hues[i];
     const open = hue === UNKNOWN && !this.data.truth;
     const lines = [
       { text: this.nameOf(i) },
+      ...(this.data.texts?.[i] ? [{ text: this.data.texts[i] }] : []),
       open
         ? { text: `undecided, ${percent(this.target[i])} at most` }
-        : { text: `${names[label]}, ${percent(this.target[i])} sure`, colour: colours[label] },
+        : { text: `${names[label]}, ${percent(this.target[i])} sure`, colour: colours[label], shape: shapes[label] },
     ];
     if (this.data.truth) {
-      lines.push(hue === UNKNOWN ? { text: "truth unknown" } : { text: `true label ${names[hue]}`, colour: colours[hue] });
+      lines.push(hue === UNKNOWN ? { text: "truth unknown" } : { text: `true label ${names[hue]}`, colour: colours[hue], shape: shapes[hue] });
     }
     if (this.data.pins?.includes(i)) lines.push({ text: "pinned" });
     if (this.changed.includes(i)) lines.push({ text: "changed in this epoch" });

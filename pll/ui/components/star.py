@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours, short_names
+from pll.colors import class_colours, class_shapes, short_names
 from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, format_counts, mount
 from pll.ui.components.component import Payload
+from pll.ui.components.gallery import excerpt
 from pll.ui.format import count
 from pll.weights import Sharpness, Weights, sharpness
 
@@ -25,6 +26,11 @@ MOST_POINTS = 2000
 
 SURE = 0.9
 """Confidence that the text alternative counts (and spreads out in `star.js`)."""
+
+TEXT_LETTERS = 60_000
+"""Characters of all texts together: they go with every update."""
+TEXT_LENGTHS = (24, 120)
+"""Characters of one text, at least where there are many examples and at most where there are few."""
 
 Outline = Literal["circle", "polygon"]
 _UNKNOWN = 0xFFFF  # the colour of an unknown truth, in star.js
@@ -43,6 +49,7 @@ def star_plot(
     pins: Sequence[int] = (),
     examples: npt.NDArray[np.integer[Any]] | None = None,
     ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
+    texts: Sequence[object] | npt.NDArray[Any] | None = None,
     height: int = 480,
     colours: Sequence[str] | None = None,
     outline: Outline = "circle",
@@ -69,6 +76,7 @@ def star_plot(
             by default row i is example i. `selected`, `pins` and the result speak of these numbers; `truth` and
             `changed` are aligned with the rows.
         ids: what to call the examples, indexed by example number; without it "example 12".
+        texts: what the examples say, indexed by example number; the pointer shows how a text begins.
         height: at most so many pixels; less on a narrow screen.
         colours: c colours where the anchors are not classes of the data; by default those of the classes.
         outline: what joins the anchors: a circle around them, or the sides of their polygon.
@@ -90,6 +98,7 @@ def star_plot(
         pins=pins,
         examples=examples,
         ids=ids,
+        texts=texts,
         height=height,
         colours=colours,
         outline=outline,
@@ -109,6 +118,7 @@ def star_payload(
     pins: Sequence[int] = (),
     examples: npt.NDArray[np.integer[Any]] | None = None,
     ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
+    texts: Sequence[object] | npt.NDArray[Any] | None = None,
     height: int = 480,
     colours: Sequence[str] | None = None,
     outline: Outline = "circle",
@@ -141,6 +151,7 @@ def star_payload(
         "names": list(candidates.class_names),
         "short": short_names(candidates.class_names),
         "colours": list(colours or class_colours(c)),
+        "shapes": class_shapes(c),
         "outline": outline,
         "places": encoded(packed(star_positions(weights, candidates))),
         "labels": encoded(sharp.identified.astype(label_type)),
@@ -157,6 +168,10 @@ def star_payload(
     payload["truth"] = truth is not None
     if not np.array_equal(numbers, np.arange(len(rows))):
         payload["examples"] = encoded(numbers.astype(np.uint32))
+    if texts is not None and len(numbers):
+        least, most = TEXT_LENGTHS
+        length = max(least, min(most, TEXT_LETTERS // len(numbers)))
+        payload["texts"] = [excerpt(texts[int(example)], length) for example in numbers]
     return payload | chosen_ids(ids, numbers)
 
 

@@ -56,6 +56,7 @@ def star(now: Scene) -> None:
         selected=looking.selected,
         pins=looking.pins,
         ids=now.data.row_ids,
+        texts=now.data.texts,
         height=HEIGHT,
         fill=BESIDE if looking.presenting else None,
         on_select=looking.open_story,

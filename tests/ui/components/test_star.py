@@ -10,9 +10,19 @@ from hypothesis import strategies as some
 from scipy.spatial import ConvexHull
 
 from pll.candidates import CandidateSets
+from pll.colors import SHAPES, class_colours
 from pll.errors import UserError
 from pll.synthesis import flip_binomial
-from pll.ui.components.star import MOST_POINTS, anchors, packed, star_payload, star_positions, star_sample
+from pll.ui.components.star import (
+    MOST_POINTS,
+    TEXT_LENGTHS,
+    TEXT_LETTERS,
+    anchors,
+    packed,
+    star_payload,
+    star_positions,
+    star_sample,
+)
 from pll.weights import identified_labels, restricted_softmax, sharpness
 
 
@@ -213,3 +223,24 @@ def test_pinned_and_selected_examples_are_shown_whatever_the_sample():
     assert shown[payload["pins"]].tolist() == left_out[[0, 1]].tolist()
     assert payload["spokes"]
     assert payload["note"] == f"{MOST_POINTS + 3:,} of {n:,} examples"
+
+
+def test_classes_beyond_what_colour_can_carry_have_another_shape():
+    few, many = (star_payload(*weighted(30, c))["shapes"] for c in (10, 45))
+    assert set(few) == {"circle"} and many[:10] == few
+    assert len(many) == 45 and set(many) == set(SHAPES)
+    looks = list(zip(class_colours(45), many, strict=True))
+    assert len(set(looks)) == 45
+
+
+def test_the_beginning_of_texts_goes_along_within_bounds():
+    weights, candidates = weighted(3, 4)
+    numbers = np.array([5, 0, 2])
+    texts = [f"<b>{i}</b>  " + "word " * 100 for i in range(6)]
+    payload = star_payload(weights, candidates, examples=numbers, texts=texts)
+    assert [text[:4] for text in payload["texts"]] == ["<b>5", "<b>0", "<b>2"]  # as it is: the browser sets text only
+    assert max(map(len, payload["texts"])) <= TEXT_LENGTHS[1]
+    assert "texts" not in star_payload(weights, candidates)
+    weights, candidates = weighted(3000, 4)
+    payload = star_payload(weights, candidates, texts=["long text " * 50] * 3000)
+    assert len(payload["texts"]) == MOST_POINTS and sum(map(len, payload["texts"])) <= TEXT_LETTERS

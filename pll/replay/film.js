@@ -143,6 +143,7 @@ class Film {
       names: this.names,
       short: this.short,
       colours: this.colours,
+      shapes: this.shapes,
       outline: "circle",
       places: base64(places),
       labels: base64(look.label),

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours, short_names
+from pll.colors import class_colours, class_shapes, short_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.replay.pictures import looks
@@ -64,6 +64,7 @@ def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
         "names": list(sets.class_names),
         "short": short_names(sets.class_names),
         "colours": class_colours(sets.n_classes),
+        "shapes": class_shapes(sets.n_classes),
         "ids": [str(name) for name in data.row_ids[rows]],
         "sizes": encoded(kept.sizes.astype(np.uint32)),
         "labels": encoded(kept.indices.astype(np.uint32)),

@@ -177,7 +177,7 @@ def of_pages(place: Path, _: argparse.Namespace) -> COUNTED:
 def of_disk(place: Path, _: argparse.Namespace) -> COUNTED:
     """A write of a run fails at a certain size of the file, as on a full disk; then there is space, and it goes on."""
     data, found = write_data(place / "small.npz"), Counter[tuple[str, str]]()
-    runner.CHECKPOINT_EVERY = 0.0
+    runner.CHECKPOINT_EVERY, runner.CHECKPOINT_SHARE = 0.0, float("inf")
     expected = result_of(RunFolder(finished(place / "whole", data)))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     for size in range(0, 14_000, 200):
@@ -229,7 +229,7 @@ def of_kills(place: Path, given: argparse.Namespace) -> COUNTED:
     data, found = write_data(place / "small.npz", n=200), Counter[tuple[str, str]]()
     chance = random.Random(0)
     fit = ["fit", str(data), "--flip", "binomial", "--q", "0.4", "--holdout", "0.2"]
-    runner.CHECKPOINT_EVERY = 0.02
+    runner.CHECKPOINT_EVERY, runner.CHECKPOINT_SHARE = 0.02, float("inf")
     _load_program([*fit, "--epochs", "1"], place)
     often = [name for name in FITS if name not in SELDOM]
     names = [*often, *SELDOM, *often, *often][: max(1, given.kills)]

@@ -38,7 +38,8 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_on_a_full_disk_says_so_and_goes_on_to_the_same_bits(
     size: int, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runner, "CHECKPOINT_EVERY", 0.0)  # a checkpoint at every mini-batch
+    monkeypatch.setattr(runner, "CHECKPOINT_EVERY", 0.0)  # a checkpoint at every mini-batch,
+    monkeypatch.setattr(runner, "CHECKPOINT_SHARE", float("inf"))  # whatever it costs
     whole, folder = RunFolder(tmp_path / "whole"), RunFolder(tmp_path / "run")
     for one in (whole, folder):
         one.create(config(data, params={"epochs": 3}))

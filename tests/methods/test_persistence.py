@@ -89,7 +89,7 @@ def test_the_card_says_everything(tmp_path: Path) -> None:
     )
     card = read_card(tmp_path)
     assert card.method == "proden-itera"
-    assert card.params == estimator.get_params() | {"lr": 0.05}  # what was used where none is given
+    assert card.params == estimator.get_params() | {"lr": 0.05, "batch_size": 32}  # what was used where none is given
     assert card.custom == {}
     assert card.input_shape == (4,)
     assert card.class_names == NAMES

@@ -17,6 +17,7 @@ from pll.errors import UserError
 from pll.methods import recipe as recipe_module
 from pll.methods.base import Task
 from pll.methods.decomp import PNDecomp
+from pll.methods.defaults import default_batch_size
 from pll.methods.ga import GA
 from pll.methods.persistence import load_model, save_model
 from pll.methods.proden import PRODEN, PNOracle, PRODENNaive
@@ -137,8 +138,9 @@ def test_the_search_fits_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
         sets = CandidateSets.from_labels(np.arange(n) % c, c)
         features = np.broadcast_to(np.float32(0), (n, d))
         estimator = PRODEN()
+        defaults = estimator.get_params() | {"batch_size": default_batch_size(n)}
         problem = recipe_module.Problem(
-            features, sets, {}, estimator.get_params(), estimator._contestant, recipe_module.torch.device("cpu")
+            features, sets, {}, defaults, estimator._contestant, recipe_module.torch.device("cpu")
         )
         plan = recipe_module._plan(problem)
         assert plan is not None

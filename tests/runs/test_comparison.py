@@ -462,7 +462,7 @@ from pll.runs import runner
 from pll.runs.comparison import USUAL, lane_configs
 from pll.runs.registry import RunRegistry
 from tests.run_helpers import config
-runner.CHECKPOINT_EVERY = 0
+runner.CHECKPOINT_EVERY, runner.CHECKPOINT_SHARE = 0, float("inf")
 runs = RunRegistry(Path(sys.argv[1]))
 runs.compare(lane_configs(config(Path(sys.argv[2]), params={"epochs": 30}), USUAL)).join()
 """

@@ -309,22 +309,27 @@ def check_reading(folder: Path) -> None:
 
 def test_a_thread_can_read_while_another_writes(tmp_path: Path) -> None:
     writer = HistoryWriter(tmp_path, SETS, Y, budget=1, tracked=3)  # few frames: they are thinned all the time
-    is_over = threading.Event()
+    is_over, is_enough = threading.Event(), threading.Event()
 
     def go_on() -> None:
-        for epoch in range(1, 150):
+        epoch = 0
+        while epoch < 150 or not is_enough.wait(0):  # however slow the reader is, it reads while this writes
+            epoch += 1
             writer.append(record_of(epoch))
         is_over.set()
 
     thread = threading.Thread(target=go_on)
     thread.start()
-    looks = 0
-    while not is_over.is_set():
-        check_reading(tmp_path)
-        looks += 1
-    thread.join()
+    try:
+        for _ in range(4):
+            check_reading(tmp_path)
+        is_enough.set()
+        while not is_over.is_set():
+            check_reading(tmp_path)
+    finally:
+        is_enough.set()
+        thread.join()
     check_reading(tmp_path)
-    assert looks > 3
 
 
 @pytest.mark.slow

@@ -151,7 +151,8 @@ def test_killed_with_9_and_resumed_from_the_shell_to_the_same_bits(
     killed = RunFolder(tmp_path / "killed")
     # A checkpoint after every batch: those of the default are seconds apart.
     driver = (
-        "import sys, pll.runs.runner as f, pll.cli.main as m; f.CHECKPOINT_EVERY = 0; sys.exit(m.main(sys.argv[1:]))"
+        "import sys, pll.runs.runner as f, pll.cli.main as m; f.CHECKPOINT_EVERY = 0; "
+        "f.CHECKPOINT_SHARE = float('inf'); sys.exit(m.main(sys.argv[1:]))"
     )
     process = subprocess.Popen(
         [sys.executable, "-c", driver, *arguments, str(killed.path)], cwd=ROOT, stderr=subprocess.DEVNULL
@@ -181,6 +182,7 @@ def test_dying_after_any_batch_costs_nothing(
 ) -> None:
     """A death is what no `except` sees: the folder as it is after a checkpoint, with rows half-written behind it."""
     monkeypatch.setattr(runner, "CHECKPOINT_EVERY", 0)
+    monkeypatch.setattr(runner, "CHECKPOINT_SHARE", float("inf"))
     folder = made(tmp_path / "run", config(data, params={"model": model}))
 
     def die(at: int) -> Callable[[], None]:
@@ -225,6 +227,7 @@ def test_dying_between_the_last_epoch_and_the_result(
     folder = made(tmp_path / "run", config(data))
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(runner, "CHECKPOINT_EVERY", 0)
+        patch.setattr(runner, "CHECKPOINT_SHARE", float("inf"))
         runner.run(folder, on_record=lambda record: _interrupt_at(record.epoch, EPOCHS))
     checkpoint = folder.checkpoint()
     assert checkpoint is not None and checkpoint["epoch"] == EPOCHS

@@ -48,6 +48,10 @@ _SCHEMA = "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
 _import_lock = threading.Lock()  # two threads must not define the same operator
 
 
+class UnreadablePicture(UserError):
+    """A file is no picture, or a damaged one: the message names it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Pictures:
     """n pictures by name.
@@ -56,18 +60,21 @@ class Pictures:
         names: (n,) object array of str: a path inside `where`, or a URL.
         where: the ZIP archive or the folder that holds them; None where they are elsewhere.
         contents: (n,) object array of bytes or None, the files themselves, where they came inside the data.
+        damaged: names of files that are known to be unreadable; there is nothing to see of them.
     """
 
     names: npt.NDArray[np.object_]
     where: Path | None = None
     contents: npt.NDArray[np.object_] | None = None
+    damaged: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.names)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Pictures:
         """Return some of the pictures, by index."""
-        return Pictures(self.names[rows], self.where, None if self.contents is None else self.contents[rows])
+        contents = None if self.contents is None else self.contents[rows]
+        return Pictures(self.names[rows], self.where, contents, self.damaged)
 
     def data(self, i: int) -> bytes | None:
         """Return the content of picture i's file; None where it cannot be reached (a URL, or no `where`).
@@ -98,11 +105,13 @@ class Pictures:
             raise UserError(f"The picture {name!r} of {self.where.name} cannot be read ({error}).") from error
 
     def __getitem__(self, i: int) -> npt.NDArray[np.uint8] | None:
-        """Return picture i as (H, W) or (H, W, 3) uint8; None where it cannot be reached.
+        """Return picture i as (H, W) or (H, W, 3) uint8; None where it cannot be reached, or is known to be damaged.
 
         Raises:
             UserError: see `data` and `decode`.
         """
+        if str(self.names[i]) in self.damaged:
+            return None
         content = self.data(i)
         return None if content is None else decode(content, str(self.names[i]))
 
@@ -148,7 +157,8 @@ def check_size(file: IO[bytes], name: str) -> None:
     """Read the header of a picture and check its size.
 
     Raises:
-        UserError: not a picture, or too large.
+        UnreadablePicture: not a picture.
+        UserError: it is too large.
     """
     _opened(file, name).close()
 
@@ -179,7 +189,9 @@ def decode(content: bytes, name: str) -> npt.NDArray[np.uint8]:
                 upright = Image.alpha_composite(white, shown)
             return np.asarray(upright.convert("RGB"))
         except Exception as error:  # decoders of hostile bytes raise nearly anything
-            raise UserError(f"The picture {name!r} is damaged ({_reason(error)}); export or copy it again.") from error
+            raise UnreadablePicture(
+                f"The picture {name!r} is damaged ({_reason(error)}); export or copy it again."
+            ) from error
 
 
 def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
@@ -201,7 +213,7 @@ def _opened(file: IO[bytes], name: str) -> Image.Image:
     except Image.DecompressionBombError as error:
         raise UserError(f"The picture {name!r} is too large ({_reason(error)}); make it smaller.") from error
     except Exception as error:
-        raise UserError(
+        raise UnreadablePicture(
             f"The file {name!r} is not a picture that can be read ({_reason(error)}); save it as PNG or JPEG."
         ) from error
     width, height = picture.size

@@ -19,6 +19,9 @@ LARGEST_AS_IS = 64
 SIDE = 32
 """Default side in pixels of resized images."""
 
+GREY = 128
+"""What a damaged picture counts as, everywhere."""
+
 LOOKED_AT = 200
 """Number of images examined for size and colour."""
 
@@ -51,7 +54,10 @@ class PixelFeatures(Featuriser):
         self.range = pixel_range(data)
         read = reader(data, self.range)
         step = max(1, len(data) // LOOKED_AT)
-        sizes = {read(i).shape for i in range(0, len(data), step)}
+        unseen = frozenset() if data.pictures is None else data.pictures.damaged
+        names = None if data.pictures is None else data.pictures.names
+        seen = [i for i in range(0, len(data), step) if names is None or str(names[i]) not in unseen]
+        sizes = {read(i).shape for i in seen}
         if not sizes:
             raise UserError(f"{data.name} has no pictures; features are learnt from at least one.")
         channels = 3 if any(len(size) == 3 for size in sizes) else 1
@@ -147,9 +153,8 @@ def reader(data: PartialLabelDataset, black_and_white: tuple[float, float] | Non
         pictures = data.pictures
 
         def read(i: int) -> Picture:
-            found = pictures[i]
-            assert found is not None  # they are in an archive or a folder
-            return found
+            found = pictures[i]  # None where it is damaged, since all are in an archive or a folder
+            return np.full((SIDE, SIDE), GREY, dtype=np.uint8) if found is None else found
 
         return read
     if data.images is not None:

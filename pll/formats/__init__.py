@@ -10,7 +10,7 @@ import codecs
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -129,7 +129,11 @@ def columns(
     path = Path(path)
     with _add_file_name(name or path.name):
         form = _form(path, name or path.name, format)
-        return form.columns(path, options or ReadOptions()) if isinstance(form, Delimited | Parquet | JsonLines) else []
+        return (
+            form.columns(path, options or ReadOptions())
+            if isinstance(form, Delimited | Parquet | JsonLines | ImageZip)
+            else []
+        )
 
 
 def write(
@@ -235,6 +239,11 @@ def _detect(path: Path, shown: str) -> Format:
     stranger = next((words for start, words in _STRANGERS.items() if head.startswith(start)), None)
     if head.startswith(b"PK") and not zipfile.is_zipfile(path):
         raise UserError("The file is a ZIP archive that is cut off or damaged; copy, download or export it again.")
+    if _is_workbook(path, head):
+        raise UserError(
+            "The file is a workbook of a spreadsheet (Excel, LibreOffice). Open it, go to the sheet with the examples "
+            "and save that as CSV (in Excel: File → Save As → CSV UTF-8); rows above the header may stay."
+        )
     usual = _usual(suffix)
     if usual is not None and stranger is None:
         return usual
@@ -242,6 +251,18 @@ def _detect(path: Path, shown: str) -> Format:
     if stranger is not None:
         raise UserError(f"The file is {stranger}. Formats that are read: {known}.")
     raise UserError(f"The content is of no known format. Formats that are read: {known}.")
+
+
+def _is_workbook(path: Path, head: bytes) -> bool:
+    """Whether a file is a workbook of Excel, new or old, or of LibreOffice."""
+    if head.startswith(b"\xd0\xcf\x11\xe0"):
+        return True
+    if not head.startswith(b"PK"):
+        return False
+    with suppress(zipfile.BadZipFile, OSError, ValueError, NotImplementedError), zipfile.ZipFile(path) as archive:
+        names = archive.namelist()[:1000]
+        return any(name.startswith("xl/") for name in names) or {"content.xml", "styles.xml"} <= set(names)
+    return False
 
 
 def _content(head: bytes) -> str:

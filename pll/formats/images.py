@@ -24,12 +24,12 @@ from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.results import Results
 from pll.formats.tabular.builder import filled
-from pll.formats.tabular.csv import Csv, Tsv, write_table
+from pll.formats.tabular.csv import Csv, Delimited, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
-from pll.formats.tabular.schema import guess_separator, split_cell
+from pll.formats.tabular.schema import Column, guess_separator, split_cell
 from pll.formats.tabular.writer import table_limitations
-from pll.images import SUFFIXES, Pictures, check_size, encode
+from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
 from pll.io import as_column
 
 TABLE = "table.csv"
@@ -67,8 +67,20 @@ class ImageZip(Format):
         with Members(path, options.max_bytes) as members:
             table = _table(members)
             data = _from_folders(members, options) if table is None else _from_table(members, table, options)
-            _check_pictures(data, members)
-            return data
+            return _without_damaged(data, members)
+
+    def columns(self, path: Path, options: ReadOptions) -> list[Column]:
+        """Return the role of each column of the table inside; none where there is no table.
+
+        Raises:
+            UserError: see `read`.
+        """
+        with Members(path, options.max_bytes) as members:
+            table = _table(members)
+            if table is None:
+                return []
+            with _loose(members, table) as (file, form):
+                return form.columns(file, options) if isinstance(form, Delimited | Parquet | JsonLines) else []
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = table_limitations(_without_pixels(dataset), {"image shape", "images"})
@@ -217,15 +229,42 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     )
 
 
-def _check_pictures(data: PartialLabelDataset, members: Members) -> None:
-    """Look at every header, so that what is no picture, or too large, is named now and not in the midst of a run."""
+CHECKED_BYTES = 64 * 2**20
+"""Pictures that take no more together are decoded once when they are read; of larger sets only the headers are."""
+
+
+def _without_damaged(data: PartialLabelDataset, members: Members) -> PartialLabelDataset:
+    """Look at every picture: what cannot be read is named now, and not in the midst of a run.
+
+    A few damaged ones stay examples, without anything to see: one bad file in a thousand shall not stop the others.
+
+    Raises:
+        UserError: a picture that is too large, or half of them or more that cannot be read.
+    """
     if data.pictures is None or data.pictures.where is None:
-        return
-    names = [name for name in data.pictures.names.tolist() if name in members.sizes]
+        return data
+    names = list(dict.fromkeys(name for name in data.pictures.names.tolist() if name in members.sizes))
     members.check_total(names)
+    whole = sum(members.sizes[name] for name in names) <= CHECKED_BYTES
+    damaged: dict[str, UnreadablePicture] = {}
     for name in names:
-        with members.open(name) as file:
-            check_size(file, name)
+        try:
+            with members.open(name) as file:
+                check_size(file, name)
+            if whole:
+                decode(members.read(name), name)
+        except UnreadablePicture as error:
+            damaged[name] = error
+    if not damaged:
+        return data
+    if 2 * len(damaged) >= len(names):
+        raise next(iter(damaged.values()))
+    note = (
+        f"{len(damaged):,} of {len(names):,} pictures cannot be read and count as plain grey, so that the label rests "
+        f"on the candidates alone; repair or remove {listing(list(damaged))}."
+    )
+    pictures = replace(data.pictures, damaged=frozenset(damaged))
+    return replace(data, pictures=pictures, notes=(*data.notes, note))
 
 
 def _pictures(members: Members) -> list[str]:

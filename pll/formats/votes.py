@@ -17,6 +17,7 @@ row number where their numbers are not the ids of the data.
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import math
@@ -193,7 +194,12 @@ def _read(path: Path) -> VoteFiles:
     if suffix == ".npy":
         return _probability_array(path)
     if suffix in (".csv", ".tsv"):
-        return _table(path, "\t" if suffix == ".tsv" else ",")
+        separator = "\t" if suffix == ".tsv" else ","
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            columns = next(csv.reader(file, delimiter=separator), [])
+        if _is_batch_table(columns):
+            return _batch_table(path, separator)
+        return _table(path, separator)
     if suffix in (".json", ".jsonl", ".ndjson"):
         return _json(path)
     raise UserError("Votes are read from .jsonl, .json, .csv, .tsv and .npy files; convert it to one of these.")
@@ -281,6 +287,8 @@ def _is_votes_table(path: Path, separator: str) -> bool:
     """Whether a table has columns of class probabilities, or answers with their scores, and no features."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         columns = next(csv.reader(file, delimiter=separator), [])
+    if _is_batch_table(columns):
+        return True
     rest = [name for name in columns if name not in (*ID_COLUMNS, *TRUTH_COLUMNS)]
     if len(rest) < 2:
         return False
@@ -301,11 +309,11 @@ def _batch(record: Mapping[str, Any], stem: str) -> tuple[list[Answer], int]:
     if record.get("error") or not choices:
         return [], 1
     texts = [(str((choice.get("message") or {}).get("content") or ""), _logprob(choice)) for choice in choices]
-    said = Counter(_plain(text) for text, _ in texts if text.strip())
+    said = Counter(_plain(_core(text)) for text, _ in texts if text.strip())
     if not said:
         return [], 1
     most, count = said.most_common(1)[0]
-    text, sure = next((text.strip(), score) for text, score in texts if _plain(text) == most and text.strip())
+    text, sure = next((text.strip(), score) for text, score in texts if _plain(_core(text)) == most and text.strip())
     score = count / len(texts) if len(texts) > 1 else sure
     return [Answer(str(record["custom_id"]), str(body.get("model") or stem), text, score)], 0
 
@@ -391,6 +399,64 @@ def _predictions(record: Mapping[str, Any], at: int) -> list[Answer]:
             for choice in (result.get("value") or {}).get("choices") or []:
                 found.append(Answer(name, voter, str(choice), sure))
     return found
+
+
+def _is_batch_table(columns: Sequence[str]) -> bool:
+    """Whether a table has the fields of batch results as its columns."""
+    return "custom_id" in columns and "response" in columns
+
+
+def _batch_of_cells(cells: Mapping[str, str], row: int) -> dict[str, Any]:
+    """A row of a table of batch results as the record that it was made of."""
+    found: dict[str, Any] = dict(cells)
+    for name in ("response", "error"):
+        text = cells.get(name, "").strip()
+        try:
+            found[name] = json.loads(text) if text.startswith(("{", "[")) else text or None
+        except ValueError:
+            try:
+                found[name] = ast.literal_eval(text)  # as Python prints a dict
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                raise UserError(
+                    f"Row {row}, column {name} holds {shorten(text)}, which is no JSON object; export it again."
+                ) from None
+    if isinstance(found["response"], str):  # the answer itself
+        found["response"] = {"body": {"choices": [{"message": {"content": found["response"]}}]}}
+    return found
+
+
+def _batch_table(path: Path, separator: str) -> VoteFiles:
+    """Batch results as a table: a column for each field, the response as JSON.
+
+    Several rows of one `custom_id` are one voter asked several times, as several choices of a response are.
+    """
+    import pandas as pd
+
+    with parsing("the table"):
+        table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
+    records: dict[str, dict[str, Any]] = {}
+    for row, cells in enumerate(table.to_dict("records"), start=2):
+        record = _batch_of_cells({str(name): str(cell) for name, cell in cells.items()}, row)
+        known = records.setdefault(str(record["custom_id"]), record)
+        if known is not record:
+            with parsing("the responses"):
+                _choices_of(known).extend(_choices_of(record))
+    answers: list[Answer] = []
+    errors = 0
+    for record in records.values():
+        with parsing("the responses"):
+            found, failed = _batch(record, path.stem)
+        answers += found
+        errors += failed
+    return VoteFiles(tuple(answers), errors)
+
+
+def _choices_of(record: dict[str, Any]) -> list[Any]:
+    """The choices of a batch result, a list that can be added to."""
+    record["response"] = record.get("response") or {}
+    body = record["response"].setdefault("body", {})
+    choices: list[Any] = body.setdefault("choices", [])
+    return choices
 
 
 def _table(path: Path, separator: str) -> VoteFiles:

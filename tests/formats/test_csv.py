@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -151,3 +152,44 @@ def test_a_file_takes_little_more_memory_than_its_features(tmp_path: Path) -> No
     finally:
         tracemalloc.stop()
     assert peak < 6 * X.nbytes
+
+
+TITLED = {
+    "of one cell": "Weld inspection 2024\n\npart,x,y,candidates\na,1,2,p|q\nb,3,4,q\nc,5,6,q\n",
+    "as wide as the table": "Weld inspection 2024,,,\n,,,\npart,x,y,candidates\na,1,2,p|q\nb,3,4,q\nc,5,6,q\n",
+    "with a comma": '"Weld inspection, both\nshifts"\nline,3\npart,x,y,candidates\na,1,2,p|q\nb,3,4,q\nc,5,6,q\n',
+}
+
+
+@pytest.mark.parametrize("text", list(TITLED.values()), ids=list(TITLED))
+def test_what_stands_above_the_header_is_left_out_and_said(tmp_path: Path, text: str) -> None:
+    data = table(tmp_path, text, columns={"part": "id"})
+    assert data.X.tolist() == [[1, 2], [3, 4], [5, 6]] and data.row_ids.tolist() == ["a", "b", "c"]
+    assert any("above the header" in note and "Weld inspection" in note for note in data.notes)
+    row = text.count("\n") - text.count("both\n")  # the last one, as a spreadsheet counts
+    with pytest.raises(UserError, match=f"Row {row}, column 'y'"):
+        table(tmp_path, text.replace("5,6", "5,six"))
+
+
+def test_a_header_without_a_name_for_the_first_column_is_no_title(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(",x,colour\na,b,c\nd,e,f\ng,h,i\n")
+    found = formats.columns(tmp_path / "table.csv")
+    assert [column.name for column in found] == ["unnamed 1", "x", "colour"]
+    with pytest.raises(UserError, match="Row 2 has 3 fields, the header has 2"):
+        table(tmp_path, "x,colour\nr1,b,c\nr2,e,f\nr3,h,i\n")
+
+
+def test_blank_lines_above_the_header(tmp_path: Path) -> None:
+    data = table(tmp_path, "\ufeff\n\nx,candidates\n1,p|q\n2,q\n")
+    assert data.X.tolist() == [[1], [2]]
+    with pytest.raises(UserError, match="Row 5, column 'x'"):
+        table(tmp_path, "\n\nx,candidates\n1,p|q\ntwo,q\n")
+
+
+def test_a_workbook_is_told_how_to_become_a_table(tmp_path: Path) -> None:
+    book = tmp_path / "book.xlsx"
+    with zipfile.ZipFile(book, "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(UserError, match=r"book\.xlsx: .*workbook.*CSV"):
+        formats.read(book)

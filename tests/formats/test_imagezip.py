@@ -18,6 +18,7 @@ from pll import formats
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.features.images import PixelFeatures
 from pll.formats import FORMATS, ReadOptions
 from pll.images import encode
 
@@ -120,13 +121,33 @@ def test_what_is_wrong_is_named(tmp_path: Path, members: dict[str, bytes | str],
         formats.read(packed(tmp_path / "bad.zip", **members))
 
 
-def test_a_damaged_picture_is_named_when_it_is_looked_at(tmp_path: Path) -> None:
-    data = formats.read(packed(tmp_path / "in.zip", **{"cat/a.png": png(30, 30)[:-30]}))
+def test_a_damaged_picture_is_named_and_does_not_stop_the_others(tmp_path: Path) -> None:
+    good = {f"{label}/{k}.png": png(30, 30) for label in ("cat", "dog") for k in range(2)}
+    bad = {"cat/torn.png": png(30, 30)[:-30], "dog/none.png": b"this is none"}
+    data = formats.read(packed(tmp_path / "in.zip", **good, **bad))
+    assert len(data) == 6
+    note = next(note for note in data.notes if "2 of 6 pictures cannot be read" in note)
+    assert "cat/torn.png" in note and "dog/none.png" in note
+    seen = {name: data.picture(i) is not None for i, name in enumerate(data.row_ids.tolist())}
+    assert seen == dict.fromkeys(good, True) | dict.fromkeys(bad, False)
+    made = PixelFeatures().fit(data).transform(data)
+    assert made.shape[-2:] == (30, 30) and np.isfinite(made).all()
+    assert data.take(np.array([2])).picture(0) is None
+
     with pytest.raises(UserError, match=r"'cat/a\.png' is damaged"):
-        data.picture(0)
+        formats.read(packed(tmp_path / "all.zip", **{"cat/a.png": png(30, 30)[:-30]}))
     (tmp_path / "in.zip").unlink()
-    with pytest.raises(UserError, match=r"The picture 'cat/a\.png' of in\.zip cannot be read"):
+    with pytest.raises(UserError, match=r"The picture 'cat/0\.png' of in\.zip cannot be read"):
         data.picture(0)
+
+
+def test_columns_of_the_table_inside_can_be_corrected(tmp_path: Path) -> None:
+    table = "file,could be,who\na.png,x; y,AB\nb.png,y,CD\n"
+    path = packed(tmp_path / "in.zip", **{"all/table.csv": table, "all/a.png": png(3, 3), "all/b.png": png(3, 3)})
+    assert [column.name for column in formats.columns(path)] == ["file", "could be", "who"]
+    told = formats.ReadOptions(columns={"could be": "candidates"})
+    assert named_sets(formats.read(path, options=told)) == [{"x", "y"}, {"y"}]
+    assert formats.columns(packed(tmp_path / "folders.zip", **{"cat/a.png": png(3, 3)})) == []
 
 
 @pytest.mark.parametrize("side", [8_000, 30_000])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import math
 from dataclasses import replace
@@ -15,7 +16,7 @@ from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.votes import class_of, kind_of, read_votes, with_votes
+from pll.formats.votes import VOTES, class_of, kind_of, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -44,6 +45,27 @@ def test_batch_results(tmp_path: Path) -> None:
     assert found.errors == 1
     assert [(a.id, a.voter, a.text) for a in found.answers] == [("1", "gpt-5", "cat"), ("2", "gpt-5", "dog")]
     assert found.answers[0].score == pytest.approx(math.exp(-0.3)) and found.answers[1].score == pytest.approx(2 / 3)
+
+
+def test_batch_results_as_a_table(tmp_path: Path) -> None:
+    asked = [("t1", "Cat."), ("t2", "dog"), ("t1", "Label: cat"), ("t1", "dog"), ("t3", "")]
+    rows = [
+        {"custom_id": name, "response": json.dumps(batch(name, text)["response"]), "error": ""} for name, text in asked
+    ]
+    rows[4] |= {"response": "", "error": '{"code": "server_error"}'}
+    path = tmp_path / "out.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    assert kind_of(path) == VOTES
+    found = read_votes([path])
+    assert [(a.id, a.voter, a.text) for a in found.answers] == [("t1", "gpt-5", "Cat."), ("t2", "gpt-5", "dog")]
+    assert found.answers[0].score == pytest.approx(2 / 3)  # asked three times, and twice it was the same
+    assert found.errors == 1
+    path.write_text("custom_id,response\nt1,{broken\n")
+    with pytest.raises(UserError, match="Row 2, column response"):
+        read_votes([path])
 
 
 def test_lm_evaluation_harness(tmp_path: Path) -> None:

@@ -118,6 +118,16 @@ def test_numbered_labels_are_asked_about(open_page: Any) -> None:
     }
 
 
+def test_0_and_1_without_labels_are_asked_about(open_page: Any) -> None:
+    rows = "".join(f"{k}.5,{int(k % 3 == 0)},{int(k % 3 == 1)},1\n" for k in range(9))
+    page = bring(open_page("data"), "pumps.csv", f"x,bearing,leak,none\n{rows}".encode())
+    assert any("neither candidates nor true labels" in error.value for error in page.error)
+    asked = next(radio for radio in page.radio if "Are these the classes?" in radio.label)
+    page = asked.set_value("class").run()
+    assert not page.error and figures(page)["Classes"] == "3" and figures(page)["Candidates each"] == "1.67"
+    assert shown(page)["leak"] == "A class: 1 where it is a candidate"
+
+
 def test_the_first_rows_are_seen_and_no_more(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_bytes(b"a,b\n" + b"1,x\n" * 250_000 + b"\xff")  # what is wrong at its end is not reached

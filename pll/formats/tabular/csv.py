@@ -6,9 +6,11 @@ Read by Apache Arrow in batches: cells as text, features cast to numbers batch b
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import itertools
+import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,10 +26,10 @@ import pyarrow.csv
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text
+from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text, shorten
 from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan
-from pll.formats.tabular.schema import SAMPLE_ROWS, Column, is_data, is_measured, numbered
+from pll.formats.tabular.schema import SAMPLE_ROWS, Column, is_data, is_measured, is_number, numbered
 from pll.formats.tabular.writer import (
     TextColumn,
     check_text,
@@ -63,9 +65,72 @@ def _fit(text: str, mark: str) -> tuple[bool, bool, int]:
     except csv.Error:
         width = text.partition("\n")[0].count(mark) + 1
         return width > 1, False, width
+    first = first[titles_above(first) :]
     widths = [len(record) for record in first]
     torn = any('"' in field for field in first[0])  # a delimiter inside quotes was taken for one
     return widths[0] > 1, len(set(widths)) == 1 and not torn, widths[0]
+
+
+MOST_TITLES = 8
+"""Rows above a header at most."""
+
+
+def titles_above(records: Sequence[Sequence[str]]) -> int:
+    """How many of the first rows of a table, blank lines apart, stand above its header: a title, a date, a source.
+
+    Below them is a header: no number, no empty cell, no name twice; then rows that are as wide.
+
+    >>> titles_above([["Sales 2024"], ["id", "x", "y"], ["a", "1", "2"], ["b", "1", "2"]])
+    1
+    >>> (
+    ...     titles_above([["id", "x", "y"], ["a", "1", ""]]),
+    ...     titles_above([["1", "2"], ["id", "x"], ["a", "b"], ["c", "d"]]),
+    ... )
+    (0, 0)
+    """
+    for count in range(min(MOST_TITLES, len(records))):
+        header, *rows = records[count:]
+        names = [name.strip() for name in header]
+        is_header = len(names) > 1 and all(names) and len(set(names)) == len(names) and not any(map(is_number, names))
+        if is_header and len(rows) > 1 and all(len(row) == len(names) for row in rows):
+            return count if all(_is_title(row, len(names)) for row in records[:count]) else 0
+    return 0
+
+
+def _is_title(row: Sequence[str], width: int) -> bool:
+    """Whether a row is too short for a header, even one that leaves out the row names, or mostly empty."""
+    return len(row) < width - 1 or 2 * sum(bool(cell.strip()) for cell in row) < width
+
+
+@contextmanager
+def without_titles(path: Path, delimiters: str) -> Iterator[tuple[Path, str]]:
+    """A table without what stands above its header (blank lines take the place of it), and what that was."""
+    with path.open("rb") as file:
+        delimiter = delimiter_of(file.read(HEAD_BYTES), delimiters) or delimiters[0]
+    first: list[list[str]] = []
+    ends: list[tuple[int, int]] = []  # of each of them: records, blank ones too, and lines so far
+    with suppress(UnicodeDecodeError, csv.Error), path.open(encoding="utf-8-sig", newline="") as text:
+        reader = csv.reader(iter(lambda: text.readline(MAX_RECORD_BYTES), ""), delimiter=delimiter)
+        for number, record in enumerate(reader, start=1):
+            if record:
+                first.append(record)
+                ends.append((number, reader.line_num))
+            if len(first) > MOST_TITLES + 2:
+                break
+    count = titles_above(first)
+    if not count:
+        yield path, ""
+        return
+    words = " · ".join(cell.strip() for row in first[:count] for cell in row if cell.strip())
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
+        with path.open("rb") as given, copy.open("wb") as made:
+            records, lines = ends[count - 1]
+            for _ in range(lines):
+                given.readline()
+            made.write(b"\n" * records)  # rows keep their numbers
+            shutil.copyfileobj(given, made)
+        yield copy, words
 
 
 def read_header(path: Path, delimiter: str) -> list[str]:
@@ -320,8 +385,10 @@ class Delimited(Format):
         return delimiter is not None and delimiter in self.delimiters
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        with self._opened(path) as table:
-            return self._read(table, options)
+        with self._opened(path) as opened, without_titles(opened, self.delimiters) as (table, titles):
+            data = self._read(table, options)
+            note = f"What stands above the header was left out: {shorten(titles)}."
+            return replace(data, notes=(note, *data.notes)) if titles else data
 
     def _read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         scan = scan_text(path, options.tick)
@@ -352,7 +419,7 @@ class Delimited(Format):
             write_table(dataset, file, self.delimiters[0], results)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        with self._opened(source) as table:
+        with self._opened(source) as opened, without_titles(opened, self.delimiters) as (table, _):
             self._give_back(table, path, results, options)
 
     def _give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
@@ -380,9 +447,11 @@ class Delimited(Format):
                 writer.write_batch(pa.record_batch([*(batch.column(str(at)) for at in kept), *added], schema=schema))
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        with self._opened(source, SAMPLE_ROWS) as table:
+        with self._opened(source, SAMPLE_ROWS) as opened, without_titles(opened, self.delimiters) as (table, titles):
             layout = self._layout(table)
         lost = omitted_columns(results, results.beside([name.strip() for name in layout.header]))
+        if titles:
+            lost = ["What stands above the header.", *lost]
         return lost if layout.top else ["That the file has no header: it gets one, which names the labels.", *lost]
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
@@ -392,7 +461,7 @@ class Delimited(Format):
             UserError: see `read`.
         """
         try:
-            with self._opened(path, SAMPLE_ROWS) as table:
+            with self._opened(path, SAMPLE_ROWS) as opened, without_titles(opened, self.delimiters) as (table, _):
                 return self._plan(self._layout(table), options)
         except UnicodeDecodeError:
             with parsing("the table"):
@@ -492,6 +561,15 @@ def _no_header(width: int) -> str:
     )
 
 
+def _blank_lines(path: Path) -> int:
+    """The number of blank lines a file begins with."""
+    with path.open("rb") as file:
+        lines = iter(lambda: file.readline(MAX_RECORD_BYTES), b"")
+        return sum(
+            1 for _ in itertools.takewhile(lambda line: not line.removeprefix(codecs.BOM_UTF8).strip(b"\r\n"), lines)
+        )
+
+
 def _batches(path: Path, layout: Layout, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
     """Yield batches of text columns, named by their position."""
     width, top = len(layout.header), layout.top
@@ -500,7 +578,12 @@ def _batches(path: Path, layout: Layout, used: Sequence[int]) -> Iterator[pa.Rec
         with pa.csv.open_csv(
             path,
             # The header is skipped as a record, not as a line: its names may hold line ends.
-            pa.csv.ReadOptions(block_size=MAX_RECORD_BYTES, column_names=names, skip_rows_after_names=top),
+            pa.csv.ReadOptions(
+                block_size=MAX_RECORD_BYTES,
+                column_names=names,
+                skip_rows=_blank_lines(path) if top else 0,  # they would be taken for the header
+                skip_rows_after_names=top,
+            ),
             pa.csv.ParseOptions(delimiter=layout.delimiter, newlines_in_values=True),
             pa.csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()), include_columns=[str(at) for at in used]

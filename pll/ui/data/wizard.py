@@ -14,7 +14,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import listing
-from pll.formats.tabular.schema import ROLES, Column, alike, unclear
+from pll.formats.tabular.schema import ROLES, Column, alike, flags, unclear
 from pll.formats.votes import VOTES
 from pll.ui.data import loader
 from pll.ui.format import plain
@@ -58,6 +58,7 @@ def edited_columns(source: Source) -> Source:
     if not found or len(found) > MOST_COLUMNS:
         return source
     roles = _annotators_answered(found, _roles_shown(source, found), _key(source))
+    roles = _flags_answered(found, roles, _key(source))
     unsure = any(column.guessed for column in found) or loader.size_of(source) >= loader.HUGE
     with st.expander("What each column is", icon=":material/view_column:", expanded=unsure):
         st.caption(
@@ -119,6 +120,26 @@ def _annotators_answered(found: Sequence[Column], roles: Sequence[str], key: str
         horizontal=True,
         key=f"annotators-{key}",
     )
+    return [answer if column.name in asked else role for column, role in zip(found, roles, strict=True)]
+
+
+def _flags_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
+    """The roles, once a person was asked whether 0/1 columns are the classes, in a table without labels."""
+    asked = [column.name for column in flags(found)]
+    if not asked:
+        return list(roles)
+    known = {role for column, role in zip(found, roles, strict=True) if column.name in asked}
+    answers = ["class", "feature"]
+    answer = st.radio(
+        f"{plain(listing(asked))} hold 0 and 1. Are these the classes?",
+        answers,
+        index=answers.index("class") if known == {"class"} else None,
+        format_func={"class": "Yes, 1 means that the class is a candidate", "feature": "No, learn from them"}.get,
+        horizontal=True,
+        key=f"flags-{key}",
+    )
+    if answer is None:
+        return list(roles)
     return [answer if column.name in asked else role for column, role in zip(found, roles, strict=True)]
 
 

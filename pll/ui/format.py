@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
+from decimal import ROUND_HALF_UP, Decimal
 
 import pandas as pd
 
@@ -57,10 +59,13 @@ def plain(text: object) -> str:
 def percent(share: float | None, digits: int = 1) -> str:
     """A fraction as a percentage, "–" where it is not known.
 
-    >>> percent(0.9437), percent(None)
-    ('94.4 %', '–')
+    >>> percent(0.9437), percent(0.0625), percent(0.125, digits=0), percent(None)
+    ('94.4 %', '6.3 %', '13 %', '–')
     """
-    return "–" if share is None else f"{share * 100:.{digits}f} %"
+    if share is None or not math.isfinite(share):
+        return "–"
+    # Halves go up, as in the scripts of pictures and replays (`toFixed`, `Math.round`); Python's own go to the even.
+    return f"{Decimal(float(share) * 100).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)} %"
 
 
 def duration(seconds: float | None) -> str:

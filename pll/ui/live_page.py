@@ -28,12 +28,14 @@ def heading(
     settings: Callable[[], None],
     share: Callable[[], None],
     onward: Callable[[], None],
+    beside: Callable[[], None] | None = None,
 ) -> None:
     """Show name, state and settings; at the right, sharing and next steps.
 
     Args:
         in_short: how it was set up, in one line.
         hidden: what a lesson puts away.
+        beside: draws what stands beside that line.
     """
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
@@ -47,8 +49,11 @@ def heading(
                 share()
             if "next" not in hidden:
                 onward()
-    if "settings" not in hidden:
-        st.caption(plain(in_short))
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        if "settings" not in hidden:
+            st.caption(plain(in_short), width="content")
+        if beside is not None:
+            beside()
 
 
 def refreshed(draw: Callable[[T, str], None], what: T, state: str, every: float) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from pll import formats
 from pll.ui import session
+from pll.ui.data.annotators import RECOMMENDED
 from tests.pages.test_shared_data import figures, until_read
 
 SAMPLES = Path(__file__).parents[2] / "assets" / "samples"
@@ -128,6 +129,15 @@ def test_0_and_1_without_labels_are_asked_about(open_page: Any) -> None:
     assert shown(page)["leak"] == "A class: 1 where it is a candidate"
 
 
+def test_the_figures_of_the_recommendation_are_those_of_the_benchmark() -> None:
+    votes = (Path(__file__).parents[2] / "docs" / "votes.md").read_text()
+    rows = [line.split("|")[1:-1] for line in votes.splitlines() if line.startswith("| ")]
+    named = {row[0].strip(): [cell.strip() for cell in row] for row in rows}
+    head, mean = named["votes"], named["mean"]
+    for column in ("ours", "PRODEN, union", "majority"):
+        assert f"{mean[head.index(column)]} %" in RECOMMENDED
+
+
 def test_the_first_rows_are_seen_and_no_more(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_bytes(b"a,b\n" + b"1,x\n" * 250_000 + b"\xff")  # what is wrong at its end is not reached
@@ -143,8 +153,10 @@ def test_disagreement_is_measured_and_each_rule_shown(open_page: Any, name: str,
     assert ("What each column is" in {one.label for one in page.expander}) == wizard_there
     assert (seen["Agreement of two annotators"], seen["Fleiss' kappa"]) == ("58.3 %", "0.36")
     rules = next(frame.value for frame in page.dataframe if "candidates each" in frame.value)
-    assert rules["a label is a candidate where"].tolist()[:2] == ["named by anybody", "named by at least 2"]
-    assert rules["examples"].tolist() == [12] * len(rules) and rules["no label meets it"][1] == 5
+    assert rules["a label is a candidate where"].tolist()[1:3] == ["named by anybody", "named by at least 2"]
+    assert rules["examples"].tolist() == [12] * len(rules) and rules["no label meets it"][2] == 5
+    assert rules[" "].tolist() == ["recommended"] + [""] * (len(rules) - 1)
+    assert page.selectbox(key=f"rule_how-{name}").value == "voters"
     page = page.selectbox(key=f"rule_how-{name}").set_value("votes").run()
     assert any("In 5 examples no label meets the rule" in caption.value for caption in page.caption)
     next(button for button in page.button if button.label == "Train on this").click().run()

@@ -37,13 +37,35 @@ function ink(colour, text) {
   return `rgb(${a.map((value, k) => Math.round(0.6 * value + 0.4 * b[k]))})`;
 }
 
-/** A text shortened in the middle so that it is at most `width` pixels wide: names often differ at the end. */
-function shortened(context, text, width) {
+/**
+ * A text shortened in the middle so that it is at most `width` pixels wide: names often differ at the end.
+ * `head` is the share of what is kept that stands before the gap.
+ */
+function shortened(context, text, width, head = 0.5) {
   if (context.measureText(text).width <= width) return text;
-  const cut = (kept) => text.slice(0, Math.ceil(kept / 2)).trimEnd() + "…" + text.slice(text.length - Math.floor(kept / 2)).trimStart();
+  const cut = (kept) => {
+    const first = Math.ceil(kept * head);
+    return text.slice(0, first).trimEnd() + "…" + text.slice(text.length - (kept - first)).trimStart();
+  };
   let kept = text.length - 1;
   while (kept > 2 && context.measureText(cut(kept)).width > width) kept -= 1;
   return cut(kept);
+}
+
+/** Names shortened so that different ones stay different where they can: the gap moves to where they are alike. */
+function shortenedNames(context, names, width) {
+  let short = names.map((name) => shortened(context, name, width));
+  for (const head of [0.25, 0.75, 0, 1]) {
+    const times = new Map();
+    short.forEach((text) => times.set(text, (times.get(text) ?? 0) + 1));
+    if (times.size === short.length) break;
+    short = short.map((text, j) => {
+      if (times.get(text) === 1) return text;
+      const other = shortened(context, names[j], width, head);
+      return times.has(other) ? text : other;
+    });
+  }
+  return short;
 }
 
 /** The point nearest to (x, y) within `reach` pixels, else null. `placeOf(i)` is where point i of `count` is. */

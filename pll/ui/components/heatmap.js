@@ -69,7 +69,7 @@ class Heatmap extends Plot {
     const names = this.data.short ?? this.data.names;
     this.upright = names.some((name) => context.measureText(name).width > this.cell - 4);
     const room = this.upright ? Math.min(110, 0.25 * height) : this.cell;
-    this.texts = names.map((name) => shortened(context, name, room));
+    this.texts = shortenedNames(context, names, room);
     const longest = Math.max(...this.texts.map((text) => context.measureText(text).width));
     this.top = this.upright ? longest + 10 : size + 10;
     this.high = (height - this.top - LEGEND) / this.rows;

@@ -116,9 +116,9 @@ class Star extends Plot {
     this.font = `600 ${size}px ${this.theme.font}`;
     context.font = this.font;
     const most = Math.max(44, 0.17 * width);
-    this.anchors = names.map((name, j) => {
+    const texts = shortenedNames(context, names, most);
+    this.anchors = texts.map((text, j) => {
       const angle = (2 * Math.PI * j) / names.length - Math.PI / 2;
-      const text = shortened(context, name, most);
       return { j, text, x: Math.cos(angle), y: Math.sin(angle), wide: context.measureText(text).width };
     });
     // A circle reaches as far down as up; a polygon may not, and leaves no empty space below it then.

@@ -28,6 +28,12 @@ RULE_TITLES = {
     "votes": "Labels that several people gave",
     "reliability": "Labels that are likely, given whom one can rely on",
 }
+SETTLED_WORDS = "named by anybody, weighted by who is to be relied on"
+RECOMMENDED = (
+    "Recommended: settled votes. On six real sets of votes 83.5 % of the labels were right on average, 79.3 % from the "
+    "labels somebody gave, 78.5 % by the majority."
+)
+"""Figures of docs/votes.md, of which a test says that they are still there."""
 TABLE_WORDS = {
     "meaning": "a label is a candidate where",
     "rows": "examples",
@@ -60,7 +66,7 @@ def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
         )
     with right:
         rule = _rule_with_value(how)
-    _disagreement(data_key(source), said, data.y)
+    _disagreement(data_key(source), said, data.y, default, settles="voters" in names)
     if not said.anonymous and said.n_classes > 1 and said.n_rows * said.n_classes <= MOST_SHOWN:
         _voters(data_key(source), said, data.y)
     return Offer(Choice(replace(source, rule=rule)))
@@ -83,10 +89,12 @@ def _rule_with_value(how: str) -> str:
     return how
 
 
-def _disagreement(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) -> None:
-    """How far people agree, and what each rule would leave."""
+def _disagreement(
+    key: str, said: Annotations, y: npt.NDArray[np.int64] | None, recommended: str, *, settles: bool
+) -> None:
+    """How far people agree, and what each rule would leave; the row of the recommended rule says so."""
     with st.spinner("Comparing what people said…"):
-        found, table = _agreement(key, said), _rules(key, said, y)
+        found, table = _agreement(key, said), _recommending(_rules(key, said, y), recommended, settles=settles)
     figures = {
         "Agreement of two annotators": (
             found.percent,
@@ -104,6 +112,8 @@ def _disagreement(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) 
             value = "–" if figure.value is None else form.format(figure.value).replace("%", " %")
             st.metric(label, value, help=f"{hint} {plain(figure.reason or '')}".strip(), width=220)
     st.markdown("**What each rule leaves**")
+    if recommended == "voters":
+        st.caption(RECOMMENDED)
     st.dataframe(
         table,
         hide_index=True,
@@ -114,6 +124,17 @@ def _disagreement(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) 
         },
         alt="For each rule: examples, candidates each, and examples by number of candidates",
     )
+
+
+def _recommending(table: pd.DataFrame, recommended: str, *, settles: bool) -> pd.DataFrame:
+    """The table of rules, the recommended one marked and, where votes can be settled, a row for that."""
+    if settles:  # the candidates are those of the union, and likely labels that nobody named are added in training
+        first = table.iloc[[0]].assign(**{TABLE_WORDS["meaning"]: SETTLED_WORDS})
+        table = pd.concat([first, table], ignore_index=True)
+    marked = {"voters": 0, "union": int(settles)}.get(recommended)
+    table = table.copy()  # the one that is cached stays as it is
+    table.insert(0, " ", ["recommended" if row == marked else "" for row in range(len(table))])
+    return table
 
 
 def _voters(key: str, said: Annotations, y: npt.NDArray[np.int64] | None) -> None:

@@ -113,7 +113,7 @@ def figures(now: Scene) -> None:
         (
             "Mean confidence",
             percent(row.get("mean_confidence")),
-            "not begun" if sure is None else f"{percent(sure)} at {SURE * 100:.0f} % or more",
+            _below_confidence(sure, has_truth=truth is not None),
             _M,
         ),
         ("Time left", duration(snapshot.seconds_left), f"{duration(spent)} so far", "Estimated from the last epochs.")
@@ -125,6 +125,12 @@ def figures(now: Scene) -> None:
         with cells.cell(), st.container(gap=None):
             st.metric(label, value, help=help_)
             st.caption(below)
+
+
+def _below_confidence(sure: float | None, *, has_truth: bool) -> str:
+    if sure is None:
+        return "not begun"
+    return f"{percent(sure)} at {SURE * 100:.0f} % or more" if has_truth else "largest label weight"
 
 
 _I = (

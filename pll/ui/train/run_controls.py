@@ -35,6 +35,7 @@ def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
         settings=partial(setup.overview, run.config),
         share=share,
         onward=partial(what_next, run, snapshot),
+        beside=partial(restart, run) if snapshot.state == "finished" and _is_ours(run) else None,
     )
 
 
@@ -83,7 +84,7 @@ def bar(run: Run, state: str) -> None:
     can_move = state in control_widgets.MOVABLE and (not elsewhere or holder is not None)
     hidden = run_view(run).hidden
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        if "transport" not in hidden:
+        if "transport" not in hidden and state != "finished":  # then there is nothing to pause or to step
             move(run, state, can_move=can_move, can_step=holder is None or "step" in holder.takes)
         if can_move and not elsewhere and "speed" not in hidden:
             control_widgets.speed(run)
@@ -96,16 +97,7 @@ def bar(run: Run, state: str) -> None:
 def move(run: Run, state: str, *, can_move: bool, can_step: bool = True) -> None:
     """Show restart, resume or pause, steps and stop."""
     looking, disabled = run_view(run), not can_move
-    st.button(
-        "Restart",
-        icon=":material/replay:",
-        key="reset",
-        on_click=reset,
-        args=(run,),
-        help="Starts a new run with the same settings, paused before its first epoch. This run is kept.",
-    )
-    if state == "finished":  # there is nothing left to pause or to step
-        return
+    restart(run)
     control_widgets.play_or_pause(run, looking, moving=state in ("running", "queued"), disabled=disabled)
     control_widgets.steps(run, looking, whose="", disabled=disabled or not can_step)
     st.button(
@@ -118,6 +110,23 @@ def move(run: Run, state: str, *, can_move: bool, can_step: bool = True) -> None
         disabled=disabled or not can_step,
     )
     control_widgets.stop_button(run, disabled=disabled or state not in ("running", "queued", "paused"))
+
+
+def restart(run: Run) -> None:
+    """Show the button that begins again; of a run that has ended it stands beside the settings."""
+    st.button(
+        "Restart",
+        icon=":material/replay:",
+        key="reset",
+        type="tertiary" if run.snapshot().state == "finished" else "secondary",
+        on_click=reset,
+        args=(run,),
+        help="Starts a new run with the same settings, paused before its first epoch. This run is kept.",
+    )
+
+
+def _is_ours(run: Run) -> bool:
+    return session.registry().may(run, "owner") and "transport" not in run_view(run).hidden
 
 
 def settle(run: Run) -> None:

@@ -180,3 +180,16 @@ def test_a_table_of_numbers_is_asked_nothing(open_page: Any) -> None:
     pd.DataFrame({"a": [1.5, 2.5, 3.5], "candidates": ["x|y", "x", "y"]}).to_csv(buffer, index=False)
     page = bring(open_page("data"), "plain.csv", buffer.getvalue().encode())
     assert not any(box.label == "What is learnt from" for box in page.selectbox)
+
+
+def test_a_file_that_follows_another_takes_its_place(open_page: Any) -> None:
+    files = [
+        ("first.csv", b"id,candidates,a\n1,cat|dog,0.5\n2,,1\n"),
+        ("second.csv", b"id,candidates,a\n1,cat|dog,1\n2,cat,2\n"),
+    ]
+    page = open_page("data")
+    page.file_uploader(key="uploader").set_value([(*file, "text/csv") for file in files]).run()
+    assert not page.error and figures(page)["Examples"] == "2"
+    assert any("first.csv is left out" in caption.value for caption in page.caption)
+    page.selectbox[0].set_value(0).run()
+    assert any("first.csv" in error.value for error in page.error)

@@ -80,7 +80,10 @@ ONLY_VOTES = "No file of examples: votes alone"
 
 
 def _together(sources: Sequence[Source]) -> Source:
-    """One source of all files; where it is not clear which of several holds the examples, that is asked."""
+    """One source of all files; where it is not clear which of several holds the examples, that is asked.
+
+    A file of examples that comes after another takes its place: the first may have been the wrong one.
+    """
     kinds = [_kind(str(source.path), source.sha256 or "") for source in sources]
     data = [source for source, kind in zip(sources, kinds, strict=True) if kind != VOTES]
     if len(sources) == 1:
@@ -91,16 +94,33 @@ def _together(sources: Sequence[Source]) -> Source:
         chosen = st.selectbox(
             "Examples are in",
             range(len(names)),
+            index=len(data) - 1,
             format_func=lambda k: names[k],
-            help="The other files are votes.",
+            help="Files of votes are joined with them on the id.",
             key=f"examples-{'-'.join((source.sha256 or '')[:8] for source in sources)}",
             persist_state="session",
         )
         examples = data[chosen] if chosen < len(data) else None
     votes = [source for source in sources if source is not examples]
+    others = [source for source in data if source is not examples]
+    if examples is not None and others and not _count_as_votes(others):
+        votes = [source for source in votes if source not in others]
     if examples is not None:
         examples = _with_own_votes(examples, kinds[sources.index(examples)])
     return joined_votes(votes, {}, examples)
+
+
+def _count_as_votes(others: Sequence[Source]) -> bool:
+    """Ask whether files that do not look like votes are votes."""
+    names = plain(listing([source.name for source in others]))
+    counted = st.checkbox(
+        f"Count {names} as votes",
+        key=f"count-{'-'.join((source.sha256 or '')[:8] for source in others)}",
+        persist_state="session",
+    )
+    if not counted:
+        st.caption(f"{names} {'is' if len(others) == 1 else 'are'} left out.")
+    return counted
 
 
 def _with_own_votes(source: Source, kind: str) -> Source:

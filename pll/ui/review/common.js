@@ -77,7 +77,7 @@ class Station {
 
   leave() {
     document.removeEventListener("keydown", this.onKey);
-    clearTimeout(this.again);
+    this.again = clearTimeout(this.again);
     clearTimeout(this.patience);
   }
 
@@ -95,7 +95,7 @@ class Station {
   }
 
   transmit() {
-    clearTimeout(this.again);
+    this.again = clearTimeout(this.again);
     if (!this.pending || this.pending.tries >= TRIES) return;
     this.pending.tries += 1;
     const { tries, ...message } = this.pending;
@@ -104,7 +104,12 @@ class Station {
     } catch (error) {
       // No connection at this moment: it is tried again below.
     }
-    this.again = setTimeout(() => this.transmit(), Math.min(AWAY * this.pending.tries, LONGEST));
+    this.sendAgainLater();
+  }
+
+  /** Unless that is due already. */
+  sendAgainLater() {
+    this.again ??= setTimeout(() => this.transmit(), Math.min(AWAY * Math.max(this.pending.tries, 1), LONGEST));
   }
 
   /** What has come from the server: whether it answers what was sent. */
@@ -121,13 +126,14 @@ class Station {
     const kept = this.pending.token && data.token && data.token !== this.pending.token;
     if (answered || kept) {
       this.pending = globalThis.candidPending = null;
-      clearTimeout(this.again);
+      this.again = clearTimeout(this.again);
       clearTimeout(this.patience);
       this.root.classList.remove("busy", "slow");
       const from = this.pressedAt;
       requestAnimationFrame(() => setTimeout(() => performance.measure("candid-key-to-next", { start: from, end: performance.now() })));
     } else if (data.problem) {
-      this.tell(data.problem);          // it could not be stored at this moment; it is sent again before long
+      this.tell(data.problem);          // it could not be stored at this moment
+      this.sendAgainLater();            // a desk that was made anew has what is pending, and no clock for it yet
     } else {
       this.transmit();
     }

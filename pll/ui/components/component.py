@@ -64,9 +64,16 @@ def without_comments(text: str) -> str:
 
     >>> without_comments("a;  // stays\\n  // goes\\n  /** goes */\\n  b;")
     'a;  // stays\\nb;'
+    >>> without_comments("/**\\n * goes\\n */\\nb;")
+    'b;'
     """
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith(("//", "/*")))
+    kept, in_comment = [], False
+    for line in map(str.strip, text.splitlines()):
+        if in_comment or line.startswith("/*"):
+            in_comment = "*/" not in line
+        elif line and not line.startswith("//"):
+            kept.append(line)
+    return "\n".join(kept)
 
 
 def _text(files: Sequence[Path]) -> str:

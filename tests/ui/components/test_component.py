@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import streamlit as st
 
 from pll.ui.components import component
 
+FOLDER = Path(component.__file__).parent
 SCRIPT = "const shown = [];\nexport default function ({ data }) {\n  shown.push(data.what);  // kept\n}\n"
 
 
@@ -39,3 +42,13 @@ def test_what_is_sent_is_numbered_in_order(registered: Any) -> None:
     assert given["name"] == "candid_a" and given["css"] == ".a { left: 0 }"
     assert first["data"]["sent"] < second["data"]["sent"]
     assert second == {"key": "k", "on_x_change": print, "data": {"what": 2, "sent": second["data"]["sent"]}}
+
+
+@pytest.mark.parametrize("file", sorted(FOLDER.parent.rglob("*.js")), ids=lambda file: file.name)
+def test_what_is_left_of_a_script_can_be_read(file: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("Node is not installed")
+    text = component.without_comments(file.read_text("utf-8"))
+    checked = subprocess.run([node, "--check", "--input-type=module", "-"], input=text, capture_output=True, text=True)
+    assert checked.returncode == 0, checked.stderr

@@ -9,7 +9,7 @@ Data is looked for in the folders of PLL_DATA_PATH; sets that are not there are 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -24,7 +24,7 @@ from pll.errors import UserError
 from pll.io import save_array, write_text
 from pll.review import promise as pr
 from pll.review.evidence import Ints, allowed_wrong
-from pll.review.reranking import leaving_order, pool_features
+from pll.review.reranking import EVERY, FIRST, PoolFeatures, pool_features, rank_pool
 from pll.weights import sharpness
 
 ERRORS = (0.03, 0.05, 0.1)
@@ -187,6 +187,22 @@ def _any_broken(until: Ints, order: Ints, controls: Ints, answers: pr.Answers, j
 
 
 # ---- re-ranking ------------------------------------------------------------------------------------------------------
+
+
+def leaving_order(rows: PoolFeatures, ask: Callable[[Ints], Flags]) -> Ints:
+    """The order in which all rows leave, where `ask` says of rows that leave whether they are wrong.
+
+    Returns:
+        (n,) int64, the first to leave first. A review stops somewhere in it.
+    """
+    n = len(rows.order)
+    left, wrong = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_)
+    while len(left) < n:
+        step = max(1, int((EVERY if len(left) else FIRST) * n))
+        next_ = rank_pool(rows, left, wrong)[:step]
+        left = np.concatenate([left, next_])
+        wrong = np.concatenate([wrong, ask(next_)])
+    return left
 
 
 def reranked(labels: Labels, sims: int, errors: tuple[float, ...]) -> pd.DataFrame:

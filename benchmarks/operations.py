@@ -19,7 +19,7 @@ import numpy as np
 from pll.candidates import CandidateSets
 from pll.review.decided import Decided
 from pll.review.orders import ORDERS, rank
-from pll.review.queue import QueueFilter, with_controls
+from pll.review.queue import QueueFilter
 from pll.review.signals import ReviewSignals
 from pll.runs.folder import RunFolder
 from pll.runs.history import HistoryWriter
@@ -103,7 +103,7 @@ def review_operations(sets: CandidateSets, y: np.ndarray) -> None:
 
     def queue(name: str) -> None:
         order = rank(name, signals, decided=decided)
-        with_controls(order[QueueFilter().mask(signals, decided)[order]], np.arange(6000))
+        _ = order[QueueFilter().mask(signals, decided)[order]]
 
     for name in ORDERS:
         show(f"queue order {name}", best_of(3, partial(queue, name)), 1.0)

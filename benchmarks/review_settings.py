@@ -26,7 +26,7 @@ from pll.io import save_array, write_atomically
 from pll.methods import METHODS
 from pll.methods.base import Task
 from pll.review.neighbours import find_neighbours
-from pll.review.signals import ReviewSignals, averaged, vote_shares
+from pll.review.signals import ReviewSignals, vote_shares
 from pll.synthesis import Flip
 from pll.synthesis.cross_val import out_of_fold
 from pll.weights import Weights, normalise, on_candidates
@@ -120,7 +120,10 @@ class Prepared:
 
     def signals(self, runs: int) -> ReviewSignals:
         """Those of the first seed, or the average of so many."""
-        return self.seeds[0] if runs == 1 else averaged(self.seeds[:runs])
+        first, several = self.seeds[0], self.seeds[:runs]
+        weights = np.mean([one.weights for one in several], axis=0).astype(np.float32)
+        means = [one.mean_weights for one in several if one.mean_weights is not None]
+        return replace(first, weights=weights, mean_weights=np.mean(means, axis=0).astype(np.float32))
 
 
 def load(setting: Setting, sampling: int) -> PartialLabelDataset:

@@ -12,7 +12,7 @@ from pll.candidates import CandidateSets
 from pll.review.decided import OUTSIDE, ChoiceData, Decided
 from pll.review.logit import choice_data, propose
 from pll.review.orders import rank
-from pll.review.queue import with_controls
+from pll.review.queue import Rows, control_places
 from pll.review.sampling_plan import draw_controls
 from pll.review.signals import ReviewSignals
 from pll.weights import identified_labels
@@ -76,7 +76,7 @@ def review(
     ranking = order_of(way, seed, given)
     drawn = draw_controls(n, way.controls, seed) if way.controls else np.empty(0, dtype=np.int64)
     taught: dict[int, int] = {}  # what the order may learn from, in the order decided
-    seen, toast_errors = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    seen, ever_taught = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
     now, trained_at = signals, 0
     earlier: ChoiceData | None = None
     step, first = max(1, round(every * n)), max(1, round(every * n / 5))
@@ -84,8 +84,8 @@ def review(
     while done < n:
         if retrain is not None and done >= trained_at + round(RETRAIN_STEP * n):
             earlier = choice_data(now, _as_seen(now, taught, earlier))
-            toast_errors[list(taught)] = True
-            now, trained_at, taught = retrain(_fixed(sets, y, toast_errors)), done, {}
+            ever_taught[list(taught)] = True
+            now, trained_at, taught = retrain(_fixed(sets, y, ever_taught)), done, {}
         known = _as_seen(now, taught, earlier)
         labels = identified_labels(propose(now, known) if way.relabels else now.weights, now.sets)
         wrong = (labels != y) & ~seen
@@ -94,15 +94,40 @@ def review(
             break
         order = ranking(now, known)
         order = order[~seen[order]]
-        queue = with_controls(order, drawn[~seen[drawn]], way.controls, shown=done, seed=seed)
+        queue, is_controls = with_controls(order, drawn[~seen[drawn]], way.controls, shown=done, seed=seed)
         batch = slice(0, first if done == 0 else step)
-        for row, is_control in zip(queue.rows[batch].tolist(), queue.is_control[batch].tolist(), strict=True):
+        for row, is_control in zip(queue[batch].tolist(), is_controls[batch].tolist(), strict=True):
             done += 1
             seen[row] = True
             curve[done] = curve[done - 1] - int(wrong[row])
             if not is_control:
                 taught[row] = int(y[row])
     return curve
+
+
+def with_controls(
+    order: Rows, controls: Rows, share: float, *, shown: int = 0, seed: int = 0
+) -> tuple[Rows, npt.NDArray[np.bool_]]:
+    """Mix the controls, in drawn order, into an order, as `pll.review.desk` does one example at a time.
+
+    Args:
+        order: (a,) rows to be shown, the first first.
+        controls: (b,) controls not yet answered; one that is also in `order` is shown once, as a control.
+        share: in [0, 1], of controls; 0 mixes none in.
+        shown: how many examples were shown before.
+        seed: of the places.
+
+    Returns:
+        The rows to show, and which of them are controls.
+    """
+    if share == 0 or len(controls) == 0:
+        return order, np.zeros(len(order), dtype=np.bool_)
+    others = order[~np.isin(order, controls)]
+    places = control_places(share, shown, len(others) + len(controls), seed)[: len(controls)]
+    # The t-th control stands before as many others as its place leaves room for, or after all of them.
+    before = np.minimum(places - np.arange(len(places)), len(others))
+    before = np.append(before, np.full(len(controls) - len(places), len(others)))
+    return np.insert(others, before, controls), np.insert(np.zeros(len(others), np.bool_), before, True)
 
 
 def reviews_needed(curve: Curve, errors: int) -> float:

@@ -356,12 +356,12 @@ def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     return float(scipy.stats.ttest_1samp(difference, 0.0).pvalue)
 
 
-def versus_first(results: pd.DataFrame, what: str = "test_accuracy") -> dict[str, str]:
-    """Compare every method with the first by a paired t-test at the 5 % level: `"worse"`, `"better"` or `"equal"`.
+def versus_first(results: pd.DataFrame) -> dict[str, str]:
+    """Return `"worse"`, `"better"` or `"equal"` for each method but the first: its test accuracy against the first.
 
-    Parts on which only one of the two was tested are ignored.
+    A paired t-test at the 5 % level. Parts on which only one of the two was tested are ignored.
     """
-    by_method = results.pivot(index=["seed", "fold"], columns="method", values=what)
+    by_method = results.pivot(index=["seed", "fold"], columns="method", values="test_accuracy")
     first, *others = results["method"].unique()
     verdicts = {}
     for name in others:

@@ -200,9 +200,9 @@ _TEST_IMAGES = Need(
 )
 
 
-def sets_from_counts(counts: npt.NDArray[Any], minimum: int = MINIMUM_VOTES) -> CandidateSets:
-    """Return candidate sets from vote counts (n, 10): the classes with at least `minimum` votes."""
-    return CandidateSets.from_mask(counts >= minimum, CLASS_NAMES)
+def sets_from_counts(counts: npt.NDArray[Any]) -> CandidateSets:
+    """Return candidate sets from vote counts (n, 10): the classes with at least `MINIMUM_VOTES` votes."""
+    return CandidateSets.from_mask(counts >= MINIMUM_VOTES, CLASS_NAMES)
 
 
 def sets_from_annotators(votes: npt.NDArray[np.integer[Any]]) -> CandidateSets:

@@ -13,6 +13,8 @@ from pll.io import write_atomically, write_text
 
 Point = tuple[float, float]
 Anchor = Literal["start", "middle", "end"]
+OPACITY = 0.15
+"""Of areas."""
 SCALE = 2
 """Pixels of the PNG for one unit."""
 INK, QUIET = "#1c2730", "#7a8794"
@@ -30,7 +32,6 @@ class _Line:
 class _Area:
     points: tuple[Point, ...]
     colour: str
-    opacity: float
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,9 @@ class Canvas:
         """Draw a line through the points."""
         self._marks.append(_Line(points, colour, width, dash))
 
-    def area(self, points: list[Point], colour: str, opacity: float = 0.15) -> None:
+    def area(self, points: list[Point], colour: str) -> None:
         """Fill a polygon."""
-        self._marks.append(_Area(tuple(points), colour, opacity))
+        self._marks.append(_Area(tuple(points), colour))
 
     def text(self, at: Point, text: str, *, size: float = 12, anchor: Anchor = "start", colour: str = INK) -> None:
         """Write text; `at` is its anchor, in the middle of its height."""
@@ -90,7 +91,7 @@ class Canvas:
 
     def _fill(self, picture: Image.Image, mark: _Area) -> None:
         mask = Image.new("L", picture.size, 0)
-        ImageDraw.Draw(mask).polygon(_scaled(mark.points), fill=round(255 * mark.opacity))
+        ImageDraw.Draw(mask).polygon(_scaled(mark.points), fill=round(255 * OPACITY))
         picture.paste(Image.new("RGB", picture.size, mark.colour), mask=mask)
 
 
@@ -104,7 +105,7 @@ def _svg(mark: _Line | _Area | _Text) -> str:
         return f'<text x="{x:.1f}" y="{y:.1f}" dy="0.35em" {style}>{escape(mark.text)}</text>'
     points = " ".join(f"{x:.1f},{y:.1f}" for x, y in mark.points)
     if isinstance(mark, _Area):
-        return f'<polygon points="{points}" fill="{mark.colour}" fill-opacity="{mark.opacity:g}"/>'
+        return f'<polygon points="{points}" fill="{mark.colour}" fill-opacity="{OPACITY:g}"/>'
     dash = ' stroke-dasharray="5 4"' if mark.dash else ""
     return f'<polyline points="{points}" fill="none" stroke="{mark.colour}" stroke-width="{mark.width:g}"{dash}/>'
 

@@ -89,10 +89,10 @@ def archive_name(source: ExportSource) -> str:
     return f"{source.slug}-export.zip"
 
 
-def archive_data(source: ExportSource, *, progress: Progress | None = None) -> bytes:
-    """The archive's content, made now: for a download button that asks when it is pressed."""
+def archive_data(source: ExportSource) -> bytes:
+    """Return the content of the archive, made now: `data` of a download button, called when it is pressed."""
     with tempfile.TemporaryDirectory() as folder:
-        return export_all(source, folder, progress=progress).zip_path.read_bytes()
+        return export_all(source, folder).zip_path.read_bytes()
 
 
 def _pack(files: list[Path], path: Path) -> None:

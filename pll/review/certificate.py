@@ -86,12 +86,6 @@ class Certificate:
     steps: tuple[ThresholdTest, ...]
     explanation: str
 
-    @property
-    def next_step(self) -> ThresholdTest | None:
-        """The next lower threshold, which is not certified yet; None where everything is."""
-        done = 0 if self.threshold is None else 1 + [step.threshold for step in self.steps].index(self.threshold)
-        return self.steps[done] if done < len(self.steps) else None
-
 
 def certify(
     confidence: npt.ArrayLike,

@@ -86,58 +86,6 @@ def log_choose(n: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
     return np.where(inside, gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), -np.inf)
 
 
-def upper_bounds(population: int, correct: npt.ArrayLike, prior: Prior, level: float = LEVEL) -> Ints:
-    """After each control, an upper bound on the number of wrong labels among N; all of them hold at once.
-
-    For one set of labels that was fixed beforehand (all of them, say). For the labels above a threshold that the same
-    answers chose, use `certify`: these bounds hold for each threshold, but not for the best-looking one of many.
-
-    Args:
-        population: N ≥ 1.
-        correct: (k,) bool, the controls' answers in the order drawn, k ≤ N.
-        prior: fixed before the answers; `Prior.for_error` of the error one hopes to exclude.
-        level: 1 − α.
-
-    Returns:
-        (k,) int64, never increasing: Pr(W ≤ every one of them) ≥ level.
-
-    >>> upper_bounds(1437, np.ones(144, dtype=bool), Prior.for_error(0.02))[[0, 70, 143]].tolist()
-    [1365, 61, 31]
-    """
-    right = as_answers(correct)
-    if len(right) > population:
-        raise UserError(f"{len(right)} controls were answered, but there are only {population} labels to control.")
-    needed = -math.log(alpha_of(level))
-    k, s = np.arange(1, len(right) + 1), np.cumsum(np.logical_not(right))
-    low = np.maximum(1, -(-s * (population + 1) // k))  # from here on L_w falls, and the evidence grows with w
-    high = population - (k - s) + 1  # so many cannot be wrong: that many more are known to be right
-    low = np.minimum(low, high)
-    while (low < high).any():
-        middle = (low + high) // 2
-        enough = log_evidence(population, middle, k, s, prior) >= needed
-        low, high = np.where(enough, low, np.minimum(middle + 1, high)), np.where(enough, middle, high)
-    return np.minimum.accumulate(low - 1)
-
-
-def clean_limit(n: int, controls: int, level: float = LEVEL) -> int:
-    """The smallest number of wrong labels that any method could certify: all k controls right, one look at the end.
-
-    It is the largest W with C(n−W, k) / C(n, k) > α.
-
-    >>> clean_limit(1437, 144) / 1437  # digits, four fifths of them for training, 10 % control
-    0.0194...
-    """
-    k, log_alpha = min(controls, n), math.log(alpha_of(level))
-    low, high = 0, n
-    while low < high:  # the more are wrong, the less likely it is that none is seen
-        middle = (low + high + 1) // 2
-        if log_choose(n - middle, k) - log_choose(n, k) > log_alpha:
-            low = middle
-        else:
-            high = middle - 1
-    return low
-
-
 def alpha_of(level: float) -> float:
     """α = 1 − level; raises UserError unless it lies strictly between 0 and 1."""
     if not 0 < level < 1:

@@ -154,22 +154,6 @@ def rank_pool(rows: PoolFeatures, left: Ints, wrong: Flags) -> Ints:
     return waiting[np.argsort(-doubt, kind="stable")]
 
 
-def leaving_order(rows: PoolFeatures, ask: Callable[[Ints], Flags]) -> Ints:
-    """The order in which all rows leave, where `ask` says of rows that leave whether they are wrong.
-
-    Returns:
-        (n,) int64, the first to leave first. A review stops somewhere in it.
-    """
-    n = len(rows.order)
-    left, wrong = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.bool_)
-    while len(left) < n:
-        step = max(1, int((EVERY if len(left) else FIRST) * n))
-        next_ = rank_pool(rows, left, wrong)[:step]
-        left = np.concatenate([left, next_])
-        wrong = np.concatenate([wrong, ask(next_)])
-    return left
-
-
 class Pool:
     """The rows that have left, and which should be looked at next; goes on as answers come in.
 

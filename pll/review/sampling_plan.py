@@ -51,9 +51,9 @@ def how_many(n: int, share: float) -> int:
 def achievable(n: int, control_share: float, level: float = LEVEL, wrong: int = 0) -> float:
     """The tightest x that the controls can certify for all n labels if `wrong` of them turn out wrong.
 
-    With none wrong it is little more than `clean_limit` / n, which no method beats: the difference is the price of
-    looking whenever one likes and of surviving a wrong control. It is the least that one can ask for. Who expects
-    errors asks for more: with two wrong controls of 144, 6 %.
+    With none wrong it is little more than W / n for the largest W with C(n−W, k) / C(n, k) > 1 − level, which no method
+    beats: the difference pays for looking after every answer and for surviving a wrong control. Two wrong controls of
+    144 raise it to 6 %.
 
     Raises:
         UserError: a control share outside (0, 1], or more wrong controls than controls.
@@ -93,7 +93,7 @@ def more_controls_needed(
         controls, wrong: answered among them so far.
         error_rate: share of the further controls expected to be wrong; 0 gives the fewest that could do.
         prior: by default that of `max_error`. For a tighter x after answers were seen: over a set of labels that was
-            fixed beforehand, the prior of the first guarantee (`upper_bounds` with it holds for every x at once);
+            fixed beforehand, the prior of the first guarantee (its bounds hold for every x at once);
             over thresholds, no prior, and only answers given since x was chosen count as `controls` and `wrong`.
 
     Returns:

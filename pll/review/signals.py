@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -43,7 +42,6 @@ class ReviewSignals:
         votes: (nnz,) share of an example's annotators who named the label; None without annotators.
         out_of_fold: (nnz,) probability by a classifier that has not seen the example, normalised on S_i; or None.
         epoch: the weights are those after it.
-        runs: how many runs (seeds) the weights are averaged over.
         miss: (n,) out-of-fold probability that the given set misses the truth; None where the method does not ask.
         relabelled: (nnz,) label weights that people accepted in place of `weights`: orders and lists go by them, while
             the logit goes on learning from what the run itself said; None where nobody did.
@@ -60,7 +58,6 @@ class ReviewSignals:
     votes: npt.NDArray[np.float32] | None = None
     out_of_fold: Weights | None = None
     epoch: int = 0
-    runs: int = 1
     relabelled: Weights | None = None
     miss: npt.NDArray[np.float32] | None = None
 
@@ -165,23 +162,6 @@ def prepare(
         _store(home / "outoffold.npz", signals.epoch, outside)
         signals = replace(signals, out_of_fold=outside)
     return signals
-
-
-def averaged(several: Sequence[ReviewSignals]) -> ReviewSignals:
-    """The signals of several runs over the same data, their label weights averaged; all else is that of the first.
-
-    Raises:
-        UserError: no run at all, or runs with other candidate sets.
-    """
-    if not several:
-        raise UserError("There is no run to average over.")
-    first = several[0]
-    if any(other.sets != first.sets for other in several[1:]):
-        raise UserError("The runs to be averaged have different candidate sets; take runs over the same data.")
-    means = [one.mean_weights for one in several if one.mean_weights is not None]
-    mean = np.mean(means, axis=0).astype(np.float32) if len(means) == len(several) else None
-    weights = np.mean([one.weights for one in several], axis=0).astype(np.float32)
-    return replace(first, weights=weights, mean_weights=mean, runs=len(several))
 
 
 def mean_over_epochs(history: History) -> Weights:

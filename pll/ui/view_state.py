@@ -1,6 +1,6 @@
 """View state of a run: epoch, example and options in view, and the label weights there.
 
-ComparisonView back never touches the run: it goes on, waits or has ended, and the page reads its history meanwhile.
+Looking at an earlier epoch never changes the run: the page reads its history, whatever the run does meanwhile.
 """
 
 from __future__ import annotations
@@ -222,11 +222,11 @@ class Scene:
             known[epoch] = weights
         return self.epochs, np.stack([known[epoch] for epoch in self.epochs])
 
-    def lately_changed(self, many: int, back: int = 30) -> npt.NDArray[np.int64]:
-        """(≤ many,) the examples that changed their mind last, the latest first, over so many stored epochs."""
+    def lately_changed(self, many: int) -> npt.NDArray[np.int64]:
+        """Return the (≤ many,) examples whose label changed last, the latest first, over 30 stored epochs."""
         found: dict[int, None] = {}  # a set that keeps its order
         later = self.frame.sharp.identified
-        before = [epoch for epoch in self.epochs if 0 < epoch < self.frame.epoch][::-1][:back]
+        before = [epoch for epoch in self.epochs if 0 < epoch < self.frame.epoch][::-1][:30]
         for _, weights in self.history.frames(before):
             earlier = identified_labels(weights, self.sets)
             changed = np.flatnonzero(earlier != later)

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
-from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.stats import betabinom, hypergeom
 
-from pll.errors import UserError
-from pll.review.evidence import Prior, log_evidence, upper_bounds
+from pll.review.evidence import Prior, log_evidence
 
 PRIORS = [Prior.for_error(0.02), Prior.for_error(0.3), Prior(0.0, 1.0, 1.0), Prior(0.9, 0.5, 4.0)]
 
@@ -75,37 +70,3 @@ class TestEvidence:
         """It can fail nearly as often as it may: the enumeration above would see a bound that never says anything."""
         table = rejection_table(40, 8, Prior(0.9, 0.5, 4.0), 0.8)
         assert 0.15 < chance_of_ever(40, 8, table) <= 0.2
-
-
-class TestUpperBounds:
-    def test_every_order_of_a_small_set(self) -> None:
-        """All 7!/(5! 2!) orders, in whole numbers: the running bound is below the truth in at most α of them."""
-        prior, level, answers = Prior(0.3, 1.0, 2.0), 0.6, (False, False, True, True, True, True, True)
-        orders = sorted(set(permutations(answers)))
-        failures = sum(bool((upper_bounds(7, np.array(order), prior, level) < 2).any()) for order in orders)
-        assert len(orders) == 21
-        assert Fraction(failures, len(orders)) <= Fraction(2, 5)
-
-    @given(st.lists(st.booleans(), min_size=1, max_size=40), st.integers(0, 60), st.sampled_from(PRIORS))
-    @settings(deadline=None)
-    def test_invert_the_evidence(self, answers: list[bool], more: int, prior: Prior) -> None:
-        n = len(answers) + more
-        right = np.array(answers)
-        bounds = upper_bounds(n, right, prior)
-        k, s = np.arange(1, len(right) + 1), np.cumsum(~right)
-        w = np.arange(1, n + 1)[:, None]
-        rejected = log_evidence(n, w, k, s, prior) >= math.log(20)  # (n, k)
-        slow = np.where(rejected.any(axis=0), rejected.argmax(axis=0), n)  # the first rejected w, less one
-        assert bounds.tolist() == np.minimum.accumulate(slow).tolist()
-        assert (np.diff(bounds) <= 0).all()
-        assert (bounds >= s[-1]).all()  # what was seen wrong is wrong: no bound may ever be below it
-
-    @given(st.integers(1, 300), st.sampled_from(PRIORS))
-    def test_clean_controls_lower_it_to_nothing(self, n: int, prior: Prior) -> None:
-        bounds = upper_bounds(n, np.ones(n, dtype=bool), prior)
-        assert bounds[-1] == 0
-        assert (np.diff(bounds) <= 0).all()
-
-    def test_more_answers_than_labels(self) -> None:
-        with pytest.raises(UserError, match="only 3 labels"):
-            upper_bounds(3, np.ones(4, dtype=bool), PRIORS[0])

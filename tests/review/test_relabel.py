@@ -185,12 +185,12 @@ def test_calibration_leaves_out_what_they_were_told(runs: RunRegistry) -> None:
     manager = opened(runs, Settings(mix=0.0, guarantee=Guarantee(share=0.9, max_error=0.3)))
     review = manager.review
     decide(manager, 50)
-    toast_errors = set(teaching_decisions(review).rows.tolist())
+    taught = set(teaching_decisions(review).rows.tolist())
     proposed = manager.proposed()
     assert manager.relabel(proposed)
     manager.wait()
     decide(manager, 46)
-    many = {row for row in toast_errors if review.root.candidates.sizes[row] > 1}
+    many = {row for row in taught if review.root.candidates.sizes[row] > 1}
     counted = [row for row in review.round.controls if row not in many]
     assert many and certification.calibration(review).decisions == len(counted) < len(review.round.controls)
     close(review)

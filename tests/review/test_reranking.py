@@ -6,8 +6,9 @@ import math
 
 import numpy as np
 
+from benchmarks.certificate import leaving_order
 from pll.review.promise import dataset_order, draw_dataset_controls, plan_dataset
-from pll.review.reranking import Pool, leaving_order, pool_features, rank_pool
+from pll.review.reranking import Pool, pool_features, rank_pool
 
 N = 400
 

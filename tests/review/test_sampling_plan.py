@@ -12,8 +12,17 @@ from scipy.stats import hypergeom
 
 from pll.errors import UserError
 from pll.review.certificate import certify
-from pll.review.evidence import Prior, clean_limit, log_evidence
+from pll.review.evidence import Prior, log_choose, log_evidence
 from pll.review.sampling_plan import achievable, draw_controls, more_controls_needed, threshold_grid
+
+
+def clean_limit(n: int, k: int) -> int:
+    """The smallest number of wrong labels that any method could certify: all k controls right, one look at the end.
+
+    It is the largest W with C(n−W, k) / C(n, k) > .05.
+    """
+    wrong = np.arange(n + 1) if n < 10_000 else np.arange(n // 50)
+    return int(np.flatnonzero(log_choose(n - wrong, k) - log_choose(n, k) > math.log(0.05))[-1])
 
 
 class TestPlanning:

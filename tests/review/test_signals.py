@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.orders import ORDERS, rank, usable_orders
-from pll.review.signals import ReviewSignals, averaged, prepare, vote_shares
+from pll.review.signals import ReviewSignals, prepare, vote_shares
 from pll.runs import runner
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
@@ -93,20 +92,6 @@ def test_a_run_that_has_not_begun(tmp_path: Path) -> None:
 
 
 SETS = CandidateSets.from_lists([[0, 1], [1, 2]], n_classes=3)
-
-
-def test_averages_over_seeds() -> None:
-    one = ReviewSignals(SETS, np.array([1, 0, 0.5, 0.5], np.float32), np.array([0, 1, 1, 0], np.float32))
-    other = replace(
-        one, weights=np.array([0, 1, 0.5, 0.5], np.float32), mean_weights=np.array([1, 0, 1, 0], np.float32)
-    )
-    both = averaged([one, other])
-    assert (both.weights.tolist(), both.mean_weights.tolist(), both.runs) == ([0.5] * 4, [0.5, 0.5, 1, 0], 2)
-    assert averaged([one, replace(other, mean_weights=None)]).mean_weights is None
-    with pytest.raises(UserError, match="no run"):
-        averaged([])
-    with pytest.raises(UserError, match="different candidate sets"):
-        averaged([one, ReviewSignals(CandidateSets.from_lists([[0, 1], [0, 1]], 3), one.weights)])
 
 
 def test_vote_shares_are_of_people_and_not_of_labels() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.review_simulation import Way, found_within, review, reviews_needed
+from benchmarks.review_simulation import Way, found_within, review, reviews_needed, with_controls
 from benchmarks.review_tables import ratio
 from pll.candidates import CandidateSets
 from pll.review.decided import Decided
@@ -74,10 +74,10 @@ def test_retraining_is_given_what_was_decided(run: tuple[ReviewSignals, np.ndarr
     curve = review(signals, y, Way("learning", relabels=True), retrain=retrain)
     assert curve[0] > 0 and curve[6:].max() < curve[0]
     for sets in given:
-        toast_errors = sets.sizes < signals.sets.sizes
-        assert (sets.sizes[toast_errors] == 1).all()
-        assert (sets.indices[sets.indptr[:-1][toast_errors]] == y[toast_errors]).all()
-        for row in np.flatnonzero(~toast_errors)[:20]:
+        narrowed = sets.sizes < signals.sets.sizes
+        assert (sets.sizes[narrowed] == 1).all()
+        assert (sets.indices[sets.indptr[:-1][narrowed]] == y[narrowed]).all()
+        for row in np.flatnonzero(~narrowed)[:20]:
             assert sets[row].tolist() == signals.sets[row].tolist()
     assert np.diff([int((sets.sizes == 1).sum()) for sets in given]).min() >= 0
 
@@ -97,3 +97,12 @@ def test_figures_of_a_curve() -> None:
     found = {("s", "base", False): [curve], ("s", "half", False): [curve[[0, 2, 4, 6, 8, 9, 10, 10, 10, 10, 10]]]}
     assert ratio(found, "s", "half", False, "base") == 0.5
     assert np.isnan(ratio(found, "s", "none", False, "base"))
+
+
+@pytest.mark.parametrize(("share", "apart"), [(0.0, True), (0.1, True), (0.3, False), (1.0, False)])
+def test_controls_are_mixed_in_in_drawn_order(share: float, apart: bool) -> None:
+    rng = np.random.default_rng(0)
+    order, controls = rng.permutation(60), rng.permutation(20) + (60 if apart else 0)
+    rows, is_control = with_controls(order, controls, share, shown=7, seed=1)
+    assert rows[is_control].tolist() == (controls.tolist() if share else [])
+    assert rows[~is_control].tolist() == [row for row in order.tolist() if not share or row not in controls]

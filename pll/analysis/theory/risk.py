@@ -72,19 +72,19 @@ def one_example(p: float, outside: float = 0.1) -> OneExample:
     return OneExample(g, losses, weights, float(losses.mean()), float(losses.min()), float(weights @ losses))
 
 
-def loss_curves(outside: float = 0.1, points: int = 161) -> tuple[Numbers, dict[Reading, Numbers], Numbers]:
-    """All p, the three readings there, and the cost (points, 2) of each candidate.
+def loss_curves(outside: float = 0.1) -> tuple[Numbers, dict[Reading, Numbers]]:
+    """Return 161 values of p, and the three readings of the loss there.
 
     The weighted reading has the weights that belong to p: what training sees after each update.
     """
-    at = np.linspace(0.005, 1 - outside - 0.005, points)
+    at = np.linspace(0.005, 1 - outside - 0.005, 161)
     found = [one_example(float(p), outside) for p in at]
     readings: dict[Reading, Numbers] = {
         "mean": np.array([one.mean for one in found]),
         "min": np.array([one.least for one in found]),
         "weights": np.array([one.weighted for one in found]),
     }
-    return at, readings, np.stack([one.losses for one in found])
+    return at, readings
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,14 +149,12 @@ class Carousel:
         by_logit = scores - self.weights(theta, sharpness, reading)
         return float((by_logit * change).sum(axis=1).mean() * DEGREE)
 
-    def descend(
-        self, start: float, sharpness: float, reading: Reading, *, steps: int = 400, rate: float = 1500.0
-    ) -> Numbers:
-        """Return (steps+1,) the angles, in degrees in (−180, 180], on the way down from `start`."""
+    def descend(self, start: float, sharpness: float, reading: Reading) -> Numbers:
+        """Return (401,) the angles, in degrees in (−180, 180], on the way down from `start`."""
         way = [float(start)]
-        for _ in range(steps):
+        for _ in range(400):
             # A step of at most 4° keeps descent descent, however steep the hill.
-            move = np.clip(rate / max(sharpness, 1.0) * self.slope(way[-1], sharpness, reading), -4.0, 4.0)
+            move = np.clip(1500.0 / max(sharpness, 1.0) * self.slope(way[-1], sharpness, reading), -4.0, 4.0)
             way.append(wrapped(way[-1] - float(move)))
         return np.array(way)
 
@@ -170,13 +168,11 @@ class Carousel:
         return self.candidates.rows, self.candidates.indices
 
 
-def carousel(
-    how: Literal["binomial", "pair"], q: float, *, n: int = 150, spread: float = 25.0, seed: int = 0
-) -> Carousel:
-    """Points of three classes, `spread` degrees (standard deviation) around their directions."""
+def carousel(how: Literal["binomial", "pair"], q: float, *, n: int = 150, seed: int = 0) -> Carousel:
+    """Return n points of three classes around their directions, with a standard deviation of 25 degrees."""
     generator = np.random.default_rng(seed)
     y = np.arange(n) % 3
-    angles = 2 * np.pi * y / 3 + spread * DEGREE * generator.normal(size=n)
+    angles = 2 * np.pi * y / 3 + 25 * DEGREE * generator.normal(size=n)
     return Carousel(angles, y, (flip_binomial if how == "binomial" else flip_pair)(y, 3, q, seed))
 
 
@@ -200,7 +196,7 @@ class TwoObjectives:
     entropy: float
 
 
-def two_objectives(z: float, points: int = 199) -> TwoObjectives:
+def two_objectives(z: float) -> TwoObjectives:
     """Both objectives along p, for an example whose weights are (z, 1 − z).
 
     Raises:
@@ -212,7 +208,7 @@ def two_objectives(z: float, points: int = 199) -> TwoObjectives:
     """
     if not 0 <= z <= 1:
         raise UserError(f"The weight is {z}; it must be from 0 to 1.")
-    p = np.linspace(0, 1, points + 2)[1:-1]
+    p = np.linspace(0, 1, 201)[1:-1]
     g = np.stack([p, 1 - p], axis=1)  # (m, 2)
     weights = np.array([z, 1 - z])
     cross_entropy = ce(torch.from_numpy(np.log(g))).numpy() @ weights

@@ -119,7 +119,7 @@ class Toy:
         return CandidateSets.from_lists(lists, len(CLASSES), CLASSES)
 
 
-def three_clouds(n: int = 60, q: float = 0.5, seed: int = 0, *, away: float = 0.55, spread: float = 0.2) -> Toy:
+def three_clouds(n: int = 60, q: float = 0.5, seed: int = 0) -> Toy:
     """Return three Gaussian clouds around the centre, one per class, with candidates by binomial flipping.
 
     >>> toy = three_clouds(9)
@@ -129,8 +129,8 @@ def three_clouds(n: int = 60, q: float = 0.5, seed: int = 0, *, away: float = 0.
     generator = np.random.default_rng(seed)
     y = np.arange(n) % len(CLASSES)
     angle = np.pi / 2 - 2 * np.pi * y / len(CLASSES)  # A at the top, then clockwise
-    centres = away * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    points = (centres + spread * generator.normal(size=(n, 2))).astype(np.float32)
+    centres = 0.55 * np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    points = (centres + 0.2 * generator.normal(size=(n, 2))).astype(np.float32)
     return Toy(points, y, flip_binomial(y, len(CLASSES), q, seed, CLASSES))
 
 
@@ -229,7 +229,7 @@ def next_step(toy: Toy, example: int, after: int, method: str = "proden", *, see
 
 
 def from_many_starts(
-    toy: Toy, methods: Iterable[str], starts: int = 10, *, epochs: int = EPOCHS, lr: float = LR
+    toy: Toy, methods: Iterable[str], starts: int = 10, *, lr: float = LR
 ) -> dict[str, npt.NDArray[np.float64]]:
     """(starts,) share identified right by the final model of each method, from the same starts for all of them."""
     task = Task(toy.points, toy.candidates, toy.y)
@@ -237,7 +237,7 @@ def from_many_starts(
     for method in methods:
         shares = []
         for seed in range(starts):
-            estimator = _estimator(method, epochs, seed, lr)
+            estimator = _estimator(method, EPOCHS, seed, lr)
             for record in estimator.iter_fit(task):
                 share = record.transductive_accuracy
             shares.append(share or 0.0)

@@ -39,9 +39,9 @@ _film = register(
 )
 
 
-def replay(height: int = 360) -> None:
+def replay() -> None:
     """Show the film."""
-    _film(key="demo-replay", data=film() | {"height": height})
+    _film(key="demo-replay", data=film() | {"height": 360})
 
 
 @cache

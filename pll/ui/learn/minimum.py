@@ -70,7 +70,7 @@ def explanation(found: OneExample) -> str:
 
 def curves(found: OneExample) -> tuple[go.Figure, pd.DataFrame]:
     """Average and minimum over all that the model may say, and where it is."""
-    at, readings, _ = loss_curves(OUTSIDE)
+    at, readings = loss_curves(OUTSIDE)
     figure = go.Figure()
     line(figure, at, readings["mean"], "average over the candidates", INK["mean"], dash="dash")
     line(figure, at, readings["min"], "the best candidate", INK["min"])

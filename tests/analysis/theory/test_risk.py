@@ -24,7 +24,7 @@ def test_one_example_by_hand() -> None:
 
 
 def test_the_minimum_has_two_valleys_and_the_average_one() -> None:
-    at, readings, _ = loss_curves()
+    at, readings = loss_curves()
     middle = len(at) // 2
     assert readings["min"].argmax() == pytest.approx(middle, abs=1)  # the ridge is where the average is least
     assert readings["mean"].argmin() == pytest.approx(middle, abs=1)

@@ -1,12 +1,16 @@
 """The first hour: files as people have them, through the shell, and how right the labels are that come out.
 
     python -m benchmarks.first_hour [--only people,gold,…] [--recipe auto|default] [--keep FOLDER] [--files-only]
+    python -m benchmarks.first_hour --browser [--only …] [--shots FOLDER] [--write]
 
 Makes files with a fixed seed whose true labels are known here and nowhere else, reads each as `python -m pll fit` does
 with the options that a person would give (`Case.options`), and compares the labels with the truth: the share that is
 right, beside what the most frequent answer (plurality; ties broken at random) reaches on the same rows. What a file
 makes the reader do wrong is counted as an error. Nothing in the product reads this module, and nothing here was chosen
 to suit a reader.
+
+`--browser` walks through the real app with four of the files (`benchmarks.first_hour_browser`); `--shots` keeps
+pictures of every page on the way, `--write` puts the table into docs/first-hour.md.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ import argparse
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -579,6 +584,64 @@ def fit(case: Case, out: Path, recipe: str) -> tuple[str, float]:
     return words, time.monotonic() - began
 
 
+WALKED = ("people", "labelstudio", "clinic-bar", "manifest")
+"""Files that a browser walks with, where none are named."""
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "first-hour.md"
+_HEAD = """\
+# The first hour
+
+<!-- Written by `python -m benchmarks.first_hour --browser --write`. -->
+
+Four files made like those that people bring (`benchmarks/first_hour.py` makes them, with truth that only it knows), and
+what it takes to come from each to settled labels: the real app in an empty `PLL_HOME`, in Chromium, everything left as
+the pages propose it. The first click is the drop of the file, the last one *Start training*; the seconds are of one
+walk ({cores}, shared with other work), the recipe search of *Auto* in them. Then {reviewed} labels are decided in the
+review and labels.csv is downloaded. *Right* is the share of its labels that are the true ones, *plurality* what the
+most frequent answer (a candidate, where nobody voted) reaches on the same rows, ties broken at random. *Errors* counts
+red boxes, exceptions and errors of the browser's console on all pages.
+
+"""
+_ABOUT = {
+    "people": "semicolon CSV of Excel: texts, three people's columns with slips, cases and four ways to say nothing",
+    "labelstudio": "Label Studio export: texts, 2–3 of four people a task, cancelled answers, drafts, predictions",
+    "clinic-bar": "CSV: texts, 24 long class names, sets joined by a bar, the truth in a tenth of the rows",
+    "manifest": "ZIP of 300 pictures with a manifest of candidates; one picture is damaged",
+}
+
+
+def walks(chosen: Sequence[str], folder: Path, shots: Path | None) -> str:
+    """Walk with each file; the table."""
+    from playwright.sync_api import sync_playwright
+
+    from benchmarks.app import Server, chromium
+    from benchmarks.first_hour_browser import walk
+
+    rows = []
+    with sync_playwright() as driver:
+        browser = chromium(driver)
+        for name in chosen:
+            place, home = folder / f"walk-{name}", folder / f"home-{name}"
+            home.mkdir(parents=True, exist_ok=True)
+            place.mkdir(exist_ok=True)
+            pictures = None if shots is None else shots / name
+            if pictures is not None:
+                pictures.mkdir(parents=True, exist_ok=True)
+            with Server(home) as server:
+                found = walk(browser, server.url, CASES[name](place), place, pictures)
+            for error in found.errors:
+                print(f"{name}: {error}", file=sys.stderr)
+            cells = (
+                *(_ABOUT.get(name, name), f"{found.rows:,}", str(found.clicks), f"{found.seconds:.0f}"),
+                *(str(len(found.errors)), f"{found.right:.1%}", f"{found.plurality:.1%}"),
+            )
+            rows.append(f"| {' | '.join(cells)} |")
+            print(rows[-1], flush=True)
+        browser.close()
+    return "\n".join(
+        ["| file | rows | clicks | seconds | errors | right | plurality |", "|---|---|---|---|---|---|---|", *rows]
+    )
+
+
 def main() -> None:
     """Make the files, fit each, print a table."""
     parser = argparse.ArgumentParser()
@@ -586,11 +649,22 @@ def main() -> None:
     parser.add_argument("--recipe", default="auto")
     parser.add_argument("--keep", type=Path, help="folder for the files and the runs")
     parser.add_argument("--files-only", action="store_true")
+    parser.add_argument("--browser", action="store_true", help="walk through the app instead of the shell")
+    parser.add_argument("--shots", type=Path, help="folder for pictures of the pages (with --browser)")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/first-hour.md (with --browser)")
     options = parser.parse_args()
     chosen = options.only.split(",") if options.only else list(CASES)
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
+        if options.browser:
+            table = walks(chosen if options.only else WALKED, folder, options.shots)
+            if options.write:
+                from benchmarks.first_hour_browser import REVIEWED
+
+                head = _HEAD.format(cores=f"{len(os.sched_getaffinity(0))} cores", reviewed=REVIEWED)
+                PAGE.write_text(head + table + "\n", encoding="utf-8")
+            return
         print("| file | rows | right | plurality | seconds |\n|---|---|---|---|---|")
         for name in chosen:
             case = CASES[name](folder)
@@ -603,12 +677,12 @@ def main() -> None:
             if words:
                 print(f"| {case.name} | {len(case.truth)} | error: {words} | | {seconds:.0f} |", flush=True)
                 continue
-            table = pd.read_csv(out / "labels.csv", dtype=str, keep_default_na=False)
+            labels = pd.read_csv(out / "labels.csv", dtype=str, keep_default_na=False)
             try:
-                right, usual = score(case, table)
-                print(f"| {case.name} | {len(table)} | {right:.1%} | {usual:.1%} | {seconds:.0f} |", flush=True)
+                right, usual = score(case, labels)
+                print(f"| {case.name} | {len(labels)} | {right:.1%} | {usual:.1%} | {seconds:.0f} |", flush=True)
             except (ValueError, KeyError, StopIteration) as error:
-                print(f"| {case.name} | {len(table)} | mismatch: {error} | | {seconds:.0f} |", flush=True)
+                print(f"| {case.name} | {len(labels)} | mismatch: {error} | | {seconds:.0f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,11 @@ FIELDS: dict[str, Rows] = {
         *_BARE,
         ("spaces between columns", "are read too, where half of the columns are numbers, as in files of UCI, R and `numpy.savetxt`; given back with tabs"),
     ),
+    "xlsx": (
+        *TABLE,
+        ("sheet", "the first visible one with a table; the data page asks where there are several, in the shell `--sheet NAME`. Titles above the header are left out"),
+        ("values", "numbers and days as they are stored (`2025-03-04`), results of formulas as they were last computed. Files of Excel's old formats, of LibreOffice or with a password have to be saved as .xlsx or CSV first"),
+    ),
     "parquet": (
         *TABLE,
         ("types", "`candidates` and annotators are lists of text (or text as above), features numbers, missing values null"),

@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pyarrow.parquet
 import scipy.io
 
@@ -197,6 +198,10 @@ def _example(form: Format) -> str:
     elif path.suffix == ".parquet":
         schema = pyarrow.parquet.read_schema(path)
         text = "\n".join(f"{field.name:14} {field.type}" for field in schema)
+    elif path.suffix == ".xlsx":
+        book = openpyxl.load_workbook(path, read_only=True)
+        text = "\n".join(" | ".join(map(str, row)) for row in islice(book.active.iter_rows(values_only=True), _SHOWN))
+        book.close()
     elif path.suffix == ".zip":
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()

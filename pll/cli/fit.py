@@ -269,6 +269,7 @@ def _as_options(config: RunConfig) -> dict[str, Any]:
         "--rule": config.source.rule or None,
         "--column": " ".join(f"{name}={role}" for name, role in config.source.options.get("columns", {}).items())
         or None,
+        "--sheet": config.source.options.get("sheet"),
         "--merge, --rename, --drop": " ".join(f"{name}={new or ''}" for name, new in config.source.classes.items())
         or None,
         "--votes": " ".join(one.name for one in config.source.vote_files) or None,

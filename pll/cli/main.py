@@ -221,6 +221,7 @@ column_option = click.option(
     metavar="NAME=ROLE",
     help="what a column or field is (may be given several times), a role of",
 )
+sheet_option = click.option("--sheet", metavar="NAME", help="of a workbook: the sheet to read; else the first table")
 spreadsheet_option = click.option(
     "--spreadsheet-safe", is_flag=True, help="put an apostrophe before cells that a spreadsheet would execute (=1+1)"
 )
@@ -236,6 +237,7 @@ votes_options = _together(
 )
 set_options = _together(
     column_option,
+    sheet_option,
     click.option("--merge", multiple=True, metavar="FROM=TO", help="take the class FROM for TO (several times)"),
     click.option("--rename", multiple=True, metavar="OLD=NEW", help="call a class otherwise (several times)"),
     click.option("--drop", multiple=True, metavar="CLASS", help="take a class for no answer at all (several times)"),
@@ -488,6 +490,7 @@ def export(run: str, out: str, spreadsheet_safe: bool) -> None:
 @click.option("--out", required=True, metavar="FILE", help="the file to write")
 @click.option("--from", "source_format", metavar="FORMAT", help="the format of IN, where its content does not say it")
 @column_option
+@sheet_option
 @click.option(
     "--combine",
     type=click.Choice(("union", "largest")),

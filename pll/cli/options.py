@@ -51,6 +51,7 @@ class SetOptions:
     noisy: str | None
     confusion: str | None
     confusion_rows: str
+    sheet: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -254,7 +255,7 @@ def source_told(options: SetOptions) -> Source:
         votes, answers = options.votes, dict(pair(one, "--answer", "FROM=CLASS") for one in options.answer)
     data = None
     if options.data or not votes:
-        data = with_own_votes(_with_columns(source_of(options.data), columns_told(options.column)))
+        data = with_own_votes(_of_sheet(_with_columns(source_of(options.data), columns_told(options.column)), options))
     if votes:
         missing = next((one for one in votes if not Path(one).is_file()), None)
         if missing is not None:
@@ -321,6 +322,14 @@ def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | N
     if known and source.path is not None:
         there = {column.name for column in formats.columns(source.path, name=source.name)}
     return _with_columns(source, {name: role for name, role in known.items() if name in there} | dict(told or {}))
+
+
+def _of_sheet(source: Source, options: SetOptions) -> Source:
+    if options.sheet is None:
+        return source
+    if source.path is None or not formats.sheets(source.path, name=source.name):
+        raise UserError(f"--sheet is for workbooks; {source.name} is none.")
+    return replace(source, options={**source.options, "sheet": options.sheet})
 
 
 def _with_columns(source: Source, columns: dict[str, str]) -> Source:

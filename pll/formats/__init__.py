@@ -1,7 +1,7 @@
 """File formats: one reader and writer each, behind one registry.
 
 >>> " ".join(sorted(FORMATS))
-'argilla cleanlab csv doccano huggingface imagezip jsonl labelstudio mat npz parquet plcifar prodigy tsv'
+'argilla cleanlab csv doccano huggingface imagezip jsonl labelstudio mat npz parquet plcifar prodigy tsv xlsx'
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from pll.formats.tabular.csv import Csv, Delimited, Tsv
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.schema import Column
+from pll.formats.tabular.xlsx import Xlsx
+from pll.formats.tabular.xlsx import sheets as sheets_of
 from pll.formats.tools.argilla import Argilla
 from pll.formats.tools.cleanlab import Cleanlab
 from pll.formats.tools.doccano import Doccano
@@ -47,11 +49,12 @@ __all__ = [
     "detect",
     "give_back",
     "read",
+    "sheets",
     "write",
 ]
 
 _ALL: tuple[Format, ...] = (
-    *(Npz(), Mat(), ImageZip(), HuggingFace(), Parquet()),
+    *(Npz(), Mat(), Xlsx(), ImageZip(), HuggingFace(), Parquet()),
     *(PlCifar(), LabelStudio(), Argilla(), Prodigy(), Doccano(), JsonLines()),
     *(Cleanlab(), Csv(), Tsv()),
 )
@@ -69,8 +72,7 @@ _STRANGERS = {
     b"\x80\x05": "a Python pickle, which is never opened because it can run code: save arrays with np.savez",
     b"\x89HDF": "an HDF5 file: export it as npz or CSV",
     b"\x1f\x8b": "compressed with gzip: unpack it first",
-    b"PK": "a ZIP archive without numpy arrays or pictures (a spreadsheet is one too: export it as CSV)",
-    b"\xd0\xcf\x11\xe0": "an old spreadsheet or document: export it as CSV",
+    b"PK": "a ZIP archive without numpy arrays or pictures",
     b"\x89PNG": "a picture, not a dataset",
     b"\xff\xd8\xff": "a picture, not a dataset",
     b"%PDF": "a PDF document",
@@ -134,6 +136,17 @@ def columns(
             if isinstance(form, Delimited | Parquet | JsonLines | ImageZip)
             else []
         )
+
+
+def sheets(path: Path | str, *, name: str | None = None) -> list[str]:
+    """The sheets of a workbook that hold a table, the one that is read by default first; none for other files.
+
+    Raises:
+        UserError: see `read`.
+    """
+    path = Path(path)
+    with _add_file_name(name or path.name):
+        return sheets_of(path) if isinstance(_detect(path, name or path.name), Xlsx) else []
 
 
 def write(
@@ -241,8 +254,9 @@ def _detect(path: Path, shown: str) -> Format:
         raise UserError("The file is a ZIP archive that is cut off or damaged; copy, download or export it again.")
     if _is_workbook(path, head):
         raise UserError(
-            "The file is a workbook of a spreadsheet (Excel, LibreOffice). Open it, go to the sheet with the examples "
-            "and save that as CSV (in Excel: File → Save As → CSV UTF-8); rows above the header may stay."
+            "The file is a workbook of LibreOffice, or of Excel in an old format (.xls, .xlsb) or with a password. "
+            "Open it and save it as an Excel workbook (.xlsx) without a password, or the sheet with the examples as "
+            "CSV UTF-8."
         )
     usual = _usual(suffix)
     if usual is not None and stranger is None:
@@ -254,7 +268,7 @@ def _detect(path: Path, shown: str) -> Format:
 
 
 def _is_workbook(path: Path, head: bytes) -> bool:
-    """Whether a file is a workbook of Excel, new or old, or of LibreOffice."""
+    """Whether a file is a workbook that is not read: of LibreOffice, or of Excel, old, binary or encrypted."""
     if head.startswith(b"\xd0\xcf\x11\xe0"):
         return True
     if not head.startswith(b"PK"):

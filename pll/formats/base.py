@@ -28,6 +28,9 @@ class ReadOptions:
         columns: what a column (or field) is, by its name: one of `schema.ROLES`; the others are guessed.
         combine: what becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
         fold: which of the file's own folds is the test part, from 1; by default none is.
+        sheet: which sheet of a workbook; by default the first that holds a table.
+        find_ids: whether a column of distinct codes is taken for the ids, whatever it is called. Runs from before this
+            was done read their files without.
         max_bytes: how large the arrays of a file may be once unpacked.
         progress: called as a file is read.
 
@@ -41,6 +44,8 @@ class ReadOptions:
     columns: Mapping[str, str] = field(default_factory=dict)
     combine: str = "union"
     fold: int | None = None
+    sheet: str | None = None
+    find_ids: bool = True
     max_bytes: int = 4 * 2**30
     progress: Progress | None = field(default=None, compare=False, repr=False)
 

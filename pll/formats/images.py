@@ -29,6 +29,7 @@ from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.schema import Column, guess_separator, split_cell
 from pll.formats.tabular.writer import table_limitations
+from pll.formats.tabular.xlsx import Xlsx
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
 from pll.io import as_column
 
@@ -36,7 +37,10 @@ TABLE = "table.csv"
 """What the table is called in archives that we write."""
 
 _TABLES: dict[str, Format] = {
-    suffix: form for form in (Csv(), Tsv(), JsonLines(), Parquet()) for suffix in (*form.suffixes,) if suffix != ".json"
+    suffix: form
+    for form in (Csv(), Tsv(), JsonLines(), Parquet(), Xlsx())
+    for suffix in (*form.suffixes,)
+    if suffix != ".json"
 }
 _TESTS, _TRAINS = ("test",), ("train", "val", "valid", "validation")
 
@@ -137,8 +141,9 @@ def _loose(members: Members, name: str) -> Iterator[tuple[Path, Format]]:
 
 
 def _table(members: Members) -> str | None:
-    """The one table among the files, the outermost of several."""
+    """The one table among the files, the outermost of several; a workbook only where there is no other."""
     tables = [name for name in members.sizes if PurePosixPath(name).suffix.lower() in _TABLES]
+    tables = [name for name in tables if not name.lower().endswith(Xlsx.suffixes)] or tables
     if not tables:
         return None
     depth = min(name.count("/") for name in tables)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from pll.catalog.sources import Source
@@ -56,7 +56,7 @@ class RunConfig:
         """Return plain values for config.json."""
         values = asdict(self)
         values["lessons"] = values.pop("decided_sets")
-        return values
+        return values | {"find_ids": True}  # else it is of before ids were found under any name
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> RunConfig:
@@ -67,16 +67,25 @@ class RunConfig:
         """
         flip, test, noisy = values.get("flip"), values.get("test"), values.get("noisy")
         decided = values.get("lessons")
+        find_ids = bool(values.get("find_ids", False))
         return cls(
             **{
-                **{name: value for name, value in values.items() if name != "lessons"},
-                "source": Source(**values["source"]),
+                **{name: value for name, value in values.items() if name not in ("lessons", "find_ids")},
+                "source": _source(values["source"], find_ids),
                 "flip": None if flip is None else Flip(**flip),
-                "test": None if test is None else Source(**test),
+                "test": None if test is None else _source(test, find_ids),
                 "noisy": None if noisy is None else Noisy(**noisy),
                 "decided_sets": None if decided is None else DecidedSets(**decided),
             }
         )
+
+
+def _source(values: dict[str, Any], find_ids: bool) -> Source:
+    """The source in a config; that of an older run keeps the ids that its labels and decisions have."""
+    source = Source(**values)
+    if find_ids or source.path is None or "find_ids" in source.options:
+        return source
+    return replace(source, options={**source.options, "find_ids": False})
 
 
 def format_settings(config: RunConfig) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tracemalloc
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -184,12 +183,3 @@ def test_blank_lines_above_the_header(tmp_path: Path) -> None:
     assert data.X.tolist() == [[1], [2]]
     with pytest.raises(UserError, match="Row 5, column 'x'"):
         table(tmp_path, "\n\nx,candidates\n1,p|q\ntwo,q\n")
-
-
-def test_a_workbook_is_told_how_to_become_a_table(tmp_path: Path) -> None:
-    book = tmp_path / "book.xlsx"
-    with zipfile.ZipFile(book, "w") as archive:
-        archive.writestr("[Content_Types].xml", "<Types/>")
-        archive.writestr("xl/workbook.xml", "<workbook/>")
-    with pytest.raises(UserError, match=r"book\.xlsx: .*workbook.*CSV"):
-        formats.read(book)

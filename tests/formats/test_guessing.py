@@ -70,7 +70,8 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"text": ["1", "2"], "image": ["1", "2"]}, "text image"),
         ({"review": ["a good one", "not so good"], "file": ["a.png", "b.png"]}, "text image"),
         ({"words": ["one two three four", "five six seven eight"], "b": ["a b c d e", "f g h i j"]}, "text category"),
-        ({"name": [f"n{k}" for k in range(50)]}, "keep"),
+        ({"name": [f"{'xyz'[k % 3]} n{k}" for k in range(50)]}, "keep"),
+        ({"name": [f"n{k}" for k in range(50)]}, "id"),
         ({"unnamed 1": ["0", "1"], "x": NUMBERS[:2], "unnamed 3": ["", ""]}, "id feature ignore"),
         ({"unnamed 1": ["0", "0"], "x": NUMBERS[:2]}, "feature feature"),
         ({"Unnamed: 0": ["0", "1"], "x": NUMBERS[:2]}, "id feature"),
@@ -290,3 +291,54 @@ def test_0_and_1_without_any_label_is_asked_about(tmp_path: Path) -> None:
     assert any("--column bearing=class" in sentence for sentence in guesses(found))
     with_truth = cells | {"true_label": ["x", "y", "z"]}
     assert not flags(roles_of(list(with_truth), list(with_truth.values())))
+
+
+IDS = [
+    ("Ticket", [f"T-{20_000 + k}" for k in range(8)]),
+    ("note_no", [f"N{k:05}" for k in range(8)]),
+    ("pump", [f"pump {k}" for k in range(8)]),
+    ("case", [str(1000 + 7 * k) for k in range(8)]),
+    ("Fall-Nr.", [str(k) for k in range(8)]),
+    ("numéro", [str(k) for k in range(8)]),
+    ("checksum", ["3f9a2c71", "77ab01cd", "a1b2c3d4", "00ff11ee", "deadbee1"]),
+]
+NO_IDS = [
+    ("width", [str(k) for k in range(8)]),
+    ("number of rooms", [str(k) for k in range(8)]),
+    ("case", [f"{k}.5" for k in range(8)]),
+    ("day", [f"{k + 1:02}.03.2025" for k in range(8)]),
+    ("day", [f"2025-03-{k + 1:02}T10:00" for k in range(8)]),
+    ("weight", [f"{k}kg" for k in range(8)]),
+    ("price", [f"EUR {k}.50" for k in range(8)]),
+    ("name", ["Anna", "Bert", "Chloé", "Dirk", "Eva", "Finn"]),
+    ("Ticket", ["T-1", "T-2", "T-3", "T-4", "T-5", "T-5"]),
+    ("Ticket", ["T-1", "T-2", "T-3", "T-4", "T-5", ""]),
+    ("Ticket", ["T-1", "T-2"]),
+]
+
+
+@pytest.mark.parametrize(("name", "cells"), IDS)
+def test_codes_that_are_all_different_are_the_ids_under_any_name(name: str, cells: list[str | None]) -> None:
+    others: dict[str, list[str | None]] = {"x": [f"{k % 3}.5" for k in range(len(cells))]}
+    assert roles({}, **others, **{name: cells})[name] == "id"
+    assert roles({name: "keep"}, **others, **{name: cells})[name] == "keep"
+    assert roles({}, id=[str(k) for k in range(len(cells))], **{name: cells})[name] != "id"
+
+
+@pytest.mark.parametrize(("name", "cells"), NO_IDS)
+def test_quantities_days_and_names_are_no_ids(name: str, cells: list[str | None]) -> None:
+    assert roles({}, **{name: cells})[name] != "id"
+
+
+def test_codes_that_repeat_further_down_are_no_ids(tmp_path: Path) -> None:
+    rows = [f"T-{k},{k % 7}.5,a|b\n" for k in range(250)]
+    assert table(tmp_path, "Ticket,x,candidates\n" + "".join(rows)).row_ids[3] == "T-3"
+    for last in ("T-3", ""):
+        data = table(tmp_path, "Ticket,x,candidates\n" + "".join([*rows, f"{last},1.5,a\n"]))
+        assert data.row_ids[3] == "3" and data.extras["Ticket"][3] == "T-3"
+
+
+def test_of_several_columns_of_codes_the_one_that_is_named_so_is_the_ids() -> None:
+    codes: list[str | None] = [f"B{k}-{k + 1}" for k in range(6)]
+    found = roles({}, bin=codes, serial=[f"S{k}" for k in range(6)])
+    assert found["serial"] == "id" and found["bin"] != "id"

@@ -6,6 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
+import openpyxl
 import pandas as pd
 import pytest
 
@@ -193,3 +194,23 @@ def test_a_file_that_follows_another_takes_its_place(open_page: Any) -> None:
     assert any("first.csv is left out" in caption.value for caption in page.caption)
     page.selectbox[0].set_value(0).run()
     assert any("first.csv" in error.value for error in page.error)
+
+
+def test_a_workbook_of_several_sheets_asks_which_one(open_page: Any, tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    first, second = book.active, book.create_sheet("Second")
+    first.title = "First"
+    for sheet, label in ((first, "pear"), (second, "fig")):
+        for row in [("Fall-Nr.", "width", "candidates"), *((k, k / 3, f"apple|{label}") for k in range(6))]:
+            sheet.append(row)
+    content = io.BytesIO()
+    book.save(content)
+    page = bring(open_page("data"), "book.xlsx", content.getvalue())
+    assert shown(page)["Fall-Nr."] == "Name of the example"
+    asked = next(box for box in page.selectbox if box.label == "Sheet")
+    assert asked.options == ["First", "Second"]
+    asked.set_value("Second").run()
+    next(button for button in page.button if button.label == "Train on this").click().run()
+    chosen = page.session_state["choice"].source
+    assert chosen.options == {"sheet": "Second"}
+    assert session.dataset(chosen).class_names == ("apple", "fig")

@@ -14,3 +14,11 @@ def test_the_settings_of_every_method_can_be_described(method: str) -> None:
     text = format_settings(RunConfig(source=Source("digits"), method=method, seed=7))
     assert METHODS[method].title in text
     assert "seed 7" in text
+
+
+def test_a_run_from_before_ids_were_found_under_any_name_keeps_its_ids() -> None:
+    config = RunConfig(source=Source("t.csv", "/somewhere/t.csv"))
+    assert RunConfig.from_json(config.to_json()) == config
+    old = {name: value for name, value in config.to_json().items() if name != "find_ids"}
+    assert RunConfig.from_json(old).source.options == {"find_ids": False}
+    assert RunConfig.from_json(RunConfig.from_json(old).to_json()).source.options == {"find_ids": False}

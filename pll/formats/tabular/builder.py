@@ -35,6 +35,7 @@ from pll.formats.tabular.schema import (
     guess_separator,
     guesses,
     numbers_in,
+    odd_id,
     read_label,
     roles_of,
     split_cell,
@@ -496,12 +497,19 @@ def check_header(header: Sequence[str]) -> list[str]:
     return names
 
 
-def plan(header: Sequence[str], sample: Sequence[Cells], options: ReadOptions) -> list[Column]:
+def plan(
+    header: Sequence[str],
+    sample: Sequence[Cells],
+    options: ReadOptions,
+    whole: Callable[[int], Iterable[str | None]] | None = None,
+) -> list[Column]:
     """The part of each column, by `pll.formats.tabular.schema`.
 
     Args:
         header: as it stands in the file.
         sample: the first cells of each column.
+        whole: all cells of the column at a position, to see whether what looks like ids repeats; where that is not
+            given, only reserved names and those usual for ids make a column the ids.
 
     Raises:
         UserError: see `check_header` and `roles_of`.
@@ -509,7 +517,24 @@ def plan(header: Sequence[str], sample: Sequence[Cells], options: ReadOptions) -
     >>> [column.role for column in plan(["id", " width", "confidence"], [["a"], ["1"], ["1"]], ReadOptions())]
     ['id', 'feature', 'keep']
     """
-    return roles_of(check_header(header), sample, options.columns)
+    names, repeating = check_header(header), set[str]()
+    while True:
+        find_ids = options.find_ids and whole is not None
+        columns = roles_of(names, sample, options.columns, find_ids=find_ids, not_ids=repeating)
+        ids = odd_id(columns)
+        if ids is None or whole is None or _are_distinct(whole(ids.at)):
+            return columns
+        repeating.add(ids.name)
+
+
+def _are_distinct(cells: Iterable[str | None]) -> bool:
+    """Whether no cell is empty and none stands twice."""
+    seen: set[str] = set()
+    for cell in cells:
+        if not cell or not cell.strip() or cell in seen:
+            return False
+        seen.add(cell)
+    return True
 
 
 FEATURES, ROWS = "features", "rows"

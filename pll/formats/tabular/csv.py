@@ -363,12 +363,20 @@ class Layout:
         header: their names, as they stand in the file; by number where it has none.
         sample: their first cells, `SAMPLE_ROWS` of each at most.
         top: rows above the data: 1 where there is a header, else 0.
+        path: the table.
     """
 
     delimiter: str
     header: list[str]
     sample: list[list[str]]
-    top: int = 1
+    top: int
+    path: Path
+
+    def whole(self, at: int) -> Iterator[str]:
+        """Yield the cells of the column at a position, as far as they can be read; reading says where they cannot."""
+        with suppress(UserError):
+            for batch in _batches(self.path, self, [at]):
+                yield from batch.column(0).to_pylist()
 
 
 class Delimited(Format):
@@ -385,7 +393,7 @@ class Delimited(Format):
         return delimiter is not None and delimiter in self.delimiters
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        with self._opened(path) as opened, without_titles(opened, self.delimiters) as (table, titles):
+        with self._opened(path, options) as opened, without_titles(opened, self.delimiters) as (table, titles):
             data = self._read(table, options)
             note = f"What stands above the header was left out: {shorten(titles)}."
             return replace(data, notes=(note, *data.notes)) if titles else data
@@ -419,7 +427,7 @@ class Delimited(Format):
             write_table(dataset, file, self.delimiters[0], results)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        with self._opened(source) as opened, without_titles(opened, self.delimiters) as (table, _):
+        with self._opened(source, options) as opened, without_titles(opened, self.delimiters) as (table, _):
             self._give_back(table, path, results, options)
 
     def _give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
@@ -447,7 +455,10 @@ class Delimited(Format):
                 writer.write_batch(pa.record_batch([*(batch.column(str(at)) for at in kept), *added], schema=schema))
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        with self._opened(source, SAMPLE_ROWS) as opened, without_titles(opened, self.delimiters) as (table, titles):
+        with (
+            self._opened(source, options, SAMPLE_ROWS) as opened,
+            without_titles(opened, self.delimiters) as (table, titles),
+        ):
             layout = self._layout(table)
         lost = omitted_columns(results, results.beside([name.strip() for name in layout.header]))
         if titles:
@@ -461,14 +472,17 @@ class Delimited(Format):
             UserError: see `read`.
         """
         try:
-            with self._opened(path, SAMPLE_ROWS) as opened, without_titles(opened, self.delimiters) as (table, _):
+            with (
+                self._opened(path, options, SAMPLE_ROWS) as opened,
+                without_titles(opened, self.delimiters) as (table, _),
+            ):
                 return self._plan(self._layout(table), options)
         except UnicodeDecodeError:
             with parsing("the table"):
                 scan_text(path)  # says where; only the beginning was looked at
                 raise
 
-    def _opened(self, path: Path, rows: int | None = None) -> AbstractContextManager[Path]:
+    def _opened(self, path: Path, options: ReadOptions, rows: int | None = None) -> AbstractContextManager[Path]:
         """Return the file, or a copy of it that has this format's delimiter.
 
         Args:
@@ -484,12 +498,12 @@ class Delimited(Format):
             raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
         below = read_sample(path, delimiter, len(first), SAMPLE_ROWS)
         if not is_data(first, below):
-            return Layout(delimiter, first, below)
+            return Layout(delimiter, first, below, 1, path)
         sample = [[cell, *cells][:SAMPLE_ROWS] for cell, cells in zip(first, below, strict=True)]
-        return Layout(delimiter, numbered(len(first)), sample, top=0)
+        return Layout(delimiter, numbered(len(first)), sample, 0, path)
 
     def _plan(self, layout: Layout, options: ReadOptions) -> list[Column]:
-        return plan(layout.header, layout.sample, options)
+        return plan(layout.header, layout.sample, options, layout.whole)
 
 
 class Csv(Delimited):
@@ -518,7 +532,7 @@ class Tsv(Delimited):
         lost = super().cannot_give_back(source, results, options)
         return ["The spaces between the columns: tabs take their place.", *lost] if _is_spaced(source) else lost
 
-    def _opened(self, path: Path, rows: int | None = None) -> AbstractContextManager[Path]:
+    def _opened(self, path: Path, options: ReadOptions, rows: int | None = None) -> AbstractContextManager[Path]:
         return with_tabs(path, rows) if _is_spaced(path) else nullcontext(path)
 
 

@@ -46,7 +46,7 @@ class JsonLines(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         lines, fields, sample = _survey(path)
-        columns = plan(fields, [[_cell(value) for value in values] for values in sample], options)
+        columns = _plan(path, fields, sample, options)
         batches = _arrays(path, columns, fields, lines)
         table = arrow_table(batches, columns, options, lines.__getitem__, len(lines))
         return _decoded(build_dataset(table, columns, options, lines.__getitem__, empty_is_missing=False))
@@ -58,7 +58,7 @@ class JsonLines(Format):
             UserError: see `read`.
         """
         _, fields, sample = _survey(path)
-        return plan(fields, [[_cell(value) for value in values] for values in sample], options)
+        return _plan(path, fields, sample, options)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         return table_limitations(dataset, {"types", "missing cells"})
@@ -129,6 +129,13 @@ def _survey(path: Path) -> tuple[list[int], list[str], list[list[Any]]]:
     if not fields:
         raise UserError("The objects have no fields; bring what was labelled, and its labels.")
     return lines, list(fields), list(fields.values())
+
+
+def _plan(path: Path, fields: Sequence[str], sample: Sequence[Sequence[Any]], options: ReadOptions) -> list[Column]:
+    def whole(at: int) -> Iterator[str | None]:
+        return (_cell(record.get(fields[at])) for _, record in json_objects.records(path))
+
+    return plan(fields, [[_cell(value) for value in values] for values in sample], options, whole)
 
 
 def _arrays(

@@ -360,7 +360,12 @@ class Parquet(Format):
             raise no_rows()
         first.validate(full=True)
         some = [to_text(first.column(at), labels.get(name, AS_THEY_ARE)).to_pylist() for at, name in enumerate(names)]
-        return plan(names, some, options)
+
+        def whole(at: int) -> Iterator[str | None]:
+            for batch in file.iter_batches(ROWS, columns=[names[at]]):
+                yield from to_text(batch.column(0), labels.get(names[at], AS_THEY_ARE)).to_pylist()
+
+        return plan(names, some, options, whole)
 
     @staticmethod
     def _contents(file: pq.ParquetFile, columns: Sequence[Column]) -> ObjectColumn | None:

@@ -13,7 +13,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import takewhile
@@ -92,6 +92,7 @@ class Column:
         alike: whether it shares its words with other columns, and agrees with them, as annotators do.
         flag: whether it is one of several 0/1 columns that may be classes, in a table without labels.
         comma: whether its numbers have a decimal comma.
+        repeats: whether its first cells look like ids, and some stand twice or are empty further down.
     """
 
     at: int
@@ -103,6 +104,7 @@ class Column:
     alike: bool = False
     flag: bool = False
     comma: bool = False
+    repeats: bool = False
 
 
 def marked(role: str, name: str) -> str:
@@ -385,13 +387,22 @@ Guess = dict[str, tuple[str, str, bool]]
 """By name of the column: its role, what it is called there, and whether that is only guessed."""
 
 
-def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, str] | None = None) -> list[Column]:
+def roles_of(
+    header: Sequence[str],
+    sample: Sequence[Cells],
+    told: Mapping[str, str] | None = None,
+    *,
+    find_ids: bool = True,
+    not_ids: Collection[str] = (),
+) -> list[Column]:
     """Guess the role of each column.
 
     Args:
         header: names of the columns, trimmed, none twice.
         sample: the first cells of each column, as text; None where a cell is missing.
         told: by name, what the user says; one of `ROLES` each.
+        find_ids: whether a column of distinct cells that look like ids names the examples, whatever it is called.
+        not_ids: columns whose cells are known to repeat further down.
 
     Raises:
         UserError: the user names a column or a part that does not exist, or gives one part to two columns.
@@ -404,9 +415,10 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
     cells = dict(zip(header, sample, strict=True))
     for guess in (
         *(_reserved, _marked, _vectors, _long_form, _label_numbers, _annotators, _classes, _probabilities, _people),
-        *(_sets, _truth, _identity, _payload, _the_rest),
+        *(_sets, _truth, _identity, *((_odd_identity,) if find_ids else ()), _payload, _the_rest),
     ):
-        open_columns = {name: cells[name] for name in header if name not in roles}
+        passed = not_ids if guess is _odd_identity else ()
+        open_columns = {name: cells[name] for name in header if name not in roles and name not in passed}
         taken = {role for role, _, _ in roles.values()}
         roles |= guess(open_columns, taken, roles, cells)
     alike = set(_alike({name: cells[name] for name in header if roles[name][2] and roles[name][0] in _PERHAPS}))
@@ -420,6 +432,7 @@ def roles_of(header: Sequence[str], sample: Sequence[Cells], told: Mapping[str, 
             alike=name in alike and not is_annotator(name),
             flag=name in flags,
             comma=commas[at],
+            repeats=name in not_ids,
         )
         for at, name in enumerate(header)
     ]
@@ -746,6 +759,11 @@ def _truth_beside(
     return set() if name is None else {cell.strip() for cell in cells[name] if cell and cell.strip()}
 
 
+def odd_id(columns: Sequence[Column]) -> Column | None:
+    """The column that was taken for the ids by its cells, of which only the first have been seen."""
+    return next((one for one in columns if one.role == "id" and one.guessed and one.name.casefold() not in _IDS), None)
+
+
 def unclear(columns: Sequence[Column]) -> list[Column]:
     """0/1 columns `label_0, label_1, …` without true labels: taken as classes, but they could be annotators."""
     if any(column.role == "true_label" for column in columns):
@@ -864,6 +882,60 @@ def _identity(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells
     return {}
 
 
+_FEWEST_IDS = 5
+"""Rows from which it says something that all cells differ."""
+_CODE = re.compile(r"(?=.*\d)(?=.*[^\W\d_])[\w.:#/+-]{2,64}|[^\W\d_]{1,20}[ #-]{1,2}\d{1,12}")
+"""Letters and digits without spaces, or a word and a number: T-20001, 3f9a2c, pump 3."""
+_QUANTITY = re.compile(r"[^\W\d_]*\s*[+-]?\d+[.,]\d+\s*[^\W\d_]*|[+-]?\d+\s*[^\W\d_]{1,5}")
+_DATE = re.compile(r"\d{1,4}[-./]\w{1,3}[-./]\d{1,4}.*")
+_HASH = 8
+"""Characters from which codes that are equally long may look as they like."""
+_ID_WORDS = (
+    *("id", "ids", "identifier", "uid", "uuid", "guid", "key", "index", "row", "zeile", "ligne", "record", "serial"),
+    *("nr", "no", "num", "number", "nummer", "numero", "ref", "reference", "referenz", "isbn", "doi", "sku", "ticket"),
+    *("case", "fall", "dossier", "cas", "vorgang", "datensatz", "kennung", "kennzeichen", "aktenzeichen"),
+)
+_NAMED_ID = re.compile(rf"(?:.*[\W_])?(?:{'|'.join(_ID_WORDS)})[\W_]*|.*(?:nummer|number)[\W_]*", re.IGNORECASE)
+_CAMEL_ID = re.compile(r".*[a-z](?:ID|Id|Nr|No)[\W_]*")
+
+
+def _odd_identity(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """A column whose cells are all different and look like ids, under any name; of several one that is named so.
+
+    Codes of letters and digits are recognised by themselves, whole numbers by the name of their column (`Fall-Nr.`).
+    """
+    if taken & {"id", "task"}:
+        return {}
+    fitting = [name for name, some in columns.items() if _are_ids(some, is_named=_is_named_id(name))]
+    fitting.sort(key=lambda name: not _is_named_id(name))
+    return {name: ("id", name, True) for name in fitting[:1]}
+
+
+def _are_ids(cells: Cells, *, is_named: bool) -> bool:
+    some = [cell.strip() for cell in cells if cell and cell.strip()]
+    if len(some) < _FEWEST_IDS or len(some) < len(cells) or len(set(some)) < len(some):
+        return False
+    if all(cell.isdecimal() for cell in some):
+        return is_named
+    if are_pictures(some) or not all(_CODE.fullmatch(cell) for cell in some):
+        return False
+    if any(_QUANTITY.fullmatch(cell) or _DATE.fullmatch(cell) for cell in some):
+        return False
+    shapes = Counter(re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", cell)) for cell in some)
+    same_length = len({len(cell) for cell in some}) == 1 and len(some[0]) >= _HASH
+    return is_named or same_length or 10 * max(shapes.values()) >= 9 * len(some)
+
+
+def _is_named_id(name: str) -> bool:
+    """Whether a name ends in a word for an id.
+
+    >>> [_is_named_id(name) for name in ("case", "Fall-Nr.", "TicketID", "Numéro", "number of rooms", "width")]
+    [True, True, True, True, False, False]
+    """
+    plain = "".join(one for one in unicodedata.normalize("NFKD", name) if not unicodedata.combining(one))
+    return _NAMED_ID.fullmatch(plain) is not None or _CAMEL_ID.fullmatch(plain) is not None
+
+
 def _payload(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     """Find a column of pictures and one of texts."""
     found: Guess = {}
@@ -930,6 +1002,11 @@ def guesses(columns: Sequence[Column]) -> list[str]:
         notes.append(
             f"{listing(perhaps)} share their words and agree often; if they are annotators, say it of each "
             f"(in the shell: --column {perhaps[0]}=annotator)."
+        )
+    repeating = [column.name for column in columns if column.repeats and column.guessed]
+    if repeating and not any(column.role in ("id", "task") for column in columns):
+        notes.append(
+            f"{listing(repeating)} holds codes of which some stand twice or are missing: examples are numbered."
         )
     commas = [column.name for column in columns if column.comma and column.role == "feature"]
     if commas:

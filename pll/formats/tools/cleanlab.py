@@ -75,7 +75,7 @@ class Cleanlab(Csv):
 
     def _plan(self, layout: Layout, options: ReadOptions) -> list[Column]:
         names = ["id" if at == 0 and not name.strip() else name for at, name in enumerate(layout.header)]
-        columns = plan(names, layout.sample, options)
+        columns = plan(names, layout.sample, options, layout.whole)
         if {column.role for column in columns} >= set(_LONG):
             return columns
         return plan(names, layout.sample, _with_roles(check_header(names), layout.sample, options))

@@ -54,6 +54,8 @@ def edited_columns(source: Source) -> Source:
     """
     if source.path is None or source.format == VOTES or not _is_quick(source):
         return source
+    source = _of_sheet(source)
+    assert source.path is not None
     found = formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
     if not found or len(found) > MOST_COLUMNS:
         return source
@@ -70,6 +72,20 @@ def edited_columns(source: Source) -> Source:
     for sentence in describe_unused_columns(found, said):
         st.caption(f":material/info: {plain(sentence)}")
     return replace(source, options={**source.options, "columns": edits}) if edits else source
+
+
+def _of_sheet(source: Source) -> Source:
+    """The source with the sheet that a person chose, where a workbook has several tables."""
+    names = _sheets(str(source.path), source.name, source.sha256 or "")
+    if len(names) < 2:
+        return source
+    chosen = st.selectbox("Sheet", names, key=f"sheet-{source.sha256 or source.path}", persist_state="session")
+    return replace(source, options={**source.options, "sheet": chosen}) if chosen != names[0] else source
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _sheets(path: str, name: str, sha256: str) -> list[str]:
+    return formats.sheets(path, name=name)
 
 
 def read_or_number(source: Source) -> PartialLabelDataset | None:
@@ -169,7 +185,8 @@ def _answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[s
 
 
 def _key(source: Source) -> str:
-    return f"columns-{source.sha256 or source.path}"
+    sheet = source.options.get("sheet")
+    return f"columns-{source.sha256 or source.path}" + (f"-{sheet}" if sheet else "")
 
 
 def _edits_key(source: Source) -> str:

@@ -1,0 +1,296 @@
+"""Workbooks of Excel: a sheet is read as the table that it would be as CSV, and labels go back into it.
+
+Values are read, not formulas; days as 2025-03-04. Rows keep the numbers they have in the spreadsheet. Nothing in a
+workbook is believed: what it would unpack to is checked first, and cells are counted as they are read.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError, require_extra
+from pll.formats.archive import open_zip
+from pll.formats.base import ReadOptions
+from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
+from pll.formats.results import Results
+from pll.formats.tabular.builder import MAX_COLUMNS
+from pll.formats.tabular.csv import Delimited, read_records, without_titles
+from pll.formats.tabular.writer import feature_column_names, text_columns
+
+MOST_CELLS = 5_000_000
+"""Cells of a sheet that are read; each takes some 100 bytes and a few microseconds."""
+MOST_ROWS = 1_048_576
+MOST_CHARACTERS = 32_767
+"""Rows of a sheet, and characters of a cell, as Excel has them."""
+LOOKED_AT = 50
+"""Rows in which a sheet must show that it holds a table."""
+_NUMBERS = ("confidence", "margin", "entropy")
+
+
+class Xlsx(Delimited):
+    name = "xlsx"
+    label = "Excel workbook"
+    tool = "your workbook"
+    adds = "Columns with the label and how sure it is stand beside your own, in the same sheet."
+    content = "binary"
+    suffixes = (".xlsx", ".xlsm")
+    delimiters: ClassVar[str] = ","
+
+    def sniff(self, path: Path, head: bytes) -> bool:
+        return head.startswith(b"PK") and "xl/workbook.xml" in _members(path)
+
+    def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
+        data = super().read(path, options)
+        others = [name for name in sheets(path, options) if name != _csv_of(path, options)[1]]
+        if not others:
+            return data
+        read, be = _csv_of(path, options)[1], "is" if len(others) == 1 else "are"
+        note = f"The sheet {shorten(read)} was read; there {be} also {listing(others)}."
+        return replace(data, notes=(note, *data.notes))
+
+    def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
+        lost = super().cannot_hold(dataset)
+        if dataset.texts is not None and any("\r" in text for text in dataset.texts.tolist()):
+            lost.append("Carriage returns in texts: they become line feeds.")
+        return lost
+
+    def write(self, dataset: PartialLabelDataset, path: Path, results: Results | None = None) -> None:
+        columns = text_columns(dataset, results)
+        numbers = feature_column_names(dataset)
+        if len(dataset) >= MOST_ROWS or len(columns) + len(numbers) > 16_384:
+            raise UserError("A sheet has at most 1,048,576 rows and 16,384 columns; write CSV or Parquet.")
+        for text in (*numbers, *(text for column in columns for text in (column.name, *column.cells))):
+            _checked(text)
+        flat = dataset.X.reshape(len(dataset), -1)
+        book = _openpyxl().Workbook(write_only=True)
+        sheet = book.create_sheet("labels")
+        sheet.append([_text_cell(sheet, name) for name in (*(column.name for column in columns), *numbers)])
+        for i in range(len(dataset)):
+            cells = [
+                _number(column.cells[i])
+                if column.role == "ignore" and column.name in _NUMBERS
+                else _text_cell(sheet, column.cells[i])
+                for column in columns
+            ]
+            sheet.append([*cells, *(None if np.isnan(x) else float(x) for x in flat[i])])
+        book.save(path)
+
+    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        _, name, offset = _csv_of(source, options)
+        with self._opened(source, options) as opened, without_titles(opened, self.delimiters) as (table, _):
+            layout = self._layout(table)
+            columns = self._plan(layout, options)
+            records = [(number, record) for number, record in read_records(table, ",") if record]
+        names = [one.strip() for one in layout.header]
+        results = results.beside(names)
+        example = next((column for column in columns if column.role in ("id", "task")), None)
+        with parsing("the workbook"), source.open("rb") as file:
+            book = _openpyxl().load_workbook(file)
+        sheet = book[name]
+        place = dict(zip(results.columns, range(len(names), len(names) + len(results.columns)), strict=True))
+        place |= {name: at for at, name in enumerate(names) if name in place}
+        top, below = (records[0][0], records[1:]) if layout.top else (None, records)
+        for column, at in place.items():
+            if top is not None:
+                _put(sheet, top, at + offset, column)
+            for k, (number, record) in enumerate(below):
+                called = str(k) if example is None else record[example.at]
+                cell = results.cell(called.strip() if example and example.role == "task" else called, column)
+                _put(sheet, number, at + offset, _number(cell) if column in _NUMBERS else cell or None)
+        book.save(path)
+
+    def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
+        inside = _members(source)
+        lost = super().cannot_give_back(source, results, options)
+        lost = [words for words in lost if not words.startswith("What stands above the header")]
+        if any("vbaProject" in name for name in inside):
+            lost.append("Macros.")
+        if any(name.startswith(("xl/drawings/", "xl/pivot", "xl/slicers")) for name in inside):
+            lost.append("Shapes and pivot tables; pictures and charts may look different.")
+        return lost
+
+    def _opened(self, path: Path, options: ReadOptions, rows: int | None = None) -> AbstractContextManager[Path]:
+        return _copied(path, _csv_of(path, options)[0])  # all rows: the sheet has been read anyway
+
+
+@contextmanager
+def _copied(path: Path, content: bytes) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
+        copy.write_bytes(content)
+        yield copy
+
+
+def sheets(path: Path, options: ReadOptions | None = None) -> list[str]:
+    """The sheets of a workbook that hold a table; those that are hidden apart.
+
+    Raises:
+        UserError: it cannot be read.
+    """
+    known = options or ReadOptions()
+    return list(_sheets(*_key(path), known.max_bytes))
+
+
+def _key(path: Path) -> tuple[str, int, int, int]:
+    facts = path.stat()
+    return str(path.resolve()), facts.st_ino, facts.st_size, facts.st_mtime_ns
+
+
+@lru_cache(maxsize=16)
+def _sheets(path: str, inode: int, size: int, time: int, max_bytes: int) -> tuple[str, ...]:
+    with _book(Path(path), max_bytes) as book:
+        return tuple(sheet.title for sheet in book.worksheets if sheet.sheet_state == "visible" and _is_table(sheet))
+
+
+def _is_table(sheet: Any) -> bool:
+    """Whether two of the first rows or more have two cells or more."""
+    filled = (sum(value not in (None, "") for value in row) for row in islice(_rows(sheet), LOOKED_AT))
+    return sum(count > 1 for count in filled) > 1
+
+
+def _csv_of(path: Path, options: ReadOptions) -> tuple[bytes, str, int]:
+    """The sheet that is meant as CSV, its name, and how many empty columns it begins with.
+
+    Raises:
+        UserError: there is no such sheet, it is empty or too large, or the workbook cannot be read.
+    """
+    return _converted(*_key(path), options.max_bytes, options.sheet)
+
+
+@lru_cache(maxsize=2)  # a page asks again and again; the columns, the data, the labels
+def _converted(
+    path: str, inode: int, size: int, time: int, max_bytes: int, sheet: str | None
+) -> tuple[bytes, str, int]:
+    with _book(Path(path), max_bytes) as book:
+        every = [one.title for one in book.worksheets]
+        if sheet is not None and sheet not in every:
+            raise UserError(f"There is no sheet {shorten(sheet)}; there are {listing(every)}.")
+        tables = _sheets(path, inode, size, time, max_bytes)
+        name = sheet if sheet is not None else next(iter((*tables, *every)), None)
+        if name is None:
+            raise UserError("The workbook has no sheet with cells; bring one with a header and rows.")
+        rows = [[_text(value) for value in row] for row in _rows(book[name])]
+    width = max((len(row) for row in rows), default=0)
+    first = min((next((at for at, cell in enumerate(row) if cell), width) for row in rows), default=0)
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\n")
+    for row in rows:
+        writer.writerow([*row[first:], *[""] * (width - max(len(row), first))] if any(row) else [])
+    content = out.getvalue().encode("utf-8", errors="replace")
+    check_unpacked_size(len(content), size, max_bytes, f"the sheet {shorten(name)}")
+    if not content.strip():
+        raise UserError(f"The sheet {shorten(name)} is empty; bring a table with a header and rows.")
+    return content, name, first
+
+
+@contextmanager
+def _book(path: Path, max_bytes: int) -> Iterator[Any]:
+    """A workbook whose sheets are read row by row."""
+    openpyxl = _openpyxl()
+    with parsing("the workbook", "open it in the spreadsheet and save it again, or save the sheet as CSV UTF-8"):
+        with open_zip(path) as archive:
+            unpacked = sum(info.file_size for info in archive.infolist())
+        check_unpacked_size(unpacked, path.stat().st_size, max_bytes, "this workbook")
+        with path.open("rb") as file:  # of a path openpyxl wants to know the ending
+            yield openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+
+
+def _rows(sheet: Any) -> Iterator[list[Any]]:
+    """The values of each row up to its last one; rows that were left out are empty.
+
+    Raises:
+        UserError: more rows, columns or cells than are read.
+    """
+    sheet.reset_dimensions()  # what a workbook says of its size may be wrong
+    cells = 0
+    for number, row in enumerate(sheet.iter_rows(values_only=True), start=1):
+        cells += len(row)
+        if number > MOST_ROWS or len(row) > MAX_COLUMNS or cells > MOST_CELLS:
+            raise UserError(
+                f"The sheet {shorten(sheet.title)} has more than {MOST_CELLS:,} cells; save it as CSV UTF-8 or Parquet."
+            )
+        values = list(row)
+        while values and values[-1] in (None, ""):
+            values.pop()
+        yield values
+
+
+def _text(value: Any) -> str:
+    """A cell as a spreadsheet would write it into a CSV.
+
+    >>> _text(3.0), _text(0.5), _text(True), _text(None), _text(datetime.datetime(2025, 3, 4))
+    ('3', '0.5', 'TRUE', '', '2025-03-04')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    if isinstance(value, datetime.datetime):
+        return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(sep=" ")
+    return str(value)
+
+
+def _number(cell: str | None) -> float | None:
+    return float(cell) if cell else None
+
+
+def _text_cell(sheet: Any, text: str | None) -> Any:
+    """A cell of a new sheet that holds text, be it one that begins with `=`."""
+    from openpyxl.cell import WriteOnlyCell
+
+    cell = WriteOnlyCell(sheet, value=text or None)
+    if text:
+        cell.data_type = "s"
+    return cell
+
+
+def _put(sheet: Any, row: int, at: int, value: str | float | None) -> None:
+    """Put a value into a row (from 1) and a column (from 0); text stays text."""
+    cell = sheet.cell(row=row, column=at + 1)
+    cell.value = _checked(value) if isinstance(value, str) else value
+    if isinstance(value, str):
+        cell.data_type = "s"
+
+
+def _checked(text: str | None) -> str | None:
+    """Text that a cell can hold.
+
+    Raises:
+        UserError: too long, or with control characters.
+    """
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    if text and (len(text) > MOST_CHARACTERS or ILLEGAL_CHARACTERS_RE.search(text)):
+        why = f"{len(text):,} characters" if len(text) > MOST_CHARACTERS else "a control character"
+        raise UserError(f"A cell of Excel cannot hold {shorten(text)} ({why}); write CSV or Parquet.")
+    return text or None
+
+
+def _members(path: Path) -> list[str]:
+    """Names of the files inside; none where it is no ZIP archive."""
+    with suppress(zipfile.BadZipFile, OSError, ValueError, NotImplementedError, UserError), open_zip(path) as archive:
+        return archive.namelist()
+    return []
+
+
+def _openpyxl() -> Any:
+    require_extra("excel", "openpyxl")
+    import openpyxl
+
+    return openpyxl

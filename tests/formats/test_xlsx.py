@@ -1,0 +1,169 @@
+"""Workbooks of Excel: which sheet, what cells mean, labels back into the same sheet, and hostile files."""
+
+from __future__ import annotations
+
+import datetime
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import openpyxl
+import pytest
+
+from pll import formats
+from pll.candidates import CandidateSets
+from pll.cli.main import main
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.formats import ReadOptions, Results
+from pll.formats.tabular import xlsx
+
+Rows = Sequence[Sequence[Any]]
+HEADER = ("Fall-Nr.", "Text", "Anna", "Bert", "seen")
+ROWS: Rows = [
+    HEADER,
+    *[
+        (
+            f"F-{k:03}",
+            f"parcel {k} came days late again",
+            "late" if k < 3 else "lost",
+            "late" if k < 2 else "lost",
+            k / 2,
+        )
+        for k in range(6)
+    ],
+]
+
+
+def workbook(path: Path, **sheets: Rows) -> Path:
+    """A workbook of these sheets, in this order."""
+    book = openpyxl.Workbook()
+    book.remove(book.worksheets[0])
+    for name, rows in sheets.items():
+        sheet = book.create_sheet(name)
+        for row in rows:
+            sheet.append(list(row))
+    book.save(path)
+    return path
+
+
+def cells(path: Path, sheet: str) -> list[tuple[Any, ...]]:
+    return list(openpyxl.load_workbook(path)[sheet].iter_rows(values_only=True))
+
+
+def test_a_sheet_is_the_table_that_it_would_be_as_csv(tmp_path: Path) -> None:
+    title = [["Complaints, exported 12.02.2025"], []]
+    data = formats.read(workbook(tmp_path / "t.xlsx", Sheet1=[*title, *ROWS]))
+    assert data.row_ids.tolist() == [f"F-{k:03}" for k in range(6)]
+    assert data.class_names == ("late", "lost")
+    assert data.X[:, 0].tolist() == [0, 0.5, 1, 1.5, 2, 2.5]
+    assert data.annotations is not None and data.annotations.annotator_names == ("Anna", "Bert")
+    assert any("Complaints" in note for note in data.notes)
+
+
+def test_rows_are_counted_as_the_spreadsheet_does(tmp_path: Path) -> None:
+    book = workbook(tmp_path / "t.xlsx", a=[["x", "candidates"], [1, "p|q"], [], [2, None]])
+    with pytest.raises(UserError, match=r"^t\.xlsx: Row 4 has an empty candidate set"):
+        formats.read(book)
+
+
+def test_values_are_written_as_one_reads_them(tmp_path: Path) -> None:
+    day = datetime.datetime(2025, 3, 4)
+    rows = [["zip", "day", "ok", "n", "candidates"], ["007", day, True, 3.0, "a|b"], ["08", day, False, 4.5, "b"]]
+    path = workbook(tmp_path / "t.xlsx", a=rows)
+    data = formats.read(path, columns={"zip": "keep", "day": "keep", "ok": "keep"})
+    assert data.extras["zip"].tolist() == ["007", "08"]
+    assert data.extras["day"].tolist() == ["2025-03-04", "2025-03-04"]
+    assert data.extras["ok"].tolist() == ["TRUE", "FALSE"]
+    assert data.X[:, 0].tolist() == [3, 4.5]
+
+
+def test_the_first_sheet_with_a_table_is_read_and_another_one_on_request(tmp_path: Path) -> None:
+    other: Rows = [["x", "candidates"], [1, "p|q"], [2, "q"]]
+    book = workbook(tmp_path / "t.xlsx", Readme=[["Please read me"], ["since 2024"]], Labels=ROWS, Old=other)
+    assert formats.sheets(book) == ["Labels", "Old"]
+    assert len(formats.read(book)) == 6 and "Old" in formats.read(book).notes[0]
+    assert formats.read(book, sheet="Old").class_names == ("p", "q")
+    with pytest.raises(UserError, match="There is no sheet 'New'; there are Readme, Labels, Old"):
+        formats.read(book, sheet="New")
+
+
+def test_hidden_sheets_and_empty_columns_at_the_left_do_not_matter(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", Lists=ROWS[:3], Labels=[[None, *row] for row in ROWS])
+    book = openpyxl.load_workbook(path)
+    book["Lists"].sheet_state = "hidden"
+    book.save(path)
+    assert formats.sheets(path) == ["Labels"]
+    assert formats.columns(path)[0].name == "Fall-Nr."
+
+
+def test_labels_go_back_into_the_same_sheet(tmp_path: Path) -> None:
+    source = workbook(tmp_path / "t.xlsx", Info=[["about"]], Labels=[["A title"], [], *ROWS])
+    ids = [f"F-{k:03}" for k in range(6)]
+    labels = ["=late", *["lost"] * 5]
+    done = Results(ids, {"identified_label": labels, "confidence": ["0.75"] * 6})
+    formats.give_back(source, tmp_path / "out.xlsx", done)
+    rows = cells(tmp_path / "out.xlsx", "Labels")
+    assert rows[0][0] == "A title" and rows[2] == (*HEADER, "identified_label", "confidence")
+    assert [row[5:] for row in rows[3:]] == [(label, 0.75) for label in labels]
+    sheet = openpyxl.load_workbook(tmp_path / "out.xlsx")["Labels"]
+    assert sheet["F4"].data_type == "s", "text that begins with = is no formula"
+    again = Results(ids, {"identified_label": ["late"] * 6, "confidence": ["0.5"] * 6})
+    formats.give_back(tmp_path / "out.xlsx", tmp_path / "again.xlsx", again)
+    assert cells(tmp_path / "again.xlsx", "Labels")[3][5:] == ("late", 0.5), "an earlier run makes way"
+
+
+def test_what_a_cell_cannot_hold_is_refused(tmp_path: Path) -> None:
+    sets = CandidateSets.from_lists([[0]], 1)
+    for text in ("x" * 40_000, "a\x07b"):
+        data = PartialLabelDataset(np.ones((1, 1)), sets, texts=np.array([text], dtype=object))
+        with pytest.raises(UserError, match=r"t\.xlsx: A cell of Excel cannot hold"):
+            formats.write(data, tmp_path / "t.xlsx")
+
+
+def test_hostile_workbooks_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    book = workbook(tmp_path / "t.xlsx", a=ROWS)
+    with pytest.raises(UserError, match="in memory; the limit is"):
+        formats.read(book, options=ReadOptions(max_bytes=1000))
+    monkeypatch.setattr(xlsx, "MOST_CELLS", 20)
+    with pytest.raises(UserError, match="more than 20 cells; save it as CSV"):
+        formats.read(workbook(tmp_path / "large.xlsx", a=ROWS))
+
+
+def test_a_cell_far_away_costs_nothing(tmp_path: Path) -> None:
+    """What stands in row 1,048,576, or in a row that no sheet has, is neither padded nor waited for."""
+    book = workbook(tmp_path / "t.xlsx", a=ROWS)
+    with zipfile.ZipFile(book) as archive:
+        inside = {name: archive.read(name) for name in archive.namelist()}
+    sheet = inside["xl/worksheets/sheet1.xml"]
+    inside["xl/worksheets/sheet1.xml"] = sheet.replace(b'<row r="7">', b'<row r="999999999">')
+    with zipfile.ZipFile(tmp_path / "far.xlsx", "w") as archive:
+        for name, content in inside.items():
+            archive.writestr(name, content)
+    with pytest.raises(UserError, match=r"far\.xlsx: "):
+        formats.read(tmp_path / "far.xlsx")
+
+
+@pytest.mark.parametrize("head", [b"\xd0\xcf\x11\xe0" + bytes(600)])
+def test_an_old_or_encrypted_workbook_is_told_what_to_do(tmp_path: Path, head: bytes) -> None:
+    (tmp_path / "old.xls").write_bytes(head)
+    with pytest.raises(UserError, match=r"^old\.xls: .*password.*\.xlsx.*CSV"):
+        formats.read(tmp_path / "old.xls")
+
+
+def test_a_workbook_that_is_none_is_said_so(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "bad.xlsx", "w") as archive:
+        archive.writestr("[Content_Types].xml", "<Types/>")
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(UserError, match=r"^bad\.xlsx: The workbook cannot be read .*CSV"):
+        formats.read(tmp_path / "bad.xlsx")
+
+
+def test_the_shell_reads_the_sheet_that_is_named(tmp_path: Path) -> None:
+    other: Rows = [["x", "candidates"], [1, "p|q"], [2, "q"]]
+    book = workbook(tmp_path / "t.xlsx", Labels=ROWS, Old=other)
+    assert main(["convert", str(book), "--sheet", "Old", "--to", "csv", "--out", str(tmp_path / "out.csv")]) == 0
+    assert formats.read(tmp_path / "out.csv").class_names == ("p", "q")
+    assert main(["fit", "iris", "--sheet", "Old", "--out", str(tmp_path / "run")]) == 2

@@ -94,7 +94,11 @@ class CandidateSets:
 
     @classmethod
     def from_mask(cls, mask: npt.ArrayLike, class_names: Sequence[str] = ()) -> CandidateSets:
-        """Candidate sets from a boolean (n, c) array (0/1 is accepted), True where the label is a candidate.
+        """Return the candidate sets of a mask.
+
+        Args:
+            mask: (n, c) bool or 0/1, True where the label is a candidate.
+            class_names: c names; "0" … by default.
 
         Raises:
             UserError: not (n, c), a value other than 0 and 1 (row and class are named), or as `CandidateSets`.
@@ -129,7 +133,13 @@ class CandidateSets:
 
     @classmethod
     def from_labels(cls, labels: npt.ArrayLike, n_classes: int, class_names: Sequence[str] = ()) -> CandidateSets:
-        """Candidate sets of one label each, from (n,) class indices."""
+        """Return candidate sets of one label each.
+
+        Args:
+            labels: (n,) class indices in [0, n_classes).
+            n_classes: c.
+            class_names: c names; "0" … by default.
+        """
         array = whole_numbers(labels, "labels")
         return cls(np.arange(len(array) + 1), array, n_classes, tuple(class_names))
 
@@ -264,7 +274,14 @@ class CandidateSets:
         return CandidateSets(indptr, self.indices[self.positions(chosen)], self.n_classes, self.class_names)
 
     def positions(self, rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
-        """Positions in `indices` (and in every array aligned with it) of the entries of `rows`, row after row."""
+        """Return the positions in `indices` (and in every array aligned with it) of the entries of some rows.
+
+        Args:
+            rows: (m,) row numbers.
+
+        Returns:
+            (Σ |S_i| over these rows,) int64, row after row.
+        """
         sizes = self.sizes[rows]
         starts = np.repeat(self.indptr[:-1][rows], sizes)
         within = np.arange(int(sizes.sum())) - np.repeat(np.cumsum(sizes) - sizes, sizes)
@@ -348,6 +365,9 @@ def with_sets(
     Args:
         changed: row → its labels, sorted.
         new_classes: names of classes to add.
+
+    Raises:
+        UserError: a row or a label that does not exist.
 
     >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0, 2]], n_classes=3)
     >>> [found.tolist() for found in with_sets(sets, {1: [2], 2: [3]}, ["lynx"])]

@@ -172,7 +172,7 @@ class PartialLabelDataset:
         return np.arange(len(self)).astype(np.str_) if self.ids is None else self.ids
 
     def ids_of(self, rows: slice) -> npt.NDArray[np.str_]:
-        """Return the ids of consecutive rows, without making those of all."""
+        """Return the (m,) ids of m consecutive rows, without making those of all."""
         return np.arange(*rows.indices(len(self))).astype(np.str_) if self.ids is None else self.ids[rows]
 
     @property
@@ -208,7 +208,7 @@ class PartialLabelDataset:
         return self.candidates
 
     def take(self, rows: Rows) -> PartialLabelDataset:
-        """Some of the examples (slice, boolean mask or indices), in that order."""
+        """Return some of the examples in that order; `rows` is a slice, an (n,) bool mask or (m,) indices."""
         chosen = np.arange(len(self))[rows]
         sets, prior = self.candidates, self.prior
         return replace(
@@ -295,7 +295,7 @@ class PartialLabelDataset:
         return found + [(f"category {name}", values) for name, values in self.categories.items()]
 
     def truth_outside(self) -> npt.NDArray[np.int64]:
-        """Rows whose known true label is not among their candidates, without labels that a method added."""
+        """Return the (m,) rows whose known true label is not among the given candidates."""
         if self.y is None or self.candidates is None:
             return np.empty(0, dtype=np.int64)
         sets = self.candidates if self.outside is None else self.outside.given

@@ -72,7 +72,7 @@ class Pictures:
         return len(self.names)
 
     def take(self, rows: npt.NDArray[np.int64]) -> Pictures:
-        """Return some of the pictures, by index."""
+        """Return the pictures of these (m,) row numbers."""
         contents = None if self.contents is None else self.contents[rows]
         return Pictures(self.names[rows], self.where, contents, self.damaged)
 

@@ -74,13 +74,13 @@ PIECE = 2**24
 
 
 def pieces(X: npt.NDArray[Any]) -> Iterator[slice]:
-    """Yield slices of rows that cover an array, of about `PIECE` bytes each."""
+    """Yield slices of the rows of X (n, …), of about `PIECE` bytes each, that together cover it."""
     rows = max(1, PIECE // max(1, X.itemsize * math.prod(X.shape[1:])))
     return (slice(start, min(start + rows, len(X))) for start in range(0, len(X), rows))
 
 
 def take_rows(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]]) -> npt.NDArray[Any]:
-    """Return some rows of an array, in that order.
+    """Return the rows (m,) of X (n, …) in that order, as (m, …).
 
     More rows of a mapped array than fit well into memory are copied, piece by piece, to a temporary file that is mapped
     and takes disk space as long as the array is used.
@@ -200,7 +200,7 @@ def as_column(values: Sequence[Any] | npt.NDArray[Any]) -> Column:
 
 
 def check_unique_ids(ids: npt.NDArray[np.str_]) -> None:
-    """Raise UserError where an id occurs twice; both rows are named."""
+    """Raise UserError where one of the (n,) ids occurs twice; the message names both rows."""
     unique, first, counts = np.unique(ids, return_index=True, return_counts=True)
     if len(unique) == len(ids):
         return

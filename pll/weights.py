@@ -116,7 +116,7 @@ class Outside:
         return Outside.of(self.given, self.candidates.rows[more], self.candidates.indices[more], miss)
 
     def take(self, rows: Rows) -> Outside:
-        """Those of some examples, in that order."""
+        """Return the labels added to some examples; `rows` is a slice, an (n,) bool mask or (m,) indices."""
         return Outside(self.given.take(rows), self.candidates.take(rows), self.miss[rows])
 
 
@@ -249,14 +249,14 @@ def on_candidates(matrix: npt.NDArray[Any], candidates: CandidateSets) -> npt.ND
 
 
 def dense(weights: npt.NDArray[Any], candidates: CandidateSets) -> npt.NDArray[Any]:
-    """Return (nnz,) values as a dense (n, c) matrix, 0 off the candidates."""
+    """Return (nnz,) weights, or any values of the candidates, as a dense (n, c) matrix; 0 off the candidates."""
     matrix = np.zeros((len(candidates), candidates.n_classes), dtype=weights.dtype)
     matrix[candidates.rows, candidates.indices] = weights
     return matrix
 
 
 def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> npt.NDArray[np.int64]:
-    """(n,) position in `indices` of the largest label weight of each example (the first of equals)."""
+    """Return the (n,) positions in `indices` of the largest of the (nnz,) weights of each example (first of equals)."""
     found = candidates.indptr[:-1].copy()
     for block, values in _in_blocks(weights, candidates):
         found[block.rows] += _top_two(values)[2]

@@ -1,4 +1,4 @@
-"""What speaks for a label: the columns of a row, or the words of a text, behind a difference of two scores.
+"""Attribution: how much each column of a row, or word of a text, adds to the difference of two scores.
 
 Columns: integrated gradients (Sundararajan, Taly and Yan 2017, Eq. 1) of the difference of two logits, along the line
 from a typical example (the mean of each column) to the example. Of a linear model they are its own terms, weight ×
@@ -40,7 +40,7 @@ class Attribution:
 
     Attributes:
         names: (m,) words or columns.
-        terms: (m,) float64; what each adds to the difference. Above 0 it speaks for the label, below 0 against it.
+        terms: (m,) float64; what each adds to the difference. Above 0 for the label, below 0 against it.
         rest: of columns: the difference for a typical example, so that `terms.sum() + rest` is `difference` (of a
             linear model on z-scores, the difference of its intercepts). None of words, whose terms need not add up.
         difference: score of the label minus score of the other one.
@@ -156,7 +156,7 @@ def word_attribution(
     label: int,
     other: int,
 ) -> Attribution:
-    """Return how far score(label) − score(other) falls when a word is left out of a text, wherever it stands in it.
+    """Return how far score(label) − score(other) falls when a word is left out of a text everywhere.
 
     Args:
         estimator: fitted.

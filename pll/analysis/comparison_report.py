@@ -60,7 +60,7 @@ class Line:
     Attributes:
         title: the lane.
         figures: the beginning of a sentence.
-        why: how it goes on, with the reasons behind the figures; "" where there is nothing to add.
+        why: further sentences, with the reasons behind the figures; "" for none.
     """
 
     title: str

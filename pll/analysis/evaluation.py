@@ -65,11 +65,11 @@ class Splits:
         folds: k-fold cross-validation; None for a single split a seed.
         holdout: share to hold out where there are no folds.
         test: a test part of its own.
-        flip_with: how candidates are made, anew on every training part.
-        features: what makes features of texts, pictures and words, anew on every training part.
+        flip_with: how candidates are made on every training part.
+        features: what makes features of texts, pictures and words, fitted on every training part.
         seeds: one series of splits and candidate sets for each.
         strict: refuse truth outside the candidates.
-        noisy: how single labels that may be wrong become candidates, anew on every training part.
+        noisy: how single labels that may be wrong become candidates on every training part.
     """
 
     folds: int | None = None
@@ -142,10 +142,10 @@ Key = tuple[str, int, int, str]
 
 
 def key_of(result: Result) -> Key:
-    """Return the key of a result: without what a recipe chose, which nobody knows before the fit."""
+    """Return the key of a result: without what a recipe chose, which is not known before the fit."""
     try:
         settings = json.loads(result.settings)
-    except ValueError:  # an earlier version's, or somebody else's
+    except ValueError:  # of an earlier version or another program
         settings = None
     if not isinstance(settings, dict) or CHOSEN not in settings:
         return result.method, result.seed, result.fold, result.settings
@@ -345,7 +345,8 @@ def summary(results: pd.DataFrame) -> pd.DataFrame:
 def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     """Return the two-sided p-value of a paired t-test of two methods on the same parts (paper: 5 %, five folds).
 
-    Equal results on all parts give 1.
+    Args:
+        a, b: (k,) results of the two methods, part by part. Equal results on all parts give 1.
 
     >>> paired_t_test([0.9, 0.8], [0.9, 0.8])
     1.0

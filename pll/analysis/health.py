@@ -1,7 +1,7 @@
 """Health of a run in words: whether its labels have settled, and whether anything but its own confidence supports them.
 
 Confidence is no evidence: a diverging model is sure of everything. Where enough true labels are known, the identified
-labels are compared with them; elsewhere the same method, fitted anew on a part of the examples, predicts the others,
+labels are compared with them; elsewhere the same method, fitted on a part of the examples, predicts the others,
 and a prediction inside the candidate set of an example it has not seen counts for it (the covering rate, as PLENCH,
 ICLR 2025, uses it). Either share is held against chance: what one gets by shuffling the labels over the examples.
 """
@@ -177,7 +177,7 @@ def health_of(
         final: the final label weights of n examples.
         sets: n candidate sets.
         evidence: see `against_truth` and `against_sets`.
-        top_loss: the loss of a model that knows nothing; None where it is not known.
+        top_loss: the loss of uniform predictions; None where it is not known.
         votes_alone: whether the labels come from votes, and no training setting can help.
     """
     found = [
@@ -282,7 +282,7 @@ def against_truth(
 
 
 def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | None:
-    """Return the covering rate on examples that were not learnt from: the method is fitted anew on the others.
+    """Return the covering rate on examples that were not learnt from: the method is fitted on the others.
 
     Costs at most about a quarter of fitting the method once, or two seconds; needs no true label and draws from a
     generator of its own, so that the run itself is not touched.

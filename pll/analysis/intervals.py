@@ -33,6 +33,7 @@ class Difference:
 
     @property
     def is_tie(self) -> bool:
+        """Whether the test finds no difference at the 5 % level."""
         return self.p >= LEVEL
 
 

@@ -142,6 +142,15 @@ def folds(
 ) -> Iterator[Parts]:
     """Yield the parts of k-fold cross-validation: every example is in exactly one test part.
 
+    Args:
+        data: with true labels.
+        k: number of folds, from 2 to the number of examples.
+        flip_with: how candidate sets are made of the true labels of the training part; None keeps those of the data.
+        features: what makes features of texts, pictures and words: a specification of `pll.features`, or "auto".
+        seed: of the parts, and of everything drawn.
+        strict: refuse true labels outside their candidate set.
+        noisy: how single labels that may be wrong become candidate sets.
+
     Raises:
         UserError: as `one_fold`.
     """
@@ -160,7 +169,11 @@ def one_fold(
     strict: bool = False,
     noisy: Noisy | None = None,
 ) -> Parts:
-    """Return the parts of fold number `fold`, from 0, of k-fold cross-validation.
+    """Return the parts of one fold of k-fold cross-validation.
+
+    Args:
+        fold: in [0, k).
+        data, k, flip_with, features, seed, strict, noisy: as for `folds`.
 
     Raises:
         UserError: fewer than two folds, more than there are examples, or no true labels to test against.
@@ -218,6 +231,13 @@ def with_candidates(
 ) -> PartialLabelDataset:
     """Return the data with candidate sets of `flip_with` or `noisy`, or with its own, after `check_trainable`.
 
+    Args:
+        flip_with: how candidate sets are made of the true labels; None keeps those of the data.
+        seed: of the draw.
+        strict: refuse true labels outside their candidate set.
+        noisy: how single labels that may be wrong become candidate sets.
+        progress: called as (steps done, steps in all).
+
     Raises:
         UserError: no true labels to flip, no single labels to doubt, or `check_trainable` refuses.
     """
@@ -251,7 +271,7 @@ class SettledSets:
         candidates: with labels that joined the sets.
         prior: (nnz,) float32 of these.
         notes: what is to be said of it.
-        decided_prior: of a run on decided sets, the prior on those, by voter models that know the decisions.
+        decided_prior: of a run on decided sets, the prior on those, by voter models fitted with the decisions.
     """
 
     candidates: CandidateSets
@@ -281,7 +301,7 @@ def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = No
     """Return candidate sets and prior made of the votes and features of data; see `pll.methods.settling`.
 
     Raises:
-        UserError: nobody voted, or one class.
+        UserError: no vote, or one class.
     """
     assert data.annotations is not None  # `settle` is set where there are some
     steps = 0

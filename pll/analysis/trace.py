@@ -125,7 +125,7 @@ def _twin(trainer: Trainer) -> Trainer:
     """Return a copy of the trainer for one step; it shares features and candidates, which a step does not change."""
     shared: dict[int, object] = {id(part): part for part in (trainer.X, trainer.layout, trainer.stream)}
     twin = copy.deepcopy(trainer, shared)
-    twin.stream = trainer.stream.twin()  # where it stands now, even in the middle of an epoch
+    twin.stream = trainer.stream.twin()  # its present state, even in the middle of an epoch
     return twin
 
 

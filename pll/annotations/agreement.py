@@ -4,7 +4,7 @@ An answer is what one annotator said of one row: a set of labels, most often of 
 say nothing about agreement and are left out; answers may be missing anywhere.
 
 The formulas are a few lines of sparse algebra, and no library does what is needed here: `fleiss_kappa` of statsmodels
-wants the same number of answers in every row, `irrCAC` pins an old SciPy, `krippendorff` is under the GPL and fills
+needs the same number of answers in every row, `irrCAC` pins an old SciPy, `krippendorff` is under the GPL and fills
 rows × answers² numbers, NLTK needs several seconds per 100,000 answers. The tests compare with the published examples
 of all of them, and with NLTK on random answers.
 """
@@ -68,20 +68,26 @@ ENOUGH_ROWS = 10
 
 
 def nominal(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
-    """1 where two sets are the same, else 0."""
+    """Return 1 where two sets are the same, else 0; the arguments are those of `masi`."""
     same: Numbers = (both == either).astype(np.float32)
     return same
 
 
 def jaccard(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
-    """Labels in common, divided by labels in either."""
+    """Return labels in common, divided by labels in either; the arguments are those of `masi`."""
     return both / either
 
 
 def masi(both: Numbers, either: Numbers, smaller: Numbers) -> Numbers:
-    """Jaccard, times 1 for the same set, 2/3 where one holds the other, 1/3 where they only overlap.
+    """Return Jaccard, times 1 for the same set, 2/3 where one holds the other, 1/3 where they only overlap.
 
-    (Passonneau, LREC 2006: measuring agreement on set-valued items.)
+    Passonneau (LREC 2006), "Measuring agreement on set-valued items".
+
+    Args:
+        both, either, smaller: (m,) sizes of intersection, union and smaller set of m pairs of sets.
+
+    Returns:
+        (m,) similarities in [0, 1].
     """
     steps = 1.0 + (both == smaller) + (both == either)  # 1, 2 or 3 thirds
     weight: Numbers = both / either * steps / 3

@@ -90,7 +90,7 @@ class Need:
 
     @property
     def download(self) -> tuple[File, ...]:
-        """The first group that can be downloaded, else the first group (to be put in place by hand)."""
+        """The first group that can be downloaded, else the first group (to be downloaded by the user)."""
         return next((way for way in self.ways if all(file.downloadable for file in way)), self.ways[0])
 
 
@@ -157,7 +157,7 @@ class Entry:
 
     @property
     def files(self) -> tuple[File, ...]:
-        """Files to download or to put in place by hand."""
+        """Files to download, by Candid or by the user."""
         return tuple(file for need in self.needs for file in need.download)
 
     @property

@@ -25,7 +25,7 @@ _LARGEST = 2_000_000_000  # bytes: more than any file of the catalogue unpacks t
 
 
 def data_folder() -> Path:
-    """Return the folder of downloads and of files put there by hand: `$PLL_DATA`, else `~/.candid/data`."""
+    """Return the folder of downloads, by Candid or by the user: `$PLL_DATA`, else `~/.candid/data`."""
     return Path(os.environ.get("PLL_DATA") or "~/.candid/data").expanduser()
 
 

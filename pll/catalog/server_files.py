@@ -48,7 +48,7 @@ def on_server(text: str) -> Source:
 def _checked(path: Path, text: str) -> Source:
     allowed = allowed_folders()
     if not _within(Path(os.path.normpath(path)), [*allowed, *search_roots()]):
-        # Refused before any file access, so that the message does not tell which files exist outside.
+        # Refused before any file access, so that the message does not disclose which files exist outside.
         raise UserError(f"{text} is not in an allowed folder; put the file {_inside()}.")
     try:
         real = path.resolve(strict=True)

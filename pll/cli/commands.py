@@ -301,7 +301,7 @@ def predict(run: str, data_name: str, column: Sequence[str], out: str, *, spread
         data = featurised(data, made)
     X = _features_for(card, data, run)
     if RANGE in card.extra:  # not in models of earlier versions
-        with suppress(KeyError, TypeError, ValueError):  # edited by hand: the predictions are still right
+        with suppress(KeyError, TypeError, ValueError):  # edited by the user: the predictions are still right
             note(range_warnings(X, card.extra[RANGE], card.feature_names))
     best = [(part.argmax(axis=1), part.max(axis=1)) for part in estimator.iter_proba(X)]
     frame = pd.DataFrame(

@@ -1,4 +1,4 @@
-"""`plan`, `certify` and `verify`: a promise about all labels of a table, without the desk."""
+"""`plan`, `certify` and `verify`: a promise about all labels of a table, outside the app."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ def plan(options: PlanOptions) -> None:
 
 
 def _draw_keys(table: dc.LabelTable, frame: pd.DataFrame) -> set[str]:
-    """What draws of these labels are known by; those of a run's desk leave out the rows that were held out."""
+    """Return the keys of the draws of these labels; those of a review leave out the rows that were held out."""
     keys = {labels_key(table.ids, table.labels), replace(table, groups=None).fingerprint}
     if "source" in frame.columns:
         own = (frame["source"] != "predicted").to_numpy()
@@ -438,7 +438,7 @@ def certify(options: CertifyOptions) -> None:
 
 
 def check_drawn(drawn: Sequence[str], named: Sequence[str], plan_csv: str) -> None:
-    """Raises UserError where plan.csv names other controls than the draw: chosen by hand, or lost."""
+    """Raises UserError where plan.csv names other controls than the draw: changed, or lost."""
     strangers, missing = set(named) - set(drawn), set(drawn) - set(named)
     if strangers or missing:
         one = sorted(strangers or missing)[0]
@@ -461,7 +461,7 @@ def _write_next(path: Path, table: dc.LabelTable, judgement: dc.Judgement) -> No
 
 
 def verify(given: str) -> int:
-    """Make a certificate anew from itself; the exit status is 2 where something does not fit."""
+    """Recompute a certificate from its own data; the exit status is 2 where something does not fit."""
     if Path(given).suffix == ".jsonl":
         return _verify_audit(Path(given))
     document = _read_json(Path(given))

@@ -172,7 +172,7 @@ def _method_of(folder: RunFolder) -> str:
 
 
 def _without_features(options: FitOptions) -> FitOptions:
-    """Return the options with the method dawid-skene where no method was asked for and votes are all there is."""
+    """Return the options with the method dawid-skene where no method is given and there are votes only."""
     context = click.get_current_context(silent=True)
     if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
         return options
@@ -288,7 +288,7 @@ def _said(option: str, options: dict[str, Any]) -> str:
 
 
 class _Stop:
-    """Whether a signal, or a page of a server, has asked the training to stop; pages can pause it too.
+    """Whether a signal or a page of a server stops the training; pages can pause it too.
 
     Attributes:
         folder: of the run.
@@ -304,7 +304,7 @@ class _Stop:
         self._looks_at = 0.0
 
     def __call__(self) -> None:
-        """Raise `StopTraining` once it is asked to stop, return once it is not paused: the hook of a run."""
+        """Raise `StopTraining` once stopped, return once not paused: the hook of a run."""
         self._look()
         if self._is_paused():
             self.folder.set_state("paused")
@@ -348,7 +348,7 @@ def _progress(folder: RunFolder) -> Iterator[tuple[runner.Prepared, runner.Obser
     def on_record(record: EpochRecord) -> None:
         bar = bars[0]
         if not bar.n:
-            bar.initial = bar.n = record.epoch - 1  # a run that goes on starts where it was
+            bar.initial = bar.n = record.epoch - 1  # a resumed run starts where it was
         bar.set_postfix(confidence=f"{record.mean_confidence:.3f}", refresh=False)
         bar.update(record.epoch - bar.n)
 

@@ -379,7 +379,7 @@ def synthesize(**values: Any) -> None:
 def fit(**values: Any) -> int:
     """Train one method and write a run folder.
 
-    Ctrl-C stops before the next mini-batch, keeps what was learnt and ends with status 130; --resume goes on from
+    Ctrl-C stops before the next mini-batch, keeps what was learnt and ends with status 130; --resume continues from
     there to the same result.
     """
     _check_exclusive(values, "test", "holdout")

@@ -43,7 +43,7 @@ def restore(folder: str) -> None:
 
 
 def gc(days: float, *, dry_run: bool) -> None:
-    """Remove what nobody needs, or say what that would be."""
+    """Remove files that are no longer used, or list them."""
     found = cleanup.waste(candid_home(), days=days)
     for one in found:
         print(f"{one.path}: {one.why} ({one.bytes / 1e6:,.1f} MB)")
@@ -52,7 +52,7 @@ def gc(days: float, *, dry_run: bool) -> None:
 
 
 def servers(*, take_over: bool) -> None:
-    """List the servers of Candid's home; have those that live continue the runs of those that died."""
+    """List the servers of Candid's home; let running ones continue the runs of those that crashed."""
     found = []
     for server in known_servers(candid_home()):
         dead = is_dead(candid_home(), server)

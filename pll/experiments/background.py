@@ -120,7 +120,7 @@ def resume(folder: ExperimentFolder) -> None:
 
 
 def stop(folder: ExperimentFolder, patience: float = 30.0) -> None:
-    """Ask the process of an experiment to stop, and wait for it."""
+    """Stop the process of an experiment, and wait for it."""
     _, _, pid = folder.progress()
     child = _started().get(folder.path)
     if pid is None or not folder.is_locked():

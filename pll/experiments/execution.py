@@ -6,7 +6,7 @@ experiment.json   the definition, and versions
 cells/            one JSON file a cell, written atomically when it ends: its result and curve, or its error
 results.csv       the results there are, in the order of the cells
 progress.json     how far it is, and the process at work
-experiment.lock   held by that process; free the moment it dies
+experiment.lock   held by that process; released when it ends
 log.txt           events and full traces of errors
 
 Tables and figures beside them are `pll.experiments.report`'s.
@@ -258,7 +258,7 @@ class ExperimentFolder:
         write_json(self.path / PROGRESS, {"state": state, "pid": os.getpid(), **asdict(progress)})
 
     def progress(self) -> tuple[str, Progress | None, int | None]:
-        """Return the state (`"interrupted"` where nobody is at work on a running one), how far it is, the process."""
+        """Return the state (`"interrupted"` where no process works on a running one), how far it is, the process."""
         try:
             values = json.loads((self.path / PROGRESS).read_text(encoding="utf-8"))
             state, pid = values.pop("state"), values.pop("pid")
@@ -472,7 +472,7 @@ class Engine(Protocol):
 class _Processes:
     """Processes of this machine (loky, joblib's), one thread each: threads of two would spin while they wait.
 
-    A process that dies (out of memory, killed) takes the whole pool with it. The cells that were in it are then tried
+    A process that crashes (out of memory, killed) ends the whole pool. The cells that were in it are then tried
     again one at a time; the one that breaks its process again is at fault, and recorded.
     """
 
@@ -493,7 +493,7 @@ class _Processes:
     def _pool(
         self, waiting: list[Cell], stop: threading.Event, jobs: int, window: int
     ) -> Generator[tuple[Cell, CellOutcome], None, list[Cell]]:
-        """Fit what is waiting, from its end, and take it out; return the cells that were at work when a process died.
+        """Fit the waiting cells, the last first, and remove them; return those at work when a process crashed.
 
         Args:
             window: cells handed out at a time; with one, the cell that was at work is the one at fault.
@@ -520,7 +520,7 @@ class _Processes:
 
 
 class _Dask:
-    """An existing Dask cluster; a cell whose worker dies is fitted again on another."""
+    """An existing Dask cluster; a cell whose worker crashes is fitted again on another."""
 
     RETRIES = 5
 

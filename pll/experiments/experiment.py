@@ -47,7 +47,7 @@ class Cell:
         method: a name of `METHODS`, or `auto`.
         model: of the method; "" where it has no such setting.
         recipe: where its settings come from, one of `RECIPES`.
-        settings: settings given by hand, which come before those of the recipe.
+        settings: settings given explicitly, which come before those of the recipe.
         seed, fold: which part; `folds` and `holdout` say how the data are divided.
         data: hash of the data file; "" for the catalogue.
     """
@@ -80,7 +80,7 @@ class Cell:
         )
 
     def estimator(self, *, is_table: bool = False) -> PartialLabelEstimator:
-        """Return the estimator, unfitted: one CPU thread, settings by hand, then by recipe, then its defaults.
+        """Return the unfitted estimator: one CPU thread; explicit settings, else the recipe's, else its defaults.
 
         Args:
             is_table: missing cells of tables are filled, in arrays they are refused.
@@ -104,7 +104,7 @@ class Cell:
 
     @cached_property
     def key(self) -> str:
-        """What tells it from every other cell: readable parts, and a hash of all that its result depends on."""
+        """Unique key: readable parts, and a hash of all that its result depends on."""
         facts = {
             "dataset": [
                 *(self.dataset, self.data, self.source.rule, self.source.options),

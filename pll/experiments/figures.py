@@ -43,7 +43,7 @@ class Line:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Lines that stand together."""
+    """Lines of one panel."""
 
     title: str
     x_title: str

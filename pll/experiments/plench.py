@@ -4,7 +4,7 @@ Its reader takes a folder of folders, each with a results.jsonl of one JSON obje
 `val_accuracy`, `val_covering_rate`, `val_approximated_acc`, and `args` with `dataset`, `algorithm`, `trial_seed` and
 `hparams_seed`. It chooses among steps and settings by the `val_` figures. Here every fit is one line, and nothing is
 left to choose: those figures are null, and each of its four columns shows the same mean. It prints data sets that it
-knows (`DATASETS`) alone.
+lists (`DATASETS`) alone.
 """
 
 from __future__ import annotations

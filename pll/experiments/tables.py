@@ -101,7 +101,7 @@ Column = tuple[str, float | None]
 
 @dataclass(frozen=True)
 class Table:
-    """Entries that stand together: one model, one recipe, one way to make candidates."""
+    """Entries of one table: one model, one recipe, one way to make candidates."""
 
     title: str
     methods: tuple[str, ...]

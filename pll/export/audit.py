@@ -27,7 +27,7 @@ AUDIT = (
 def audit_rows(events: Sequence[Event], rounds: Sequence[RoundRecord] = ()) -> list[dict[str, Any]]:
     """An object an event, with the fields of `AUDIT`; missing values are None.
 
-    A round stands before the first event that was made under it or a later one; its `note` says how its labels came
+    A round precedes the first event of it or of a later one; its `note` says how its labels came
     under review and what is promised of them.
     """
     undone = {event.undoes for event in events}

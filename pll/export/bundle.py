@@ -30,7 +30,7 @@ class ExportResult:
     Attributes:
         files: the loose files, README included, in the order of `EXPORTS`.
         zip_path: the archive of all of them.
-        notes: what could not be made and why, and what else a person should know.
+        notes: what could not be made and why, and other warnings.
     """
 
     files: tuple[Path, ...]

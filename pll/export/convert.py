@@ -42,7 +42,7 @@ class Converted:
     """What was written.
 
     Attributes:
-        files: the file asked for, then what goes with it.
+        files: the converted file, then those that go with it.
         examples: how many examples.
         labelled: how many of them have an identified label in it.
     """
@@ -61,7 +61,7 @@ class Conversion:
         data: the examples.
         results: their identified labels, if they have some.
         back_into: the file that the examples came from, where it is of this very format: it is written again, all else
-            in it untouched. None where the data is written anew.
+            in it untouched. None where the data is written from scratch.
         options: how that file is read.
         lost: what the file will not hold of all this, in sentences for a person; mostly nothing.
         why_unlabelled: why some examples have no label, as in "the run held them out".
@@ -77,7 +77,7 @@ class Conversion:
 
     @property
     def notes(self) -> list[str]:
-        """What a person should know before: what the format cannot hold, how many get no label."""
+        """Warnings: what the format cannot hold, how many examples get no label."""
         lost = [sentence if self.back_into else f"{self.to} cannot hold: {sentence}" for sentence in self.lost]
         return [*lost, *self.unlabelled()]
 
@@ -103,7 +103,7 @@ class Conversion:
 
     @cached_property
     def beside(self) -> dict[str, str]:
-        """Texts that go with the file, by what stands in place of its suffix: a labelling configuration, say."""
+        """Texts that go with the file, by what replaces its suffix: a labelling configuration, say."""
         if self.back_into is not None and self.results is not None:
             return FORMATS[self.to].beside_given_back(self.back_into, self.results, self.options)
         return FORMATS[self.to].beside(self.data, self.results)
@@ -198,7 +198,7 @@ def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: 
 
     Args:
         results: the labels, where they are not (only) those of labels.csv.
-        load: reads a source, where somebody may have its data already.
+        load: reads a source; the caller may have its data already.
 
     Raises:
         UserError: no such format, a run without labels, data that is gone or has changed.
@@ -225,7 +225,7 @@ def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: 
 
 
 def run_results(folder: RunFolder) -> Results:
-    """The labels of a run, as they stand in its labels.csv.
+    """Return the labels of a run as in its labels.csv.
 
     Raises:
         UserError: the run has none yet.
@@ -256,12 +256,12 @@ def results_of(folder: RunFolder, source: ExportSource) -> Results:
 
 
 def _decided_results(folder: RunFolder) -> Results | None:
-    """The labels as people left them, where somebody has decided about them."""
+    """Return the reviewed labels; None without decisions."""
     return None if record_of(folder) is None else results_of(folder, export_source(folder))
 
 
 def model_name(folder: RunFolder) -> str:
-    """What tools that tell models apart call the model of a run."""
+    """Return the name of a run's model for tools that distinguish models."""
     return f"{folder.config().method}-{folder.path.resolve().name}"
 
 

@@ -34,7 +34,7 @@ class Exporter:
         file_name: what it is called on disk.
         mime: its media type.
         build: writes it to a path, atomically. Raises `UserError` where that cannot be done.
-        applies: whether there is such a thing for this source at all; where not, nobody misses it.
+        applies: whether this source has it; where not, nothing is said.
         why_not: the reason why this source has no such file, in words; None where it has.
     """
 
@@ -47,7 +47,7 @@ class Exporter:
     applies: Callable[[ExportSource], bool] = lambda source: True
 
     def data(self, source: ExportSource) -> bytes:
-        """The file's content, made now: for a download button that asks when it is pressed."""
+        """Return the file's content, made now: `data` of a download button, called when it is pressed."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / self.file_name
             self.write(source, path)

@@ -86,7 +86,7 @@ def write_torch_program(source: ExportSource, path: Path) -> None:
         batch = {INPUT: {0: torch.export.Dim(BATCH)}}
         program = torch.export.export(model, (example,), dynamic_shapes=batch)
         for node in program.graph.nodes:
-            node.meta.pop("stack_trace", None)  # paths of this machine are nobody's business
+            node.meta.pop("stack_trace", None)  # paths of this machine stay out of the export
         names = {f"{CLASS_NAMES}.json": json.dumps(source.estimator.class_names_)}
         packed = io.BytesIO()
         torch.export.save(program, packed, extra_files=names)
@@ -136,7 +136,7 @@ def _probabilities(source: ExportSource, obstacle: str | None) -> Probabilities:
 
 
 def _example(source: ExportSource, model: nn.Module) -> Tensor:
-    """A few examples such as the model knows: noise around the means it has learnt, in their own units."""
+    """Return a few examples like those of training: noise around the means of the scaling, in the units of the data."""
     noise = torch.randn((_EXAMPLES, *source.input_shape), generator=torch.Generator().manual_seed(0))
     scaling = next((part for part in model.modules() if isinstance(part, Scaling)), None)
     return noise if scaling is None else scaling.typical(noise)
@@ -152,7 +152,7 @@ def _run_onnx(packed: bytes, example: Tensor) -> npt.NDArray[np.float32]:
 
 
 def _check_agreement(source: ExportSource, example: Tensor, found: npt.NDArray[np.float32], what: str) -> None:
-    """Never hand out a program that says something else than the page did."""
+    """Refuse a program whose predictions differ from those of the page."""
     wanted = source.estimator.predict_proba(example.numpy())
     apart = float(np.abs(found - wanted).max())
     if not apart <= TOLERANCE:  # NaN is not

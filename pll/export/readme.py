@@ -1,6 +1,6 @@
-"""The README of an export: what each file is and how to use it, with code that runs as it stands.
+"""The README of an export: what each file is and how to use it, with code that runs unchanged.
 
-The text is in `templates/README.md.jinja`; here is what it needs to know.
+The text is in `templates/README.md.jinja`; the values it needs are collected here.
 """
 
 from __future__ import annotations
@@ -80,5 +80,5 @@ def _quoted(name: str) -> str:
 
 
 def _json_block(values: Mapping[str, object]) -> str:
-    """Return a Markdown block of JSON; what JSON does not know as text."""
+    """Return a Markdown block of JSON; other types as text."""
     return f"```json\n{json.dumps(values, indent=2, ensure_ascii=False, default=str)}\n```"

@@ -68,7 +68,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
 
 
 def _how_it_was_made(folder: RunFolder) -> dict[str, Any]:
-    """What a reader of the labels wants to know, and nothing about this machine."""
+    """Return the settings that explain the labels, without anything about this machine."""
     about, config = folder.about(), folder.config()
     return {
         "data": config.source.name,

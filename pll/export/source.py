@@ -60,8 +60,8 @@ class ExportSource:
         order: ids of all rows of the data, in its order, where some were held out.
         certificate: makes the certificate of all labels, None where there is none yet; None without a review.
         spreadsheet_safe: neutralise cells of CSV files that spreadsheets would execute.
-        given: candidate sets of the data, where labels nobody named joined `candidates`; None where none did.
-        X: (n, …) features that it was fitted on, for the check example; None where they are not at hand.
+        given: candidate sets of the data, where labels named by no voter joined `candidates`; None where none did.
+        X: (n, …) features that it was fitted on, for the check example; None where they are not available.
     """
 
     estimator: PartialLabelEstimator
@@ -98,7 +98,7 @@ class ExportSource:
 
     @cached_property
     def inputs(self) -> dict[str, Any] | None:
-        """The range of the features (`pll.methods.input_range`); None where they are not at hand."""
+        """The range of the features (`pll.methods.input_range`); None where they are not available."""
         return None if self.X is None else input_range(self.X)
 
     @cached_property
@@ -124,7 +124,7 @@ class ExportSource:
 
     @cached_property
     def review_summary(self) -> str | None:
-        """What people decided, in a sentence; None where nobody has decided anything."""
+        """Return a sentence about the decisions; None without any."""
         if not self.decisions:
             return None
         rows = np.array(sorted(self.decisions), dtype=np.int64)

@@ -2,7 +2,7 @@
 
 A cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return is a formula to a spreadsheet (OWASP, "CSV
 Injection"), wherever the text came from: an id, a class name, a note. Numbers are no formulas. Neutralised, a cell has
-an apostrophe in front, which spreadsheets do not show; programs do, so that nothing is changed unless it is asked for.
+an apostrophe in front, which spreadsheets do not show; programs do, so that cells change only on request.
 """
 
 from __future__ import annotations

@@ -46,6 +46,8 @@ _TESTS, _TRAINS = ("test",), ("train", "val", "valid", "validation")
 
 
 class ImageZip(Format):
+    """A ZIP archive of pictures, a folder for each class, or with a table of labels."""
+
     name = "imagezip"
     label = "Pictures with a table, or in folders (ZIP)"
     tool = "your pictures"

@@ -164,7 +164,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def finish(self) -> Weights:
-        """After a stop: keep the current model as the result and return its label weights."""
+        """After a stop: keep the current model as the result and return its (nnz,) label weights."""
 
     def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
         """Let the next `iter_fit` start from a model fitted before; return False where the method cannot.
@@ -190,7 +190,16 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def restore(
         self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
     ) -> Self:
-        """Set the fitted state from the `fitted_arrays` of another estimator; return the estimator itself."""
+        """Set the fitted state from arrays of another estimator.
+
+        Args:
+            arrays: what its `fitted_arrays` returned.
+            input_shape: of one example, (d,) or (C, H, W).
+            class_names: c names.
+
+        Returns:
+            the estimator itself.
+        """
 
     def fitted_params(self) -> dict[str, Any]:
         """Return the parameters with which `restore` rebuilds the fitted model."""
@@ -202,7 +211,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) scores; the predicted label is the argmax of a row."""
+        """Return (n, c) scores of the rows of X, (n, d) or (n, C, H, W); the predicted label is the argmax of a row."""
 
     @classmethod
     def doubts(cls, candidates: CandidateSets) -> tuple[str, ...]:
@@ -326,10 +335,10 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) class probabilities; rows sum to 1."""
+        """Return (n, c) class probabilities of the rows of X, (n, d) or (n, C, H, W); rows sum to 1."""
 
     def iter_proba(self, X: npt.ArrayLike) -> Iterator[npt.NDArray[np.float32]]:
-        """Yield `predict_proba` of consecutive rows, (b, c) each: as many at once as memory allows where c is large."""
+        """Yield `predict_proba` of consecutive rows of X, (b, c) each: few rows at a time where c is large."""
         yield self.predict_proba(X)
 
     def decision_function(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
@@ -362,7 +371,11 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return covering_rate_scorer(self, X, y, sample_weight)
 
     def identify(self) -> npt.NDArray[np.int64]:
-        """Return (n,) identified labels (class indices) of the training examples: argmax over S_i of label weights."""
+        """Return (n,) identified labels (class indices) of the training examples: argmax over S_i of label weights.
+
+        Raises:
+            NotFittedError: before `fit`, and for a restored model, which has no training examples.
+        """
         self.check_fitted()
         if not hasattr(self, "label_weights_"):
             raise NotFittedError("A restored model does not know its training examples; use predict(X).")
@@ -385,7 +398,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
             raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit(X, y) first.")
 
     def checked_features(self, X: npt.ArrayLike) -> Features:
-        """Return features to predict from, validated, as float32.
+        """Return the features X to predict from, validated, as float32.
 
         Raises:
             NotFittedError: before `fit` or `restore`.
@@ -426,7 +439,10 @@ def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight
         sample_weight: (n,) weights of the examples.
 
     Returns:
-        the share of examples whose predicted label is among their candidates; for labels, the accuracy.
+        the share of examples whose predicted label is among their candidates; for labels, the accuracy. In [0, 1].
+
+    Raises:
+        UserError: as many candidate sets as there are rows of features are needed.
     """
     classes = np.asarray(estimator.classes_)
     sets = as_candidate_sets(y, len(classes))
@@ -558,7 +574,14 @@ def check_number(
     most: float | None = None,
     below: float | None = None,
 ) -> None:
-    """Raise UserError unless a setting is a finite number (a `whole` one) within its limits.
+    """Raise UserError unless a setting is a finite number within its limits.
+
+    Args:
+        name: of the setting, for the message.
+        value: what was given.
+        whole: refuse numbers that are not integers.
+        least, most: inclusive limits; None for no limit.
+        above, below: exclusive limits; None for no limit.
 
     >>> check_number("share", 1.5, above=0, most=1)
     Traceback (most recent call last):

@@ -190,12 +190,12 @@ class Auto(PartialLabelEstimator):
         return self.best_.module()
 
     def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) scores of the chosen method."""
+        """Return the (n, c) scores of X by the chosen method."""
         self.check_fitted()
         return self.best_.predict_scores(X)
 
     def predict_proba(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) class probabilities of the chosen method; rows sum to 1."""
+        """Return the (n, c) class probabilities of X by the chosen method; rows sum to 1."""
         self.check_fitted()
         return self.best_.predict_proba(X)
 

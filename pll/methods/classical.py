@@ -104,7 +104,7 @@ class ClassicalEstimator(PartialLabelEstimator):
         return self.label_weights_
 
     def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) scores of raw features."""
+        """Return the (n, c) scores of raw features X."""
         return self._scores(self._scaled(self.checked_features(X))).astype(np.float32)
 
     def fitted_arrays(self) -> dict[str, npt.NDArray[Any]]:
@@ -220,7 +220,10 @@ class LinearEstimator(ClassicalEstimator):
 
 
 def linear_module(scaling: Scaling, coef: Matrix, intercept: npt.NDArray[np.float64]) -> nn.Module:
-    """Return a module of scaling, flattening and one linear layer: raw features (B, …) → scores (B, c)."""
+    """Return a module of scaling, flattening and a linear layer with W = `coef` (d, c) and b = `intercept` (c,).
+
+    It maps raw features (B, …) to scores (B, c).
+    """
     layer = nn.Linear(*coef.shape)
     with torch.no_grad():
         layer.weight.copy_(torch.from_numpy(coef.T.astype(np.float32)))

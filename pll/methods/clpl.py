@@ -221,6 +221,10 @@ def line_search(
     Along the step the slope rises from below 0. A share of the step is accepted where the slope has halved, or where
     it is positive and the value has decreased. Near the minimum the value changes by less than its rounding error, so
     that only the slope can be used.
+
+    Args:
+        theta, value, gradient: (p,) parameters, and the objective's value and gradient (p,) there.
+        step: (p,) a direction of descent.
     """
     start = float(gradient @ step)
     low, high, share = 0.0, 1.0, 1.0
@@ -262,7 +266,7 @@ class ConvexLoss:
         self.size = (self.d + 1) * self.c
 
     def parts(self, theta: npt.NDArray[np.float64]) -> tuple[Matrix, npt.NDArray[np.float64]]:
-        """Return W (d, c) and b (c,)."""
+        """Return W (d, c) and b (c,) of the parameters `theta`."""
         table = theta.reshape(self.d + 1, self.c)
         return table[:-1], table[-1]
 

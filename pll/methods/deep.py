@@ -277,7 +277,7 @@ class DeepEstimator(PartialLabelEstimator):
         return one._new_trainer(Task(X, candidates, prior=prior), choose_device(self.device)), one._scaling
 
     def warm_start(self, arrays: dict[str, npt.NDArray[Any]]) -> bool:
-        """Parameters and label weights go on from that model; the optimiser begins anew."""
+        """Start from the parameters and label weights of a fitted model; the optimiser starts without momentum."""
         self._warm_arrays = arrays
         return True
 
@@ -307,7 +307,7 @@ class DeepEstimator(PartialLabelEstimator):
         return weights
 
     def release(self) -> None:
-        """Let go of the training state (optimiser, features on the device); the fitted model stays, on the CPU."""
+        """Free the training state (optimiser, features on the device); the fitted model stays, on the CPU."""
         if isinstance(self.trainer, SharedTrainer):
             with suppress(UserError):  # they may have ended by themselves
                 self.trainer.end()
@@ -338,7 +338,7 @@ class DeepEstimator(PartialLabelEstimator):
         return self.model_
 
     def predict_scores(self, X: npt.ArrayLike) -> npt.NDArray[np.float32]:
-        """Return (n, c) logits of raw features."""
+        """Return the (n, c) logits of raw features X."""
         return torch.cat(list(self._scores_in_parts(self.checked_features(X)))).numpy()
 
     def predict(self, X: npt.ArrayLike) -> Labels:
@@ -432,12 +432,12 @@ def _differs(value: Any, default: Any) -> bool:
 
 
 def scaled_features(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Features:
-    """Scaled features: on the device, or read from their file where they are in one."""
+    """Return the scaled features of X (n, …): on the device, or read batch by batch where X is memory-mapped."""
     return MappedFeatures(X, scaling, device) if is_mapped(X) else scaled(scaling, X, device)
 
 
 def scaled(scaling: Scaling, X: npt.NDArray[np.float32], device: torch.device) -> Tensor:
-    """Scaled features on the device, made piece by piece so that only one copy of the whole exists."""
+    """Return the scaled features (n, …) of X on the device, made piece by piece so that only one copy of all exists."""
     scaling = scaling.to(device)
     out = torch.empty((len(X), *scaling.output_shape(X.shape[1:])), device=device)
     for piece, part in zip(torch.split(out, evaluation_batch(X.shape)), _pieces(X), strict=True):

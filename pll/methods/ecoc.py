@@ -371,6 +371,16 @@ def choose_columns(
     one side, at least τ/4 of them on each. At ρ = 1, the paper's condition, dichotomies are taken in the order drawn;
     below, those with the largest smaller side come first. A relaxed column carries less information: `stand_ins` of
     them replace each one that is missing.
+
+    Args:
+        candidates: of the training examples.
+        length: number of pure columns wanted.
+        min_usable: τ/n in (0, 1].
+        min_purity: smallest ρ, in (0.5, 1].
+        stand_ins: columns that replace a missing pure one.
+        max_tries: dichotomies drawn at most.
+        rng: draws them.
+        hook: called between draws.
     """
     drawn = draw_dichotomies(candidates.n_classes, max_tries, rng)  # (T, c)
     steps = [purity for purity in PURITIES if purity >= min_purity]

@@ -194,7 +194,7 @@ def _ties(weights: Weights, candidates: CandidateSets) -> tuple[str, ...]:
 
 
 def votes(distances: Matrix) -> Matrix:
-    """Return (B, k) votes 1 − d / Σd; 1 where that would be 0 for all.
+    """Return the (B, k) votes 1 − d / Σd of `distances` (B, k); 1 where that would be 0 for all.
 
     >>> votes(np.array([[1.0, 3.0], [0.0, 0.0]])).tolist()
     [[0.75, 0.25], [1.0, 1.0]]

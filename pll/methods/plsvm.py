@@ -205,7 +205,7 @@ class Pegasos:
         self.lams, self.W = self.lams[[model]], self.W[[model]]
 
     def begin(self, X: Matrix, candidates: CandidateSets, batches: Sequence[npt.NDArray[np.int64]]) -> None:
-        """Take the first step, from W = 0, of each model on its own mini-batch (row numbers)."""
+        """Take the first step, from W = 0, of each model on its own mini-batch (row numbers of X)."""
         for k, rows in enumerate(batches):
             _, slope = hinge_and_slope((X[rows] @ self.W[k])[None], _mask(candidates, rows))
             self.W[k] = -(X[rows].T @ slope[0]) / (self.lams[k] * len(rows))
@@ -215,7 +215,17 @@ class Pegasos:
     def epoch(
         self, X: Matrix, candidates: CandidateSets, batch_size: int, rng: np.random.Generator, hook: Hook
     ) -> npt.NDArray[np.float64]:
-        """Run one epoch in random order; return the mean hinge loss (L,), each batch's taken before its step."""
+        """Run one epoch in random order.
+
+        Args:
+            X: (n, d) scaled features.
+            batch_size: examples a step.
+            rng: draws the order.
+            hook: called between steps.
+
+        Returns:
+            (L,) the mean hinge loss of each model, each batch's taken before its step.
+        """
         order = rng.permutation(len(X))
         total = np.zeros(len(self.lams))
         for batch in blocks(len(X), batch_size):

@@ -12,7 +12,7 @@ The candidate sets are the union of the votes, and of the labels nobody named th
 training w ∝ prior · softmax is the posterior under the voter models, with the trained network as class prior.
 
 Without features the prior of the sets is that of step 1, times the class shares. Where no example has two answers, the
-sets are just the answers: a classifier trained on one voter's labels has no ground to overrule them (tried: stance, one
+sets are just the answers: a classifier trained on one voter's labels cannot correct them (tried: stance, one
 language model right in 75 %, fell to 69 %).
 """
 
@@ -55,7 +55,7 @@ Numbers = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """What the votes come to.
+    """Candidate sets, prior and voter models made of votes.
 
     Attributes:
         candidates: union of the votes plus likely labels that nobody named; all classes where nobody voted.
@@ -70,7 +70,11 @@ class Settled:
     added: int
 
     def prior_on(self, candidates: CandidateSets) -> Weights:
-        """(nnz,) the prior on other candidate sets of the same examples and classes."""
+        """Return the (nnz,) prior on other candidate sets of the same examples and classes.
+
+        Raises:
+            UserError: the sets are of other examples or classes.
+        """
         if candidates is self.candidates:
             return self.prior
         said = self.voters.likelihood
@@ -121,14 +125,14 @@ def settle(
         if key in _REMEMBERED:
             return _REMEMBERED[key]
     models = fit_voters(votes, known=known)
-    has_company = bool((votes.answers_per_row >= 2).any())  # else nothing tells a voter's mistakes from the truth
-    has_features = has_company and X[0].size > 0 and len(X) >= 2 * FOLDS
+    has_pairs = bool((votes.answers_per_row >= 2).any())  # else a voter's mistakes cannot be estimated
+    has_features = has_pairs and X[0].size > 0 and len(X) >= 2 * FOLDS
     if has_features:
         inputs = _scaled(X)
         for _ in range(ROUNDS):
             P = _out_of_fold(inputs, models.posterior, seed, hook)
             models = fit_voters(votes, class_prior=P, start=models.posterior, known=known)
-    candidates, added = _grown(votes, models.posterior) if has_company else (union_of(votes), 0)
+    candidates, added = _grown(votes, models.posterior) if has_pairs else (union_of(votes), 0)
     said = models.likelihood if has_features else models.posterior
     settled = Settled(candidates, _prior(said, candidates), models, added)
     with _LOCK:

@@ -407,7 +407,7 @@ class LinearRidge:
 
 
 def kernel_matrix(X: Matrix, hook: Hook) -> tuple[Matrix, float]:
-    """Return exp(−‖x_i − x_j‖² / 2σ²), (n, n) float64, and σ, the mean distance between two rows (1 if that is 0).
+    """Return exp(−‖x_i − x_j‖² / 2σ²), (n, n) float64, and σ, the mean distance of two rows of X (1 if that is 0).
 
     Raises:
         UserError: the matrix does not fit into memory.
@@ -434,7 +434,7 @@ def kernel_matrix(X: Matrix, hook: Hook) -> tuple[Matrix, float]:
 
 
 def gaussian(squared: Matrix, width: float) -> Matrix:
-    """Return exp(−‖x − z‖² / 2σ²) of squared distances."""
+    """Return exp(−‖x − z‖² / 2σ²), of the shape of `squared`, the distances ‖x − z‖²; σ is `width`."""
     return np.exp(squared / (-2.0 * width * width))
 
 

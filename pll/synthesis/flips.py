@@ -102,7 +102,7 @@ class Flip:
         return ", ".join([self.how, *settings])
 
     def transitions(self, n_classes: int, class_names: Sequence[str] = ()) -> Matrix:
-        """Return the matrix of the way `matrix`, read and checked.
+        """Return the (c, c) matrix of the way `matrix`, read and checked.
 
         Raises:
             UserError: no such file, or not a transition matrix of these classes.
@@ -129,10 +129,11 @@ def flip(
 
     Args:
         how: a name of `FLIPS` (with `q`), or a `Flip`.
+        y: (n,) true labels in [0, n_classes).
         X: (n, d) or (n, C, H, W) features, for `instance`: a logistic regression is fitted on them out of fold.
         probabilities: (n, c) of a classifier of one's own, for `instance`, instead of X.
+        n_classes, q, seed, class_names: as for `flip_binomial`.
         progress: called as (folds done, folds in all) while that regression is fitted.
-            Other arguments as for `flip_binomial`.
 
     Raises:
         UserError: no such way, a setting that is missing, or as the way says.
@@ -262,7 +263,11 @@ def flip_uniform(
     controlled experiments of Cour, Sapp & Taskar, JMLR 2011).
 
     Args:
-        size: in [1, c]. Other arguments and errors as for `flip_binomial`.
+        size: in [1, c].
+        y, n_classes, seed, class_names: as for `flip_binomial`.
+
+    Raises:
+        UserError: a size outside [1, c], or as `flip_binomial`.
 
     >>> flip_uniform([0, 1, 2], n_classes=4, size=3).sizes.tolist()
     [3, 3, 3]
@@ -326,7 +331,8 @@ def flip_by_instance(
 
     Args:
         probabilities: (n, c) of a classifier that did not learn from these very examples, as
-            `pll.synthesis.cross_val.out_of_fold` gives them. Other arguments and errors as for `flip_binomial`.
+            `pll.synthesis.cross_val.out_of_fold` gives them.
+        y, n_classes, q, seed, class_names: as for `flip_binomial`; q as for `instance_probabilities`.
 
     >>> flip_by_instance([0], 3, [[0.6, 0.4, 0.0]]).names(0)
     ['0', '1']
@@ -351,6 +357,8 @@ def instance_probabilities(
     probability q on average, less where that would take one above 1.
 
     Args:
+        y: (n,) true labels in [0, n_classes).
+        n_classes: c, at least 2.
         probabilities: (n, c), at least 0.
         q: the mean rate in [0, 1]; None for their equation as it is.
 
@@ -408,7 +416,7 @@ def uniform_matrix(n_classes: int, size: int | None = None) -> Matrix:
 
 
 def checked_truth(y: npt.ArrayLike, n_classes: int, q: float | None = None) -> npt.NDArray[np.int64]:
-    """Return (n,) true labels as whole numbers, checked to lie in [0, n_classes).
+    """Return (n,) true labels y as int64, checked to lie in [0, n_classes).
 
     Raises:
         UserError: an unknown label or one out of range, q outside [0, 1], or fewer than two classes.

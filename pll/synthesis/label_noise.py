@@ -102,7 +102,7 @@ class Noisy:
         return f"labels doubted: those at least {self.number * 100:g} % likely join"
 
     def matrix(self, class_names: Sequence[str]) -> Matrix | None:
-        """Return the given confusion matrix, read from its file; None where it is to be estimated.
+        """Return the given (c, c) confusion matrix, read from its file; None where it is to be estimated.
 
         Raises:
             UserError: no such file, or no matrix of these classes.
@@ -149,6 +149,13 @@ def estimated_confusion(
     """Estimate a confusion matrix: at [i, j] the mean probability of label j over the examples given label i.
 
     The probabilities are out of fold (`pll.synthesis.cross_val`).
+
+    Args:
+        X: (n, d) or (n, C, H, W) features.
+        labels: (n,) given labels in [0, n_classes).
+        n_classes: c, at least 2.
+        seed: of the folds.
+        progress: called as (folds done, folds in all).
 
     Returns:
         (c, c); rows are given labels and sum to 1, or 0 for a label that is never given.

@@ -119,7 +119,7 @@ def truth_given_label(confusion: npt.ArrayLike, class_names: Sequence[str], *, r
 
 
 def read_matrix(path: Path | str, class_names: Sequence[str], *, name: str = "") -> Matrix:
-    """Read a c × c matrix of numbers from a file: .csv or .tsv, .json (a list of lists), .npy or .npz.
+    """Read a (c, c) float64 matrix from a file: .csv or .tsv, .json (a list of lists), .npy or .npz.
 
     A first row or column of class names is recognised where the file has one, and the matrix is put into the order of
     `class_names` by it. Of an archive (.npz) the only array is taken, or the one called `matrix` or `confusion`.
@@ -209,7 +209,7 @@ def _from_cells(cells: list[list[str]], class_names: tuple[str, ...], file: str)
 
 
 def as_numbers(matrix: npt.ArrayLike, what: str = "The matrix") -> Matrix:
-    """Return a copy as two-dimensional float64.
+    """Return a copy of a matrix as two-dimensional float64; `what` names it in messages.
 
     Raises:
         UserError: not finite numbers in rows of equal length.

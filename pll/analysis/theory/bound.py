@@ -18,7 +18,7 @@ the logits (in the Euclidean norm, as Maurer's vector contraction in the proof n
     mse-elementwise  M ≤ 1                        L = 8√2 / 27             2√2 p_j (1 − p_j)² at p_j = 1/3
 
 What this file is not about: other models. Their classes have no norm that is bounded in advance, nor a Rademacher
-complexity that this file knows, and it says so rather than inventing one.
+complexity implemented here; an error says so.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def loss_constants(loss: str, n_classes: int, reach: float) -> LossConstants:
         reach: C_g, the bound on |g|.
 
     Raises:
-        NotComputable: a loss whose constants nobody has derived.
+        NotComputable: a loss whose constants have not been derived.
 
     >>> found = loss_constants("ce", 3, 0.0)
     >>> round(found.most, 4), round(found.least, 4)
@@ -218,9 +218,9 @@ def linear_bound(
 
 
 def feature_radius(X: npt.NDArray[np.float32], scaling: Scaling) -> float:
-    """R: the largest ‖(x, 1)‖₂ of the scaled features; the 1 is what the bias multiplies.
+    """Return R, the largest ‖(x, 1)‖₂ of the scaled features of X (n, …); the 1 is what the bias multiplies.
 
-    Of the sample. The theorem means the largest one that can ever occur, which a sample can only fall short of.
+    It is that of the sample, at most the supremum that the theorem means.
     """
     largest = 0.0
     for start in range(0, len(X), ROWS_AT_ONCE):

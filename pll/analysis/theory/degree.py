@@ -51,7 +51,7 @@ class Degree:
         return truth, company
 
     def worst(self, many: int = 5) -> list[tuple[int, int, int, int]]:
-        """The (≤ many) pairs that keep company most often: true label, wrong label, in k of m examples."""
+        """Return the (≤ many) pairs that occur together most often: true label, wrong label, in k of m examples."""
         shares = np.where(np.isnan(self.shares), -1.0, self.shares)
         np.fill_diagonal(shares, -1.0)
         order = np.lexsort((-np.repeat(self.examples, shares.shape[1]), -shares.ravel()))[:many]
@@ -107,7 +107,7 @@ def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimate
 
 
 def still_together(gamma: float, examples: int) -> float:
-    """γ^m: the probability that a wrong label is in all of m independent sets, so that they cannot tell it apart.
+    """γ^m: the probability that a wrong label is in all of m independent sets, so that they do not exclude it.
 
     >>> still_together(0.5, 3), still_together(1.0, 1000)
     (0.125, 1.0)

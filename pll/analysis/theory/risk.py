@@ -73,9 +73,9 @@ def one_example(p: float, outside: float = 0.1) -> OneExample:
 
 
 def loss_curves(outside: float = 0.1) -> tuple[Numbers, dict[Reading, Numbers]]:
-    """Return 161 values of p, and the three readings of the loss there.
+    """Return p (161,) and the three readings of the loss there, (161,) each.
 
-    The weighted reading has the weights that belong to p: what training sees after each update.
+    The weighted reading uses the weights of that p, as training does after each update.
     """
     at = np.linspace(0.005, 1 - outside - 0.005, 161)
     found = [one_example(float(p), outside) for p in at]
@@ -92,10 +92,10 @@ class Carousel:
     """Points of three classes on a circle, and a classifier that can only turn.
 
     Class j looks in the direction 120°·j; the classifier's logits are s·cos(φ − 120°·j − θ). At θ = 0 all of its
-    directions are right, at θ = ±120° each stands on the next class.
+    directions are right, at θ = ±120° each points at the next class.
 
     Attributes:
-        angles: (n,) where the points stand, in radians.
+        angles: (n,) of the points, in radians.
         y: (n,) true labels.
         candidates: n candidate sets.
     """
@@ -105,16 +105,16 @@ class Carousel:
     candidates: CandidateSets
 
     def logits(self, theta: npt.ArrayLike, sharpness: float) -> Numbers:
-        """Return (t, n, 3) logits at the angles θ (t,), in degrees."""
+        """Return (t, n, 3) logits at the angles `theta` (t,), in degrees."""
         turned = self.angles[None, :, None] - np.atleast_1d(np.asarray(theta))[:, None, None] * DEGREE
         return sharpness * np.cos(turned - 2 * np.pi * np.arange(3) / 3)
 
     def risk(self, theta: npt.ArrayLike, sharpness: float, reading: Reading) -> Numbers:
-        """Return (t,) empirical risk at the angles θ, in degrees.
+        """Return the (t,) empirical risk at the angles `theta` (t,), in degrees.
 
         For `weights` this is −log Σ_{j∈S} g_j, whose gradient is, term by term, that of Σ_j w_ij ℓ_j with w from Eq.
-        (norm) held fixed, as Algorithm 1 holds it: the hill that PRODEN really descends. (Σ_j w_ij ℓ_j itself, with the
-        weights following, is another curve: nobody descends it.)
+        (norm) held fixed, as Algorithm 1 holds it: the curve that PRODEN descends. (Σ_j w_ij ℓ_j with weights that
+        change with θ is another curve, which no method descends.)
         """
         logits = self.logits(theta, sharpness)
         losses = _losses(logits)

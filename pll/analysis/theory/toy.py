@@ -85,12 +85,16 @@ class Toy:
         return replace(self, points=points)
 
     def added(self, x: float, y: float, label: int, candidates: Iterable[int]) -> Toy:
-        """Return the toy with another point at the end."""
+        """Return the toy with another point (x, y) at the end, of true class `label`."""
         points = np.append(self.points, np.array([[x, y]], dtype=np.float32), axis=0)
         return Toy(points, np.append(self.y, label), self._sets([*self._lists(), candidates]))
 
     def without(self, i: int) -> Toy:
-        """Return the toy without point i."""
+        """Return the toy without point i.
+
+        Raises:
+            UserError: fewer than `FEWEST` points would be left.
+        """
         i = self._checked(i)
         rows = np.delete(np.arange(len(self)), i)
         if len(rows) < FEWEST:
@@ -164,6 +168,7 @@ class Lesson:
 
     @property
     def epochs(self) -> int:
+        """Number of epochs, T."""
         return len(self.planes) - 1
 
 
@@ -207,7 +212,7 @@ def lesson(toy: Toy, method: str = "proden", *, epochs: int = EPOCHS, seed: int 
 
 
 def next_step(toy: Toy, example: int, after: int, method: str = "proden", *, seed: int = 0, lr: float = LR) -> SlowStep:
-    """The numbers of one point in the step that follows epoch `after` of `lesson`.
+    """Return the quantities of one point in the step that follows epoch `after` of `lesson`.
 
     Raises:
         UserError: as `lesson`, or no such point.
@@ -231,7 +236,7 @@ def next_step(toy: Toy, example: int, after: int, method: str = "proden", *, see
 def from_many_starts(
     toy: Toy, methods: Iterable[str], starts: int = 10, *, lr: float = LR
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """(starts,) share identified right by the final model of each method, from the same starts for all of them."""
+    """Return, by method, the (starts,) shares identified right by the final model; all methods have the same starts."""
     task = Task(toy.points, toy.candidates, toy.y)
     found = {}
     for method in methods:

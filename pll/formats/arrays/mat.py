@@ -380,6 +380,8 @@ RESULTS = ("identified_target", "confidence")
 
 
 class Mat(Format):
+    """MATLAB v5 to v7.3 files with `data`, `partial_target` and `target`; the variables are listed above."""
+
     name = "mat"
     label = "MATLAB file (.mat)"
     tool = "your MATLAB file"

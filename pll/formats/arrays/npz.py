@@ -329,6 +329,8 @@ KEYS = (
 
 
 class Npz(Format):
+    """data.npz, or a folder of its arrays as .npy files (memory-mapped)."""
+
     name = "npz"
     label = "NumPy arrays (.npz)"
     tool = "your arrays"

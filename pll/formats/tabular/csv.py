@@ -507,6 +507,8 @@ class Delimited(Format):
 
 
 class Csv(Delimited):
+    """Comma-separated text; other delimiters are recognised."""
+
     name = "csv"
     label = "CSV table"
     tool = "your CSV table"

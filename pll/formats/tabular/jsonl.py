@@ -33,6 +33,8 @@ _ROWS = 4096
 
 
 class JsonLines(Format):
+    """JSON lines: an object for each example."""
+
     name = "jsonl"
     label = "JSON lines"
     tool = "your JSON lines"

@@ -299,6 +299,8 @@ _HELD = frozenset(
 
 
 class Parquet(Format):
+    """Parquet files, read column by column."""
+
     name = "parquet"
     label = "Parquet table"
     tool = "your Parquet table"

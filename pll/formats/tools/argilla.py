@@ -37,6 +37,8 @@ _SHOWN = ("text", "image")
 
 
 class Argilla(Format):
+    """Exports of Argilla."""
+
     name = "argilla"
     label = "Argilla records (JSON)"
     tool = "Argilla"

@@ -40,6 +40,8 @@ _INDEX = ("", "id", "index", "example", "task", "item", "unnamed: 0")
 
 
 class Cleanlab(Csv):
+    """Tables of cleanlab's labels of several annotators."""
+
     name = "cleanlab"
     label = "cleanlab multi-annotator table (CSV)"
     tool = "your cleanlab table"

@@ -33,6 +33,8 @@ _PEOPLE = ("username", "user", "annotator")
 
 
 class Doccano(Format):
+    """Exports of doccano (JSONL)."""
+
     name = "doccano"
     label = "doccano (JSONL)"
     tool = "doccano"

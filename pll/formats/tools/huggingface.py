@@ -22,6 +22,8 @@ _TRUTH = "label"
 
 
 class HuggingFace(Parquet):
+    """Parquet files of the Hugging Face hub."""
+
     name = "huggingface"
     label = "Hugging Face dataset (Parquet)"
     tool = "your Hugging Face dataset"

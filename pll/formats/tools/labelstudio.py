@@ -115,6 +115,8 @@ _LARGEST_ID = 2**31 - 1
 
 
 class LabelStudio(Format):
+    """Exports of Label Studio (JSON)."""
+
     name = "labelstudio"
     label = "Label Studio tasks (JSON)"
     tool = "Label Studio"

@@ -42,6 +42,8 @@ _LOOKED_AT = 5
 
 
 class PlCifar(Format):
+    """PLCIFAR10 as JSON."""
+
     name = "plcifar"
     label = "PLCIFAR10 annotations (JSON)"
     tool = "your annotations"

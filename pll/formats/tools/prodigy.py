@@ -36,6 +36,8 @@ _NOT_SHOWN = (*_OF_AN_ANSWER, "options", "accept", "label", "config", "_view_id"
 
 
 class Prodigy(Format):
+    """Exports of Prodigy (JSONL)."""
+
     name = "prodigy"
     label = "Prodigy (JSONL)"
     tool = "Prodigy"

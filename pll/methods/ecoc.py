@@ -54,6 +54,7 @@ altogether, or O(L·d). Memory 24·n·L bytes, 16·n·d and, beyond 10,000 examp
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -556,6 +557,7 @@ class Machines:
         self.coef = np.zeros((len(X) if kernel == "rbf" else X.shape[1], length))
         self.intercept = np.zeros(length)
         self.decisions = np.zeros((len(X), length))
+        self._learnt: dict[tuple[bytes, bool], int] = {}  # problem → the column that solved it
 
     def notes(self) -> tuple[str, ...]:
         """Return sentences on approximations."""
@@ -574,6 +576,12 @@ class Machines:
             relaxed: (b,) whether both sides get the same weight.
         """
         (column,) = columns
+        # Dichotomies that differ in classes no set holds are one problem to the SVM.
+        problem = hashlib.sha256(sides.tobytes()).digest(), bool(relaxed[0])
+        if (same := self._learnt.setdefault(problem, column)) != column:
+            self.coef[:, column], self.intercept[column] = self.coef[:, same], self.intercept[same]
+            self.decisions[:, column] = self.decisions[:, same]
+            return
         usable = np.flatnonzero(sides)
         x, target = self.X[usable], sides[usable, 0]
         weight = "balanced" if relaxed[0] else None

@@ -129,6 +129,7 @@ def test_a_file_of_ones_own_is_trained_on(app: str, new_page: NewPage) -> None:
     assert page.get_by_text("animals.csv").first.is_visible()
 
 
+@pytest.mark.slow
 def test_a_page_is_right_as_the_first_request_of_a_server(serve: Serve, new_page: NewPage) -> None:
     """Of a fresh server. (That of test_login.py is asked for the review page first.)"""
     page = new_page()

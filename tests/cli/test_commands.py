@@ -837,6 +837,7 @@ def shell(*arguments: object, **options: object) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow
 def test_in_a_shell_errors_go_to_stderr_with_status_2(tmp_path: Path) -> None:
     process = shell("fit", text(tmp_path, ""), "--out", tmp_path / "run")
     out, err = process.communicate(timeout=120)
@@ -957,6 +958,7 @@ def test_without_streamlit_candid_says_what_to_install(
     assert "candid-labels[app]" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_candid_serves_the_app_with_its_own_settings_from_any_directory(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from threading import Event
+from typing import Any
 
 import numpy as np
 import pytest
@@ -374,3 +375,20 @@ def test_digits_where_other_implementations_fail() -> None:
 def test_the_cost_is_said_before() -> None:
     assert PLECOC.cost(5000, 50, 20, 15_000).note is None
     assert "minutes" in str(PLECOC.cost(10_000, 3072, 10, 20_000).note)
+
+
+def test_columns_that_differ_in_unused_classes_alone_are_learnt_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    fits = 0
+    fit = SVC.fit
+
+    def counted(machine: SVC, *given: Any, **named: Any) -> SVC:
+        nonlocal fits
+        fits += 1
+        return fit(machine, *given, **named)
+
+    monkeypatch.setattr(SVC, "fit", counted)
+    X = np.random.default_rng(0).normal(size=(20, 5)).astype(np.float32)
+    sets = CandidateSets.from_lists([[7, 93]] * 10 + [[7]] * 5 + [[93]] * 5, 100)
+    estimator = PLECOC(C=1.0).fit(X, sets)
+    assert estimator.coding_.shape[1] > 10 >= fits
+    assert (estimator.predict(X[10:]) == np.repeat([7, 93], 5)).mean() > 0.5

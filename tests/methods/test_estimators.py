@@ -58,6 +58,12 @@ def fit(
     return estimator.fit(X, candidates, truth=y) if estimator.needs_truth else estimator.fit(X, candidates)
 
 
+@cache
+def fitted(name: str) -> PartialLabelEstimator:
+    """The quick one, fitted once for all tests that only read it."""
+    return fit(small(name))
+
+
 def assert_on_simplex(weights: np.ndarray, sets: CandidateSets) -> None:
     assert weights.dtype == np.float32 and weights.shape == (sets.nnz,)
     assert (weights >= 0).all()
@@ -159,7 +165,7 @@ def test_fitting_does_not_change_parameters_or_data(name: str) -> None:
 
 @every_method
 def test_a_fitted_one_can_be_copied(name: str) -> None:
-    estimator = fit(small(name))
+    estimator = fitted(name)
     np.testing.assert_array_equal(copy.deepcopy(estimator).predict(X_NEW), estimator.predict(X_NEW))
 
 
@@ -168,7 +174,7 @@ def test_a_fitted_one_can_be_copied(name: str) -> None:
 
 @every_method
 def test_label_weights_lie_on_the_simplex_over_the_candidates(name: str) -> None:
-    estimator = fit(small(name))
+    estimator = fitted(name)
     assert_on_simplex(estimator.label_weights_, SETS)
     assert SETS.contains(estimator.identify()).all()
     assert estimator.identify().tolist() == identified_labels(estimator.label_weights_, SETS).tolist()
@@ -190,7 +196,7 @@ def test_a_single_candidate_is_never_overruled(name: str) -> None:
 
 @every_method
 def test_scores_probabilities_and_predictions_agree(name: str) -> None:
-    estimator = fit(small(name))
+    estimator = fitted(name)
     scores, shares = estimator.predict_scores(X_NEW), estimator.predict_proba(X_NEW)
     assert scores.shape == shares.shape == (len(X_NEW), C)
     assert scores.dtype == shares.dtype == np.float32
@@ -203,7 +209,7 @@ def test_scores_probabilities_and_predictions_agree(name: str) -> None:
 
 @every_method
 def test_an_example_is_predicted_alike_in_any_company(name: str) -> None:
-    estimator = fit(small(name))
+    estimator = fitted(name)
     together = estimator.predict_scores(X_NEW)
     one_by_one = np.concatenate([estimator.predict_scores(X_NEW[i : i + 1]) for i in range(len(X_NEW))])
     np.testing.assert_allclose(one_by_one, together, atol=1e-4, rtol=1e-4)
@@ -260,7 +266,7 @@ def test_a_restored_one_predicts_the_same(name: str) -> None:
 
 @every_method
 def test_as_a_module_it_gives_the_same_scores(name: str) -> None:
-    estimator = fit(small(name))
+    estimator = fitted(name)
     module = estimator.module()
     if module is None:
         assert "model" not in estimator.get_params()  # a network can always be a module
@@ -345,7 +351,7 @@ def run_straight_through(name: str, which: int) -> tuple[PartialLabelEstimator, 
 
 
 @every_method
-@pytest.mark.parametrize("after", [1, 2, 3])
+@pytest.mark.parametrize("after", [1, 3])
 def test_resumed_between_records_it_goes_on_bit_for_bit(name: str, after: int) -> None:
     for which, own in enumerate(custom_models(name)):
         straight, expected = run_straight_through(name, which)
@@ -362,7 +368,7 @@ def test_resumed_between_records_it_goes_on_bit_for_bit(name: str, after: int) -
 
 
 @every_method
-@pytest.mark.parametrize("call", [1, 2, 4, 5, 6, 8])
+@pytest.mark.parametrize("call", [1, 2, 5, 6])
 def test_stopped_anywhere_everything_is_kept_and_it_goes_on_bit_for_bit(name: str, call: int) -> None:
     """Five batches an epoch: calls 1 and 6 stop between epochs, the others in the middle of one."""
     for which, own in enumerate(custom_models(name)):
@@ -413,20 +419,26 @@ def test_images(name: str) -> None:
         estimator.predict(images.transpose(0, 1, 3, 2))
 
 
+WHOLE = np.round(X * 10)
+
+
+@cache
+def weights_of_whole_numbers(name: str) -> np.ndarray:
+    return fit(small(name), WHOLE).label_weights_
+
+
 @every_method
 @pytest.mark.parametrize("order", ["float64", "int", "fortran", "reversed", "big-endian"])
 def test_arrays_of_every_kind(name: str, order: str) -> None:
-    whole = np.round(X * 10)
     odd = {
-        "float64": whole.astype(np.float64),
-        "int": whole.astype(np.int64),
-        "fortran": np.asfortranarray(whole),
-        "reversed": whole[::-1].copy()[::-1],
-        "big-endian": whole.astype(">f4"),
+        "float64": WHOLE.astype(np.float64),
+        "int": WHOLE.astype(np.int64),
+        "fortran": np.asfortranarray(WHOLE),
+        "reversed": WHOLE[::-1].copy()[::-1],
+        "big-endian": WHOLE.astype(">f4"),
     }[order]
-    expected = fit(small(name), whole)
     found = fit(small(name), odd, SETS, Y.astype(np.uint8))
-    np.testing.assert_array_equal(found.label_weights_, expected.label_weights_)
+    np.testing.assert_array_equal(found.label_weights_, weights_of_whole_numbers(name))
 
 
 @every_method
@@ -451,8 +463,8 @@ def test_missing_values_are_filled_only_where_asked(name: str) -> None:
 @every_method
 def test_predictions_do_not_depend_on_the_units_of_the_features(name: str) -> None:
     units = np.array([1, 1e3, 1e-3, 1e5, 1], dtype=np.float32)
-    plain, scaled = fit(small(name)), fit(small(name), X * units)
-    np.testing.assert_allclose(scaled.label_weights_, plain.label_weights_, atol=1e-3)
+    scaled = fit(small(name), X * units)
+    np.testing.assert_allclose(scaled.label_weights_, fitted(name).label_weights_, atol=1e-3)
 
 
 EDGES: dict[str, tuple[np.ndarray, list[list[int]], int]] = {
@@ -526,7 +538,7 @@ def test_bad_data_is_refused_in_words(name: str, features: Any, candidates: Any,
     ],
 )
 def test_bad_examples_to_predict_are_refused_in_words(name: str, features: Any, message: str) -> None:
-    estimator = fit(small(name))
+    estimator = fitted(name)
     for use in (estimator.predict, estimator.predict_scores, estimator.predict_proba):
         with pytest.raises(UserError) as caught:
             use(features)

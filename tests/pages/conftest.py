@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from pll.runs.process import PerProcess
@@ -18,6 +20,10 @@ from tests.page_helpers import IRIS
 
 ROOT = Path(__file__).parents[2]
 OpenPage = Callable[..., Any]
+
+# AppTest reads the metadata of all installed packages for every page it opens: half of what a page test costs. They
+# stay the same for as long as the tests run.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 
 
 def begin_anew() -> None:

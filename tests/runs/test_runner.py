@@ -140,6 +140,7 @@ def test_what_is_drawn_at_random_survives_a_stop(tmp_path: Path) -> None:
     assert results[0] == results[1]
 
 
+@pytest.mark.slow
 def test_killed_with_9_and_resumed_from_the_shell_to_the_same_bits(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,7 +1,7 @@
 """Open controls that block the certificate: controls count in the order drawn, so an open one blocks those behind it.
 
 Who is assigned it, or whether it asks for another reviewer, does not change what the certificate says: every control
-counts in its turn, whoever answers it. So it may be freed at any time.
+counts in its turn, by any reviewer. So it may be released at any time.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def waiting(review: ReviewSession) -> BlockingControl | None:
 def free_control(review: ReviewSession, reviewer: str) -> bool:
     """Take the control that the certificate waits for from other reviewers than this one.
 
-    It comes up in its turn, unmarked as ever. Whose it was may still answer it, until somebody else has.
+    It comes up in its turn, not marked as a control. The reviewer who had it may answer it until another one has.
 
     Returns:
         Whether anybody had it.
@@ -81,7 +81,7 @@ def free_control(review: ReviewSession, reviewer: str) -> bool:
 def _first_open(review: ReviewSession) -> tuple[int | None, int]:
     """The first open control, and how many behind it were assigned as controls of the round, and are answered.
 
-    Those that the queue asked about before their turn are not held up: nobody has passed over one for them.
+    Those that the queue showed before their turn are not blocked.
     """
     controls, counted = review.round.controls, certification.controls_answered(review)
     if counted >= len(controls):

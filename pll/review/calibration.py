@@ -82,7 +82,7 @@ def calibrate(
         seed: of the folds.
 
     Raises:
-        UserError: too few decisions, rows that do not exist or stand twice, labels that are no classes.
+        UserError: too few decisions, rows that do not exist or occur twice, labels that are no classes.
     """
     at, decided = _checked(candidates, rows, labels, method, folds)
     sharp = sharpness(weights, candidates)

@@ -3,7 +3,7 @@
 A share of the rows, drawn at random and in random order, is checked by people: the controls. A fixed sequence of
 thresholds is tried, strictest first. Of the risk α a part is set aside for each of a few of them; a threshold is
 certified once the evidence (`pll.review.evidence`) that at most x of its labels are wrong has ever reached 1 over its
-risk, and then hands its risk on to the next (the fallback procedure of Wiens & Dmitrienko 2005; with one part it is
+risk, and then passes its risk on to the next (the fallback procedure of Wiens & Dmitrienko 2005; with one part it is
 fixed-sequence testing). One may look after every answer, and the same answers choose the threshold: the chance of ever
 certifying one that does not deserve it stays below α (`docs/review.md` has the proof as a sentence).
 
@@ -98,8 +98,8 @@ def certify(
 ) -> Certificate:
     """Finds the lowest threshold above which at most `max_error` of the labels are wrong.
 
-    With probability at least `level`, no certificate that this gives, however often it is asked while the answers come
-    in, is wrong. What was certified once stays so.
+    With probability at least `level`, no certificate that this gives, however often it is computed while the answers
+    come in, is wrong. What was certified once stays certified.
 
     Args:
         confidence: (n,) of the automatic labels, in [0, 1]; fixed, like the labels, before the controls are drawn.

@@ -78,8 +78,7 @@ def promise_all_labels(
 ) -> PromiseRecord:
     """Promise something about all labels under review, with a draw of its own; its seed is fixed here.
 
-    From now on the desk hands out its controls and what it says must be looked at. Examples that were decided already
-    count from the record.
+    From now on its controls and the labels it does not accept are assigned. Existing decisions count.
 
     Args:
         error: ε, the share of all labels (of each group) that may be wrong.
@@ -124,7 +123,7 @@ def promise_all_labels(
 
 
 def draws_before(review: ReviewSession) -> int:
-    """Draws of controls that were made of the labels under review, at a desk or in the shell of this machine."""
+    """Return the draws of controls made of the labels under review, in the app or in the shell of this machine."""
     labels = review.current
     own = {record.draw_hash for record in review.promises if record.key == labels.key}
     return len(own | set(earlier_draws({labels_key(labels.ids, labels.labels.tolist())})))

@@ -2,7 +2,7 @@
 
 A certificate is one JSON object that holds all that its claims rest on: the labels and confidences with their
 fingerprint, the plan and the seed of the draw with their commitment, every decision in a hash chain that begins with
-that commitment, and the result of the rule. `verify` makes all of it anew from the object alone.
+that commitment, and the result of the rule. `verify` recomputes all of it from the object alone.
 """
 
 from __future__ import annotations
@@ -151,10 +151,10 @@ class CheckedLabel:
     """What a person said of one row.
 
     Attributes:
-        label: the right one; None where they could not tell.
-        by: the reviewer; "" where nobody wrote it down. at: ISO time.
+        label: the right one; None for unsure.
+        by: the reviewer; "" where not recorded. at: ISO time.
         blind: whether the model's label was hidden; None where not known.
-        second: other people's labels of the same row, where several were asked.
+        second: labels of the same row by further reviewers.
         settled: people differed and one of them had the last word: `label` is theirs, and `second` holds all answers
             from before.
     """
@@ -169,7 +169,7 @@ class CheckedLabel:
 
     @property
     def answers(self) -> tuple[str | None, ...]:
-        """What each person answered of their own; several where several were asked."""
+        """Return each person's own answer."""
         return self.second if self.settled else (self.label, *self.second)
 
 
@@ -258,12 +258,12 @@ class Judgement:
 
     @property
     def unseen(self) -> int:
-        """Labels that are accepted and that nobody has looked at."""
+        """Number of labels accepted unseen."""
         return int((self.accepted & ~self.looked_at).sum())
 
     @property
     def waiting(self) -> Ints:
-        """Controls that must be answered before anything can be certified."""
+        """Rows of the controls that must be answered before anything can be certified."""
         return np.concatenate([part.waiting for part in self.parts])
 
     @property
@@ -275,7 +275,7 @@ class Judgement:
 
     @property
     def bound(self) -> int:
-        """At most so many of all labels are wrong: those allowed, and those that reviewers could not tell."""
+        """At most so many of all labels are wrong: those allowed, and those that reviewers left as unsure."""
         return sum(part.plan.allowed + part.unsure for part in self.parts)
 
     @property
@@ -298,7 +298,7 @@ def make_promise(
 
     Args:
         share: of the rows that are controls; by default what the plan finds best.
-        seed: by default one that nobody knows.
+        seed: by default a random one.
 
     Raises:
         UserError: numbers out of range, or too few controls.
@@ -326,7 +326,7 @@ def _plan_of(group: str, n: int, error: float, level: float, share: float | None
 
 
 def controls_by_group(promise: Promise, table: LabelTable) -> dict[str, Ints]:
-    """Group → rows of its controls, in the random order in which they are to be answered.
+    """Return, by group, the (K,) rows of its controls, in the random order in which they are to be answered.
 
     Raises:
         UserError: the table is not the one that the promise is about.
@@ -344,7 +344,7 @@ def controls_by_group(promise: Promise, table: LabelTable) -> dict[str, Ints]:
 
 
 def order_of(promise: Promise, table: LabelTable, rows: Ints) -> Ints:
-    """The rows of a part, the surest first."""
+    """Return the (m,) rows of a part, the surest first."""
     return rows[dataset_order(table.confidence[rows], promise.seed, table.ids[rows])]
 
 
@@ -367,7 +367,7 @@ def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> Answers:
 
 
 def label_of(said: CheckedLabel) -> str | None:
-    """The label that counts; None where nobody could tell, or several people disagree and nobody has settled it."""
+    """The label that counts; None where all were unsure, or a disagreement is not settled."""
     return said.label if said.settled or all(other == said.label for other in said.second) else None
 
 
@@ -375,7 +375,7 @@ def nodding_of(table: LabelTable, decisions: Iterable[CheckedLabel], controls: I
     """Compare people's answers to controls with the model's label hidden and in sight.
 
     Of several people's answers to one control the first counts; an answer that settled others' is left out, and so is
-    "unsure", which follows nobody.
+    "unsure", which follows no label.
 
     Args:
         controls: (K,) rows.
@@ -527,7 +527,7 @@ def final_frame(table: LabelTable, decisions: Sequence[CheckedLabel], judgement:
         right = label_of(said)
         if right is not None:
             labels[place[said.id]] = right
-    # An accepted label stays in need of a look where somebody has looked and could not tell.
+    # An accepted label that a reviewer was unsure of still needs a decision.
     done = judgement.checked | (judgement.accepted & ~judgement.looked_at)
     return pd.DataFrame(
         {
@@ -568,7 +568,7 @@ def certificate_document(
     judgement: Judgement,
     extras: Extras | None = None,
 ) -> dict[str, Any]:
-    """The certificate as plain JSON values; `verify` makes every figure in it anew.
+    """Return the certificate as plain JSON values; `verify` recomputes every figure in it.
 
     Raises:
         UserError: a control that matters is not answered.
@@ -724,7 +724,7 @@ def _with_reviewers(
 ) -> dict[str, Any] | None:
     """What holds where reviewers err too; None where no example was answered twice.
 
-    Somebody who could not tell, where another person could, counts as a disagreement.
+    Unsure against a label of another person counts as a disagreement.
     """
     twice = [said for said in decisions if len(said.answers) > 1]
     if not twice:
@@ -755,7 +755,7 @@ def _with_reviewers(
 
 
 def verify_document(document: Mapping[str, Any]) -> list[str]:
-    """Make everything anew from a certificate alone; returns what does not fit, in sentences, [] where all does.
+    """Recompute everything from a certificate alone; return sentences on what does not fit, [] where all does.
 
     Raises:
         UserError: it is no certificate, or of a later version.

@@ -68,12 +68,12 @@ class Decided:
         sets: the candidate sets as the run has them; they stay as they are, whatever is struck out.
         rows: (m,) decided examples, in the order in which they were decided, each once.
         labels: (m,) class index decided for each; `OUTSIDE` (−1), or a label that is no candidate, for "none of these".
-        eliminated: (nnz,) bool, True on candidates that somebody ruled out; None for none.
+        eliminated: (nnz,) bool, True on candidates that a reviewer ruled out; None for none.
         earlier: what was decided under earlier runs of the same review (`logit.choice_data` of them): in the sets of a
             run that was retrained, those examples have one candidate left and teach nothing any more.
 
     Raises:
-        UserError: a row that does not exist or stands twice, a label that is no class, arrays that do not fit.
+        UserError: a row that does not exist or occurs twice, a label that is no class, arrays that do not fit.
 
     >>> sets = CandidateSets.from_lists([[0, 2], [1, 2], [0, 1]], n_classes=3)
     >>> decided = Decided.of(sets, {2: 1, 0: 2})
@@ -151,7 +151,7 @@ class Decided:
 
     @cached_property
     def positions(self) -> npt.NDArray[np.int64]:
-        """(m,) where in `sets.indices` each decided label stands; −1 where it is no candidate of its example."""
+        """Return the (m,) positions of the decided labels in `sets.indices`; −1 for labels that are no candidate."""
         found = np.full(len(self.rows), -1, dtype=np.int64)
         sizes = self.sets.sizes[self.rows]
         at = self.sets.positions(self.rows)
@@ -162,7 +162,7 @@ class Decided:
 
     @cached_property
     def open(self) -> npt.NDArray[np.bool_]:
-        """(nnz,) bool, candidates that nobody has ruled out; all of an example where nothing else would be left."""
+        """Return (nnz,) bool, candidates that are not ruled out; all of an example where none would be left."""
         if self.eliminated is None:
             return np.ones(self.sets.nnz, dtype=np.bool_)
         kept = ~np.asarray(self.eliminated, dtype=np.bool_)

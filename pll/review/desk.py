@@ -115,7 +115,7 @@ def assignment_of(claim: Claim, root: LabelSnapshot, current: LabelSnapshot, out
 
 
 def new_token() -> str:
-    """Return a token that nobody has used and nobody can guess."""
+    """Return a new random token."""
     return secrets.token_urlsafe(16)
 
 

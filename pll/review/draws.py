@@ -1,4 +1,4 @@
-"""Draws of controls made on this machine, whether at the desk or by `plan`: a second one is not taken for the first.
+"""Draws of controls made on this machine, in the app or by `plan`, so that a second draw is recognised as one.
 
 One line of JSON a draw in `draws.jsonl` of Candid's home. A draw belongs to ids and labels alone: other confidences,
 groups, errors or files do not make a second look at the same labels a first one.

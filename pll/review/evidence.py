@@ -54,7 +54,7 @@ def log_evidence(
 ) -> Floats:
     """log E_k(w) against "w or more of the N accepted labels are wrong"; the arguments broadcast.
 
-    It is −∞ where s/k is so high that a larger w would explain the answers better than w does: there E_k(w) speaks
+    It is −∞ where s/k is so high that a larger w would explain the answers better than w does: there E_k(w) is evidence
     against w, not against all from w upwards. Where it is finite, every larger number has at least as much against it
     (L_w falls once w·k ≥ s·(N+1)).
 

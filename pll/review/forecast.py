@@ -24,7 +24,7 @@ class Forecast:
     """What the controls say so far, and how many more it may take.
 
     Attributes:
-        certificate: as it stands; `explanation` has it as a sentence.
+        certificate: the present one; `explanation` has it as a sentence.
         step: the threshold that is nearest to being certified (further down than the present one); None where all is.
         needed: further controls (of all labels) after which it would be, if they go on as they went; None where no
             number would do.
@@ -66,7 +66,7 @@ class Work:
 
 
 def forecast(review: ReviewSession) -> Forecast:
-    """Where the certificate stands, and the least further controls that may bring (more of) one.
+    """Return the present certificate, and the fewest further controls that may extend it.
 
     The forecast supposes that as many of the further controls are wrong as of those answered; it guarantees nothing.
     """

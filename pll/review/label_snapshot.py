@@ -55,7 +55,7 @@ class LabelSnapshot:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of labels and confidences: another one means that a certificate of these no longer speaks of those."""
+        """Of labels and confidences: where it differs, a certificate does not apply."""
         digest = hashlib.sha256(json.dumps(self.candidates.class_names).encode())
         for array in (self.sharp.identified, self.sharp.confidence):
             digest.update(np.ascontiguousarray(array).tobytes())

@@ -1,6 +1,6 @@
 """Conditional logit: the probability of each candidate, learnt from the decisions made so far.
 
-For example i and candidate j, with ℓ(a) = log(a + .01), what the run tells is
+For example i and candidate j, with ℓ(a) = log(a + .01), the run gives
 
     f_ij = [ℓ(w_ij), ℓ(m_ij), ℓ(k_ij), ℓ(k'_ij), ℓ(v_ij)]   w final label weight, m its mean over the epochs,
                                                              k, k' their means among the nearest neighbours,
@@ -9,10 +9,10 @@ For example i and candidate j, with ℓ(a) = log(a + .01), what the run tells is
 
 (McFadden's conditional logit, S_i being the choices). θ and b maximise the likelihood of the decisions less a ridge
 toward θ₀ and b = 0, so that the first answers do not throw over what the run has learnt. A decided neighbour counts
-one-hot, so a decision speaks for the examples around it at once. A decided example is learnt from with the features
+one-hot, so a decision counts for the examples around it at once. A decided example is learnt from with the features
 it had when it was decided: those that later decisions around it gave it would say more than any undecided one has.
 
-p does two things: it orders the queue (the smallest max_j p_ij first) and it proposes labels for what nobody has
+p does two things: it orders the queue (the smallest max_j p_ij first) and it proposes labels for what no person has
 looked at. A proposal changes no label by itself.
 """
 
@@ -164,13 +164,18 @@ def features_then(signals: ReviewSignals, decided: Decided, at: npt.NDArray[np.i
 
 
 def log_of(weights: Flat) -> npt.NDArray[np.float32]:
-    """ℓ(a) = log(a + .01)."""
+    """Return ℓ(a) = log(a + .01) of (nnz,) weights, float32."""
     logs: npt.NDArray[np.float32] = np.log(weights.astype(np.float32) + np.float32(SMALL))
     return logs
 
 
 def softmax(scores: Flat, starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64]) -> Floats:
-    """Of each run of `sizes` scores; −∞ becomes 0."""
+    """Return the (nnz,) softmax of scores within consecutive groups; −∞ becomes 0.
+
+    Args:
+        scores: (nnz,).
+        starts, sizes: (n,) start and length of each group.
+    """
     top = np.maximum.reduceat(scores, starts)
     raised = np.exp((scores - np.repeat(top, sizes)).astype(np.float64))
     p: Floats = raised / np.repeat(np.add.reduceat(raised, starts), sizes)
@@ -218,5 +223,5 @@ def _shares(means: npt.NDArray[np.float32], starts: npt.NDArray[np.int64]) -> np
 
 
 def top_probability(p: Weights, sets: CandidateSets) -> npt.NDArray[np.float32]:
-    """(n,) max_j p_ij: how sure the proposal is."""
+    """Return (n,) max_j p_ij of p (nnz,): confidence of the proposal, in [0, 1]."""
     return np.maximum.reduceat(p, sets.indptr[:-1])

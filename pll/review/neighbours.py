@@ -119,7 +119,7 @@ def agreement(
 
 
 def comparable(X: npt.NDArray[np.float32]) -> Points:
-    """(n, d) float32: columns z-scored and cut off at ±3, images by channel and flattened, missing cells filled."""
+    """Return X as (n, d) float32: columns z-scored and clipped to ±3, images by channel and flattened, NaN filled."""
     scaling = fit_scaling(X)
     flat = np.empty((len(X), int(np.prod(X.shape[1:]))), dtype=np.float32)
     with torch.no_grad():
@@ -159,7 +159,7 @@ class Neighbourhood:
         """(k, nnz): where the t-th neighbour of the entry's example has the same label; nnz where it has not."""
 
     def means(self, weights: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.float32]:
-        """(nnz,) mean over the neighbours of their weight of the same label, in [0, 1]; not normalised.
+        """Return (nnz,) means over the neighbours of their `weights` (nnz,) of the same label, not normalised.
 
         >>> sets = CandidateSets.from_lists([[0, 1], [0, 2], [1, 2]], n_classes=3)
         >>> three = Neighbourhood(np.array([[1, 2], [0, 2], [0, 1]], dtype=np.int32), sets)
@@ -173,7 +173,7 @@ class Neighbourhood:
         return total / np.float32(max(1, len(self.places)))
 
     def shares(self, weights: npt.NDArray[np.floating[Any]]) -> Weights:
-        """(nnz,) the same, normalised on each S_i; uniform where no neighbour has any of its labels."""
+        """Return `means` normalised on each S_i; uniform where no neighbour has any of its labels."""
         return normalise(self.means(weights), self.sets)
 
     def means_at(

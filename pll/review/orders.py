@@ -1,6 +1,6 @@
 """Orders of the review queue: scores of how much an example needs a review.
 
-An order needs no truth and takes well under a second for 60,000 examples. Which is the default, and why, stands in
+An order needs no truth and takes well under a second for 60,000 examples. The default and its reasons are in
 docs/review.md with the figures of `python -m benchmarks.review`.
 """
 

@@ -14,8 +14,8 @@ controls among the *first* A + 1 + c wrong labels in the order. Which these are 
 number of controls among them is hypergeometric: choosing the cut by the same answers costs nothing. docs/certificate.md
 has the proof in full, the variant with a changing order (independent controls, binomial c) and measurements.
 
-What must hold: labels and confidences are fixed before the draw; there is one draw, by a seed that nobody chose by its
-result; ties are broken by another random stream than the draw; "unsure" counts as wrong; reviewers are right.
+What must hold: labels and confidences are fixed before the draw; there is one draw, whose seed was not chosen by
+its result; ties are broken by another random stream than the draw; "unsure" counts as wrong; reviewers are right.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def plan_dataset(
     """Choose (c, K) from n, ε and α alone: no label, confidence or answer is looked at.
 
     For each c the smallest K that is valid; of these pairs the one with the largest (1 − K/n) · √((c + ½) n / K), which
-    weighs the labels that nobody looks at against the precision of the cut.
+    weighs the labels accepted unseen against the precision of the cut.
 
     Args:
         n: number of labels, at least 1.
@@ -140,7 +140,18 @@ def _planned(n: int, error: float, level: float, controls: int | None, draw: Dra
 
 
 def log_risk(n: int, allowed: int, controls: npt.ArrayLike, tolerated: int, draw: Draw = "fixed") -> Floats:
-    """log Pr(at most c of A + 1 + c given labels are controls), for one or more numbers of controls."""
+    """Return log Pr(at most c of A + 1 + c given labels are controls).
+
+    Args:
+        n: number of labels.
+        allowed: A, wrong labels that the promise allows.
+        controls: K, one or (k,) numbers of controls.
+        tolerated: c, wrong controls among the accepted.
+        draw: "fixed" draws just K controls, "independent" each label with probability K / n.
+
+    Returns:
+        float64 of the shape of `controls`.
+    """
     k = np.asarray(controls, dtype=np.float64)[..., None]
     m, s = allowed + 1 + tolerated, np.arange(tolerated + 1.0)
     if draw == "fixed":
@@ -154,9 +165,9 @@ def log_risk(n: int, allowed: int, controls: npt.ArrayLike, tolerated: int, draw
 
 @lru_cache(maxsize=4096)
 def attained_risk(n: int, allowed: int, controls: int, tolerated: int, draw: Draw = "fixed") -> float:
-    """The probability that a plan is broken by the least favourable dataset: exact, not a bound.
+    """Return the exact probability that the least favourable dataset breaks a plan; arguments as for `log_risk`.
 
-    Every dataset with at least A + 1 + c wrong labels attains it, in whatever order they stand.
+    Every dataset with at least A + 1 + c wrong labels attains it, in any order.
     """
     if allowed + 1 + tolerated > n:
         return 0.0
@@ -172,7 +183,7 @@ def fewest_controls(
     *,
     within: tuple[int, int] | None = None,
 ) -> int:
-    """The smallest K in 1 … n (or within these bounds) with which c wrong controls may be tolerated."""
+    """Return the smallest K in 1 … n (or `within` bounds) that tolerates c wrong controls at risk `alpha`."""
     (low, high), bar = within or (1, n), math.log(alpha)
     while low < high:  # the more controls, the less likely that so few of the wrong labels are among them
         middle = (low + high) // 2
@@ -184,7 +195,7 @@ def fewest_controls(
 
 
 def most_tolerated(n: int, allowed: int, controls: int, alpha: float, draw: Draw = "fixed") -> int | None:
-    """The largest c that K controls allow; None where not even none wrong would do."""
+    """Return the largest c that K controls allow at risk `alpha`; None where even c = 0 fails."""
     low, high, bar = -1, min(controls, n - allowed - 1), math.log(alpha)
     if allowed + 1 > n:
         return controls
@@ -201,7 +212,7 @@ def most_tolerated(n: int, allowed: int, controls: int, alpha: float, draw: Draw
 
 
 def hash_keys(seed: int, purpose: str, ids: Sequence[str] | npt.NDArray[np.str_]) -> npt.NDArray[np.uint64]:
-    """(n,) uint64: the first 64 bits of SHA-256 of "seed:purpose:id".
+    """Return (n,) uint64: for each of the n ids the first 64 bits of SHA-256 of "seed:purpose:id".
 
     They depend on nothing else, such as the order of rows or the version of a library, and keys of two purposes are two
     independent streams.
@@ -222,7 +233,7 @@ def draw_dataset_controls(plan: DatasetPlan, seed: int, ids: Sequence[str] | npt
     """Rows to be checked, in the random order in which they are to be answered.
 
     Args:
-        seed: of the draw; nobody may choose it by what it draws.
+        seed: of the draw; it must not be chosen by what it draws.
         ids: (n,) text, unique.
 
     Returns:
@@ -237,7 +248,7 @@ def draw_dataset_controls(plan: DatasetPlan, seed: int, ids: Sequence[str] | npt
 
 
 def dataset_order(confidence: npt.ArrayLike, seed: int, ids: Sequence[str] | npt.NDArray[np.str_]) -> Ints:
-    """(n,) int64: all rows, the surest first; ties in an order that has nothing to do with file, truth or draw."""
+    """Return (n,) int64: all rows by falling `confidence` (n,); ties by a hash of seed and id."""
     return np.lexsort((hash_keys(seed, "ties", ids), -np.asarray(confidence, dtype=np.float64))).astype(np.int64)
 
 
@@ -256,7 +267,7 @@ class Cut:
 
     Attributes:
         accepted: labels ahead of the (c+1)-th wrong control, the controls among them included.
-        unseen: those of them that nobody looks at.
+        unseen: those of them accepted unseen.
         wrong_inside: wrong controls among the accepted.
         waiting: (k,) rows of controls among the accepted that are not answered yet.
         left: (m,) rows that are not accepted: people look at all of them. The least sure first.
@@ -378,7 +389,7 @@ class CurvePoint:
         error: ε.
         tolerated: c.
         decisions: labels that people look at in all, controls included.
-        left: of these, how many nobody has looked at yet.
+        left: of these, how many are not answered yet.
         certain: every control that matters is answered, so that the number of decisions is final.
     """
 
@@ -400,7 +411,7 @@ def curve(
 
     Args:
         order, controls, answers: as for `cut_of`.
-        looked_at: (n,) bool, rows that somebody has answered.
+        looked_at: (n,) bool, answered rows.
         tolerated: error → c (`joint_tolerated`).
     """
     points = []
@@ -503,6 +514,9 @@ def reviewer_error(pairs: int, disagreements: int, level: float = LEVEL) -> Revi
 
     Two answers that are each wrong with probability e, independently, differ with probability 2e(1 − e) at least.
 
+    Raises:
+        UserError: more disagreements than pairs.
+
     >>> round(reviewer_error(100, 4).at_most, 3)
     0.047
     """
@@ -518,7 +532,7 @@ def reviewer_error(pairs: int, disagreements: int, level: float = LEVEL) -> Revi
 def bound_with_reviewers(plan: DatasetPlan, looked_at: int, error: float, level: float) -> int:
     """How many of all n labels may be wrong, where a reviewer's answer is wrong with at most this probability.
 
-    A wrong control is missed with that probability, so that c detected ones speak for more wrong labels; and of the
+    A wrong control is missed with that probability, so that c detected ones indicate more wrong labels; and of the
     labels that people looked at, a binomial number is wrong.
 
     Args:

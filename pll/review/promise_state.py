@@ -1,4 +1,4 @@
-"""Where the promise about all labels stands in a review: controls, what comes next, forecast, curve, certificate."""
+"""State of the promise about all labels in a review: controls, next rows, forecast, curve, certificate."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ INPUTS = "inputs"
 
 @dataclass(frozen=True, eq=False)
 class PartStatus:
-    """Where one group of the promise stands.
+    """State of one group of the promise.
 
     Attributes:
         group: its name; "" where there is one promise about all labels.
@@ -62,12 +62,12 @@ class PartStatus:
 
 @dataclass(frozen=True, eq=False)
 class PromiseStatus:
-    """Where it stands.
+    """State of the promise.
 
     Attributes:
         controls, answered, wrong: drawn, answered by all who were asked, and those with a wrong label.
         cut: where acceptance ends, should the open controls be right; of all groups together.
-        left: rows that people look at for certain, in their order; open: those of them that nobody has answered.
+        left: rows that people must answer, in order; open: those without an answer.
         unsure: rows that people answered without a label.
         halfway: controls that wait for a further reviewer.
         done: nothing is left to look at.
@@ -172,7 +172,7 @@ class _Part:
         self.pool: Pool | None = None
 
     def status(self, answers: Answers, *, reranked: bool) -> PartStatus:
-        """Where it stands; `answers` are those of its rows."""
+        """Return the state; `answers` are those of its rows."""
         given = answers[self.controls]
         if reranked:
             cut, finished = self._pooled(answers)
@@ -275,7 +275,7 @@ class PromiseInForce:
     # ---- the answers ---------------------------------------------------------------------------------------------
 
     def update(self, state: ReviewState, asked: Ints) -> None:
-        """Take in what was decided since the last time."""
+        """Include the decisions since the last call; `asked` (n,) is how many reviewers are to answer each example."""
         if self._asked is None or not np.array_equal(asked, self._asked):
             rows: Iterable[int] = [row for row, _ in state.outcomes()]
             self._asked = asked.copy()
@@ -302,7 +302,7 @@ class PromiseInForce:
         self._answers[row], self._unsure[row] = (RIGHT if right else WRONG), said.label is None
 
     def status(self, state: ReviewState, asked: Ints) -> PromiseStatus:
-        """Where the promise stands now."""
+        """Return the present state; `asked` (n,) is how many reviewers are to answer each example."""
         self.update(state, asked)
         if self._status is None:
             self._status = self._made()
@@ -337,10 +337,10 @@ class PromiseInForce:
     # ---- what comes next -----------------------------------------------------------------------------------------
 
     def queues(self, state: ReviewState, asked: Ints, shown: int, seed: int) -> list[tuple[str, Ints, bool]]:
-        """(name, rows, whether controls) in the order in which the desk tries them: open controls among the others.
+        """Return (name, rows, whether controls) in the order in which they are tried: open controls among the others.
 
-        Controls and rows of the least sure end alternate by chance, so that nobody can tell which are which. None of
-        the rows ahead of the cut is handed out.
+        Controls and rows of the least sure end alternate by chance, so that reviewers cannot distinguish them. No
+        row above the cut is assigned.
         """
         found = self.status(state, asked)
         waiting = self._answers[self.controls] == UNANSWERED
@@ -402,7 +402,7 @@ class PromiseInForce:
     # ---- the certificate -----------------------------------------------------------------------------------------
 
     def decisions(self, state: ReviewState, asked: Ints) -> list[dc.CheckedLabel]:
-        """What people said, as the certificate counts it: rows that all who were asked have answered."""
+        """Return the answers as the certificate counts them: of rows that all their reviewers have answered."""
         found = []
         for row, said in sorted(state.outcomes()):
             if not state.is_closed(row, asked) or said.status == "open":

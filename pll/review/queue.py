@@ -37,12 +37,12 @@ def control_places(share: float, shown: int, length: int, seed: int = 0) -> Rows
 
 @dataclass(frozen=True)
 class QueueFilter:
-    """Conditions that must all hold; by default only that nobody has decided yet.
+    """Conditions that must all hold; by default only that it is undecided.
 
     Args:
         classes: the identified label is one of these class indices; empty for any.
         pair: both classes are candidates, and one of them is the identified label: what is confused with what.
-        annotator: index of somebody who said something about the example; None for anybody.
+        annotator: index of a person who annotated the example; None for any.
         against: with `annotator`, only where that person did not name the identified label.
         undecided: leave out what is decided.
     """

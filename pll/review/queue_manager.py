@@ -65,7 +65,7 @@ class QueueManager:
 
     @property
     def data(self) -> PartialLabelDataset:
-        """The training part of the model in view; a taught one may know further classes."""
+        """The training part of the model in view; a taught one may have further classes."""
         return self._now().data
 
     @property
@@ -154,7 +154,7 @@ class QueueManager:
         said = teaching_decisions(self.review)
         try:
             return replace(said, earlier=earlier_choice_data(self.review, said, self._signals_of))
-        except (UserError, OSError) as error:  # an earlier run or its data is gone: the present one goes on to serve
+        except (UserError, OSError) as error:  # an earlier run or its data is gone: keep the present one
             _LOG.warning("Lessons of earlier runs are left out: %s", error)
             return said
 
@@ -226,7 +226,7 @@ class QueueManager:
         def labour() -> None:
             try:
                 work()
-            except (UserError, OSError) as error:  # the present order goes on to serve
+            except (UserError, OSError) as error:  # keep the present order
                 _LOG.warning("The order of the queue was not made anew: %s", error)
 
         with self._lock:

@@ -27,7 +27,7 @@ from pll.store.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
 class Record:
     """Attributes:
     review: its settings.
-    state: where it stands.
+    state: present state of the examples.
     rounds: the labels that came under certificate, with their controls.
     promises: about all labels, in the order in which they were made.
     last_hash: of the last decision, for the certificate.
@@ -41,7 +41,7 @@ class Record:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """Everything that was ever said, in order; what was undone too."""
+        """All events in order, also those that were undone."""
         return tuple(self.state.all_events)
 
     @property
@@ -97,11 +97,11 @@ def decisions_of(state: ReviewState) -> dict[int, Decision]:
 
 
 def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store | None = None) -> Record | None:
-    """The review that a run belongs to; None where nobody has said anything.
+    """Return the review of a run; None without any answer.
 
     Args:
         folder: of the run, or of one that was taught in the same review.
-        sets: the candidate sets of the review's first run, where somebody has them; read again else.
+        sets: the candidate sets of the review's first run; None reads them again.
         store: where decisions are kept; by default that of this installation, where there is one.
 
     Raises:
@@ -132,7 +132,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store
 
 
 def _existing() -> Store | None:
-    """The store, but not made where nobody has reviewed yet."""
+    """Return the store; None, instead of a new one, where there is no review yet."""
     url = database_url()
     if url.startswith("sqlite:///") and not Path(url.removeprefix("sqlite:///")).exists():
         return None

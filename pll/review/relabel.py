@@ -3,8 +3,8 @@
 What a page may do with them, and what not (docs/review.md, "Proposals"):
 
 - show them beside the run's labels, and which labels they would change;
-- take them over as the labels of what nobody has decided: then they are labels by the model (`source` is `model`),
-  and a certificate of the labels before does not speak of them: it needs a round of its own;
+- adopt them as labels of the undecided examples: then they are labels by the model (`source` is `model`),
+  and an earlier certificate does not cover them: they need a round of their own;
 - never as decisions, and never silently.
 """
 
@@ -37,7 +37,7 @@ class Proposals:
         labels: (n,) int64, argmax over S_i of them.
         confidence: (n,) float32, the largest of them.
         changed: (m,) int64 undecided rows whose label would differ from the run's, the surest change first.
-        logit: what was learnt, for who wants to read it.
+        logit: the fitted parameters.
     """
 
     weights: Weights
@@ -79,7 +79,7 @@ class ProposedLabels:
     Attributes:
         labels: what the labels would be.
         round: number of the round whose labels they would replace.
-        rows: (m,) the examples that nobody has looked at and whose label would change, the surest first.
+        rows: (m,) undecided examples whose label would change, the surest first.
         before, after: (m,) names of their labels.
         confidence: (m,) float32, of the new ones.
         decisions: how many it was learnt from.
@@ -138,8 +138,8 @@ def relabel(
 def teaching_decisions(review: ReviewSession) -> Decided:
     """What people decided, without what was answered as a control in any round.
 
-    Decisions that the queue asked for teach also where their example is in a draw, as for a retrained run: the draw
-    judges labels that were frozen before, and those accepted get a draw of their own.
+    Decisions on examples that the queue chose are learnt from also where the example is in a draw, as for a
+    retrained run: the draw judges labels that were frozen before, and those accepted get a draw of their own.
     """
     said = review.decided()
     kept = np.ones(len(review.root), dtype=np.bool_)

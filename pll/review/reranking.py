@@ -1,12 +1,12 @@
 """Re-ranking while people review: which of the labels still in the pool look wrong, judged by what has left it.
 
 All rows begin in the pool. Rows leave it from the least sure end, and people look at each row that leaves. The order of
-those inside is made anew as answers come in, and the review ends when at most c wrong controls are left inside; what is
-inside then is accepted (pll.review.promise, with independent draws).
+those inside is computed again as answers come in, and the review ends when at most c wrong controls are left inside;
+what is inside then is accepted (pll.review.promise, with independent draws).
 
-What must hold: the order depends on nothing but the rows' features and what people said of rows that have *left*; never
+What must hold: the order depends on nothing but the rows' features and the answers on rows that have *left*; never
 on an answer to, or on the membership of, a control that is still inside. The functions here are given the rows that
-have left and their answers, and nothing else that a person said. docs/certificate.md has the proof.
+have left and their answers, and no other answer. docs/certificate.md has the proof.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ def rank_pool(rows: PoolFeatures, left: Ints, wrong: Flags) -> Ints:
 
 
 class Pool:
-    """The rows that have left, and which should be looked at next; goes on as answers come in.
+    """The rows that have left, and which should be looked at next; updated as answers come in.
 
     Args:
         rows: of `pool_features`.
@@ -178,10 +178,10 @@ class Pool:
     def advance(self, answers: npt.NDArray[np.int8]) -> None:
         """Let rows leave as far as they are answered, until the rest may be accepted.
 
-        The order is made anew only after fixed numbers of rows have left, from their answers alone.
+        The order is computed again only after fixed numbers of rows have left, from their answers alone.
 
         Args:
-            answers: (n,) of all rows: 1 label right, 0 wrong (or unsure), −1 nobody has looked. An unanswered control
+            answers: (n,) of all rows: 1 label right, 0 wrong (or unsure), −1 no answer. An unanswered control
                 inside counts as wrong.
         """
         n = len(self._rows.order)

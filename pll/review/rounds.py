@@ -30,7 +30,7 @@ from pll.store.tables import Opened, ReviewRecord, RoundRecord
 WRONG_FORESEEN = 2
 """The guarantee is chosen so that it can be kept with this many wrong controls."""
 MOST_ERROR = 0.1
-"""A guarantee that nobody has chosen is never worse than this."""
+"""Largest error of a default guarantee."""
 DEFAULT_SHARES = (0.1, 0.15, 0.2, 0.3, 0.5)
 
 
@@ -97,7 +97,7 @@ def reachable(n: int, share: float, level: float = LEVEL) -> float:
 
 
 def default_guarantee(n: int, level: float = LEVEL) -> Guarantee:
-    """The guarantee of a review that somebody just begins: the fewest controls that reach 10 %, at most half.
+    """Return the default guarantee of a new review: the fewest controls that reach 10 %, at most half.
 
     >>> default_guarantee(10_000), default_guarantee(300).share, default_guarantee(120).max_error
     (Guarantee(share=0.1, max_error=0.01, level=0.95), 0.3, 0.1)
@@ -125,7 +125,7 @@ def more_controls(record: RoundRecord, n: int, share: float) -> tuple[int, ...]:
 
 
 def asked_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
-    """(n,) how many reviewers each example is to be answered by; every process draws alike."""
+    """(n,) how many reviewers are to answer each example; every process draws alike."""
     chosen = np.random.default_rng(record.seed).random(n) < record.overlap_share
     return np.where(chosen, record.overlap, 1).astype(np.int64)
 
@@ -136,7 +136,7 @@ def control_answers(
     """(k,) bool: whether the frozen label is right, of the controls before the first that is not fully answered.
 
     Args:
-        asked: (n,) how many reviewers each example is to be answered by.
+        asked: (n,) how many reviewers are to answer each example.
     """
     right: list[bool] = []
     for row in controls:
@@ -198,7 +198,7 @@ def miss_rate_of(
 
     Args:
         sets: of the data, without labels that a method added.
-        asked: (n,) how many reviewers each example is to be answered by.
+        asked: (n,) how many reviewers are to answer each example.
     """
     answered = missing = unknown = 0
     for row in record.controls:

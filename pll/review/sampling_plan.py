@@ -140,7 +140,7 @@ def threshold_grid(
     """The thresholds to try, strictest first; made before any answer, from confidences and the plan alone.
 
     The strictest accepts so many labels that the controls to be expected among them are `SLACK` times what would do if
-    all were right: a stricter one could fail for lack of controls, and would have no risk to hand on. The last accepts
+    all were right: a stricter one could fail for lack of controls, and would have no risk to pass on. The last accepts
     everything; the others divide the labels between.
 
     Args:

@@ -52,11 +52,11 @@ class Settings:
     """How a review is begun; all of it can be changed later (`ReviewSession.configure`, `.change_guarantee`).
 
     Attributes:
-        overlap: reviewers asked per example, on `overlap_share` of the examples; one on the others.
+        overlap: reviewers per example, on `overlap_share` of the examples; one on the others.
         overlap_share: in [0, 1].
         mix: share of what is assigned that are random controls, in [0, 1]; 0 for none, 1 for controls only.
         guarantee: of the certificate.
-        hold: seconds until an example goes back to the others when nothing is heard of the reviewer.
+        hold: seconds without a sign of the reviewer until an assigned example is released.
         begun_by, verified: who begins it, and whether that name was verified.
     """
 
@@ -97,7 +97,7 @@ class ReviewSession:
     Attributes:
         root: the first run's labels; current: those of the latest model; previous: of the retrained one, if any.
         record: overlap and mix; round: the labels under certificate; state: what people have decided.
-        asked: (n,) int64, how many reviewers each example is to be answered by.
+        asked: (n,) int64, how many reviewers are to answer each example.
 
     Raises:
         UserError: the review is of other examples, settings out of range, or the database cannot be used.
@@ -208,7 +208,7 @@ class ReviewSession:
         mix: float | None = None,
         goal: str | None = None,
     ) -> None:
-        """Change how many reviewers are asked, the share of controls mixed in, or which promise people work for.
+        """Change the number of reviewers per example, the share of controls mixed in, or the goal.
 
         Args:
             goal: one of `GOALS`: `accepted`, the labels above a threshold, or `all`, all labels.
@@ -271,7 +271,7 @@ class ReviewSession:
         return decisions_of(self.state)
 
     def conflicts(self) -> list[tuple[int, Outcome]]:
-        """Examples on which reviewers disagree and nobody has settled it, in the order of rows."""
+        """Return the examples with an unsettled conflict of reviewers, in the order of rows."""
         return sorted((row, found) for row, found in self.state.outcomes() if found.status == "conflict")
 
     def label_of(self, row: int) -> str | None:
@@ -307,7 +307,7 @@ class ReviewSession:
 
     @property
     def longest_hold(self) -> timedelta:
-        """However often somebody says that they are still there, an example is not theirs for longer."""
+        """Maximum time of an assignment, however often it is extended."""
         return LONGEST * timedelta(seconds=self._hold)
 
     def expiry(self) -> datetime:

@@ -42,9 +42,9 @@ class ReviewSignals:
         votes: (nnz,) share of an example's annotators who named the label; None without annotators.
         out_of_fold: (nnz,) probability by a classifier that has not seen the example, normalised on S_i; or None.
         epoch: the weights are those after it.
-        miss: (n,) out-of-fold probability that the given set misses the truth; None where the method does not ask.
+        miss: (n,) out-of-fold probability that the given set misses the truth; None where the method has none.
         relabelled: (nnz,) label weights that people accepted in place of `weights`: orders and lists go by them, while
-            the logit goes on learning from what the run itself said; None where nobody did.
+            the logit keeps learning from the run's own weights; None without proposals.
 
     Raises:
         UserError: an array that does not fit the sets.
@@ -175,13 +175,13 @@ def mean_over_epochs(history: History) -> Weights:
 
 
 def vote_shares(said: Annotations, sets: CandidateSets) -> npt.NDArray[np.float32]:
-    """(nnz,) share of an example's annotators who named the label; 0 where nobody answered."""
+    """(nnz,) share of an example's annotators who named the label; 0 without an answer."""
     counts = np.asarray(said.votes[sets.rows, sets.indices]).ravel()
     return (counts / np.maximum(said.answers_per_row, 1)[sets.rows]).astype(np.float32)
 
 
 def out_of_fold_weights(data: PartialLabelDataset, identified: npt.NDArray[np.int64]) -> Weights:
-    """(nnz,) what a plain classifier, taught the identified labels of the others, thinks of each candidate."""
+    """(nnz,) probabilities of a plain classifier fitted on the identified labels of the others."""
     sets = data.sets()
     return normalise(on_candidates(out_of_fold(data.X, identified, sets.n_classes), sets), sets)
 
@@ -195,7 +195,7 @@ def _store(file: Path, epoch: int, weights: Weights) -> None:
 
 
 def _stored(file: Path, epoch: int, nnz: int) -> Weights | None:
-    """What `_store` wrote, if the run still stands at that epoch; None where it has to be computed again."""
+    """What `_store` wrote, if the run is still at that epoch; None where it has to be computed again."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             at, weights = int(arrays["epoch"]), arrays["weights"]

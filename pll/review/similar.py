@@ -36,7 +36,7 @@ class Column:
         value: of this row, as a sentence.
         usual: the mean of its neighbours, as a sentence; "" for words.
         distance: how far apart the two are, in standard deviations of the column.
-        of_classes: the same column of the nearest sure example of each class asked for; "" where there is none.
+        of_classes: the same column of the nearest sure example of each requested class; "" for none.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Column:
 
 
 class Similar:
-    """Finds what is like an example, among the examples that stand for the classes.
+    """Finds examples similar to one, among representatives of the classes.
 
     Args:
         data: the training part.
@@ -93,7 +93,7 @@ class Similar:
         """The columns of a table in which a row differs most from its neighbours, then its words.
 
         Args:
-            neighbours: the rows most like it; by default the nearest ten of those that stand for their class.
+            neighbours: the rows most like it; by default the nearest ten representatives of their class.
             classes: show the nearest sure example of each of these beside it.
         """
         data = self.data

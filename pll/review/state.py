@@ -45,13 +45,13 @@ Status = Literal["open", "label", "none", "unsure", "conflict"]
 
 @dataclass(frozen=True)
 class Answer:
-    """What one reviewer has said about one example, all in all.
+    """The present answer of one reviewer to one example.
 
     Attributes:
         status: `label`, `none` or `unsure`; `open` where they have only skipped or eliminated.
         label: of `label`.
         eliminated: candidates they ruled out.
-        event: the event that decided it, or the last one; None where nothing stands any more.
+        event: the event that decided it, or the last one; None where all are undone.
     """
 
     status: Status
@@ -65,9 +65,9 @@ class Outcome:
     """What all reviewers together say about one example.
 
     Attributes:
-        status: `conflict` where they differ and nobody has settled it; then it has no label.
+        status: `conflict` where they differ and the conflict is not settled; then it has no label.
         label: the label that people gave it.
-        eliminated: candidates that somebody ruled out.
+        eliminated: candidates that a reviewer ruled out.
         reviewer, at: who gave the answer that counts (the last of those who agree), and when.
         event: that answer's event.
         answers: by reviewer.
@@ -158,7 +158,7 @@ class ReviewState:
         answers: (n,) int64, how many reviewers have answered each example.
         undone: events that were taken back, by id.
         all_events: as they were committed. said_by: how many of them, undos apart, by reviewer.
-        settled: examples on which somebody had the last word.
+        settled: examples whose conflict was settled.
     """
 
     def __init__(self, candidates: CandidateSets) -> None:
@@ -196,10 +196,10 @@ class ReviewState:
         return self._verdicts.get(row, UNANSWERED)
 
     def is_closed(self, row: int, asked: Ints) -> bool:
-        """Whether nobody is asked about it any more: it is settled, or answered by as many as were to be asked.
+        """Whether it needs no further answer: it is settled, or as many reviewers as planned have answered.
 
         Args:
-            asked: (n,) how many reviewers each example is to be answered by.
+            asked: (n,) how many reviewers are to answer each example.
         """
         return self.outcome(row).settled or bool(self.answers[row] >= asked[row])
 
@@ -210,7 +210,7 @@ class ReviewState:
         return self._outcome_of(event.row, after)
 
     def outcomes(self) -> Iterator[tuple[int, Outcome]]:
-        """Every example that somebody has said something about."""
+        """All examples with an answer."""
         return iter(list(self._verdicts.items()))
 
     def answered_by(self, reviewer: str) -> Flags:

@@ -22,7 +22,7 @@ class Summary:
     Attributes:
         reviewer: whose.
         begun, ended: times of the first and the last decision.
-        decisions: that stand; confirmed, corrected, unsure, none are among them.
+        decisions: not undone; confirmed, corrected, unsure, none are among them.
         confirmed: the label was what the example had before; corrected: it was another.
         undone: taken back.
         seconds: at work, pauses left out.

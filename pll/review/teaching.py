@@ -36,7 +36,7 @@ SHARE_OF_EPOCHS = 0.2
 
 @dataclass(frozen=True, eq=False)
 class LabelChanges:
-    """Labels that came out differently after teaching, of examples that nobody has decided.
+    """Labels that came out differently after teaching, of undecided examples.
 
     Attributes:
         rows: (k,) the examples, the least certain first.
@@ -72,7 +72,7 @@ def decided_sets_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
 
 
 def teaching_outcomes(review: ReviewSession) -> Iterator[tuple[int, Outcome]]:
-    """Examples that somebody said something about, but for those that were answered as controls."""
+    """Examples with an answer, without those answered as controls."""
     for row, found in review.state.outcomes():
         events = review.state.live_events(row)
         if events and not any(event.control for event in events):
@@ -106,7 +106,7 @@ def taught_config(
 
     Args:
         root: of the run that the review began with; its settings hold but for what is said here.
-        epochs: further ones, for a method that goes on from `taught.parent`; by default a fifth of those of a whole
+        epochs: further ones, for a method that continues from `taught.parent`; by default a fifth of those of a whole
             run. A method that cannot go on is fitted again, as `root` was.
         outside: in place of PRODEN, PRODEN-outside from scratch, which may identify labels off the sets.
     """
@@ -117,7 +117,7 @@ def taught_config(
     if warm:
         whole = METHODS[root.method]().get_params() | params
         params["epochs"] = epochs or max(FEWEST_EPOCHS, round(SHARE_OF_EPOCHS * whole["epochs"]))
-        if whole["lr"] is not None:  # it goes on from where the schedule of the whole run ended
+        if whole["lr"] is not None:  # continue where the schedule of the whole run ended
             params["lr"] = whole["lr"] * whole["lr_decay"] ** (whole["epochs"] // whole["lr_decay_every"])
     name = f"{root.name or root.source.name} · taught by {taught.decisions:,} decisions"
     return replace(root, params=params, decided_sets=replace(taught, warm=warm), name=name)
@@ -128,7 +128,7 @@ class Teacher:
 
     Args:
         review: whose decisions they are.
-        runs: where they are made; a run that a process left unfinished is found there and goes on.
+        runs: where they are made; an unfinished run of another process is found there and continues.
     """
 
     def __init__(self, review: ReviewSession, runs: RunRegistry) -> None:
@@ -165,7 +165,7 @@ class Teacher:
         return self._run
 
     def snapshot(self) -> Snapshot | None:
-        """How the teaching stands; None where none is under way or waits to be adopted."""
+        """Return the state of the teaching; None where none is running or waiting to be adopted."""
         return None if self._run is None else self._run.snapshot()
 
     def poll(self) -> bool:
@@ -183,7 +183,7 @@ class Teacher:
         return adopted
 
     def dismiss(self) -> None:
-        """Forget a teaching that was stopped or has failed."""
+        """Discard a teaching that was stopped or has failed."""
         if self._run is not None and not self._run.is_alive():
             self._run = None
 

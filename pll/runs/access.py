@@ -1,6 +1,6 @@
 """Who may do what with a run or a comparison, where people log in.
 
-`access.json` in its folder names an owner, people with a role, and the role of whoever has the link:
+`access.json` in its folder names an owner, people with a role, and the role of everybody with the link:
 
 viewer      sees the run and takes its labels and model away
 reviewer    also decides in its review
@@ -31,12 +31,12 @@ MOST_PEOPLE = 500
 
 @dataclass(frozen=True)
 class Person:
-    """Somebody who has logged in.
+    """A person who has logged in.
 
     Attributes:
-        id: what tells people apart: an address, in small letters; "" for a person of whom nothing is known, who may
+        id: unique: an address, in lower case; "" for an unknown person, who may
             open nothing.
-        name: for eyes.
+        name: for display.
         is_admin: may do everything with all runs.
     """
 
@@ -50,9 +50,9 @@ class Access:
     """Content of access.json.
 
     Attributes:
-        owner: id of a person; "" for nobody.
+        owner: id of a person; "" for none.
         people: ids and roles of others.
-        link: role of whoever has logged in and knows the link; None for none.
+        link: role of everybody who has logged in and has the link; None for none.
         like: id of the run or comparison whose access counts instead, as long as it exists; "" for none.
     """
 
@@ -65,7 +65,7 @@ class Access:
         """Return what a person may do; None for nothing.
 
         Args:
-            has_link: the person has asked for the run by its id, and not found it in a list.
+            has_link: the person has opened the run by its id, not from a list.
 
         >>> shared = Access("ada@example.org", {"bob@example.org": "viewer"}, link="reviewer")
         >>> bob = Person("bob@example.org")
@@ -116,7 +116,7 @@ def write_access(folder: Path, access: Access) -> None:
 
 
 def read_access(folder: Path) -> Access:
-    """Return what a folder's own access.json says; nobody's where it is missing or damaged."""
+    """Return the content of a folder's access.json; without an owner where it is missing or damaged."""
     try:
         known = json.loads((folder / ACCESS_FILE).read_text(encoding="utf-8"))
         people, link = dict(known["people"]), known["link"]

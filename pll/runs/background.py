@@ -117,7 +117,7 @@ class Job:
                 self._end("failed", str(error))
             except MemoryError:
                 self._end("failed", "The machine ran out of memory. Bring a smaller file, or fewer features.")
-            except Exception as error:  # nobody else would see an exception of this thread
+            except Exception as error:  # no other code sees an exception of this thread
                 self._end("failed", f"Something went wrong that should not have: {type(error).__name__}: {error}.")
 
     def _report(self, what: str, done: int, total: int | None) -> None:
@@ -138,7 +138,7 @@ class Job:
 
 
 class JobBoard:
-    """The jobs of a process by key; sessions that ask for the same key share a job."""
+    """The jobs of a process by key; sessions with the same key share a job."""
 
     def __init__(self) -> None:
         self._jobs: OrderedDict[str, Job] = OrderedDict()

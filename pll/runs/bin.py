@@ -15,12 +15,12 @@ NOTE = "deleted.json"
 
 
 def move_to_bin(folder: Path, bin_: Path, by: str = "") -> Path:
-    """Move a folder into the bin and return where it lies now.
+    """Move a folder into the bin and return its new path.
 
     Args:
         folder: of a run or comparison.
         bin_: on the same disk.
-        by: id of the person who deleted it; "" where nobody has logged in.
+        by: id of the person who deleted it; "" without a login.
 
     Raises:
         UserError: it cannot be moved; it is where it was then.

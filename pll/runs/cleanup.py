@@ -103,7 +103,7 @@ def remove(found: Sequence[Waste]) -> int:
                 one.path.unlink(missing_ok=True)
                 with suppress(OSError):  # other files are in it
                     one.path.parent.rmdir()
-        except FileNotFoundError:  # somebody else has just removed it
+        except FileNotFoundError:  # another process has just removed it
             continue
         except OSError as error:
             raise UserError(f"{one.path} cannot be removed: {error.strerror or error}.") from error
@@ -112,7 +112,7 @@ def remove(found: Sequence[Waste]) -> int:
 
 
 class Cleaner:
-    """Removes what nobody needs once a day, as long as a server runs; of several servers of a home one does it.
+    """Removes unused files once a day while a server runs; of several servers of a home one does it.
 
     Args:
         home: Candid's.
@@ -145,7 +145,7 @@ class Cleaner:
 
 
 def clean_if_due(home: Path, *, days: float) -> int | None:
-    """Remove what nobody needs, unless that was done within a day; what cannot be removed is logged and stays.
+    """Remove unused files, unless that was done within a day; what cannot be removed is logged and stays.
 
     Args:
         home: Candid's.
@@ -194,7 +194,7 @@ class _Used:
 
     Attributes:
         paths: of the files.
-        damaged: all text of runs whose config cannot be read: an upload whose hash stands in it may be one of theirs.
+        damaged: all text of runs whose config cannot be read: an upload whose hash is in it may be one of theirs.
     """
 
     paths: set[str] = field(default_factory=set)

@@ -37,7 +37,7 @@ class Identity:
 
     Attributes:
         server: name of its file among the servers; "" for a process that is none.
-        takes: what it does when it is asked to; nothing as long as nobody looks for orders.
+        takes: the orders it takes; none while it does not look for orders.
     """
 
     server: str = ""
@@ -56,8 +56,8 @@ class Holder:
         worker: id of the run, or of the comparison that it is a lane of.
         server: name of the server's file; "" of a shell.
         host, pid: of the process.
-        takes: what it does when it is asked to.
-        attempt: how often in short succession the work was taken over from a server that had died.
+        takes: the orders it takes.
+        attempt: how often in short succession the work was taken over from a server that had crashed.
         since: when it began, in seconds since 1970.
     """
 
@@ -77,7 +77,7 @@ class Holder:
 
 
 def announce(folder: Path, worker: str, *, takes: tuple[What, ...] | None = None, attempt: int = 0) -> Holder:
-    """Write who is at work on a run, whose lock the caller holds, and drop orders to whoever was before.
+    """Write the process at work on a run, whose lock the caller holds, and drop orders to the one before.
 
     Args:
         folder: of the run.
@@ -95,7 +95,7 @@ def announce(folder: Path, worker: str, *, takes: tuple[What, ...] | None = None
         takes=known.takes if takes is None else takes,
         attempt=attempt,
     )
-    with suppress(OSError):  # of a full disk: then it trains, and nobody can ask it for anything
+    with suppress(OSError):  # of a full disk: then it trains without taking orders
         for file in _orders(folder):
             file.unlink(missing_ok=True)
         write_json(folder / HOLDER_FILE, asdict(made))
@@ -103,13 +103,13 @@ def announce(folder: Path, worker: str, *, takes: tuple[What, ...] | None = None
 
 
 def withdraw(folder: Path) -> None:
-    """Remove worker.json: nobody is at work any more. A file that cannot be removed does no harm."""
+    """Remove worker.json when work has ended. A file that cannot be removed does no harm."""
     with suppress(OSError):
         (folder / HOLDER_FILE).unlink(missing_ok=True)
 
 
 def last_holder(folder: Path) -> Holder | None:
-    """Return who is, or was when it died, at work on a run; None where nobody is, or the file is damaged."""
+    """Return the process at work on a run, also one that has crashed; None for none, or where the file is damaged."""
     try:
         known = json.loads((folder / HOLDER_FILE).read_text(encoding="utf-8"))
         return Holder(**known | {"takes": tuple(what for what in known["takes"] if what in ALL)})
@@ -118,14 +118,14 @@ def last_holder(folder: Path) -> Holder | None:
 
 
 def holder_of(folder: Path) -> Holder | None:
-    """Return who is at work on a run and takes orders; None where nobody does."""
+    """Return the process at work on a run that takes orders; None for none."""
     known = last_holder(folder)
     return known if known is not None and known.takes and RunFolder(folder).is_locked() else None
 
 
 @dataclass(frozen=True)
 class Order:
-    """What somebody in another process wants of a run.
+    """Order to a run from another process.
 
     Attributes:
         what: pause, resume, step or stop.

@@ -85,7 +85,7 @@ class DecidedSets:
 
     @property
     def decided_rows(self) -> list[int]:
-        """Rows whose set holds one label, which somebody decided."""
+        """Rows whose set holds the one label that was decided."""
         return [row for row, labels in self.by_row.items() if len(labels) == 1]
 
     def applied(self, data: PartialLabelDataset) -> PartialLabelDataset:

@@ -19,7 +19,7 @@ def log_event(event: str, *, by: str = "", level: int = logging.INFO, **facts: o
 
     Args:
         event: what, as in "run started".
-        by: id of the person; "" where nobody has logged in.
+        by: id of the person; "" without a login.
         facts: ids and figures, as in `run="…"`.
     """
     LOG.log(level, event, extra={"facts": {**facts, **({"by": by} if by else {})}})

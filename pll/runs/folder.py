@@ -13,7 +13,7 @@ source/          a copy of the data file (up to 100 MB); source-test/ of the tes
 log.txt          events with their time, and the full trace of an error
 manifest.json    checksums of all these (pll.runs.manifest)
 name.json        another display name, where the run was renamed
-run.lock         held by the process that is at work on it; released when that process dies
+run.lock         held by the process that is at work on it; released when that process ends
 worker.json  control/    that process, and orders to it from others (pll.runs.control)
 """
 
@@ -134,7 +134,7 @@ class RunFolder:
     def rename(self, name: str) -> None:
         """Give the run another display name.
 
-        config.json stays as it is, since reviews know the run by its content.
+        config.json stays as it is, since reviews identify the run by its content.
 
         Raises:
             UserError: see `checked_name`; the disk is full.
@@ -219,9 +219,11 @@ class RunFolder:
         return check(self.path, name)
 
     def state(self) -> dict[str, Any]:
-        """Return the content of state.json; `interrupted` where the run was at work and nobody holds the lock."""
+        """Return the content of state.json; `interrupted` where the run was at work and no process holds the lock."""
         if self.exists() and not (self.path / STATE_FILE).exists():
-            self.checked(STATE_FILE)  # of a run that has ended, it is missing; else it died between the two files
+            self.checked(
+                STATE_FILE
+            )  # of a run that has ended, it is missing; else the process crashed between the two files
             return {"state": "interrupted"}
         known = self._read_json(STATE_FILE)
         if known.get("state") not in get_args(State):
@@ -298,7 +300,7 @@ class RunFolder:
             probe.acquire(timeout=0)
         except Timeout:
             return True
-        except OSError:  # deleted, or not writable: nobody can be at work on it
+        except OSError:  # deleted, or not writable: no process can be at work on it
             return False
         probe.release()
         return False
@@ -352,7 +354,7 @@ class RunFolder:
 
     def save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Write what `PartialLabelEstimator.checkpoint` returned, and list in the manifest what there is so far."""
-        content = io.BytesIO()  # straight to a full disk, torch speaks of positions in the file
+        content = io.BytesIO()  # straight to a full disk, torch's error names positions in the file
         torch.save(checkpoint, content)
         name = self._checkpoint_file.relative_to(self.path).as_posix()
         Manifest(self.path).put(name, content.getbuffer(), durable=True, record=True)

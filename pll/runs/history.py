@@ -81,7 +81,7 @@ class HistoryWriter:
         self._tracked_at = candidates.positions(_read_tracked(folder, len(candidates)))
         self._epochs = _frame_epochs(folder)
         self._stride = _stride(self._epochs)
-        self._drop_between()  # a process that died may have been thinning
+        self._drop_between()  # a process that crashed may have been thinning
         if not self._epochs:
             weights = candidates.uniform_weights() if first is None else first
             self._write(0, weights, sharpness(weights, candidates))
@@ -453,6 +453,6 @@ def _stride(epochs: list[int]) -> int:
 
 
 def choose_tracked(n: int, count: int = TRACKED) -> npt.NDArray[np.int64]:
-    """Draw a fixed sample, the same for all runs with the same number of examples."""
+    """Return (≤ count,) rows: a fixed sample, the same for all runs of n examples."""
     rng = np.random.default_rng(0)
     return np.sort(rng.choice(n, size=min(count, n), replace=False)).astype(np.int64)

@@ -76,7 +76,7 @@ def labels_frame(
         ids: (n,) text.
         y: (n,) true labels, −1 where not known.
         decisions: by row.
-        source: of the labels nobody decided about: `"model"`, or `"predicted"` for rows that were not learnt from.
+        source: of the undecided labels: `"model"`, or `"predicted"` for rows that were not learnt from.
         has_candidates: False leaves the column of candidates empty: the examples have none of their own.
         given: the candidate sets of the data, for the column of candidates, where labels joined `candidates`.
 

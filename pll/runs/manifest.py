@@ -7,9 +7,9 @@
 that, it lists what the run can be resumed from. `config` is the text of config.json, which nothing else could bring
 back; `check` is the checksum of the manifest itself.
 
-Whoever writes changes the manifest first and the file afterwards, so a process may die at any moment without a sound
+A writer changes the manifest first and the file afterwards, so a process may crash at any moment without a sound
 file looking damaged: a file that is replaced is listed with both checksums (`before`), one that is rewritten is taken
-off the list, and of files that only grow the list knows the beginning.
+off the list, and of files that only grow the list has the beginning.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class DamagedError(UserError):
 
 
 class Manifest:
-    """The manifest of one run, for whoever writes the run's files; readers call `check`.
+    """The manifest of one run, for writers of its files; readers call `check`.
 
     Args:
         folder: of the run.
@@ -119,7 +119,7 @@ class Manifest:
         self.config = "" if known is None else known.config
 
     def put(self, name: str, content: bytes | memoryview, *, durable: bool = False, record: bool = False) -> None:
-        """Replace a file, atomically; at every moment it is one that the manifest knows.
+        """Replace a file, atomically; at every moment its content is one that the manifest lists.
 
         Args:
             name: path within the folder.
@@ -292,7 +292,7 @@ def unverified(folder: Path) -> list[str]:
 
 
 def damages(folder: Path) -> list[Damage]:
-    """Return all files of a run that are not what was written, by name. Nobody may be at work on the run.
+    """Return all files of a run that are not what was written, by name. No process may be at work on the run.
 
     Raises:
         DamagedError: the manifest itself is damaged.
@@ -345,7 +345,7 @@ def listed_files(folder: Path) -> Iterator[str]:
 
 
 def matches(name: str, patterns: Collection[str]) -> bool:
-    """Return whether a name is of one of these patterns, of which `*` stands for any text.
+    """Return whether a name is of one of these patterns, in which `*` matches any text.
 
     >>> matches("history/frames/000001.npy", ["history/*"]), matches("metrics.csv", ["history/*"])
     (True, False)

@@ -69,11 +69,11 @@ class PersonalRegistry:
             raise UserError(NEEDED[needed])
 
     def is_own(self, worker: Worker) -> bool:
-        """Return whether it is theirs: made by them, or made where nobody logs in."""
+        """Return whether it is this person's, or made without a login."""
         return self.person is None or self.owner(worker) == self.person.id
 
     def owner(self, worker: Worker) -> str:
-        """Return the id of the owner; "" for nobody."""
+        """Return the id of the owner; "" for none."""
         return access_of(_folder(worker)).owner
 
     def access(self, worker: Worker) -> Access:
@@ -93,7 +93,7 @@ class PersonalRegistry:
             write_access(folder, Access(self._id))
 
     def owns(self, folder: Path) -> bool:
-        """Return whether that folder is theirs, or nobody logs in."""
+        """Return whether that folder is this person's, or there is no login."""
         return self.person is None or access_of(folder).role_of(self.person, has_link=False) == "owner"
 
     # ---- runs ----------------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ class PersonalRegistry:
     def resume(self, worker: Worker, action: Callable[[], None], what: str = "resumed") -> None:
         """Let a run or comparison go on, within the limit of this person."""
         self.require(worker, "owner")
-        if worker.holder() is None:  # else it goes on where it is
+        if worker.holder() is None:  # else it continues where it is
             self._all.note_resumed(worker.id, self.visitor)
         self.control(worker, what, action)
 
@@ -221,7 +221,7 @@ class PersonalRegistry:
     # ---- inside --------------------------------------------------------------------------------------------------
 
     def _shown(self, find: Callable[[], W], kind: str) -> W:
-        """What exists and may be seen; of the rest nobody learns whether it exists."""
+        """Return what exists and may be seen; else the error does not disclose whether it exists."""
         if self.person is None:
             return find()
         try:

@@ -1,8 +1,8 @@
 """Quotas: how much of Candid's home one person may hold (`PLL_QUOTA_PER_PERSON`), and everybody together (`PLL_QUOTA`).
 
-What counts are runs and comparisons, experiments, uploads, and what was deleted and still lies in the bin. It is the
-owner's (`pll.runs.access`); an upload is whose folder it lies in. Without a login everything is one person's. A quota
-is checked before an upload is kept and before a run starts, so what is at work may go somewhat over it.
+Runs, comparisons, experiments, uploads and what is in the bin count, for their owner (`pll.runs.access`); an upload
+belongs to the owner of its folder. Without a login everything is one person's. A quota is checked before an upload is
+kept and before a run starts, so running work may exceed it somewhat.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ IN_SHELLS = "Delete runs, or empty the bin with: candid gc --days 0"
 
 @dataclass(frozen=True)
 class Held:
-    """Bytes that somebody holds in Candid's home, by kind."""
+    """Bytes of one person in Candid's home, by kind."""
 
     runs: int = 0
     experiments: int = 0
@@ -112,7 +112,7 @@ def held_by_person(home: Path) -> Mapping[str, Held]:
         home: with the folders runs, experiments, uploads and bin.
 
     Returns:
-        by id of a person; "" for what belongs to nobody. Who has uploads alone is known by `uploads_key`.
+        by id of a person; "" for what has no owner. Owners of uploads alone are listed by `uploads_key`.
     """
     found: defaultdict[str, Held] = defaultdict(Held)
     for kind in ("runs", "experiments", "bin"):
@@ -130,7 +130,7 @@ def standings(home: Path, person: str | None) -> list[Standing]:
     """Return how much of the quotas that are set is used; nothing is measured where none is.
 
     Args:
-        person: id; "" for what belongs to nobody; None where there is no login, and everything counts.
+        person: id; "" for what has no owner; None where there is no login, and everything counts.
     """
     own, of_all = limits()
     if not own and not of_all:

@@ -37,7 +37,7 @@ class Visitor:
     """Who starts runs, for the limit of each.
 
     Attributes:
-        id: of a person, or an address on the network; "" for whoever is not limited.
+        id: of a person, or an address on the network; "" for no limit.
         most_runs: how many of theirs may wait, train or be paused at a time; 0 for no limit of their own.
     """
 
@@ -58,7 +58,7 @@ class Work:
 
     Attributes:
         id: of the run or comparison.
-        visitor: id of whoever started it; "" for nobody.
+        visitor: id of the visitor who started it; "" for none.
         paused: whether it is paused.
         pace: as in `Worker.set_pace`.
         settle_after: as in `Worker.set_settle`.
@@ -96,7 +96,7 @@ class RunRegistry:
         """Create a run and start it; with `paused`, it waits before its first mini-batch.
 
         Args:
-            owner: id of the person it belongs to; "" for nobody. A run that a review taught is its first run's owner's.
+            owner: id of the person it belongs to; "" for none. A run that a review taught is its first run's owner's.
             visitor: who starts it.
 
         Raises:
@@ -129,7 +129,7 @@ class RunRegistry:
             )
 
     def note_resumed(self, worker_id: str, visitor: Visitor) -> None:
-        """Count a run or comparison that goes on as one of this visitor's.
+        """Count a run or comparison that continues as one of this visitor's.
 
         Raises:
             UserError: too many are alive.
@@ -229,7 +229,7 @@ class RunRegistry:
             configs: see `lane_configs`.
             name: display name of the comparison.
             paused: wait before the first mini-batch.
-            owner: id of the person it belongs to; "" for nobody.
+            owner: id of the person it belongs to; "" for none.
             visitor: who starts it.
 
         Raises:
@@ -347,21 +347,21 @@ class RunRegistry:
         ]
 
     def is_interrupted(self, worker_id: str) -> bool:
-        """Return whether a run or comparison was at work and nobody trains it any more."""
+        """Return whether a run or comparison was at work and no process trains it any more."""
         try:
             return self._worker(worker_id).snapshot().state == "interrupted"
         except UserError:  # deleted, or damaged
             return False
 
     def take_over(self, work: Work, *, died_at: float) -> None:
-        """Continue a run or comparison of a server that has died, from its last checkpoint.
+        """Continue a run or comparison of a server that has crashed, from its last checkpoint.
 
         Args:
             work: what that server said of it last.
             died_at: the last sign of life of that server, in seconds since 1970.
 
         Raises:
-            UserError: too many runs are alive; it cannot be continued; or servers have died of it again and again.
+            UserError: too many runs are alive; it cannot be continued; or servers have crashed with it repeatedly.
         """
         worker = self._worker(work.id)
         before = last_holder(worker.folder.path) if isinstance(worker, Run) else last_holder(worker.runs[0].folder.path)

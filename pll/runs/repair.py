@@ -2,7 +2,7 @@
 
 Rebuilt is what follows from sound files: config.json from the manifest's copy; labels.csv from the final label weights
 and the data; the final label weights from the model, where labels.csv confirms them; metrics.csv and the tables of the
-history from its frames; state.json from all of these. Where the manifest knows the checksum of what was lost, the
+history from its frames; state.json from all of these. Where the manifest has the checksum of what was lost, the
 rebuilt file is compared with it: it is then the same to the last bit. The model, the features and the data cannot be
 rebuilt.
 """

@@ -505,7 +505,7 @@ class _Fitting:
         """Return the health of the run.
 
         Args:
-            check: whether to fit the method on a part of the examples where true labels do not tell.
+            check: whether to fit the method on a part of the examples without true labels.
         """
         train, sets = self.parts.train, self.parts.train.sets()
         final = sharpness(weights, sets)

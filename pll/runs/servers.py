@@ -1,10 +1,10 @@
 """Servers that share one home: each is seen by the others, takes their orders, and may take over from the dead.
 
 servers/<id>.json    of a server: host, process, when it was last alive, what is at work in it
-servers/<id>.lock    held as long as that process lives
+servers/<id>.lock    held as long as that process runs
 
-A server is dead once nobody holds its lock and, where it ran on another machine (whose locks may not be seen here), it
-has given no sign of life for `DEAD_AFTER` seconds.
+A server is dead once no process holds its lock and, where it ran on another machine (whose locks may not be visible
+here), it has given no sign of life for `DEAD_AFTER` seconds.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class ServerState:
         started: when it began, in seconds since 1970.
         beat: its last sign of life.
         work: what is at work in it.
-        asked: whether somebody wants its work to be taken over once it is dead.
+        asked: whether its work is to be taken over once it is dead.
     """
 
     id: str
@@ -63,21 +63,21 @@ class ServerState:
 
 
 def servers(home: Path) -> list[ServerState]:
-    """Return all servers of a home that are alive, or died with work to do; the oldest first."""
+    """Return all servers of a home that run, or crashed with work to do; the oldest first."""
     found = [_read(file) for file in (home / "servers").glob("*.json") if not file.name.startswith(PART)]
     return sorted((one for one in found if one is not None), key=lambda one: one.started)
 
 
 def is_dead(home: Path, server: ServerState) -> bool:
-    """Return whether a server has died."""
+    """Return whether a server is dead."""
     with _locked(home, server) as dead:
         return dead
 
 
 def ask_to_take_over(home: Path, server: ServerState) -> bool:
-    """Have the servers that live continue the work of one that has died; return whether it is dead.
+    """Let running servers continue the work of a dead one; return whether it is dead.
 
-    Where none is alive, the next one to start does it.
+    Where none runs, the next one to start does it.
     """
     with _locked(home, server) as dead:
         if dead and (now := _read(_file(home, server.id))) is not None:
@@ -91,7 +91,7 @@ class Server:
     Args:
         registry: of its runs.
         home: which servers share.
-        takes_over: whether it continues the work of every server that dies.
+        takes_over: whether it continues the work of every dead server.
     """
 
     def __init__(self, registry: RunRegistry, home: Path, *, takes_over: bool) -> None:
@@ -120,7 +120,7 @@ class Server:
         self._thread.start()
 
     def end(self) -> None:
-        """Be seen no longer. Work that is still going on then can be taken over."""
+        """Leave the list of servers. Work that still runs then can be taken over."""
         if not self._thread.is_alive():
             return
         self._ends.set()
@@ -178,7 +178,7 @@ class Server:
         self._others = alive
 
     def _inherit(self, server: ServerState) -> None:
-        """Take over what a dead server was at, if told to; forget it once nothing is left. Its lock is held."""
+        """Take over the work of a dead server if ordered to, and remove its entry at the end. Its lock is held."""
         left = []
         for work in server.work:
             if not self.registry.is_interrupted(work.id):
@@ -201,7 +201,7 @@ class Server:
 
 @contextmanager
 def _locked(home: Path, server: ServerState) -> Iterator[bool]:
-    """Whether a server is dead; as long as its lock is held here, nobody else takes over from it."""
+    """Whether a server is dead; as long as its lock is held here, no other server takes over from it."""
     lock = FileLock(_lock_file(home, server.id), thread_local=False)
     try:
         lock.acquire(timeout=0)

@@ -103,7 +103,7 @@ class Lane:
         """Write the result so far; the run can continue from there.
 
         Args:
-            why: the sentence that says why training ended by itself; "" where somebody stopped it.
+            why: the sentence that says why training ended by itself; "" where a user stopped it.
         """
         if self.is_over:
             return
@@ -282,7 +282,7 @@ class Worker(ABC):
             self._want("stopped")
 
     def holder(self) -> Holder | None:
-        """Return who trains this in another process and takes orders; None where nobody does."""
+        """Return the other process that trains this and takes orders; None for none."""
         paths = [] if self.is_alive() else self._paths()
         if all(_has_ended(path) for path in paths):  # its lock may still be held for a moment
             return None
@@ -290,14 +290,14 @@ class Worker(ABC):
         return found if found is not None and found.worker == self.id else None
 
     def _ask(self, what: What, *, epochs: int | None = None, batches: int | None = None) -> bool:
-        """Ask the process that trains this, where it is another one; return whether it is."""
+        """Send an order to the process that trains this, where it is another one; return whether it is."""
         if (holder := self.holder()) is None:
             return False
         control.send(self._paths()[0], holder, what, epochs=epochs, batches=batches)
         return True
 
     def obey(self) -> list[What]:
-        """Do what other processes have asked for; return what that was."""
+        """Carry out the orders of other processes; return them."""
         with self._guard:
             orders = [] if self._holder is None else control.take(self._paths()[0], self._holder)
         done: list[What] = []

@@ -76,7 +76,7 @@ def lanes_from_query(query: Mapping[str, Sequence[str]]) -> tuple[Share, ...]:
     every = set().union(*settings)
     shares = []
     for k, (method, known) in enumerate(zip(methods, settings, strict=True)):
-        # What another lane's method knows is not this lane's; what no method knows is refused as ever.
+        # A setting of another lane's method is left out; one of no method is refused.
         one = {
             name: values
             for name, values in query.items()

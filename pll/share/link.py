@@ -1,4 +1,4 @@
-"""A run and a view of it as a link: what a link stands for, writing it, and reading it strictly.
+"""A run and a view of it as a link: its content, writing it, and reading it strictly.
 
 The parts of a link are one pydantic model, made for the settings of the link's method; whatever does not fit it is
 refused with the name of the part.
@@ -77,7 +77,7 @@ class Look:
         example: id of the example in view.
         pins: ids of the examples pinned.
         truth: colour the star plot by true labels.
-        order: how the heatmap's rows stand: `"confidence"` or `"label"`.
+        order: of the heatmap's rows: `"confidence"` or `"label"`.
         hidden: names of `CONTROLS`, or `view-<slug>`.
         paused: wait before the first epoch.
         pace: epochs a second; None for full speed.
@@ -109,7 +109,7 @@ class Share:
         return self.config.source.path != ""
 
     def with_file(self, source: Source) -> Share:
-        """The same with the file that was asked for.
+        """Return the same with the requested file.
 
         Args:
             source: the file, its `sha256` known.

@@ -4,7 +4,7 @@
     DIR/runs  DIR/uploads copies of these folders of Candid's home
     DIR/backup.json       when it was made, and the checksum of every file; written last
 
-The decisions are copied first, in one transaction: every run and file that they speak of was there before. A run that
+The decisions are copied first, in one transaction: every run and file that they refer to existed before. A run that
 is being trained is copied with its checkpoint, again until its files fit together.
 """
 
@@ -65,7 +65,7 @@ def backup(home: Path, database: Database, to: Path, *, tell: Tell = lambda done
         tell: called with the progress.
 
     Raises:
-        UserError: the folder holds something, lies in Candid's home, or has too little space; or the database cannot
+        UserError: the folder is not empty, is inside Candid's home, or has too little space; or the database cannot
             be read.
     """
     to = to.absolute()
@@ -196,7 +196,7 @@ def _copied(place: Path, to: Path) -> bool:
 
 
 def _changes(place: Path) -> bool:
-    """Return whether somebody is at work in a folder."""
+    """Return whether a process is at work in a folder."""
     newest = max((file.stat().st_mtime for file in place.rglob("*") if file.is_file()), default=0.0)
     return time.time() - newest < 60
 

@@ -1,6 +1,6 @@
 """Hash chain: each entry of a list carries the SHA-256 of itself and of the entry before.
 
-Who changes, removes or inserts an entry without making all later hashes anew is found out, and so is which entry it is.
+A changed, removed or inserted entry is detected, and located, unless all later hashes are computed again.
 """
 
 from __future__ import annotations

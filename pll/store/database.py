@@ -113,7 +113,7 @@ class Database:
         self.engine.dispose()
 
     def _check_in_place(self) -> None:
-        """Where somebody has removed the file, SQLite would go on writing to what nobody can find any more."""
+        """Where the file was removed, SQLite would continue to write to a file without a name."""
         if not self.is_sqlite or _identity(self.url) == self._file:
             return
         raise UserError(

@@ -32,10 +32,10 @@ class Guess:
     """What a student guessed.
 
     Attributes:
-        student: stands for one student's tab; random.
+        student: random id of one student's tab.
         name: what they call themselves; "" for nothing.
-        idea: the screen that asked.
-        question, choice, answer: what was asked, what they chose, and what is right, in words.
+        idea: the screen with the question.
+        question, choice, answer: the question, the chosen answer and the right one, as texts.
         at: when, UTC.
     """
 
@@ -72,7 +72,7 @@ class Lessons:
         """Store a new lesson; return its id, for students, and its key, for the teacher.
 
         Args:
-            owner: id of the person; "" where nobody logs in.
+            owner: id of the person; "" without a login.
         """
         lesson, key = secrets.token_urlsafe(9), secrets.token_urlsafe(24)
         values = {"id": lesson, "key_hash": _hashed(key), "owner": owner, "shared_at": now()}
@@ -91,7 +91,7 @@ class Lessons:
 
         Args:
             key: as `share` gave it.
-            owner: id of the person who asks; "" where nobody logs in.
+            owner: id of the requesting person; "" without a login.
 
         Raises:
             UserError: there is none, or it is another teacher's.

@@ -1,7 +1,7 @@
 """Queries on the tables of one review, in transactions that exclude every other writer of it.
 
 Events become visible in the order of their ids: a writer holds the row of its review (SQLite: the file) until it has
-committed. So whoever remembers the last id it has seen misses nothing.
+committed. So a reader that keeps the last id it has seen misses nothing.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Reader:
         return before
 
     def marks(self) -> tuple[object, ...]:
-        """Changes with the settings, rounds, controls and promises of the review: whoever knows these is up to date."""
+        """Return a value that changes with the settings, rounds, controls and promises of the review."""
         rounds, controls, own = tables.round_.c, tables.control.c, tables.review.c
         promises = tables.promise.c
         query = sa.select(

@@ -3,7 +3,7 @@
 review    one row a review: a run and everything that was taught from it
 event     append-only: every decision, and every undo; nothing in it is ever changed or deleted
 claim     who has which example now, and who has answered it; follows from the events, kept for its primary key:
-          an example has as many slots as reviewers are asked, and a slot holds one reviewer
+          an example has a slot for each of its reviewers
 round     the labels of one model as the certificate judges them; frozen when it is opened
 control   the random controls of a round, in the order in which they are to be answered
 promise   promises about all labels of a model; frozen when they are made
@@ -84,7 +84,7 @@ review = Table(
     Column("overlap_share", Float, nullable=False),
     Column("mix", Float, nullable=False),
     Column("opened_at", UtcDateTime, nullable=False),
-    Column("goal", String(20)),  # NULL: nobody has chosen
+    Column("goal", String(20)),  # NULL: not chosen
 )
 
 event = Table(
@@ -309,7 +309,7 @@ class Claim:
     """An example assigned to a reviewer (or answered by them).
 
     Attributes:
-        slot: 0 … reviewers asked − 1.
+        slot: 0 … reviewers per example − 1.
         token: that of the decision which this assignment will bring.
         expires_at: from then on others may have it; None once answered.
     """
@@ -326,7 +326,7 @@ class Claim:
     control: bool = False
 
     def is_held(self, now: datetime) -> bool:
-        """Whether it is assigned: not answered, and they were heard of not long ago."""
+        """Whether it is assigned: not answered, and its reviewer was active lately."""
         return self.expires_at is not None and self.expires_at > now
 
 
@@ -336,7 +336,7 @@ class Opened:
 
     Attributes:
         how: one of `HOW`; None where that was not recorded (rounds of before tables version 0002).
-        by: the person who did it; None where no person did, or nobody wrote it down.
+        by: the person who did it; None where no person did, or it was not recorded.
         verified: whether that name was verified.
     """
 
@@ -358,10 +358,10 @@ GOALS = ("accepted", "all")
 class ReviewRecord:
     """Attributes:
     examples: n.
-    seed: of the choice which examples are asked twice, and of the mixing in of controls.
-    overlap: reviewers asked per example, on a share `overlap_share` of the examples; one on the others.
+    seed: of the choice which examples get several reviewers, and of the mixing in of controls.
+    overlap: reviewers per example, on a share `overlap_share` of the examples; one on the others.
     mix: share of the examples assigned that are random controls.
-    goal: what is promised, one of `GOALS`; None where nobody has chosen.
+    goal: what is promised, one of `GOALS`; None where not chosen.
     """
 
     id: str
@@ -418,7 +418,7 @@ class PromiseRecord:
         made_at, made_by, verified: when and by whom.
         grouped_by: the column whose values have a promise each; None for one promise.
         draw_number: how many draws of these labels there were, this one included; None where that was not counted.
-        ranked_by: `inputs` where the order made anew looks at features, texts and votes too; None for labels and
+        ranked_by: `inputs` where the recomputed order uses features, texts and votes too; None for labels and
             confidences alone.
     """
 

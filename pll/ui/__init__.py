@@ -1,1 +1,1 @@
-"""What the pages share: colours, canvas components, charts, session state. Nothing else in `pll` knows Streamlit."""
+"""What the pages share: colours, canvas components, charts, session state. Nothing else in `pll` imports Streamlit."""

@@ -1,7 +1,7 @@
 """Background jobs on a page: progress, rate, time left, and a button to stop.
 
-The work is a job of this process (pll.runs.background): it goes on while people look at other pages, and two who
-want the same share one. A page polls it; the thread never touches Streamlit.
+The work is a job of this process (pll.runs.background): it continues while other pages are open, and two sessions
+that need the same share one. A page polls it; the thread never touches Streamlit.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def result_of(key: str, title: str, work: Callable[[Report], Any], *, slot: str 
     The work begins the first time; the result is handed over once, and is the caller's to keep.
 
     Args:
-        key: what tells this work from any other.
+        key: identifies this work.
         title: of what is done, as in "Reading big.csv".
-        slot: of this kind a tab has one at a time: another key in the same slot stops the work before, which nobody
+        slot: of this kind a tab has one at a time: another key in the same slot stops the work before, which no one
             waits for any more.
     """
     if slot:
@@ -75,7 +75,7 @@ def _watch(key: str, title: str) -> None:
 
 
 def overall_share(status: JobStatus) -> float:
-    """How much of all the work is done, 0-1: the bar of a file that is checked, then read, does not start anew.
+    """How much of all the work is done, 0-1: the bar of a file that is checked, then read, does not start again.
 
     >>> (
     ...     overall_share(JobStatus("working", "bytes checked", 5, 10)),
@@ -89,7 +89,7 @@ def overall_share(status: JobStatus) -> float:
 
 
 def format_progress(status: JobStatus) -> str:
-    """How far a job is: what stands behind its title.
+    """Progress of a job: the text behind its title.
 
     >>> format_progress(JobStatus("working", "bytes", 5_100_000, 11_600_000, 2_000_000.0))
     ': 5.1 of 11.6 MB · 2.0 MB a second · 3 s left'

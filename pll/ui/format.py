@@ -100,7 +100,7 @@ def format_when(stamp: str, zone: tzinfo) -> str:
 
     Args:
         stamp: ISO 8601, in UTC where it names no zone.
-        zone: of whoever reads it.
+        zone: of the reader.
 
     >>> from datetime import timedelta, timezone
     >>> format_when("2026-11-22T23:05:00+00:00", timezone(timedelta(hours=1)))
@@ -160,7 +160,7 @@ def without_none(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def format_state(snapshot: Snapshot) -> str:
-    """Where a run stands, in a sentence."""
+    """State of a run, in a sentence."""
     total = f" of {snapshot.total}" if snapshot.total else ""
     match snapshot.state:
         case "queued" if snapshot.ahead:
@@ -186,7 +186,7 @@ def format_state(snapshot: Snapshot) -> str:
 
 
 def format_comparison_state(snapshot: ComparisonSnapshot) -> str:
-    """Where it stands, in a sentence."""
+    """State of a comparison, in a sentence."""
     total = f" of {snapshot.total}" if snapshot.total else ""
     left = f" · about {duration(snapshot.seconds_left)} left" if snapshot.seconds_left else ""
     stage = next((lane.stage for lane in snapshot.lanes if lane.stage and lane.state == "running"), "")

@@ -1,7 +1,7 @@
 """How the server is: open tabs, file descriptors, disk and database; the routes `/health`, `/ready` and `/metrics`.
 
 `/health` says that the process answers, `/ready` that it can serve one more person, `/metrics` the figures, for
-Prometheus, to whoever has `PLL_METRICS_TOKEN`.
+Prometheus, to clients with `PLL_METRICS_TOKEN`.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def raise_descriptor_limit() -> None:
 
 
 def open_descriptors() -> int:
-    """Return the number of descriptors in use; 0 where the system does not tell."""
+    """Return the number of descriptors in use; 0 where the system does not say."""
     for folder in ("/proc/self/fd", "/dev/fd"):
         try:
             return sum(1 for _ in Path(folder).iterdir())
@@ -70,7 +70,7 @@ def open_descriptors() -> int:
 
 
 def is_full() -> str:
-    """Return why nobody else can open a tab, in a sentence; "" where they can."""
+    """Return why no further tab can be opened, in a sentence; "" where one can."""
     most = setting("PLL_MOST_SESSIONS")
     if most and load().tabs >= most:
         return f"{load().tabs} tabs are open, the limit of this server."
@@ -153,7 +153,7 @@ def _free(home: Path) -> int:
 
 
 def _memory() -> int:
-    """Resident bytes now where the system tells, else the most there were."""
+    """Resident bytes now where the system says, else their maximum."""
     try:
         return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
     except (OSError, ValueError, IndexError):

@@ -42,7 +42,7 @@ def page(
         opened: sets up what the link in the address describes; None where something has to be given first.
         in_view: what this tab looked at last.
         follow: draws it.
-        prepare: asks for a new one.
+        prepare: shows how to start a new one.
     """
     found = None
     try:
@@ -92,7 +92,7 @@ def resolve_link(
 
 
 def _mark(query: Mapping[str, Sequence[str]]) -> str:
-    """What tells links apart: all but the ids of what they became."""
+    """Key of a link: all but the ids of the runs that it started."""
     return repr(sorted((name, values) for name, values in query.items() if name not in ("run", "comparison")))
 
 
@@ -132,7 +132,7 @@ def apply_look(worker: Worker, share: Share, notes: Iterable[str]) -> None:
 
 
 def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | None:
-    """Return the runs of a link once their data is available; else ask for it and return None.
+    """Return the runs of a link once their data is available; else show how to get it and return None.
 
     Args:
         what: what is set up, in a word.
@@ -179,14 +179,14 @@ def _is_here(share: Share, what: str) -> bool:
 
 
 def look_to_share(looked_at: Look, worker: Worker, *, in_view: str, controls: Mapping[str, str], key: str) -> Look:
-    """Ask whoever shares what the link is to carry besides what it sets up.
+    """Show the choices of what the link carries besides settings.
 
     Args:
         looked_at: what is in view.
         worker: what is shared; the link's goes at its pace.
         in_view: what is in view, in words.
         controls: what a lesson can hide: names and titles.
-        key: of the widget that asks for them.
+        key: of the widget.
     """
     with_view = st.toggle("Include the current view", value=True, key="share-view", help=in_view)
     start = st.segmented_control(
@@ -210,7 +210,7 @@ def look_to_share(looked_at: Look, worker: Worker, *, in_view: str, controls: Ma
 
 
 def caveats(source: Source, snapshot: Snapshot | ComparisonSnapshot, look: Look, whose: tuple[str, str]) -> list[str]:
-    """Return what to know before sharing a link.
+    """Return warnings about sharing a link.
 
     Args:
         whose: begin the two halves of a sentence: "This run was", "the link's goes".

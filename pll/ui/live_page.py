@@ -35,7 +35,7 @@ def heading(
     Args:
         in_short: how it was set up, in one line.
         hidden: what a lesson puts away.
-        beside: draws what stands beside that line.
+        beside: draws what is beside that line.
     """
     with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
@@ -45,7 +45,7 @@ def heading(
                 with st.popover("Settings", icon=":material/tune:", type="tertiary"):
                     settings()
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
-            if not hidden:  # a lesson is shared by whoever prepared it
+            if not hidden:  # a lesson is shared by its author
                 share()
             if "next" not in hidden:
                 onward()

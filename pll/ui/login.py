@@ -1,4 +1,4 @@
-"""Who looks at a page: somebody who has logged in, where `[auth]` is set up (OpenID Connect); else nobody is known.
+"""The person at a page: who has logged in, where `[auth]` is set up (OpenID Connect); else unknown.
 
 Where a login is set up, every page needs it (`require`, at the beginning of every script run).
 """
@@ -71,7 +71,7 @@ def providers() -> list[str]:
 
 
 def person() -> Person | None:
-    """Who has logged in; None where no login is set up. Whoever has not logged in is a person without an id."""
+    """The person who has logged in; None where no login is set up. Without having logged in: a person without an id."""
     if not login_is_set_up():
         return None
     if not getattr(st.user, "is_logged_in", False):
@@ -81,7 +81,7 @@ def person() -> Person | None:
 
 
 def mark(claims: Mapping[str, Any]) -> str:
-    """What tells people apart: their address, unless the provider says that it is not their own; else its own mark.
+    """Unique id of a person: their address, unless the provider says that it is not verified; else the provider's id.
 
     >>> mark({"name": "Ada", "email": "Ada@example.org", "sub": "42"})
     'ada@example.org'
@@ -96,7 +96,7 @@ def mark(claims: Mapping[str, Any]) -> str:
 
 
 def signature(claims: Mapping[str, Any]) -> str:
-    """A verified name: what people call themselves, and what tells two of the same name apart.
+    """A verified name: the display name, with the id behind it.
 
     The address does, unless the provider says that it is not the person's own; else the provider's own mark of them.
 
@@ -127,16 +127,16 @@ def clean(name: str, longest: int) -> str:
 
 
 def visitor() -> Visitor:
-    """Whose runs are counted: a person's, else those of an address; nobody's on this very machine."""
+    """Whose runs are counted: a person's, else those of an address; none on this very machine."""
     known = person()
     name = known.id if known is not None else _remote_address()
     return Visitor(name, setting("PLL_RUNS_PER_PERSON")) if name else ANYBODY
 
 
 def who_asks(connection: HTTPConnection) -> str:
-    """Id of whoever a request comes from, by the signed cookie of the login; "" for nobody.
+    """Id of the person behind a request, by the signed cookie of the login; "" for none.
 
-    Pages know it by `st.user`; a request for a file has no page.
+    Pages read it from `st.user`; a request for a file has no page.
     """
     claims: dict[str, Any] = {}
     cookie = starlette_websocket._get_signed_cookie_with_chunks(dict(connection.cookies), USER_COOKIE_NAME)
@@ -147,7 +147,7 @@ def who_asks(connection: HTTPConnection) -> str:
 
 
 def who_has_session(session_id: str) -> str | None:
-    """Id of whoever opened a tab; "" for nobody who has logged in, None where there is no such tab."""
+    """Id of the person who opened a tab; "" without a login, None where there is no such tab."""
     found = get_instance()._session_mgr.get_session_info(session_id)
     if found is None:
         return None
@@ -156,9 +156,9 @@ def who_has_session(session_id: str) -> str | None:
 
 
 def who_sees_file(file_id: str) -> set[str | None]:
-    """Ids of whoever has a file of Streamlit's `/media/` on a page now; "" where it is on the page of the login.
+    """Ids of the people with a file of Streamlit's `/media/` on a page now; "" where it is on the page of the login.
 
-    Nobody has one that a newer has just replaced.
+    A file that a newer one has just replaced is on no page.
     """
     manager = get_instance().media_file_mgr
     tabs = list(manager._files_by_session_and_coord.items())
@@ -167,10 +167,10 @@ def who_sees_file(file_id: str) -> set[str | None]:
 
 
 class FilesOfPeople(MediaFileManager):
-    """Streamlit's files of pages, which also knows of downloads that are made only when somebody asks for them.
+    """Streamlit's files of pages, which also lists downloads that are made on request.
 
-    It remembers who asked, and keeps such a file for a while: Streamlit removes it at the end of any script run, of
-    other people too, which may be before the browser has fetched it.
+    It stores who requested one, and keeps such a file for a while: Streamlit removes it at the end of any script run,
+    also of other people's, which may be before the browser has fetched it.
     """
 
     KEPT = 60.0
@@ -195,7 +195,7 @@ class FilesOfPeople(MediaFileManager):
         return url
 
     def made_for(self, file_id: str) -> set[str | None]:
-        """Ids of whoever had that file made."""
+        """Ids of the people who requested that file."""
         return set(self._made[file_id][1]) if file_id in self._made else set()
 
     def _get_inactive_file_ids(self) -> set[str]:
@@ -222,7 +222,7 @@ def _remote_address() -> str:
 
 
 def require() -> None:
-    """Ask whoever has not logged in to do so, where a login is set up; the rest of the page does not run then."""
+    """Show the login to people who have not logged in, where one is set up; the rest of the page does not run then."""
     known = person()
     if known is None or known.id:
         return
@@ -257,7 +257,7 @@ def _log_in(provider: str) -> None:
 
 
 def go_back() -> None:
-    """Somebody has logged in: where this tab remembers a link, it opens that. To be called at the end of every page."""
+    """Open the link that this tab stored before the login. To be called at the end of every page."""
     if getattr(st.user, "is_logged_in", False):
         _go_back(key="go-back-after-login", height=0)
 

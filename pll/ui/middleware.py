@@ -58,8 +58,7 @@ class SecurityHeaders:
     """ASGI middleware that tells browsers whose content a page may load, and who may show it in a frame.
 
     Streamlit's own scripts need inline styles, `eval` (its charts compile expressions) and modules from blobs (its
-    components). Nothing is loaded from elsewhere: a picture or a request that somebody smuggled into a page stays
-    undone.
+    components). Nothing is loaded from elsewhere, so that injected pictures and requests have no effect.
     """
 
     def __init__(self, app: ASGIApp) -> None:
@@ -98,7 +97,7 @@ def security_headers() -> dict[str, str]:
         "base-uri 'self'",
         f"frame-ancestors {' '.join(ancestors)}",
     )
-    old = {("'none'",): "DENY", ("'self'",): "SAMEORIGIN"}.get(ancestors)  # of a list, old browsers know nothing
+    old = {("'none'",): "DENY", ("'self'",): "SAMEORIGIN"}.get(ancestors)  # old browsers do not support a list
     return {
         "Content-Security-Policy": "; ".join(policy),
         "X-Content-Type-Options": "nosniff",
@@ -159,9 +158,9 @@ OF_PEOPLE = re.compile(r"(?<!/static)/(media|component|_stcore/bidi-components|_
 
 
 class LoginGate:
-    """ASGI middleware that keeps files of pages from whoever has not logged in, where a login is set up.
+    """ASGI middleware that refuses files of pages to people who have not logged in, where a login is set up.
 
-    Streamlit itself asks nobody: the address of a picture, a download or an upload is all that it takes. Here it takes
+    Streamlit itself checks nothing: the address of a picture, a download or an upload is enough. Here it takes
     the cookie of the login too, an upload goes only to a tab of one's own, and what is on a page of others, and not on
     one's own, is theirs.
     """
@@ -179,7 +178,7 @@ class LoginGate:
 
 
 def _refusal(scope: Scope, kind: str, rest: str) -> str:
-    """Why somebody may not have a file, or send one; "" where they may."""
+    """Why a person may not load or send a file; "" where they may."""
     person = login.who_asks(HTTPConnection(scope))
     seen_by = login.who_sees_file(posixpath.splitext(rest)[0]) if kind == "media" else set()
     if "" in seen_by:  # on the page of the login
@@ -196,6 +195,6 @@ def _may_read_metrics(scope: Scope) -> bool:
 
 
 def _is_page(scope: Scope) -> bool:
-    """Whether somebody opens a page, and not a part of one."""
+    """Whether a page is requested, and not a part of one."""
     accepts = next((value for name, value in scope["headers"] if name == b"accept"), b"")
     return scope["method"] == "GET" and accepts.startswith(b"text/html") and "/_stcore/" not in scope["path"]

@@ -36,7 +36,7 @@ W = TypeVar("W", bound=Worker)
 
 
 def registry() -> PersonalRegistry:
-    """Return the runs of this process as whoever looks at this page may use them."""
+    """Return the runs of this process as the person at this page may use them."""
     return PersonalRegistry(default_registry(), login.person(), login.visitor())
 
 
@@ -47,7 +47,7 @@ Kind = Literal["run", "comparison"]
 
 @dataclass
 class _Replaced:
-    """An id that was taken out of the address, while the browser may not know of it yet.
+    """An id that was taken out of the address, while the browser may still send it.
 
     Attributes:
         id: the id.
@@ -59,7 +59,7 @@ class _Replaced:
 
 
 def id_in_address(kind: Kind) -> str | None:
-    """The id of the run or comparison that the address asks for.
+    """The id of the run or comparison in the address.
 
     Requests that were under way when the page replaced an id still carry the old one (a refresh of a fragment, a
     second press). They get the new one; otherwise the page would fall back to what the user has just left.
@@ -70,7 +70,7 @@ def id_in_address(kind: Kind) -> str | None:
 
 
 def settle_address() -> None:
-    """Forget replaced ids as soon as a request carries another one: from then on the old id is asked for on purpose.
+    """Forget replaced ids as soon as a request carries another one: from then on a request with the old id is intended.
 
     Called at the beginning of every script run, and of every refresh of a fragment.
     """

@@ -32,7 +32,7 @@ _LOG = logging.getLogger("candid")
 
 
 def begin() -> None:
-    """Check the settings, open the log, and say what whoever runs this server should know.
+    """Check the settings, open the log, and print warnings for the operator of this server.
 
     Ends the process with a message where a setting cannot be meant.
     """

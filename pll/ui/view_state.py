@@ -60,14 +60,14 @@ class RunView(ViewState):
         run_id: the run.
         selected: the example in view.
         order: how the heatmap's rows are sorted.
-        frozen: the order kept by the user; None where rows are sorted anew at every epoch.
+        frozen: the order kept by the user; None where rows are sorted again at every epoch.
         view: the view shown, a key of `VIEWS`; the widget may lag behind it.
         listed: the list shown in the gallery; None for the one that fits best.
         phase: how many of the four steps of slow motion are shown, less one.
         slow: the mini-batch in slow motion, preceded by the state it was computed for.
         story: label weights of one example by epoch, preceded by the example.
         pins: pinned examples, in the order in which they were pinned.
-        sought: ids that a link asks for (the example in view, pinned examples), until the data has been read.
+        sought: ids in a link (the example in view, pinned examples), until the data has been read.
         lost: those of them that the data does not have.
         presenting: whether the pictures fill the screen.
     """
@@ -109,7 +109,7 @@ class RunView(ViewState):
             self.pins.append(example)
 
     def seek(self, data: PartialLabelDataset) -> None:
-        """Resolve the ids that a link asks for to row numbers."""
+        """Resolve the ids of a link to row numbers."""
         if self.sought is None:
             return
         example, pins = self.sought

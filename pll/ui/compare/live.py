@@ -37,7 +37,7 @@ STAR_HELP = (
 
 
 def heading(comparison: Comparison, snapshot: ComparisonSnapshot, share: Callable[[], None]) -> None:
-    """What is compared, how it was set up, where it stands; at the right what `share` offers, and the way on."""
+    """What is compared, its settings and state; at the right what `share` offers, and the next steps."""
     live_page.heading(
         snapshot,
         format_shared(comparison),
@@ -107,7 +107,7 @@ def _live(comparison: Comparison, state_of_page: str) -> None:
 def progress(
     comparison: Comparison, snapshot: ComparisonSnapshot, looking: ComparisonView, lanes: Sequence[LaneView]
 ) -> None:
-    """Where the lanes stand, and which epoch is in view: one timeline for all."""
+    """State of the lanes and the epoch in view: one timeline for all."""
     longest = max(lanes, key=lambda lane: lane.stored[-1])
     viewed = max(lane.epoch for lane in lanes)
     back = "" if looking.follow else f" · **in view: {f'epoch {viewed}' if viewed else 'before training'}**"
@@ -184,10 +184,10 @@ def lanes_verdict(comparison: Comparison, lanes: Sequence[LaneView]) -> Verdict:
 
 
 def show_verdict(snapshot: ComparisonSnapshot, said: Verdict) -> None:
-    """What it shows, in words; "so far" while it may still change.
+    """Show the verdict; "so far" while it may still change.
 
-    While lanes move, without the reasons: nobody reads what changes twice a second, and longer and shorter sentences
-    would push the curves up and down.
+    While lanes train, without the reasons: text that changes twice a second cannot be read, and its changing length would
+    move the curves.
     """
     moves = snapshot.state == "running"
     with st.container(border=True, gap="xsmall"):
@@ -204,7 +204,7 @@ def show_verdict(snapshot: ComparisonSnapshot, said: Verdict) -> None:
 def over_epochs(
     comparison: Comparison, snapshot: ComparisonSnapshot, looking: ComparisonView, lanes: Sequence[LaneView]
 ) -> None:
-    """Each quantity of all lanes on the same axes; to hover over and to take away once the lanes stand still."""
+    """Each quantity of all lanes on the same axes; interactive and downloadable once the lanes have stopped."""
     viewed = None if looking.follow else max(lane.epoch for lane in lanes)
     wanted = lines.quantities(lanes)
     cells = st.grid(len(wanted), min_column_width=320, gap="medium")
@@ -255,7 +255,7 @@ SHARES = {
 def readable(table: pd.DataFrame) -> pd.DataFrame:
     """The figures as people read them; columns of which nothing is known are left out.
 
-    A plain table and not a data grid: five rows, made anew at every refresh.
+    A plain table and not a data grid: five rows, drawn again at every refresh.
     """
     shown = pd.DataFrame({"Lane": table["lane"].map(plain), "Epoch": table["epoch"].map("{:,}".format)})
     for name, title in SHARES.items():

@@ -1,6 +1,6 @@
 """Download of all lanes as one picture (SVG or PNG): star plots, line charts and verdict.
 
-Written here and not by Plotly, since it holds both kinds of pictures. It is made when it is asked for.
+Written here and not by Plotly, since it holds both kinds of pictures. It is made on request.
 """
 
 from __future__ import annotations

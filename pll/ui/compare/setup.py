@@ -152,7 +152,7 @@ def settings(choice: Choice, data: PartialLabelDataset, methods: Sequence[str]) 
                 share = st.slider("Held out to test on, %", 0, 50, 20, 5, key="compare_holdout", help=HELP["holdout"])
                 holdout = share / 100 or None
         chosen = {"model": model, "epochs": int(epochs), "lr": lr, "batch_size": batch}
-        # What nobody touched stays each method's own default.
+        # Settings that were not changed stay each method's own default.
         shared = {name: value for name, value in chosen.items() if value != usual[name]}
         own = _own_settings(methods, shared)
     config = RunConfig(
@@ -226,7 +226,7 @@ def cost(configs: Sequence[RunConfig], data: PartialLabelDataset, repeats: int |
 
 
 def begin(configs: Sequence[RunConfig], seconds: float) -> Comparison:
-    """New lanes; slowly where they would be over before the eye had found them.
+    """Create lanes; slowed down where they would end before one could watch them.
 
     Raises:
         UserError: see `RunRegistry.compare`.

@@ -1,6 +1,6 @@
 """Share links of comparisons: create one, and open one.
 
-Whoever opens a link gets lanes of their own. The id of the comparison joins the link in the address bar, so that a
+Opening a link creates new lanes. The id of the comparison joins the link in the address bar, so that a
 reload finds it again.
 """
 
@@ -40,7 +40,7 @@ def opened() -> Comparison | None:
 
 
 def _begin(shares: tuple[Share, ...]) -> Comparison | None:
-    """Start what the link describes, if all that it needs is here and Start was pressed; else ask for it."""
+    """Start what the link describes, if all that it needs is here and Start was pressed; else show what is missing."""
     complete = links.complete_shares(shares, "comparison")
     if complete is None:
         return None
@@ -101,7 +101,7 @@ def _looked_at(looking: ComparisonView) -> Look:
 
 
 def _caveats(comparison: Comparison, snapshot: ComparisonSnapshot, look: Look) -> list[str]:
-    """Return what to know before sharing the link."""
+    """Return warnings about sharing the link."""
     source = comparison.runs[0].config.source
     said = links.caveats(source, snapshot, look, whose=("These lanes were", "the link's go"))
     if len(comparison.runs) < len(comparison.lanes.runs):

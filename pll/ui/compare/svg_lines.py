@@ -1,7 +1,7 @@
 """Line charts of lanes as SVG, for refreshes and for print.
 
 Plotly's charts take a browser a tenth of a second each; three of them twice a second would leave it no time for the
-star plots. So these are drawn while lanes move, and Plotly's, which can be hovered over, once they stand still.
+star plots. So these are drawn while lanes move, and Plotly's, which can be hovered over, once they have stopped.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def over_epochs(
 
 
 def live(lanes: Sequence[LaneView], quantity: Quantity, total: int | None, viewed: int | None, key: str) -> None:
-    """The lines on the page; what is there is drawn over and never made anew."""
+    """The lines on the page; existing ones are updated, never replaced."""
     drawn = over_epochs(lanes, quantity, total, place=(2, 16, WIDTH - 22), high=HIGH, viewed=viewed, inks=ON_PAGE)
     last = ", ".join(
         f"{lane.title} {values[-1]:.1f}" for lane in lanes for _, values in [series(lane, quantity)] if len(values)

@@ -1,4 +1,4 @@
-"""Lanes repeated over seeds and values of q: what to repeat, start it, and where it stands."""
+"""Lanes repeated over seeds and values of q: what to repeat, start, and progress."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def heatmap_order(
     """(min(n, cap),) rows from sure to unsure; of more than `cap` those at evenly spaced quantiles of confidence.
 
     So the share of rows above a confidence is the share of examples above it, to 1/cap. With `by="label"` the same
-    rows stand in blocks of their identified labels, sure to unsure within each. A row of `including` takes the place of
+    rows are in blocks of their identified labels, sure to unsure within each. A row of `including` takes the place of
     the one at the nearest quantile; of several there the last one does.
 
     >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0]], n_classes=3)

@@ -58,7 +58,7 @@ def star_plot(
 ) -> int | None:
     """Shows the star plot, or moves the one called `key` to new weights.
 
-    Points glide to their new places. Settled examples stand in a small disc around their anchor (its radius at most 3 %
+    Points glide to their new places. Settled examples are in a small disc around their anchor (its radius at most 3 %
     of the height), since they would otherwise hide one another. Of more than `MOST_POINTS` examples a fixed random
     sample is shown.
 
@@ -70,10 +70,10 @@ def star_plot(
         truth: (n,) labels to colour by, −1 where unknown; without it points have the colour of their identified label,
             and that of the unknown where no label is ahead.
         changed: (n,) bool, whose identified label changed in this epoch: they wear a faint ring.
-        selected: the example to mark, with lines to its candidates; whoever changed it last, page or viewer, wins.
-        pins: examples to keep an eye on: each wears a diamond, with its id where they are few.
+        selected: the example to mark, with lines to its candidates; the latest change, by page or viewer, counts.
+        pins: pinned examples: each has a diamond, with its id where they are few.
         examples: (m,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's;
-            by default row i is example i. `selected`, `pins` and the result speak of these numbers; `truth` and
+            by default row i is example i. `selected`, `pins` and the result are these numbers; `truth` and
             `changed` are aligned with the rows.
         ids: what to call the examples, indexed by example number; without it "example 12".
         texts: what the examples say, indexed by example number; the pointer shows how a text begins.

@@ -57,7 +57,7 @@ def timeline(
         viewed: the epoch in view.
         follow: whether the latest epoch is in view, whichever that is.
         live: whether there may be later epochs: the run has not ended.
-        asked: the number of the request that `viewed` and `follow` answer.
+        asked: number of the request that `viewed` and `follow` answer.
         changed: (epochs,) share of the identified labels that changed in epoch 1, 2, …; drawn behind the handle.
         on_look: called with epoch, follow and the number of the request, before the page runs.
     """

@@ -120,7 +120,7 @@ def _offer(plan: Conversion, name: str, *, primary: bool = False, safe: bool = F
     """A file: first what it will not hold, then the button.
 
     Args:
-        primary: the button stands out.
+        primary: highlight the button.
         safe: neutralise cells that spreadsheets would execute.
     """
     obstacle = plan.obstacle
@@ -160,7 +160,7 @@ def _offer(plan: Conversion, name: str, *, primary: bool = False, safe: bool = F
 
 
 def file_content(plan: Conversion, uncertain_first: bool, *, safe: bool = False) -> bytes:
-    """The file, made now: for a download button that asks when it is pressed.
+    """Return the file's content, made now: `data` of a download button, called when it is pressed.
 
     Args:
         safe: neutralise cells that spreadsheets would execute.
@@ -182,5 +182,5 @@ def _plan(run: Run, source: ExportSource, to: str) -> Conversion:
 
 @st.cache_resource(max_entries=2, show_spinner="Looking at what this format can hold…")  # each may hold a copy
 def _planned(run_id: str, to: str, state: tuple[int, str], _folder: RunFolder, _source: ExportSource) -> Conversion:
-    """What a conversion would do: found once for a run as it stands, since large data takes a while to look through."""
+    """Return the plan of a conversion, cached for the present state of a run: large data takes a while to check."""
     return of_run(_folder, to, results=results_of(_folder, _source), load=session.dataset)

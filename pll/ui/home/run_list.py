@@ -60,7 +60,7 @@ def _show_more() -> None:
 
 
 def _heading() -> bool:
-    """Show the heading; return whether an administrator wants to see everybody's runs."""
+    """Show the heading; return whether an administrator shows everybody's runs."""
     person = session.registry().person
     if person is None or not person.is_admin:
         st.subheader("Recent runs")
@@ -87,7 +87,7 @@ def of_the_past(*, everybodys: bool = False) -> list[Run | Comparison]:
 
 
 def lanes_row(comparison: Comparison) -> None:
-    """One comparison: its lanes, where it stands, how many they are, and the way to it."""
+    """One comparison: its lanes, state, and a link to it."""
     snapshot = comparison.snapshot()
     name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
     methods = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
@@ -119,7 +119,7 @@ def damaged_row(one: Run | Comparison, problem: str) -> None:
 
 
 def row(run: Run, snapshot: Snapshot) -> None:
-    """One run: what, of which data and when, where it stands, how well, and the way to it."""
+    """One run: method, data, time, state, accuracy and a link to it."""
     name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
     registry = session.registry()
     whose = "" if registry.is_own(run) else f" · :gray[of {plain(registry.owner(run) or 'nobody')}]"
@@ -147,7 +147,7 @@ def row(run: Run, snapshot: Snapshot) -> None:
 
 
 def _data_and_date(run: Run, created: str) -> str:
-    """The data, its size, and when the run was made, in the zone of whoever looks."""
+    """The data, its size, and when the run was made, in the zone of the reader."""
     about = run.folder.about().get("data", {})
     data = [plain(run.config.source.name)]
     if "examples" in about:
@@ -159,12 +159,12 @@ def _data_and_date(run: Run, created: str) -> str:
 def _zone() -> tzinfo:
     try:
         return ZoneInfo(st.context.timezone or "UTC")
-    except (ZoneInfoNotFoundError, ValueError):  # a name that this machine does not know
+    except (ZoneInfoNotFoundError, ValueError):  # a name unknown to this machine
         return UTC
 
 
 def _more() -> DeltaGenerator:
-    """What one rarely wants of a run, behind a button."""
+    """Rare actions on a run, behind a button."""
     return st.popover("", icon=":material/more_horiz:", type="tertiary", help="Rename or delete")
 
 
@@ -204,7 +204,7 @@ def _ask_to_delete(one: Run | Comparison) -> None:
 
 
 def delete(one: Run | Comparison) -> None:
-    """Move a run or comparison to the bin; what is under review only when asked twice."""
+    """Move a run or comparison to the bin; what is under review only after a second confirmation."""
     try:
         if st.session_state.get(ASKED, ("",))[0] != one.id and (found := _under_review(one)):
             st.session_state[ASKED] = (one.id, found)
@@ -222,7 +222,7 @@ def delete(one: Run | Comparison) -> None:
 
 
 def _under_review(one: Run | Comparison) -> str:
-    """What is lost from sight with it; "" where nobody has decided anything."""
+    """What else disappears with it; "" without decisions."""
     from pll.ui.review.service import store  # loads a database, which the home page needs for this alone
 
     runs = one.runs if isinstance(one, Comparison) and one.lanes.together else [one] if isinstance(one, Run) else []

@@ -1,4 +1,4 @@
-"""What somebody holds on this server, where a quota limits it, and how to free space."""
+"""Storage of one person on this server, its quota, and how to free space."""
 
 from __future__ import annotations
 

@@ -99,12 +99,12 @@ def toy_plot(
     Args:
         lessons: of this toy, all of the same number of epochs.
         key: its name on the page.
-        epoch: to show when the page first tells of it, or tells of another `look`.
+        epoch: to show at first, and whenever `look` changes.
         look: counts the times that the page itself chose the epoch.
         selected: the point that is marked.
         asked: number of the last report that was taken notice of.
         on_edit, on_look, on_select: called before the page runs: an edit; (epoch, number of the report) once the epoch
-            in view stands still; a point that was chosen.
+            in view has stopped changing; a selected point.
         editable: whether points can be moved, added and removed.
         height: at most so many pixels a panel.
     """

@@ -1,4 +1,4 @@
-"""What speaks for a label of the example on the desk, by the model; computed when it is asked for."""
+"""Attribution panel: which columns or words the model bases a label on; computed on request."""
 
 from __future__ import annotations
 

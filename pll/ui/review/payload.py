@@ -24,9 +24,9 @@ PICTURE = 640
 """Pixels of the example's longer side, at most; of a neighbour's: `NEIGHBOUR`."""
 NEIGHBOUR = 64
 BESIDE = 3
-"""Candidates whose nearest sure example stands beside a row of numbers."""
+"""Candidates whose nearest sure example is shown beside a row of numbers."""
 WITH_NEIGHBOURS = 12
-"""Candidates that come with neighbours: nobody looks at those of a hundred."""
+"""Maximum number of candidates that come with neighbours."""
 MOST_CLASSES = 2000
 """Class names offered for another label."""
 MOST_VOTERS = 6

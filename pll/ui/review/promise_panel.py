@@ -1,4 +1,4 @@
-"""The promise about all labels: its form, where it stands, and what further decisions buy."""
+"""The promise about all labels: its form, its state, and the effect of further decisions."""
 
 from __future__ import annotations
 
@@ -269,7 +269,7 @@ def share_text(share: float) -> str:
     return f"{share * 100:.4g} %"
 
 
-# ---- where it stands -------------------------------------------------------------------------------------------------
+# ---- state -----------------------------------------------------------------------------------------------------------
 
 
 def standing(review: ReviewSession, promise: PromiseInForce) -> None:

@@ -32,7 +32,7 @@ def pressed(key: str, act: Callable[[Any], None]) -> Callable[[], None]:
 
     def callback() -> None:
         sent = st.session_state.get(key)
-        if sent is not None:  # after an error of the page the component is mounted anew, and sends again
+        if sent is not None:  # after an error of the page the component is mounted again, and sends again
             act(sent.get("act"))
 
     return callback
@@ -45,7 +45,7 @@ class MessageHandler(ABC):
         ack: the last message that has been dealt with.
         said: the result, for those who do not see it; problem: what went wrong.
         storing: the kind of message that brings decisions.
-        check: raises UserError where a role is missing; None where nobody logs in.
+        check: raises UserError where a role is missing; None without a login.
     """
 
     ack: str
@@ -105,7 +105,7 @@ class ReviewTab(MessageHandler):
         manager: the review, its data and the order of its queue.
         desk: the reviewer's.
         blind: the model's view is to be hidden.
-        fixed: candidates stand in the order of classes and not of weights.
+        fixed: candidates are in the order of classes and not of weights.
         given: what is on the desk; None where nothing is left.
         open: what was on the desk before its reviewer looked back.
         past: the decision looked back at; None where none is.

@@ -186,8 +186,8 @@ def lanes_verdict(comparison: Comparison, lanes: Sequence[LaneView]) -> Verdict:
 def show_verdict(snapshot: ComparisonSnapshot, said: Verdict) -> None:
     """Show the verdict; "so far" while it may still change.
 
-    While lanes train, without the reasons: text that changes twice a second cannot be read, and its changing length would
-    move the curves.
+    While lanes train, without the reasons: text that changes twice a second cannot be read, and its changing length
+    would move the curves.
     """
     moves = snapshot.state == "running"
     with st.container(border=True, gap="xsmall"):

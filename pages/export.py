@@ -35,8 +35,15 @@ def offer(run: Run) -> None:
     share, of_what = headline(source.metrics)
     n = len(source.order) or len(source.ids)
     held = 0 if source.held is None else len(source.held)
-    predicted = f", {held:,} of them predicted (held out from training)" if held else ""
+    silent = 0 if source.held is None or source.held.unanswered is None else int(source.held.unanswered.sum())
+    why = [*(["held out from training"] if held > silent else []), *([f"{silent:,} without an answer"] if silent else [])]
+    predicted = f", {held:,} of them predicted ({', '.join(why)})" if held else ""
     st.markdown(f"**{plain(source.name)}** — {count(n, 'label')}{predicted}, {percent(share)} {of_what}")
+    if source.no_answer:
+        st.caption(
+            f"{count(len(source.no_answer), 'example')} without an answer and without features: no label. The ids are "
+            "in no_answer.csv below."
+        )
     if source.review_summary:
         st.caption(source.review_summary)
     said = run.parts().train.annotations

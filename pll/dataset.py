@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.annotations.data import Annotations
+from pll.annotations.rules import Resolved
 from pll.candidates import MOST_CLASSES, CandidateSets, Rows, check_class_names, whole_numbers
 from pll.errors import UserError
 from pll.images import Pictures
@@ -54,6 +55,8 @@ class PartialLabelDataset:
         outside: labels that a method added to the candidate sets, which may miss the truth; or None. `candidates` has
             them (`with_outside`).
         is_test: (n,) bool, True on the published or given test part; or None.
+        unanswered: (n,) bool, True where nobody gave an answer that could be used: these are not learnt from (their
+            sets hold every class), and a classifier predicts their labels; or None.
         name: what to call it on a page.
         kind: `"table"`, `"array"` or `"image"`.
         notes: remarks of the reader for the user (columns dropped, cells imputed, …).
@@ -82,6 +85,7 @@ class PartialLabelDataset:
     undecided: CandidateSets | None = None
     outside: Outside | None = None
     is_test: npt.NDArray[np.bool_] | None = None
+    unanswered: npt.NDArray[np.bool_] | None = None
     name: str = "data"
     kind: str = "array"
     notes: tuple[str, ...] = ()
@@ -101,6 +105,8 @@ class PartialLabelDataset:
             set_field(self, part, {name: as_column(values) for name, values in getattr(self, part).items()})
         if self.is_test is not None:
             set_field(self, "is_test", np.asarray(self.is_test, dtype=np.bool_))
+        if self.unanswered is not None:
+            set_field(self, "unanswered", np.asarray(self.unanswered, dtype=np.bool_))
         if self.y is not None:
             set_field(self, "y", whole_numbers(self.y, "true labels").astype(np.int64))
         set_field(self, "class_names", self._names())
@@ -115,6 +121,7 @@ class PartialLabelDataset:
             ("texts", self.texts),
             ("pictures", self.pictures),
             ("split marks", self.is_test),
+            ("marks of unanswered examples", self.unanswered),
             *((f"cells of {name!r}", values) for name, values in (*self.categories.items(), *self.extras.items())),
         ):
             if values is not None and len(values) != n:
@@ -229,6 +236,33 @@ class PartialLabelDataset:
             prior=None if sets is None or prior is None else prior[sets.positions(chosen)],
             outside=None if self.outside is None else self.outside.take(chosen),
             is_test=None if self.is_test is None else self.is_test[chosen],
+            unanswered=None if self.unanswered is None else self.unanswered[chosen],
+        )
+
+    def answered(self) -> PartialLabelDataset:
+        """The examples that somebody answered: all, unless `unanswered` marks some."""
+        return self if self.unanswered is None else replace(self.take(~self.unanswered), unanswered=None)
+
+    def resolved_to(self, found: Resolved, said: Annotations) -> PartialLabelDataset:
+        """The data with the candidate sets that a rule made of annotations; where nobody annotated, `unanswered`.
+
+        Too many without an annotation for the number of classes are left out, with a note.
+        """
+        data, sets, silent = self, found.candidates, None
+        if found.unannotated and found.can_be_filled:
+            sets = found.filled()
+            silent = np.ones(len(self), dtype=np.bool_)
+            silent[found.rows] = False
+        elif found.unannotated:
+            data, said = self.take(found.rows), said.take(found.rows)
+        return replace(
+            data,
+            candidates=sets,
+            class_names=(),
+            prior=None,
+            annotations=said,
+            unanswered=silent,
+            notes=(*data.notes, *found.notes()),
         )
 
     def with_outside(self, outside: Outside) -> PartialLabelDataset:

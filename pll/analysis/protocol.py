@@ -19,6 +19,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import Featuriser, featurised, fitted, suggested
 from pll.features.texts import TextFeatures
+from pll.formats.checks import listing
 from pll.io import Progress
 from pll.methods.base import Task
 from pll.methods.settling import EPOCHS, FOLDS, ROUNDS, settle
@@ -38,6 +39,7 @@ class Parts:
         held: the rows of the data itself that are not learnt from, with truth or without; their labels are predicted.
             None where all are learnt from.
         order: ids of all rows of the data, in its order; () where all are learnt from.
+        no_answer: ids of examples that nobody answered and, without features, nothing predicts; they get no label.
         settled: what the votes of the training part were settled to; None where they were not.
     """
 
@@ -46,7 +48,31 @@ class Parts:
     featuriser: Featuriser | None = None
     held: PartialLabelDataset | None = None
     order: tuple[str, ...] = ()
+    no_answer: tuple[str, ...] = ()
     settled: SettledSets | None = None
+
+    @property
+    def unanswered(self) -> int:
+        """Number of examples that nobody answered, with a predicted label or without one."""
+        held = None if self.held is None else self.held.unanswered
+        return len(self.no_answer) + (0 if held is None else int(held.sum()))
+
+    def about_unanswered(self) -> list[str]:
+        """What is to be said of examples that nobody answered, in words."""
+        if self.no_answer:
+            count = len(self.no_answer)
+            return [
+                f"{count:,} {'example has' if count == 1 else 'examples have'} no answer that could be used, and there "
+                f"are no features to predict a label from: no_answer.csv lists them (first: "
+                f"{listing(list(self.no_answer[:3]))})."
+            ]
+        count = self.unanswered
+        if not count:
+            return []
+        return [
+            f"{count:,} {'example has' if count == 1 else 'examples have'} no answer that could be used; not learnt "
+            "from, and labelled by the classifier (source: predicted)."
+        ]
 
     def task(self, *, needs_features: bool = True) -> Task:
         """Return the task of a method.
@@ -108,14 +134,21 @@ def prepare(
     given, held = test is not None, None
     if holdout is not None and given:
         raise UserError("Give either a share to hold out or a file to test on, not both.")
+    silent = np.zeros(len(data), dtype=np.bool_) if data.unanswered is None else data.unanswered
     if holdout is not None:
-        apart = held_out(len(data), holdout, seed)
+        apart = np.zeros(len(data), dtype=np.bool_)
+        apart[~silent] = held_out(int((~silent).sum()), holdout, seed)
     else:
         apart = np.zeros(len(data), dtype=np.bool_) if data.is_test is None else data.is_test
     train = data
-    if apart.any():
-        train, held = data.take(~apart), data.take(apart)
-    test = held if test is None else aligned(test, data.class_names)
+    if (apart | silent).any():
+        train, held = replace(data.take(~(apart | silent)), unanswered=None), data.take(apart | silent)
+    if test is not None:
+        test = aligned(test, data.class_names)
+    elif not silent.any():
+        test = held
+    elif apart.any():  # examples that nobody answered are no fair sample to test on, unless they are meant for it
+        test = data.take(apart)
     if test is not None and not _has_truth(test):
         if holdout is not None or given:
             raise UserError(f"The test part of {test.name} has no true labels to test against; train without one.")
@@ -127,7 +160,21 @@ def prepare(
         settled_as=settled_as,
         progress=progress,
     )
-    return parts if held is None else replace(parts, order=tuple(data.row_ids.tolist()))
+    if held is None:
+        return parts
+    parts = replace(parts, order=tuple(data.row_ids.tolist()))
+    return parts if data.unanswered is None else _with_unanswered(parts)
+
+
+def _with_unanswered(parts: Parts) -> Parts:
+    """Return the parts with examples that nobody answered listed where nothing can predict them, and a note."""
+    held = parts.held
+    assert held is not None and held.unanswered is not None
+    if 0 in held.input_shape:
+        left = held.take(~held.unanswered) if not held.unanswered.all() else None
+        parts = replace(parts, held=left, no_answer=tuple(held.row_ids[held.unanswered].tolist()))
+    notes = (*parts.train.notes, *parts.about_unanswered())
+    return replace(parts, train=replace(parts.train, notes=notes))
 
 
 def folds(
@@ -178,6 +225,7 @@ def one_fold(
     Raises:
         UserError: fewer than two folds, more than there are examples, or no true labels to test against.
     """
+    data = data.answered()
     if not 2 <= k <= len(data):
         raise UserError(f"{k} folds of {len(data)} examples cannot be made; use 2 to {len(data)}.")
     if not _has_truth(data):

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 RULES = {"union": None, "votes": 2.0, "reliability": 0.05, "voters": None}
 """The rules by name, each with the value it takes where none is given."""
 
+MOST_FILLED = 50_000_000
+"""Maximum number of entries in the sets of all classes that examples without annotations get."""
 SIZES_SHOWN = 5
 """Sets of this many candidates or more share a column of `rule_table`."""
 
@@ -114,11 +116,37 @@ class Resolved:
     fallback: npt.NDArray[np.int64]
     reliability: Reliability | None = None
 
+    @property
+    def can_be_filled(self) -> bool:
+        """Whether sets of every class for all examples without an annotation fit into memory."""
+        return self.unannotated * self.candidates.n_classes <= MOST_FILLED
+
+    def filled(self) -> CandidateSets:
+        """The sets of all rows: every class where nobody annotated.
+
+        >>> some = Annotations.from_votes([[0], [-1], [1]], ["a", "b"])
+        >>> [row.tolist() for row in resolve(some, Rule("union")).filled()]
+        [[0], [0, 1], [1]]
+        """
+        made, c = self.candidates, self.candidates.n_classes
+        sizes = np.full(len(self.rows) + self.unannotated, c, dtype=np.int64)
+        sizes[self.rows] = made.sizes
+        silent = np.ones(len(sizes), dtype=np.bool_)
+        silent[self.rows] = False
+        indices = np.empty(int(sizes.sum()), dtype=np.int32)
+        at_silent = np.repeat(silent, sizes)
+        indices[at_silent] = np.tile(np.arange(c, dtype=np.int32), self.unannotated)
+        indices[~at_silent] = made.indices
+        return CandidateSets(np.concatenate([[0], np.cumsum(sizes)]), indices, c, made.class_names)
+
     def notes(self) -> tuple[str, ...]:
         """What a person should know, in words."""
         found = []
-        if self.unannotated:
-            found.append(f"{self.unannotated:,} examples have no annotation; they are left out.")
+        if self.unannotated and not self.can_be_filled:
+            found.append(
+                f"{self.unannotated:,} examples have no annotation; with {self.candidates.n_classes:,} classes that is "
+                "too many to predict, and they are left out."
+            )
         if len(self.fallback):
             found.append(
                 f"In {len(self.fallback):,} examples no label meets the rule; the most voted one stands in "

@@ -239,19 +239,15 @@ def joined_votes(files: Sequence[Source], answers: Mapping[str, str], data: Sour
 
 
 def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:
-    """Return the data with candidate sets made from annotators' labels; a note counts the unlabelled examples left out.
+    """Return the data with candidate sets made from annotators' labels; `unanswered` marks examples without one.
 
     Raises:
         UserError: the data has no annotations.
     """
     if data.annotations is None:
         raise UserError(f"{data.name} has no annotators' labels to apply the rule {rule} to; leave the rule out.")
-    resolved = resolve(data.annotations, rule)
-    kept = data if len(resolved.rows) == len(data) else data.take(resolved.rows)
-    settle = rule.how == "voters"
-    return replace(
-        kept, candidates=resolved.candidates, prior=None, settle=settle, notes=(*kept.notes, *resolved.notes())
-    )
+    made = data.resolved_to(resolve(data.annotations, rule), data.annotations)
+    return replace(made, settle=rule.how == "voters")
 
 
 def holds_pictures(folder: Path) -> bool:

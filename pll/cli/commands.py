@@ -131,6 +131,9 @@ def synthesize(options: SynthesizeOptions) -> None:
             "Say how candidates are made: --flip binomial --q 0.7, --noisy topk:2 of labels you doubt, or "
             "--rule votes:2 of what several people said."
         )
+    if data.unanswered is not None:
+        note([f"{int(data.unanswered.sum()):,} examples have no annotation; they are left out."])
+        data = data.answered()
     if options.rule:  # the sets are the result; with the answers beside them, a reader would make its own
         data = replace(data, annotations=None)
     made = data if flip is None and noisy is None else with_candidates(data, flip, options.seed, noisy=noisy)

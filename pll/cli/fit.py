@@ -130,7 +130,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
             _check_unchanged(folder, config, options)
             state = folder.state()
             if state["state"] == "finished":
-                print_result(**(state.get("metrics") or {}), health=state.get("health"), **_warnings_of(folder))
+                print_result(**(state.get("metrics") or {}), health=state.get("health"), **_warnings_of(folder), **_no_answer(folder))
                 return 0
         else:
             folder.create(config)
@@ -146,7 +146,7 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
             )
     finally:
         folder.unlock()
-    print_result(**outcome.metrics, health=outcome.health, **_warnings_of(folder))
+    print_result(**outcome.metrics, health=outcome.health, **_warnings_of(folder), **_no_answer(folder))
     if outcome.state == "stopped":
         print(f"candid: stopped; add --resume to go on in {options.out}", file=sys.stderr)
         return INTERRUPTED if hook.signal is None else 128 + hook.signal
@@ -157,6 +157,13 @@ def _warnings_of(folder: RunFolder) -> dict[str, list[str]]:
     """Return what the recipe of a run warns of, for the JSON line; {} where there is no recipe."""
     recipe = folder.recipe()
     return {} if recipe is None else {"warnings": list(recipe.warnings)}
+
+
+def _no_answer(folder: RunFolder) -> dict[str, int]:
+    """Return how many examples nobody answered, for the JSON line, and how many of them have no label; {} for none."""
+    data = folder.about().get("data", {})
+    found = data.get("no_answer", 0)
+    return {"no_answer": found, "without_label": data["without_label"]} if found else {}
 
 
 def _method_of(folder: RunFolder) -> str:

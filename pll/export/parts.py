@@ -21,7 +21,15 @@ from pll.features.serialization import CARD_FILE as FEATURES_CARD
 from pll.io import write_atomically, write_text
 from pll.methods.input_range import RANGE
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
-from pll.runs.labels_table import write_calibrated, write_jsonl, write_label_weights, write_labels, write_parquet
+from pll.runs.labels_table import (
+    NO_ANSWER,
+    write_calibrated,
+    write_jsonl,
+    write_label_weights,
+    write_labels,
+    write_no_answer,
+    write_parquet,
+)
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,14 @@ def _audit_csv(source: ExportSource, path: Path) -> None:
 
 def _audit_jsonl(source: ExportSource, path: Path) -> None:
     write_audit_jsonl(source.events, path, source.rounds)
+
+
+def _no_answer(source: ExportSource, path: Path) -> None:
+    write_no_answer(source.no_answer, path)
+
+
+def _lacks_answers(source: ExportSource) -> bool:
+    return bool(source.no_answer)
 
 
 def _calibrated(source: ExportSource, path: Path) -> None:
@@ -201,6 +217,14 @@ EXPORTS: dict[str, Exporter] = {
         "labels.jsonl",
         "application/jsonl",
         _labels_jsonl,
+    ),
+    "no-answer": Exporter(
+        "Examples without a label (CSV)",
+        "The ids of the examples that nobody answered; without features, nothing predicts them.",
+        NO_ANSWER,
+        "text/csv",
+        _no_answer,
+        applies=_lacks_answers,
     ),
     "certificate": Exporter(
         "Certificate of all labels (JSON)",

@@ -62,6 +62,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         warnings=() if (recipe := folder.recipe()) is None else recipe.warnings,
         held=parts.held,
         order=parts.order,
+        no_answer=parts.no_answer,
         X=train.X,
         given=train.given,
     )

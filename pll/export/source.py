@@ -58,6 +58,7 @@ class ExportSource:
         warnings: on features that say nothing that is measurable, as the recipe of the run found.
         held: rows of the data that were not learnt from, whose labels are predicted; None where there are none.
         order: ids of all rows of the data, in its order, where some were held out.
+        no_answer: ids of examples that nobody answered and nothing predicts; they have no label.
         certificate: makes the certificate of all labels, None where there is none yet; None without a review.
         spreadsheet_safe: neutralise cells of CSV files that spreadsheets would execute.
         given: candidate sets of the data, where labels named by no voter joined `candidates`; None where none did.
@@ -86,6 +87,7 @@ class ExportSource:
     warnings: tuple[str, ...] = ()
     held: PartialLabelDataset | None = None
     order: tuple[str, ...] = ()
+    no_answer: tuple[str, ...] = ()
     certificate: Callable[[], Certified | None] | None = None
     spreadsheet_safe: bool = False
     X: npt.NDArray[np.float32] | None = None

@@ -756,16 +756,7 @@ def with_votes(
         return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(triples))
     if len(names) == 1 and not said.anonymous and data is not None and data.X.size:
         notes.append(ONE_VOTER)
-    resolved = resolve(said, Rule("union"))
-    kept = given.take(resolved.rows)
-    dataset = replace(
-        kept,
-        candidates=resolved.candidates,
-        class_names=(),
-        prior=None,
-        annotations=said.take(resolved.rows),
-        notes=(*kept.notes, *notes, *resolved.notes()),
-    )
+    dataset = replace(given, notes=(*given.notes, *notes)).resolved_to(resolve(said, Rule("union")), said)
     kinds = {text: target for (text, _), target in mapped.items() if target is not None and target != text}
     return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(triples))
 

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
@@ -150,7 +151,7 @@ def label_table(
     both = pd.concat([learnt, held], ignore_index=True)
     place = {name: row for row, name in enumerate(both["id"])}
     rows = np.array([place[name] for name in order if name in place], dtype=np.int64)
-    has_set = (rows < n) | (held_candidates is not None)
+    has_set = (both["candidates"] != "").to_numpy()[rows]
     return LabelTable(both.iloc[rows].reset_index(drop=True), candidates, np.where(has_set, rows, -1))
 
 
@@ -190,7 +191,20 @@ def predicted_frame(
     totals = np.add.reduceat(weights, sets.indptr[:-1])
     uniform = sets.uniform_weights()
     weights = np.where(totals[sets.rows] > 0, weights / np.maximum(totals[sets.rows], 1e-30), uniform)
-    return labels_frame(sets, weights.astype(np.float32), held.row_ids, y=held.y, source="predicted")
+    frame = labels_frame(sets, weights.astype(np.float32), held.row_ids, y=held.y, source="predicted")
+    if held.unanswered is not None:  # their set is every class; nobody named one
+        frame.loc[held.unanswered, "candidates"] = ""
+    return frame
+
+
+NO_ANSWER = "no_answer.csv"
+"""Lists the examples that nobody answered and that have no label."""
+
+
+def write_no_answer(ids: Sequence[str], path: Path) -> None:
+    """Write the ids of examples that nobody answered and that have no label, one a row."""
+    frame = pd.DataFrame({"id": list(ids)}, dtype=str)
+    write_atomically(path, partial(frame.to_csv, index=False, lineterminator="\n"))
 
 
 def write_labels(frame: pd.DataFrame, path: Path) -> None:

@@ -27,7 +27,7 @@ from pll.methods.persistence import load_model
 from pll.runs import runner
 from pll.runs.folder import RunFolder, metrics_text
 from pll.runs.history import History, choose_tracked, rebuild_table
-from pll.runs.labels_table import write_labels
+from pll.runs.labels_table import NO_ANSWER, write_labels, write_no_answer
 from pll.runs.manifest import (
     CONFIG_FILE,
     MANIFEST_FILE,
@@ -58,6 +58,7 @@ REBUILT: dict[str, str] = {
     "history/final.npy": "from the last frame of the history, or from the model where labels.csv agrees",
     "history/tracked.npy": "drawn again",
     "labels.csv": "from the final label weights",
+    NO_ANSWER: "from the data",
     STATE_FILE: "from the history and the model",
     "history/changes.npy": "from the frames of the history where they are all there, else removed",
     "history/*.f32": "from the frames of the history; empty where a frame was thinned out",
@@ -162,6 +163,7 @@ class _Repair:
             CONFIG_FILE: self._config,
             STATE_FILE: self._state,
             "labels.csv": self._labels,
+            NO_ANSWER: self._no_answer,
             "history/final.npy": self._final,
             "history/final.json": self._final_epoch,
             "history/changes.npy": self._changes,
@@ -236,6 +238,9 @@ class _Repair:
 
     def _labels(self, name: str) -> None:
         write_labels(self._label_rows(), self.path / name)
+
+    def _no_answer(self, name: str) -> None:
+        write_no_answer(self.parts.no_answer, self.path / name)
 
     def _label_rows(self) -> pd.DataFrame:
         weights, held = self.history.final(), self.parts.held

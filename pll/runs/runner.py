@@ -43,12 +43,14 @@ from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, State
 from pll.runs.history import HistoryWriter, history_bytes
 from pll.runs.labels_table import (
+    NO_ANSWER,
     PART,
     label_table,
     labels_frame,
     predicted_frame,
     write_labels,
     write_labels_in_parts,
+    write_no_answer,
 )
 from pll.runs.manifest import THINNED, DamagedError, Manifest, check, damages, matches
 from pll.runs.quota import check_quota_of_run
@@ -63,7 +65,7 @@ VOTES_CONFIDENCE = "Confidence is too high where voters share mistakes; random c
 """What is said of every run on votes; docs/votes.md has figures."""
 SETTLED_FILE = "settled.npz"
 """Candidate sets and prior that votes were settled to."""
-RESULTS = ("labels.csv", "model.*", "features.*", "history/final.*", "history/changes.npy")
+RESULTS = ("labels.csv", NO_ANSWER, "model.*", "features.*", "history/final.*", "history/changes.npy")
 """What is written when a run ends, or is stopped."""
 
 
@@ -481,6 +483,8 @@ class _Fitting:
         metrics = final_metrics(self.config.method, final, train, test)
         Manifest(self.folder.path).forget(*RESULTS)
         save_labels(self.parts, self.estimator, weights, self.folder.path / "labels.csv")
+        if self.parts.no_answer:
+            write_no_answer(self.parts.no_answer, self.folder.path / NO_ANSWER)
         save_model(
             self.estimator,
             self.folder.path,
@@ -496,7 +500,8 @@ class _Fitting:
         recipe = self.folder.recipe()
         told = () if recipe is None else [one for one in recipe.told() if one not in recipe.warnings]
         doubt = [VOTES_CONFIDENCE] if train.annotations is not None and not train.annotations.anonymous else []
-        notes = [*told, *self.estimator.notes_, *doubt, *([why] if why else [])]
+        unanswered = self.parts.about_unanswered()
+        notes = [*told, *self.estimator.notes_, *unanswered, *doubt, *([why] if why else [])]
         ended: State = "finished" if state == "finished" else "stopped"
         self.folder.set_state(ended, metrics=metrics, notes=notes, health=health)
         return Outcome(state, metrics, health)
@@ -586,6 +591,8 @@ class _Fitting:
                 "name": train.name,
                 "examples": len(train),
                 "test_examples": 0 if test is None else len(test),
+                "no_answer": self.parts.unanswered,
+                "without_label": len(self.parts.no_answer),
                 "input_shape": list(train.input_shape),
                 "class_names": list(train.class_names),
                 "mean_candidates": train.sets().nnz / len(train),

@@ -283,8 +283,9 @@ def with_candidates_made(
         seed=choice.seed,
         progress=progress,
     ).train
+    answered = data.answered()  # what is learnt from
     # Labels that are doubted leave out the examples that have none, and with them the marks of the test part.
-    return replace(made, is_test=data.is_test) if len(made) == len(data) else made
+    return replace(made, is_test=answered.is_test) if len(made) == len(answered) else made
 
 
 def dataset_with_candidates(choice: Choice) -> PartialLabelDataset:

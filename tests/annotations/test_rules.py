@@ -38,9 +38,9 @@ def test_sets_equal_counting_the_votes(case: Case, k: int) -> None:
 
 def test_what_was_left_out_and_stood_in_is_said() -> None:
     said = Annotations([0, 0, 2], [0, 1, 0], [0, 1, 1], 3, ("a", "b"), ("p", "q"))
-    notes = min_votes(said, 2).notes()
-    assert "1 examples have no annotation" in notes[0]
-    assert "In 2 examples no label meets the rule" in notes[1]
+    found = min_votes(said, 2)
+    assert found.unannotated == 1 and [row.tolist() for row in found.filled()] == [[0, 1], [0, 1], [1]]
+    assert "In 2 examples no label meets the rule" in found.notes()[0]
     assert union(made([(0, 0, 0)], 1, 1, 2)).notes() == ()
 
 

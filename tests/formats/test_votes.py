@@ -196,9 +196,11 @@ def test_votes_join_the_data_on_the_id(tmp_path: Path) -> None:
         tmp_path / "out.jsonl", [batch("b", "Dog"), batch("a", "kitty"), batch("zz", "cat"), batch("a2", "no idea")]
     )
     mapped = with_votes(data, read_votes([path]), answers={"kitty": "cat"})
-    assert mapped.dataset.row_ids.tolist() == ["a", "b"] and mapped.others == 2
+    assert mapped.dataset.row_ids.tolist() == ["a", "b", "c"] and mapped.others == 2
+    assert mapped.dataset.unanswered is not None and mapped.dataset.unanswered.tolist() == [False, False, True]
     assert mapped.dataset.sets().names(0) == ["cat"] and mapped.answers == {"Dog": "dog", "kitty": "cat"}
-    assert mapped.dataset.y is not None and mapped.dataset.y.tolist() == [0, 1]
+    assert mapped.dataset.y is not None and mapped.dataset.y.tolist() == [0, 1, 0]
+    assert mapped.dataset.answered().row_ids.tolist() == ["a", "b"]
     unmapped = with_votes(data, read_votes([path])).unmapped
     assert unmapped == (("kitty", 1),)
 

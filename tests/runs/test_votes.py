@@ -207,3 +207,70 @@ def test_a_tool_file_with_votes_of_models_alone_is_read_as_votes(brought: Path) 
     assert with_own_votes(of(brought / "data.csv")) == of(brought / "data.csv")
     assert with_own_votes(of(brought / "batch.jsonl")).format == VOTES
     assert read(brought / "tasks.json").annotations is None and "labelstudio" in FORMATS
+
+
+@pytest.fixture(scope="module")
+def partly_answered(brought: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A batch of another model, which refused the first three examples; and the first batch without these."""
+    place = tmp_path_factory.mktemp("partly")
+    lines = (brought / "batch.jsonl").read_text().splitlines()
+    refused = {"message": {"role": "assistant", "content": "I cannot answer that."}, "index": 0}
+    for name, first in (("a", "As an AI model I cannot label this."), ("b", refused["message"]["content"])):
+        told = [json.loads(line) for line in lines]
+        for row in told[:3]:
+            row["response"]["body"]["choices"] = [{"index": 0, "message": {"role": "assistant", "content": first}}]
+        for row in told:
+            row["response"]["body"]["model"] = name
+        (place / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in told))
+    return place / "a.jsonl", place / "b.jsonl"
+
+
+def test_examples_that_nobody_answered_are_predicted(
+    brought: Path, partly_answered: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes = [part for file in partly_answered for part in ("--votes", str(file))]
+    run = tmp_path / "run"
+    assert main(["fit", str(brought / "data.csv"), *votes, "--epochs", "8", "--out", str(run)]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out.splitlines()[-1])["no_answer"] == 3 and "no answer that could be used" in told.err
+    labels = pd.read_csv(run / "labels.csv", dtype=str, keep_default_na=False)
+    assert labels["id"].tolist() == [str(k + 1) for k in range(N)]  # every row of the data, in its order
+    assert labels["source"].tolist() == ["predicted"] * 3 + ["model"] * (N - 3)
+    assert set(labels["identified_label"].str.lower()) == set(NAMES) and labels["candidates"][:3].tolist() == ["", "", ""]
+    source = export_source(RunFolder(run))
+    assert source.frame["identified_label"].tolist() == labels["identified_label"].tolist()
+    assert source.labels.rows[:3].tolist() == [-1, -1, -1] and not source.no_answer
+    assert any("no answer" in one for one in RunFolder(run).state()["notes"])
+
+
+def test_what_is_learnt_does_not_depend_on_unanswered_examples(
+    brought: Path, partly_answered: tuple[Path, Path], tmp_path: Path
+) -> None:
+    head, *rows = (brought / "data.csv").read_text().splitlines()
+    rows = [f"{row},{NAMES[k % 3].upper()}\n" for k, row in enumerate(rows)]
+    (tmp_path / "whole.csv").write_text("".join([f"{head},true_label\n", *rows]))
+    (tmp_path / "fewer.csv").write_text("".join([f"{head},true_label\n", *rows[3:]]))
+    votes = [of(file) for file in partly_answered]
+    parts = [
+        runner.load_parts(RunConfig(replace(joined_votes(votes, {}, of(data)), rule="voters"), holdout=holdout))
+        for holdout in (None, 0.2)
+        for data in (tmp_path / "whole.csv", tmp_path / "fewer.csv")
+    ]
+    for whole, fewer in (parts[:2], parts[2:]):
+        assert whole.train.fingerprint == fewer.train.fingerprint and whole.unanswered == 3 and fewer.unanswered == 0
+        assert (whole.test is None) == (fewer.test is None) and len(whole.test or ()) == len(fewer.test or ())
+
+
+def test_unanswered_examples_without_features_are_listed(
+    partly_answered: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    votes = [part for file in partly_answered for part in ("--votes", str(file))]
+    run = tmp_path / "run"
+    assert main(["fit", *votes, "--out", str(run)]) == 0
+    result = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (result["method"], result["no_answer"], result["without_label"]) == ("dawid-skene", 3, 3)
+    assert (run / "no_answer.csv").read_text() == "id\n1\n2\n3\n"
+    assert len(pd.read_csv(run / "labels.csv")) == N - 3
+    assert main(["export", str(run), "--out", str(tmp_path / "out")]) == 0
+    assert (tmp_path / "out" / "no_answer.csv").read_text() == "id\n1\n2\n3\n"
+    assert main(["check", str(run)]) == 0

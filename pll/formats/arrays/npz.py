@@ -365,8 +365,9 @@ class Npz(Format):
         ids = _texts(arrays, "ids")
         sets = _candidates(arrays, len(X), names)
         parts = from_arrays(arrays, len(X), names)
+        unanswered = None
         if sets is None and "votes" in arrays:
-            sets = _union(parts["annotations"])
+            sets, unanswered = _union(parts["annotations"])
         return PartialLabelDataset(
             X=X,
             candidates=sets,
@@ -377,6 +378,7 @@ class Npz(Format):
             feature_names=_feature_names(arrays, X),
             images=_images(arrays),
             is_test=_split_marks(arrays),
+            unanswered=unanswered,
             name=options.name or path.name,
             kind="image" if X.ndim == 4 else "table" if is_table else "array",
             notes=tuple(notes),
@@ -527,14 +529,18 @@ def _candidates(arrays: Arrays, n: int, names: tuple[str, ...]) -> CandidateSets
     )
 
 
-def _union(votes: Annotations) -> CandidateSets:
-    silent = np.flatnonzero(votes.answers_per_row == 0)
-    if len(silent):
+def _union(votes: Annotations) -> tuple[CandidateSets, npt.NDArray[np.bool_] | None]:
+    """The sets, and where nobody answered; None where everybody did."""
+    silent: npt.NDArray[np.bool_] = votes.answers_per_row == 0
+    if silent.all():
+        raise UserError("The array votes is −1 throughout: nobody answered; give votes, or candidates.")
+    found = resolve(votes, Rule("union"))
+    if not found.can_be_filled:
         raise UserError(
-            f"Row {int(silent[0])} of votes is −1 throughout ({len(silent):,} such rows): nobody answered. Leave these "
-            "rows out, or give candidates."
+            f"In {found.unannotated:,} rows of votes (first: {int(np.argmax(silent))}) nobody answered; for so many "
+            "classes that is too much to hold. Leave these rows out, or give candidates."
         )
-    return resolve(votes, Rule("union")).candidates
+    return found.filled(), silent if silent.any() else None
 
 
 def _prior(arrays: Arrays, sets: CandidateSets | None) -> Weights | None:

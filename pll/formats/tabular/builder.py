@@ -20,6 +20,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pll.annotations.data import Annotations
+from pll.annotations.rules import MOST_FILLED
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import DuplicateIds, UserError
@@ -43,9 +44,6 @@ from pll.formats.tabular.schema import (
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
 from pll.weights import Weights, checked_prior
-
-MOST_FILLED = 50_000_000
-"""Maximum number of entries in the sets of all classes that examples without annotations get."""
 
 
 def sets_of(annotations: Annotations, combine: str = "union") -> tuple[CandidateSets, list[str]]:

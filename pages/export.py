@@ -36,7 +36,10 @@ def offer(run: Run) -> None:
     n = len(source.order) or len(source.ids)
     held = 0 if source.held is None else len(source.held)
     silent = 0 if source.held is None or source.held.unanswered is None else int(source.held.unanswered.sum())
-    why = [*(["held out from training"] if held > silent else []), *([f"{silent:,} without an answer"] if silent else [])]
+    why = [
+        *(["held out from training"] if held > silent else []),
+        *([f"{silent:,} without an answer"] if silent else []),
+    ]
     predicted = f", {held:,} of them predicted ({', '.join(why)})" if held else ""
     st.markdown(f"**{plain(source.name)}** — {count(n, 'label')}{predicted}, {percent(share)} {of_what}")
     if source.no_answer:

@@ -130,7 +130,12 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
             _check_unchanged(folder, config, options)
             state = folder.state()
             if state["state"] == "finished":
-                print_result(**(state.get("metrics") or {}), health=state.get("health"), **_warnings_of(folder), **_no_answer(folder))
+                print_result(
+                    **(state.get("metrics") or {}),
+                    health=state.get("health"),
+                    **_warnings_of(folder),
+                    **_no_answer(folder),
+                )
                 return 0
         else:
             folder.create(config)

@@ -236,7 +236,11 @@ def test_examples_that_nobody_answered_are_predicted(
     labels = pd.read_csv(run / "labels.csv", dtype=str, keep_default_na=False)
     assert labels["id"].tolist() == [str(k + 1) for k in range(N)]  # every row of the data, in its order
     assert labels["source"].tolist() == ["predicted"] * 3 + ["model"] * (N - 3)
-    assert set(labels["identified_label"].str.lower()) == set(NAMES) and labels["candidates"][:3].tolist() == ["", "", ""]
+    assert set(labels["identified_label"].str.lower()) == set(NAMES) and labels["candidates"][:3].tolist() == [
+        "",
+        "",
+        "",
+    ]
     source = export_source(RunFolder(run))
     assert source.frame["identified_label"].tolist() == labels["identified_label"].tolist()
     assert source.labels.rows[:3].tolist() == [-1, -1, -1] and not source.no_answer

@@ -22,6 +22,7 @@ from pll import catalog
 from pll.annotations import Rule
 from pll.catalog.sources import Source
 from pll.errors import UserError
+from pll.formats.checks import listing
 from pll.methods import get_method
 from pll.runs.config import RunConfig
 from pll.synthesis import Flip
@@ -106,27 +107,43 @@ class Share:
     @property
     def is_complete(self) -> bool:
         """Whether the data is known; a file has to be given first (`with_file`)."""
-        return self.config.source.path != ""
+        return not self.missing
+
+    @property
+    def missing(self) -> tuple[Source, ...]:
+        """The files that have to be given: the data, then the files of votes."""
+        source = self.config.source
+        return tuple(one for one in (source, *source.votes) if one.path == "")
 
     def with_file(self, source: Source) -> Share:
-        """Return the same with the requested file.
+        """Return the same with a requested file.
 
         Args:
             source: the file, its `sha256` known.
 
         Raises:
-            UserError: it is another file.
+            UserError: it is none of the `missing` ones.
         """
-        wanted = self.config.source
-        if not (source.sha256 or "").startswith(wanted.sha256 or ""):
+        missing = self.missing
+        if missing and not any(_is_file(one, source) for one in missing):
+            wanted = listing([f"{one.name} ({one.sha256})" for one in missing])
             raise UserError(
-                f"{source.name} is not the file of this link: its fingerprint is "
-                f"{(source.sha256 or '')[:FINGERPRINT]}, the link's {wanted.sha256}. "
-                f"Give the very {wanted.name} that the run was made with."
+                f"{source.name} is not a file of this link: its fingerprint is {(source.sha256 or '')[:FINGERPRINT]}. "
+                f"Give the very files that the run was made with: {wanted}."
             )
-        return replace(
-            self, config=replace(self.config, source=replace(wanted, path=source.path, sha256=source.sha256))
-        )
+
+        def given(one: Source) -> Source:
+            if one.path != "" or not _is_file(one, source):
+                return one
+            return replace(one, path=source.path, sha256=source.sha256)
+
+        whole = given(self.config.source)
+        whole = replace(whole, votes=tuple(given(one) for one in whole.votes))
+        return replace(self, config=replace(self.config, source=whole))
+
+
+def _is_file(wanted: Source, given: Source) -> bool:
+    return (given.sha256 or "").startswith(wanted.sha256 or "")
 
 
 def slug(title: str) -> str:
@@ -172,7 +189,8 @@ def check_length(link: str) -> str:
     """Return the link; raise `UserError` where it is too long for a mail."""
     if len(link) > LONGEST:
         raise UserError(
-            f"The link would have {len(link):,} characters; unpin examples, or make sets by q, not a matrix."
+            f"The link would have {len(link):,} characters; unpin examples, make sets by q, not a matrix, or map fewer "
+            "answers by hand."
         )
     return link
 
@@ -186,8 +204,6 @@ def to_query(share: Share) -> list[tuple[str, str]]:
     config, look = share.config, share.look
     if config.decided_sets is not None:
         raise UserError("This run was taught by people's decisions, which no link can carry; share the run before it.")
-    if config.source.vote_files:
-        raise UserError("This run read files of votes, which no link can carry yet; export its replay instead.")
     parts: list[tuple[str, Any]] = [("link", VERSION), *_source_parts(config.source)]
     parts += [("features", config.features)] if config.features != "auto" else []
     if config.flip is not None:
@@ -211,17 +227,24 @@ def to_query(share: Share) -> list[tuple[str, str]]:
 def _source_parts(source: Source) -> list[tuple[str, Any]]:
     if source.path is None:
         parts: list[tuple[str, Any]] = [("data", source.name)]
-    elif source.sha256 is None:
-        raise UserError(f"The fingerprint of {source.name} is not known; start the run again to share it.")
     else:
-        parts = [("file", source.name), ("sha256", source.sha256[:FINGERPRINT])]
+        parts = [("file", source.name), ("sha256", _fingerprint(source))]
+    votes = [[one.name, _fingerprint(one)] for one in source.votes]
     return [
         *parts,
         ("format", source.format),
         ("options", json.dumps(source.options, sort_keys=True) if source.options else None),
         ("rule", source.rule or None),
         ("classes", json.dumps(source.classes, sort_keys=True) if source.classes else None),
+        ("votes", json.dumps(votes, ensure_ascii=False, separators=(",", ":")) if votes else None),
+        ("answers", json.dumps(source.answers, sort_keys=True, ensure_ascii=False) if source.answers else None),
     ]
+
+
+def _fingerprint(source: Source) -> str:
+    if source.sha256 is None:
+        raise UserError(f"The fingerprint of {source.name} is not known; start the run again to share it.")
+    return source.sha256[:FINGERPRINT]
 
 
 def _settings_of(config: RunConfig) -> list[tuple[str, Any]]:
@@ -271,6 +294,7 @@ def _one_of(*names: str) -> Any:
 
 
 _Row = Annotated[tuple[FiniteFloat, ...], Field(min_length=1)]
+_Votes = tuple[tuple[str, Annotated[str, Field(pattern=rf"^[0-9a-f]{{{FINGERPRINT},64}}$")]], ...]
 _MATRIX: Any = Field(None, description="a matrix of numbers; it must be JSON, as Candid wrote it")
 
 
@@ -301,6 +325,8 @@ class LinkParts(BaseModel, extra="forbid"):
     options: Json[ReadingParts] | None = Field(None, description="how to read the file, as Candid wrote it")
     rule: str = ""
     classes: Json[dict[str, str | None]] | None = Field(None, description="what becomes of classes, as Candid wrote it")
+    votes: Json[_Votes] | None = Field(None, description="names and fingerprints of files, as Candid wrote them")
+    answers: Json[dict[str, str]] | None = Field(None, description="the meaning of answers, as Candid wrote it")
     features: str = "auto"
     flip: str | None = None
     q: FiniteFloat | None = _number(0, 1)
@@ -431,12 +457,18 @@ def _source(parts: LinkParts) -> Source:
         raise UserError("The link must say which data: either data (a dataset of the catalogue) or file and sha256.")
     if parts.rule:
         Rule.parse(parts.rule)
+    joined: dict[str, Any] = {
+        "rule": parts.rule,
+        "classes": parts.classes or {},
+        "votes": tuple(Source(name, "", sha256=mark) for name, mark in parts.votes or ()),
+        "answers": parts.answers or {},
+    }
     if parts.data is not None:
-        return Source(catalog.find(parts.data).name, rule=parts.rule, classes=parts.classes or {})
+        return Source(catalog.find(parts.data).name, **joined)
     if parts.sha256 is None:
         raise UserError("The link lacks its part 'sha256'; copy the whole of it.")
     options = {} if parts.options is None else parts.options.model_dump(exclude_unset=True)
-    return Source(parts.file or "", "", parts.format, parts.sha256, options, parts.rule, parts.classes or {})
+    return Source(parts.file or "", "", parts.format, parts.sha256, options, **joined)
 
 
 def _flip(parts: LinkParts) -> Flip | None:

@@ -15,6 +15,7 @@ import streamlit as st
 from pll import catalog
 from pll.catalog.sources import Source
 from pll.errors import UserError
+from pll.formats.checks import listing
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 from pll.runs.worker import Worker
 from pll.share import FINGERPRINT, Look, Share
@@ -141,26 +142,39 @@ def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | N
         UserError: the file that was given is another one.
     """
     if not shares[0].is_complete:
-        source = _asked_for(shares[0].config.source, what)
-        if source is None:
+        for source in _asked_for(shares[0].missing, what):
+            shares = [share.with_file(source) for share in shares]
+        if not shares[0].is_complete:
+            left = ", ".join(plain(one.name) for one in shares[0].missing)
+            st.caption(f"Still needed: {left}.")
             return None
-        shares = [share.with_file(source) for share in shares]
     return tuple(shares) if _is_here(shares[0], what) else None
 
 
-def _asked_for(wanted: Source, what: str) -> Source | None:
-    """The file of a link, which it cannot carry."""
-    st.title("One file is needed")
+def _asked_for(missing: Sequence[Source], what: str) -> list[Source]:
+    """The files of a link that were given; it cannot carry them."""
+    names = " and ".join(f"**{plain(one.name)}**" for one in missing)
+    several = len(missing) > 1
+    st.title(f"{len(missing)} files are needed" if several else "One file is needed")
     st.markdown(
-        f"This link is about **{plain(wanted.name)}**. A link carries no data: upload the file to set up and start "
-        f"the {what}."
+        f"This link is about {names}. A link carries no data: upload the file{'s' * several} to set up and start the "
+        f"{what}."
     )
-    st.caption(f"Its fingerprint (SHA-256) begins with `{wanted.sha256}`; another file is refused.")
-    given = st.file_uploader(f"The file {plain(wanted.name)}", key="shared-file", label_visibility="collapsed")
-    source = session.last_upload() if given is None else session.remember_upload(given.name, given.getvalue())
-    if source is None or (given is None and not (source.sha256 or "").startswith(wanted.sha256 or "")):
-        return None
-    return source
+    marks = ", ".join(f"`{one.sha256}`" for one in missing)
+    begins = "Their fingerprints (SHA-256) begin with" if several else "Its fingerprint (SHA-256) begins with"
+    st.caption(f"{begins} {marks}; {'other files are' if several else 'another file is'} refused.")
+    uploaded = st.file_uploader(
+        f"The file{'s' * several} {', '.join(plain(one.name) for one in missing)}",
+        key="shared-file",
+        label_visibility="collapsed",
+        accept_multiple_files=True,
+    )
+    if uploaded:
+        given = [session.keep_upload(one.name, one.getvalue()) for one in uploaded]
+        session.remember_uploads(given)
+        return given
+    known = [one for one in (session.last_upload(), *session.last_uploads()) if one is not None]
+    return [one for one in known if any((one.sha256 or "").startswith(it.sha256 or "") for it in missing)]
 
 
 def _is_here(share: Share, what: str) -> bool:
@@ -216,9 +230,10 @@ def caveats(source: Source, snapshot: Snapshot | ComparisonSnapshot, look: Look,
         whose: begin the two halves of a sentence: "This run was", "the link's goes".
     """
     said = []
-    if source.path is not None:
-        fingerprint = (source.sha256 or "")[:FINGERPRINT]
-        said.append(f"A link holds no data: whoever opens it must upload {source.name} ({fingerprint}…).")
+    files = [one for one in (source, *source.votes) if one.path is not None]
+    if files:
+        named = listing([f"{one.name} ({(one.sha256 or '')[:FINGERPRINT]}…)" for one in files])
+        said.append(f"A link holds no data: whoever opens it must upload {named}.")
     if snapshot.state == "stopped" and snapshot.total and snapshot.epoch < snapshot.total:
         stopped, goes_on = whose
         said.append(f"{stopped} stopped after epoch {snapshot.epoch}; {goes_on} on to {snapshot.total}.")

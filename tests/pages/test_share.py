@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlsplit
 
@@ -124,6 +125,25 @@ def test_a_file_has_to_be_given_again(open_page: Any, tmp_path: Any) -> None:
     ended(page)
     (run,) = session.registry().all()
     assert run.config.source.sha256 == source.sha256
+
+
+def test_files_of_votes_have_to_be_given_too(open_page: Any) -> None:
+    open_page("home")
+    rows = "".join(f"{k},{k % 7},{k % 3}\n" for k in range(30))
+    table = session.keep_upload("points.csv", f"id,a,b\n{rows}".encode())
+    said_by = "".join(f"{k},{'cat' if k % 2 else 'dog'},{'cat' if k % 3 else 'dog'}\n" for k in range(30))
+    votes = session.keep_upload("models.csv", f"id,one,two\n{said_by}".encode())
+    config = RunConfig(replace(table, votes=(votes,), rule="voters"), params={"epochs": 2, "threads": 1})
+    page = open_page("train", **link(config=config))
+    assert "2 files are needed" in said(page) and "models.csv" in said(page) and "Start" not in labels(page)
+    page.session_state["uploads"] = [votes]
+    page.run()
+    assert not page.exception and "Still needed: points.csv" in said(page)
+    page.session_state["uploads"] = [table, votes]
+    page.run()
+    ended(page)
+    (run,) = session.registry().all()
+    assert [one.sha256 for one in run.config.source.votes] == [votes.sha256] and run.config.source.rule == "voters"
 
 
 def test_opening_links_starts_nothing(open_page: Any) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from pll.catalog.sources import Source, joined_votes, with_own_votes
 from pll.cli.main import main
+from pll.errors import UserError
 from pll.export.run_export import export_source
 from pll.formats import FORMATS, read
 from pll.formats.votes import VOTES
@@ -21,7 +22,7 @@ from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.folder import RunFolder
-from pll.share.link import Share, to_query
+from pll.share.link import Share, from_query, to_query
 
 NAMES = ("late", "lost", "praise")
 N = 90
@@ -118,9 +119,27 @@ def test_the_replay_of_a_run_on_votes_begins_with_its_prior(trained: RunFolder) 
     assert parts.train.prior is not None and len(replay_html(trained, parts.train)) > 1000
 
 
-def test_no_link_carries_files_of_votes(trained: RunFolder) -> None:
-    with pytest.raises(Exception, match="files of votes"):
-        to_query(Share(trained.config()))
+def test_a_link_asks_for_the_files_of_votes_and_sets_up_the_same(trained: RunFolder) -> None:
+    config = trained.config()
+    config = replace(config, source=replace(config.source, answers={"?": "", "l8": "late"}))
+    query = {name: [value] for name, value in to_query(Share(config))}
+    assert not any(str(trained.path) in value for (value,) in query.values())
+    share = from_query(query)
+    assert [one.name for one in share.missing] == ["data.csv", "tasks.json"]
+    half = share.with_file(replace(config.source.votes[0], name="renamed.json"))
+    assert [one.name for one in half.missing] == ["data.csv"] and not half.is_complete
+    with pytest.raises(UserError, match=r"other\.csv is not a file of this link.*data\.csv"):
+        half.with_file(Source("other.csv", "/tmp/other.csv", sha256="f" * 64))
+    whole = half.with_file(config.source)
+    assert whole.is_complete and whole.config.source == config.source
+    assert runner.load_parts(whole.config).train.fingerprint == trained.about()["fingerprint"]
+
+
+@pytest.mark.parametrize("votes", ["[]x", '[["a.csv","../etc"]]', '[["a.csv"]]', '{"a": 1}'])
+def test_votes_of_a_link_must_be_names_and_fingerprints(trained: RunFolder, votes: str) -> None:
+    query = {name: [value] for name, value in to_query(Share(trained.config()))}
+    with pytest.raises(UserError, match="votes"):
+        from_query(query | {"votes": [votes]})
 
 
 def test_files_of_votes_are_kept_with_the_run_and_found_when_it_moved(

@@ -139,7 +139,9 @@ def test_a_file_is_named_by_its_fingerprint_and_never_by_its_path() -> None:
     given = Source("renamed.csv", "/tmp/renamed.csv", sha256=SHA)
     assert share.with_file(given).config == replace(config, source=replace(config.source, path="/tmp/renamed.csv"))
     assert share.with_file(given).is_complete
-    with pytest.raises(UserError, match=r"other\.csv is not the file of this link.*fffff.*Give the very my birds\.csv"):
+    with pytest.raises(
+        UserError, match=r"other\.csv is not a file of this link.*fffff.*Give the very files.*my birds\.csv"
+    ):
         share.with_file(Source("other.csv", "/tmp/other.csv", sha256="f" * 64))
 
 

@@ -49,7 +49,7 @@ def make_candidates(source: Source, data: PartialLabelDataset) -> candidates.Off
         candidates.AS_THEY_ARE: annotators.choose_rule,
         candidates.SYNTHESISE: synthesis_form.make_from_truth,
         candidates.DOUBT: synthesis_form.make_from_noisy_labels,
-    }[candidates.choose_way(ways, source)]
+    }[candidates.choose_way(ways, source, data)]
     return make(source, data)
 
 
@@ -57,7 +57,8 @@ def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
     """Step 3: look at it, and go on."""
     st.subheader("3 · Check")
     for note in data.notes:
-        st.caption(f":material/info: {plain(note)}")
+        if note not in wizard.shown_notes(choice.source):
+            st.caption(f":material/info: {plain(note)}")
     for warning in warnings_about(data)[len(data.notes) :]:
         st.warning(plain(warning), icon=":material/warning:")
     check.figures(data)

@@ -54,11 +54,8 @@ def follow(run: Run) -> None:
         return
     with st.container(gap="xsmall"):
         run_controls.heading(run, snapshot, partial(sharing.popover, run, snapshot))
-        with st.container(gap="xsmall"):  # these two are always there: pictures that change places are made anew
-            for note in snapshot.notes:
-                st.caption(f":material/info: {plain(note)}")
         run_controls.bar(run, snapshot.state)
-        with st.container(gap="xsmall"):
+        with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
             if snapshot.error:
                 st.error(plain(snapshot.error), icon=":material/error:")
             health_notice.show(snapshot.health)

@@ -116,6 +116,14 @@ class Format(ABC):
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         """What writing would lose, in words for a person; empty where nothing is lost."""
 
+    def questions(self, path: Path) -> list[str]:
+        """The questions whose answers may be the labels, the one that is read by default first; mostly none.
+
+        Raises:
+            UserError: see `read`.
+        """
+        return []
+
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         """Write a file of this format again with results added to it, everything else as it was.
 

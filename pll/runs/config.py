@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -88,11 +89,18 @@ def _source(values: dict[str, Any], find_ids: bool) -> Source:
     return replace(source, options={**source.options, "find_ids": False})
 
 
-def format_settings(config: RunConfig) -> str:
-    """Format the settings of a run in one line."""
+def format_settings(config: RunConfig, found: Mapping[str, Any] | None = None) -> str:
+    """Format the settings of a run in one line.
+
+    Args:
+        found: what its recipe has found; until it has, what is searched is not named.
+    """
     parts = [METHODS[config.method].title if config.method in METHODS else config.method]
     defaults = get_method(config.method)().get_params()
-    every = defaults | config.params
+    every = defaults | config.params | dict(found or {})
+    if config.params.get("recipe") == "auto":
+        parts.append("recipe auto")
+        every = every if found else {name: value for name, value in config.params.items() if name in defaults}
     parts.append(str(every.get("model", "")))
     if config.flip is not None:
         parts.append(f"candidates made: {config.flip.words}")

@@ -106,6 +106,10 @@ def ambiguity_degree(candidates: CandidateSets, y: npt.ArrayLike) -> float:
     return float(shares[seen].max())
 
 
+FEWEST_TRUE = 10
+"""Known true labels of a class from which a share of its sets says something."""
+
+
 @dataclass(frozen=True)
 class Degree:
     """The ambiguity degree, and the pair of labels that it is of.
@@ -125,12 +129,22 @@ class Degree:
     known: int
     examples: int
 
+    @property
+    def says_enough(self) -> bool:
+        """Whether it may be told: it is exact, or counted on `FEWEST_TRUE` sets or more."""
+        return self.known == self.examples or self.n >= FEWEST_TRUE
+
     def sentence(self, names: Sequence[str]) -> str:
         """What γ rests on, in words.
 
         Args:
             names: of the classes.
         """
+        if not self.says_enough:
+            return (
+                f"{self.known:,} of {self.examples:,} true labels are known, {self.n:,} of {names[self.true]}: too few "
+                "to say how often a wrong label accompanies it."
+            )
         partial = "" if self.known == self.examples else f" {self.known:,} of {self.examples:,} true labels are known."
         cannot = " These two cannot be told apart from the candidates alone." if self.value == 1 else ""
         return (

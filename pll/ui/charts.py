@@ -16,6 +16,10 @@ from pll.ui.components.saving import picture_buttons
 
 HEIGHT = 320
 """Pixels of a chart."""
+LABELLED = 40
+"""Classes whose names stand beside a matrix."""
+ROW, NAMES = 14, 170
+"""Pixels of a row of a matrix, and of title, names and axis."""
 MOST_POINTS = 400
 """Points of a line: about one every two pixels, and an update of a long run stays small."""
 MOST_ROWS = 1000
@@ -135,8 +139,12 @@ def matrix_chart(
             hovertemplate="%{y} with %{x}: %{z:.1f} %<extra></extra>",
         )
     )
-    dress(figure, title, across, down)
-    ticks = {"tickvals": np.arange(len(names)), "ticktext": labels} if len(names) <= 40 else {"showticklabels": False}
+    rows = len(names) if len(names) <= LABELLED else LABELLED // 2
+    dress(figure, title, across, down, height=max(HEIGHT, rows * ROW + NAMES))
+    figure.update_layout(hovermode="closest", title_y=0.99, title_yanchor="top")
+    ticks = (
+        {"tickvals": np.arange(len(names)), "ticktext": labels} if len(names) <= LABELLED else {"showticklabels": False}
+    )
     figure.update_xaxes(**ticks, showgrid=False, zeroline=False)
     figure.update_yaxes(**ticks, showgrid=False, zeroline=False, autorange="reversed")
     table = pd.DataFrame(np.asarray(matrix, dtype=np.float64), columns=list(names))

@@ -37,7 +37,9 @@ def heading(
         hidden: what a lesson puts away.
         beside: draws what is beside that line.
     """
-    with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"):
+    with st.container(
+        key="run-heading", horizontal=True, horizontal_alignment="distribute", vertical_alignment="center", gap="small"
+    ):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             st.title(plain(snapshot.name), width="content", anchor=False)
             st.markdown(f"{ICONS[snapshot.state]} {STATES[snapshot.state]}", width="content")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -214,3 +215,36 @@ def test_a_workbook_of_several_sheets_asks_which_one(open_page: Any, tmp_path: P
     chosen = page.session_state["choice"].source
     assert chosen.options == {"sheet": "Second"}
     assert session.dataset(chosen).class_names == ("apple", "fig")
+
+
+def test_the_question_whose_answers_are_the_labels_can_be_chosen(open_page: Any) -> None:
+    def answer(question: str, label: str) -> dict[str, Any]:
+        value = {"choices": [label]}
+        return {"from_name": question, "to_name": "text", "type": "choices", "value": value}
+
+    tasks = [
+        {
+            "id": k,
+            "data": {"text": f"example {k} of a text"},
+            "annotations": [{"completed_by": 1, "result": [answer("topic", "ab"[k % 2]), answer("tone", "xy"[k % 2])]}],
+        }
+        for k in range(6)
+    ]
+    page = bring(open_page("data"), "tasks.json", json.dumps(tasks).encode())
+    asked = next(box for box in page.selectbox if box.label == "Labels are the answers to")
+    assert asked.options == ["topic", "tone"]
+    asked.set_value("tone").run()
+    next(button for button in page.button if button.label == "Train on this").click().run()
+    assert session.dataset(page.session_state["choice"].source).class_names == ("x", "y")
+
+
+def test_what_the_table_of_columns_shows_is_not_said_again(open_page: Any) -> None:
+    page = bring(open_page("data"), "messy.csv", MESSY.encode())
+    said = " ".join(caption.value for caption in page.caption)
+    assert "1 of 7 columns is left out" in said and "was taken for what there is to read" not in said
+
+
+def test_annotators_labels_are_not_called_sets_as_in_the_data(open_page: Any) -> None:
+    page = bring(open_page("data"), "reviews.csv", (SAMPLES / "reviews.csv").read_bytes())
+    assert any(box.label == "Candidates are" for box in page.selectbox)
+    assert not any("Taken as they are" in caption.value for caption in page.caption)

@@ -103,9 +103,17 @@ def test_what_is_held_out_is_predicted_in_its_place(open_page: Any, tmp_path: Pa
 
 
 def test_the_ambiguity_degree_names_the_pair_it_is_of() -> None:
-    sets = CandidateSets.from_lists([[0, 1], [0, 1], [1], [2], [2]], 3)
-    found = degree_of(sets, np.array([0, 0, 1, 2, -1]))
-    assert found is not None and (found.value, found.together, found.n, found.known) == (1.0, 2, 2, 4)
+    sets = CandidateSets.from_lists([*[[0, 1]] * 10, [1], [2], [2]], 3)
+    found = degree_of(sets, np.array([*[0] * 10, 1, 2, -1]))
+    assert found is not None and (found.value, found.together, found.n, found.known) == (1.0, 10, 10, 12)
     words = found.sentence(["late", "damaged", "lost"])
-    assert "2 of the 2 sets" in words and "4 of 5 true labels" in words and "cannot be told apart" in words
-    assert degree_of(sets, np.full(5, -1)) is None
+    assert "10 of the 10 sets" in words and "12 of 13 true labels" in words and "cannot be told apart" in words
+
+
+def test_an_ambiguity_degree_from_a_single_known_label_is_not_told() -> None:
+    found = degree_of(CandidateSets.from_lists([[0, 1], [0, 1], [1]], 2), np.array([0, -1, 1]))
+    assert found is not None and not found.says_enough
+    assert "cannot be told apart" not in found.sentence(["late", "damaged"])
+    exact = degree_of(CandidateSets.from_lists([[0, 1], [1]], 2), np.array([0, 1]))
+    assert exact is not None and exact.says_enough
+    assert degree_of(CandidateSets.from_lists([[0, 1]], 2), np.array([-1])) is None

@@ -16,6 +16,14 @@ def test_the_settings_of_every_method_can_be_described(method: str) -> None:
     assert "seed 7" in text
 
 
+def test_what_a_recipe_searches_is_named_when_it_is_found() -> None:
+    config = RunConfig(source=Source("digits"), params={"recipe": "auto", "epochs": 40})
+    before, after = format_settings(config), format_settings(config, {"model": "shallow-mlp", "epochs": 30})
+    assert "recipe auto" in before and "40 epochs" in before and "linear" not in before
+    assert "shallow-mlp" in after and "30 epochs" in after
+    assert "linear" in format_settings(RunConfig(source=Source("digits"))), "the default is no search"
+
+
 def test_a_run_from_before_ids_were_found_under_any_name_keeps_its_ids() -> None:
     config = RunConfig(source=Source("t.csv", "/somewhere/t.csv"))
     assert RunConfig.from_json(config.to_json()) == config

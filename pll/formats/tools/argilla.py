@@ -63,6 +63,9 @@ class Argilla(Format):
             examples.notes.append(f"Of the vectors, the first is learnt from: {listing(sorted(vectors))}.")
         return examples.dataset()
 
+    def questions(self, path: Path) -> list[str]:
+        return [name for name, _ in _counted(path)[0].most_common()]
+
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         return [*record_limitations(dataset), *class_limitations(dataset)]
 
@@ -140,8 +143,8 @@ def _responses(record: Record, row: int) -> Iterator[tuple[str, str, Any, bool]]
         raise UserError(f"Row {row}: its responses are neither an object nor a list; export the records again.")
 
 
-def _question(path: Path, options: ReadOptions, notes: list[str]) -> str | None:
-    """Return the question that is answered with labels: the user's choice, else the one most often answered so."""
+def _counted(path: Path) -> tuple[Counter[str], Counter[str]]:
+    """How often each question was answered with labels, and how often answers to it were suggested."""
     counts: Counter[str] = Counter()
     suggested: Counter[str] = Counter()
     for row, record in json_objects.records(path):
@@ -149,6 +152,12 @@ def _question(path: Path, options: ReadOptions, notes: list[str]) -> str | None:
             if _is_label(value):
                 counts[question] += 1
         suggested.update(_suggested(record, row))
+    return counts, suggested
+
+
+def _question(path: Path, options: ReadOptions, notes: list[str]) -> str | None:
+    """Return the question that is answered with labels: the user's choice, else the one most often answered so."""
+    counts, suggested = _counted(path)
     return choose_question(counts, options, notes) or next((name for name, _ in suggested.most_common(1)), None)
 
 

@@ -141,6 +141,9 @@ class LabelStudio(Format):
             examples.add(_example(row, task, question, survey.people))
         return examples.dataset()
 
+    def questions(self, path: Path) -> list[str]:
+        return [name for name, _ in _survey(path).asked.most_common()]
+
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = [*record_limitations(dataset), *class_limitations(dataset)]
         if dataset.annotations is not None and has_own_sets(dataset):

@@ -525,7 +525,7 @@ def choose_question(counts: Counter[str], options: ReadOptions, notes: list[str]
     chosen, *others = [name for name, _ in counts.most_common()]
     if others:
         notes.append(
-            f"There are several questions: {listing([chosen, *others])}; read was {chosen}. To read another, say that "
-            "it is candidates."
+            f"There are several questions: {listing([chosen, *others])}; read was {chosen}. To read another, choose it "
+            f"above (in the shell: --column {others[0]}=candidates)."
         )
     return chosen

@@ -122,7 +122,7 @@ class Plot {
   /** New data or a new theme. Returns what Streamlit calls when the component goes. */
   update({ data, setTriggerValue }) {
     // On a projector the picture takes what the window has left below it.
-    this.data = data.fill ? { ...data, height: Math.max(320, window.innerHeight - data.fill) } : data;
+    this.data = data.fill ? { ...data, height: Math.min(data.height, Math.max(320, window.innerHeight - data.fill)) } : data;
     this.send = (example) => setTriggerValue("selected", example);
     if (data.selected !== this.told) this.selected = this.told = data.selected;  // the last one to change it wins
     this.canvas.setAttribute("aria-label", data.description);

@@ -42,7 +42,7 @@ class Gallery {
     if (!this.cards.has(card.example)) this.cards.set(card.example, this.newCard(card));
     const { root, bars, rows } = this.cards.get(card.example);
     const { names, colours, weighed } = this.data;
-    bars.style.height = `${LINE * this.data.bars}px`;
+    bars.style.height = `${LINE * (weighed ? this.data.bars : card.bars.length)}px`;  // of cards that change, the same
     root.classList.toggle("selected", card.example === this.data.selected);
     const present = new Set(card.bars.map(([label]) => label));
     for (const [label, row] of rows) row.classList.toggle("gone", !present.has(label));

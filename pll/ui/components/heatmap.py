@@ -54,7 +54,7 @@ def weight_heatmap(
         when, selected, examples, ids, on_select: as in `star_plot`.
         ends: what the first and the last row are, in a word each; ("", "") for an order without ends.
         height: pixels.
-        fill: pixels of the window that everything else takes: the picture takes the rest in place of `height`.
+        fill: pixels of the window that everything else takes: the picture takes the rest, `height` at most.
 
     Returns:
         The example selected by click or Enter since the last run, else None.

@@ -166,7 +166,7 @@ def show_voters(table: pd.DataFrame) -> None:
         key="voters",
         column_config={
             "annotator": st.column_config.TextColumn(width="medium"),
-            "accuracy": st.column_config.NumberColumn("accuracy", format="percent"),
+            "accuracy": st.column_config.NumberColumn("accuracy", format="%.1f %%"),
         },
         alt="For each annotator: answers, accuracy, decisive answers and most frequent confusion",
     )
@@ -192,7 +192,7 @@ def voter_table(
         {
             "annotator": [card.name for card in cards],
             "answers": [card.answers for card in cards],
-            "accuracy": [card.accuracy for card in cards],
+            "accuracy": [100 * card.accuracy for card in cards],
             "95 % interval": [f"{card.low:.1%} – {card.high:.1%}" if card.checked else "" for card in cards],
             "counted on": [card.checked for card in cards],
             "decisive": [card.decisive for card in cards],

@@ -52,10 +52,11 @@ def ways(data: PartialLabelDataset) -> list[str]:
     return [AS_THEY_ARE] * (data.candidates is not None) + [SYNTHESISE] * (data.y is not None) + [DOUBT] * doubtful
 
 
-def choose_way(ways: Sequence[str], source: Source) -> str:
+def choose_way(ways: Sequence[str], source: Source, data: PartialLabelDataset) -> str:
     """Which of the ways; not asked where there is one. Another dataset starts with its own first way."""
     if len(ways) == 1:
-        st.caption(ONLY[ways[0]])
+        if data.annotations is None or ways[0] != AS_THEY_ARE:  # annotators' labels are taken by a rule
+            st.caption(ONLY[ways[0]])
         return ways[0]
     key = f"candidates_way-{source.name}" + "-own" * (AS_THEY_ARE in ways)
     return st.radio("Candidates", ways, key=key, label_visibility="collapsed", horizontal=True, persist_state="session")
@@ -68,7 +69,8 @@ def format_sets(made: PartialLabelDataset) -> str:
     degree = None if made.y is None else degree_of(sets, made.y)
     if made.y is not None and degree is not None:
         exact = "exact" if degree.known == len(sets) else f"from {degree.known:,} of {len(sets):,} true labels"
-        parts.append(f"γ = {percent(degree.value)} ({exact})")
+        if degree.says_enough:
+            parts.append(f"γ = {percent(degree.value)} ({exact})")
         outside = len(made.truth_outside())
         if outside:
             parts.append(f"the truth inside for {percent(1 - outside / int((made.y >= 0).sum()), 2)}")

@@ -33,7 +33,7 @@ def figures(data: PartialLabelDataset) -> None:
             "How often the most frequent wrong label accompanies a true one. Below 100 % the true labels can be "
             "found in principle; the lower, the easier."
         )
-        entries.append(("Ambiguity degree γ", percent(degree.value), help_))
+        entries.append(("Ambiguity degree γ", percent(degree.value) if degree.says_enough else "–", help_))
     with st.container(horizontal=True):
         for label, value, hint in entries:
             st.metric(label, value, help=hint, width=160 if len(value) < 10 else 300)

@@ -14,7 +14,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import listing
-from pll.formats.tabular.schema import ROLES, Column, alike, flags, unclear
+from pll.formats.tabular.schema import ROLES, Column, alike, flags, guesses, unclear
 from pll.formats.votes import VOTES
 from pll.ui.data import loader
 from pll.ui.format import plain
@@ -23,6 +23,8 @@ ROW, ROWS_SHOWN = 35, 14
 """Pixels of a row of a table, and how many columns show without scrolling."""
 MOST_COLUMNS = 300
 """A person does not go through more; the guess stands then."""
+CANDIDATES = "candidates"
+"""The role of what holds the labels."""
 
 TITLES = {
     "id": "Name of the example",
@@ -54,9 +56,10 @@ def edited_columns(source: Source) -> Source:
     """
     if source.path is None or source.format == VOTES or not _is_quick(source):
         return source
-    source = _of_sheet(source)
+    source = _of_question(_of_sheet(source))
     assert source.path is not None
     found = formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
+    st.session_state[_notes_key(source)] = guesses(found)
     if not found or len(found) > MOST_COLUMNS:
         return source
     roles = _annotators_answered(found, _roles_shown(source, found), _key(source))
@@ -86,6 +89,38 @@ def _of_sheet(source: Source) -> Source:
 @st.cache_data(max_entries=64, show_spinner=False)
 def _sheets(path: str, name: str, sha256: str) -> list[str]:
     return formats.sheets(path, name=name)
+
+
+def _of_question(source: Source) -> Source:
+    """The source with the question that a person chose, where an annotation tool asked several."""
+    names = _questions(str(source.path), source.name, source.sha256 or "")
+    if len(names) < 2:
+        return source
+    chosen = st.selectbox(
+        "Labels are the answers to",
+        names,
+        help="The file has answers to several questions; the one answered most often comes first.",
+        key=f"question-{source.sha256 or source.path}",
+        persist_state="session",
+    )
+    return (
+        source if chosen == names[0] else replace(source, options={**source.options, "columns": {chosen: CANDIDATES}})
+    )
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def _questions(path: str, name: str, sha256: str) -> list[str]:
+    return formats.questions(path, name=name)
+
+
+def shown_notes(source: Source) -> Sequence[str]:
+    """Notes of a reader that the table of columns shows already."""
+    found: Sequence[str] = st.session_state.get(_notes_key(source), ())
+    return found
+
+
+def _notes_key(source: Source) -> str:
+    return f"told-{source.sha256 or source.path}"
 
 
 def read_or_number(source: Source) -> PartialLabelDataset | None:

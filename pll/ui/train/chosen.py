@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -13,6 +15,7 @@ from pll.ui.format import plain
 
 SHOWN = 12
 """Number of configurations in the table, the best first."""
+SHARE = "predictions among the candidates"
 
 
 def recipe_of(run: Run) -> Recipe | None:
@@ -21,6 +24,18 @@ def recipe_of(run: Run) -> Recipe | None:
         return run.folder.recipe()
     except UserError:
         return None
+
+
+def settings_of(run: Run) -> dict[str, Any]:
+    """Return the settings that the recipe of a run has found; none before it has, or where there is none."""
+    recipe = recipe_of(run)
+    return {} if recipe is None else dict(recipe.settings)
+
+
+def told(run: Run) -> list[str]:
+    """Return the sentences that the panel has; none where there is no panel."""
+    recipe = recipe_of(run)
+    return [] if recipe is None or not recipe.trials else list(recipe.told())
 
 
 def warn(run: Run) -> None:
@@ -56,7 +71,7 @@ def table(frame: pd.DataFrame, key: str, alt: str) -> None:
         key=key,
         alt=alt,
         column_config={
-            "predictions among the candidates": st.column_config.NumberColumn(format="percent"),
+            SHARE: st.column_config.NumberColumn(format="%.1f %%"),
             "log-likelihood": st.column_config.NumberColumn(format="%.3f"),
         },
     )
@@ -68,7 +83,7 @@ def methods_of(recipe: Recipe) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "method": [get_method(one.method).title for one in ordered],
-            "predictions among the candidates": [one.covering_rate for one in ordered],
+            SHARE: [None if one.covering_rate is None else 100 * one.covering_rate for one in ordered],
             "log-likelihood": [one.log_likelihood for one in ordered],
             "remark": ["chosen" if one.method == recipe.method else one.left_out for one in ordered],
         }
@@ -84,7 +99,7 @@ def trials_of(recipe: Recipe) -> pd.DataFrame:
     return pd.DataFrame(
         {
             **{name.replace("_", " "): [trial.settings[name] for trial in best] for name in names},
-            "predictions among the candidates": [trial.covering_rate for trial in best],
+            SHARE: [100 * trial.covering_rate for trial in best],
             "log-likelihood": [trial.log_likelihood for trial in best],
         }
     )

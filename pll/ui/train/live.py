@@ -55,10 +55,11 @@ def _live(run: Run, state_of_page: str) -> None:
         draw_timeline(now)
         pictures.draw(now)
         return
-    progress(now)
-    if "figures" not in hidden:
-        figures(now)
-    pictures.draw(now)
+    with st.container(gap="xsmall"):
+        progress(now)
+        if "figures" not in hidden:
+            figures(now)
+        pictures.draw(now)
     with st.container():  # at the usual distances
         views(now)
 
@@ -120,7 +121,8 @@ def figures(now: Scene) -> None:
         if snapshot.is_active
         else ("Time", duration(spent), "for all epochs", "What the epochs cost, without pauses."),
     ]
-    cells = st.grid(5, min_column_width=140, gap="small")
+    with st.container(key="run-figures"):
+        cells = st.grid(5, min_column_width=140, gap="small")
     for label, value, below, help_ in strip:
         with cells.cell(), st.container(gap=None):
             st.metric(label, value, help=help_)

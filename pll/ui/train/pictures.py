@@ -15,10 +15,10 @@ from pll.ui.components.heatmap import By, heatmap_order, weight_heatmap
 from pll.ui.components.star import star_plot
 from pll.ui.view_state import Scene
 
-HEIGHT = 430
-"""Pixels of the two pictures."""
-BESIDE = 230
-"""Pixels of a projector's window that strip, figures and timeline take."""
+HEIGHT, WHOLE = 430, 10_000
+"""Pixels of the two pictures, at most; in presenter mode the window is the limit."""
+ABOVE, BESIDE = 410, 230
+"""Pixels of the window that heading, timeline and figures take; in presenter mode the strip of the transport."""
 ORDERS = {"confidence": "most confident first", "label": "by label"}
 STAR_HELP = (
     "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
@@ -57,8 +57,8 @@ def star(now: Scene) -> None:
         pins=looking.pins,
         ids=now.data.row_ids,
         texts=now.data.texts,
-        height=HEIGHT,
-        fill=BESIDE if looking.presenting else None,
+        height=WHOLE if looking.presenting else HEIGHT,
+        fill=BESIDE if looking.presenting else ABOVE,
         on_select=looking.open_story,
     )
     if options.open:  # closed ones cost nothing
@@ -111,8 +111,8 @@ def heatmap(now: Scene) -> None:
         selected=looking.selected,
         ids=now.data.row_ids,
         ends=("sure", "unsure") if by_confidence else ("", ""),
-        height=HEIGHT,
-        fill=BESIDE if looking.presenting else None,
+        height=WHOLE if looking.presenting else HEIGHT,
+        fill=BESIDE if looking.presenting else ABOVE,
         on_select=looking.open_story,
     )
     if options.open:

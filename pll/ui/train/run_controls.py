@@ -16,7 +16,7 @@ from pll.runs.snapshots import Snapshot
 from pll.ui import control_widgets, live_page, session
 from pll.ui.format import count, plain
 from pll.ui.routes import go
-from pll.ui.train import presenter, setup
+from pll.ui.train import chosen, presenter, setup
 from pll.ui.view_state import RunView, run_view
 
 SHOWN_BEFORE = 1.2
@@ -30,13 +30,25 @@ def heading(run: Run, snapshot: Snapshot, share: Callable[[], None]) -> None:
     """Show name, state and settings of a run; at the right, sharing and next steps."""
     live_page.heading(
         snapshot,
-        format_settings(run.config),
+        format_settings(run.config, chosen.settings_of(run)),
         run_view(run).hidden,
-        settings=partial(setup.overview, run.config),
+        settings=partial(setup.overview, run.config, chosen.settings_of(run)),
         share=share,
         onward=partial(what_next, run, snapshot),
-        beside=partial(restart, run) if snapshot.state == "finished" and _is_ours(run) else None,
+        beside=partial(_beside, run, snapshot),
     )
+
+
+def _beside(run: Run, snapshot: Snapshot) -> None:
+    """Show what stands beside the settings: what is to be known of the run, and how a finished one begins again."""
+    if snapshot.state == "finished" and _is_ours(run):
+        restart(run)
+    told = chosen.told(run)
+    notes = [note for note in snapshot.notes if note not in told]
+    if notes:
+        with st.popover(count(len(notes), "note"), icon=":material/info:", type="tertiary", key="notes"):
+            for note in notes:
+                st.markdown(plain(note))
 
 
 def begin_when_shown(run: Run) -> None:

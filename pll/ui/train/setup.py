@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -76,7 +77,7 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
         names.insert(1, AUTO)
     if votes_alone:  # what needs no features, the best first
         names = sorted((n for n in names if not METHODS[n].needs_features), key=lambda n: n != FOR_VOTES)
-    left, right = st.columns(2, gap="large")
+    left, middle, right = st.columns(3, gap="large")
     with left:
         method = st.selectbox(
             "Method",
@@ -88,7 +89,7 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
         st.caption(get_method(method).summary)
     known = get_method(method)().get_params()
     params: dict[str, Any] = {}
-    with right:
+    with middle:
         if "model" in known:
             params["model"] = st.selectbox(
                 "Model",
@@ -103,6 +104,7 @@ def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
             st.caption(
                 known_model.summary if known_model else "A classifier of torchvision, its weights not yet learnt."
             )
+    with right:
         if "recipe" in known:
             params["recipe"] = st.selectbox(
                 "Recipe",
@@ -192,14 +194,20 @@ def advice(config: RunConfig, data: PartialLabelDataset) -> bool:
     for note in advised.notes:
         st.warning(note, icon=":material/info:")
     if not advised.obstacles and advised.seconds:
-        st.caption(f"About {duration(max(1.0, advised.seconds))} and {advised.memory_bytes / 1e6:,.0f} MB of memory.")
+        memory = advised.memory_bytes / 1e6
+        held = f" and {memory:,.0f} MB of memory" if memory >= 1 else ""
+        st.caption(f"About {duration(max(1.0, advised.seconds))}{held}.")
     return not advised.obstacles
 
 
-def overview(config: RunConfig) -> None:
-    """Every setting of a run, with its value."""
+def overview(config: RunConfig, found: Mapping[str, Any]) -> None:
+    """Every setting of a run, with its value.
+
+    Args:
+        found: what its recipe has found.
+    """
     source = config.source.name + (f" ({config.source.format})" if config.source.format else "")
-    every = get_method(config.method)().get_params() | config.params
+    every = get_method(config.method)().get_params() | config.params | dict(found)
     facts = {
         "data": source,
         "candidates": config.candidates,

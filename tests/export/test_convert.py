@@ -112,7 +112,7 @@ class TestRuns:
         (tmp_path / "t.csv").write_text(text)
         run = fit(tmp_path / "t.csv", tmp_path / "run")
         told = converted(run, "csv", tmp_path / "out.csv")
-        assert told == ["The run's source: the file has columns of these names, which stay."]
+        assert ["source" in note for note in told] == [True]
         with (tmp_path / "out.csv").open(newline="") as file:
             rows = list(csv.reader(file, delimiter=";"))
         assert [row[:6] for row in rows] == [line.split(";") for line in text.splitlines()]
@@ -166,9 +166,7 @@ class TestRuns:
         np.savez(tmp_path / "in.npz", X=X, candidates=sets, margin=np.eye(2), note=np.array("mine"))
         scipy.io.savemat(tmp_path / "in.mat", {"data": X, "partial_target": sets.T, "extra": {"a": "words"}})
         npz, mat = fit(tmp_path / "in.npz", tmp_path / "npz"), fit(tmp_path / "in.mat", tmp_path / "mat")
-        assert converted(npz, "npz", tmp_path / "out.npz") == [
-            "The run's margin: the file has columns of these names, which stay."
-        ]
+        assert ["margin" in note for note in converted(npz, "npz", tmp_path / "out.npz")] == [True]
         with np.load(tmp_path / "in.npz") as before, np.load(tmp_path / "out.npz") as after:
             assert set(after) == {
                 *before,
@@ -221,7 +219,7 @@ class TestRuns:
         assert results_of(run, source).columns["source"] == ["model"] * 12
         none = {5: Decision(None, "Ada", datetime(2026, 11, 21, tzinfo=UTC))}
         refused = of_run(run, "labelstudio", results=results_of(run, replace(source, decisions=none)))
-        assert refused.notes == ["1 of 12 examples have no label: people found no candidate right."]
+        assert ["1 of 12 examples" in note for note in refused.notes] == [True]
         refused.write(tmp_path / "none.json")
         left = [task["id"] for task in json.loads((tmp_path / "none.json").read_text()) if "predictions" not in task]
         assert left == [106] and refused.labelled == 11
@@ -257,7 +255,7 @@ class TestRuns:
             assert done.labelled == known - 2 * (to == "mat")  # only what is really in the file
             said = [sentence for sentence in plan.lost if "(añadido)" in sentence]
             assert bool(said) == (to in ("mat", "cleanlab", "argilla", "labelstudio"))
-            assert all("2 examples, whose label is no class of the data" in sentence for sentence in said)
+            assert all("2 examples" in sentence for sentence in said)
             if to == "mat":
                 assert (scipy.io.loadmat(out)["identified_target"].sum(axis=0)[:, 1:3] == 0).all()
             elif to == "npz":

@@ -106,10 +106,8 @@ def test_the_life_of_one_example():
         "Settled on cat at epoch 3.",
         "It changed its mind twice.",
     ]
-    assert describe_history([0, 10, 20], weights[[0, 1, 4]], ["cat", "dog"], is_whole=False) == [
-        "Settled on cat at epoch 10.",
-        "It never changed its mind, as far as the 3 stored epochs tell.",
-    ]
+    settled, changes = describe_history([0, 10, 20], weights[[0, 1, 4]], ["cat", "dog"], is_whole=False)
+    assert "cat at epoch 10" in settled and "never" in changes and "3 stored epochs" in changes
     assert "one candidate" in describe_history([0, 1], weights[:2, :1], ["cat"], is_whole=True)[0]
     assert describe_history([0], weights[:1], ["cat", "dog"], is_whole=True) == ["Not trained yet."]
 

@@ -26,8 +26,6 @@ from pll.methods import PartialLabelEstimator
 from pll.training.scaling import Scaling
 from pll.training.trainer import evaluating
 
-Row = npt.NDArray[np.float32]
-
 STEPS = 128
 """Points on the line at which the gradient is taken."""
 MOST_WORDS = 300

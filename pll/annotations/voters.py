@@ -56,7 +56,6 @@ class VoterModels:
         kind: `"confusion"` or `"one-coin"`.
         accuracy: (a,) expected share of right answers of each voter.
         confusions: (a·levels, c, c) row k: what is said where k is true; None for one coin.
-        class_shares: (c,) p, the shares of the classes.
         posterior: (n, c) T, with the class prior that was given.
         likelihood: (n, c) Π_v C_v[k, l_iv], over its maximum of the row: what the votes alone say.
         units: (m,) which matrix belongs to each vote (voter × level of confidence).
@@ -68,7 +67,6 @@ class VoterModels:
     kind: str
     accuracy: Numbers
     confusions: Numbers | None
-    class_shares: Numbers
     posterior: Numbers
     likelihood: Numbers
     units: Codes
@@ -152,7 +150,7 @@ def fit_voters(
             break
     accuracy = _accuracy(T, annotations, shares)
     top = votes.max(axis=1, keepdims=True)
-    return VoterModels(annotations, kind, accuracy, confusions, p, T, np.exp(votes - top), units, shares, rounds)
+    return VoterModels(annotations, kind, accuracy, confusions, T, np.exp(votes - top), units, shares, rounds)
 
 
 def _confusions(

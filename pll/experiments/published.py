@@ -19,12 +19,10 @@ from pll.methods.published import PROTOCOL, PUBLISHED, plain_name
 
 @dataclass(frozen=True)
 class Published:
-    """An entry of the paper's tables: mean and deviation in percent, and whether the method is significantly
-    `"worse"` or `"better"` than PRODEN there; "" for neither."""
+    """An entry of the paper's tables: mean and deviation of the test accuracy, in percent."""
 
     mean: float
     deviation: float
-    than_proden: str = ""
 
 
 def published(dataset: str, flip: str, q: float | None, method: str) -> Published | None:
@@ -34,7 +32,7 @@ def published(dataset: str, flip: str, q: float | None, method: str) -> Publishe
         flip: "" for the candidate sets of the data, where q is None.
 
     >>> published("lost", "", None, "proden")
-    Published(mean=76.57, deviation=1.47, than_proden='')
+    Published(mean=76.57, deviation=1.47)
     """
     return _entries().get((dataset, flip, q, method))
 
@@ -67,7 +65,7 @@ def _entries() -> dict[tuple[str, str, float | None, str], Published]:
     with Path(__file__).with_name("published.csv").open(newline="", encoding="utf-8") as stream:
         return {
             (row["dataset"], row["flip"], float(row["q"]) if row["q"] else None, row["method"]): Published(
-                float(row["mean"]), float(row["deviation"]), row["than_proden"]
+                float(row["mean"]), float(row["deviation"])
             )
             for row in csv.DictReader(stream)
         }

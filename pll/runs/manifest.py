@@ -310,13 +310,6 @@ def is_verifiable(folder: Path) -> bool:
     return listing is not None and listing.complete
 
 
-def unlisted(folder: Path) -> list[str]:
-    """Return the files of a run that its manifest does not list."""
-    listing = read_manifest(folder)
-    known: Collection[str] = () if listing is None else listing.files
-    return [name for name in listed_files(folder) if name not in known]
-
-
 def _damage_of(folder: Path, name: str, listing: Listing) -> Damage | None:
     entry = listing.files.get(name)
     if entry is None:

@@ -40,7 +40,6 @@ from pll.runs.manifest import (
     listed_files,
     matches,
     read_manifest,
-    unlisted,
 )
 from pll.training.metrics import Monitor
 from pll.weights import Weights, on_candidates, restricted_softmax, sharpness
@@ -91,14 +90,12 @@ class Report:
     Attributes:
         files: number of files that were compared with the manifest.
         damaged: those that are not what was written.
-        unlisted: files that the manifest does not list.
         complete: whether the manifest lists all files of a run that has ended.
         listed: whether there is a manifest; runs of earlier versions have none.
     """
 
     files: int
     damaged: tuple[Damage, ...]
-    unlisted: tuple[str, ...]
     complete: bool
     listed: bool
 
@@ -116,11 +113,10 @@ def inspect(folder: RunFolder) -> Report:
     try:
         listing = read_manifest(folder.path)
     except DamagedError as error:
-        return Report(0, (error.damage,), (), complete=False, listed=True)
+        return Report(0, (error.damage,), complete=False, listed=True)
     return Report(
         0 if listing is None else len(listing.files),
         tuple(damages(folder.path)),
-        tuple(unlisted(folder.path)),
         complete=is_verifiable(folder.path),
         listed=listing is not None,
     )

@@ -207,9 +207,3 @@ def check_settings() -> list[str]:
             near = get_close_matches(name, BY_NAME, n=1)
             warnings.append(f"{name} is no setting of Candid" + (f"; did you mean {near[0]}?" if near else "."))
     return warnings
-
-
-def settings_table() -> str:
-    """Return the settings as a table in Markdown."""
-    rows = [f"| `{one.name}` | {f'`{one.default}`' if one.default else '–'} | {one.about} |" for one in SETTINGS]
-    return "\n".join(["| variable | default | what it does |", "|---|---|---|", *rows]) + "\n"

@@ -23,6 +23,7 @@ from pll.methods.input_range import RANGE
 from pll.methods.persistence import CARD_FILE, WEIGHTS_FILE, ModelCard, model_card, model_weights, write_card
 from pll.runs.labels_table import (
     NO_ANSWER,
+    write_added,
     write_calibrated,
     write_jsonl,
     write_label_weights,
@@ -94,6 +95,14 @@ def _no_answer(source: ExportSource, path: Path) -> None:
 
 def _lacks_answers(source: ExportSource) -> bool:
     return bool(source.no_answer)
+
+
+def _added(source: ExportSource, path: Path) -> None:
+    write_added(source.added, path)
+
+
+def _has_added(source: ExportSource) -> bool:
+    return bool(source.decisions) and len(source.added) > 0
 
 
 def _calibrated(source: ExportSource, path: Path) -> None:
@@ -225,6 +234,14 @@ EXPORTS: dict[str, Exporter] = {
         "text/csv",
         _no_answer,
         applies=_lacks_answers,
+    ),
+    "added-labels": Exporter(
+        "Labels added in review (CSV)",
+        "The examples whose candidate set missed the label that a person gave: the set, the label, who and when.",
+        "added_labels.csv",
+        "text/csv",
+        _added,
+        applies=_has_added,
     ),
     "certificate": Exporter(
         "Certificate of all labels (JSON)",

@@ -53,6 +53,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         config=_how_it_was_made(folder),
         metrics=state.get("metrics") or {},
         decisions=None if record is None else record.decisions,
+        reviewed=None if record is None else record.state.candidates,
         events=() if record is None else record.events,
         rounds=() if record is None else record.rounds,
         calibration=None if record is None else record.calibration(subject),

@@ -24,6 +24,7 @@ from pll.runs.labels_table import (
     Decision,
     Decisions,
     LabelTable,
+    added_labels,
     label_table,
     labels_frame,
     predicted_frame,
@@ -49,6 +50,7 @@ class ExportSource:
         config: how it was made, for the README.
         metrics: how good it is, for the README.
         decisions: what people decided, by row.
+        reviewed: n candidate sets as the reviewers saw them, those of the review's first run; None without a review.
         events: how they came to it, for the audit trail; rounds: which labels were under review meanwhile.
         calibration: confidence put right by the random controls of a review, where enough were answered.
         features: what made features of texts, pictures or words; None where they came as they are.
@@ -77,6 +79,7 @@ class ExportSource:
     config: Mapping[str, Any] = field(default_factory=dict)
     metrics: Mapping[str, Any] = field(default_factory=dict)
     decisions: Decisions | None = None
+    reviewed: CandidateSets | None = None
     events: Sequence[Event] = ()
     rounds: Sequence[RoundRecord] = ()
     calibration: Calibration | None = None
@@ -123,6 +126,11 @@ class ExportSource:
             return label_table(self.learnt, self.given or self.candidates)
         predicted = predicted_frame(self.estimator, self.held, self.candidates.class_names)
         return label_table(self.learnt, self.given or self.candidates, predicted, self.held.candidates, self.order)
+
+    @cached_property
+    def added(self) -> pd.DataFrame:
+        """Labels that people gave and the candidate sets did not have; see `added_labels`."""
+        return added_labels(self.reviewed or self.candidates, self.ids, self.decisions or {})
 
     @cached_property
     def review_summary(self) -> str | None:

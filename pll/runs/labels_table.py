@@ -111,6 +111,45 @@ def labels_frame(
     return pd.DataFrame(dict(zip(COLUMNS, values, strict=True)))
 
 
+ADDED = ("id", "candidates", "added_label", "reviewer", "decided_at")
+
+
+def added_labels(candidates: CandidateSets, ids: npt.ArrayLike, decisions: Decisions) -> pd.DataFrame:
+    """Return the decisions for a label outside the candidate set, with the columns `ADDED`, in the order of the rows.
+
+    Args:
+        candidates: n candidate sets, as the reviewers saw them.
+        ids: (n,) text.
+        decisions: by row.
+
+    >>> sets = CandidateSets.from_lists([[0, 1], [1]], n_classes=2, class_names=["cat", "dog"])
+    >>> made = {row: Decision(label, "Ada", datetime(2026, 1, 2)) for row, label in [(0, "dog"), (1, "fox")]}
+    >>> added_labels(sets, ["a", "b"], made).values.tolist()
+    [['b', 'dog', 'fox', 'Ada', '2026-01-02T00:00:00']]
+    """
+    place = {name: k for k, name in enumerate(candidates.class_names)}
+    rows = [
+        row
+        for row, made in sorted(decisions.items())
+        if made.label is not None and place.get(made.label, -1) not in candidates[row]
+    ]
+    names = np.asarray(ids, dtype=np.str_)
+    made = [decisions[row] for row in rows]
+    values = (
+        [str(names[row]) for row in rows],
+        _cells(candidates.take(np.array(rows, dtype=np.int64))).tolist(),
+        [one.label for one in made],
+        [one.reviewer for one in made],
+        [one.decided_at.isoformat() for one in made],
+    )
+    return pd.DataFrame(dict(zip(ADDED, values, strict=True)), dtype="str")
+
+
+def write_added(frame: pd.DataFrame, path: Path) -> None:
+    """Write a frame of `added_labels` as CSV, atomically."""
+    write_atomically(path, partial(frame.to_csv, index=False, lineterminator="\n"))
+
+
 @dataclass(frozen=True, eq=False)
 class LabelTable:
     """The labels of all rows of the data, in its order.

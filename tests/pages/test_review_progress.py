@@ -9,6 +9,8 @@ import numpy as np
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
+from pll.export.parts import EXPORTS
+from pll.export.run_export import export_source
 from pll.review import certification
 from pll.review.desk import Desk
 from pll.review.relabel import ProposedLabels
@@ -39,6 +41,25 @@ def test_progress_says_how_far_it_is_to_the_certificate(open_page: Any, finished
     assert "Ada has not decided anything yet." in said(page)
     line = progress.strip(page.session_state["review-sitting"][1])["left"]
     assert line.startswith("60 decided, 0 by you · 90 left")
+
+
+def test_labels_that_people_added_are_listed(open_page: Any, finished: Run) -> None:
+    manager = begun(finished, mix=1.0)
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    assert "Labels added to sets" not in said(page)
+    desk, sets = Desk(manager.review, "Bob"), manager.review.root.candidates
+    one = given(desk)
+    desk.decide(one, "pick", one.identified, seconds=1.0)
+    one = given(desk)
+    desk.decide(one, "other", "*new* class", seconds=1.0)
+    page = turned_to(entered(open_page("review", run=finished.id)), finished)
+    (table,) = [found.value for found in page.dataframe if "label added" in found.value]
+    (row,) = table.values.tolist()
+    name = str(manager.review.root.ids[one.row])
+    assert row == [name, "|".join(sets.names(one.row)), "*new* class", "Bob"]
+    source = export_source(finished.folder)
+    assert source.added[["id", "added_label"]].values.tolist() == [[name, "*new* class"]]
+    assert EXPORTS["added-labels"].data(source).decode().splitlines()[1].startswith(f"{name},{row[1]},*new* class,Bob,")
 
 
 def test_something_else_is_promised_with_a_draw_of_its_own(open_page: Any, finished: Run) -> None:

@@ -17,6 +17,7 @@ from pll.review.rounds import miss_rate_of, reachable
 from pll.review.sampling_plan import achievable
 from pll.review.session import ReviewSession
 from pll.review.summary import last_work_session
+from pll.runs.labels_table import added_labels
 from pll.store.tables import Opened, RoundRecord
 from pll.ui.data.annotators import MOST_SHOWN, show_voters, voter_table
 from pll.ui.format import count, duration, percent, plain
@@ -132,6 +133,7 @@ def draw(tab: ReviewTab) -> None:
     calibration_panel.draw(manager.review)
     work(manager.review)
     voters(tab)
+    labels_added(manager.review)
     round_history(manager.review)
     st.caption(plain(summary(tab)))
 
@@ -305,6 +307,20 @@ def work(review: ReviewSession) -> None:
         return
     rates = [recent_rate(review.state, one.name) for one in done]
     st.dataframe(work_table(done, rates), hide_index=True, alt="What each reviewer has done")
+
+
+def labels_added(review: ReviewSession) -> None:
+    """The labels that people gave and the candidate sets did not have."""
+    table = added_labels(review.state.candidates, review.root.ids, review.decisions())
+    if not len(table):
+        return
+    st.markdown("**Labels added to sets**")
+    st.caption(f"In {count(len(table), 'example')} the set did not have the label that a person gave.")
+    st.dataframe(
+        table[["id", "candidates", "added_label", "reviewer"]].rename(columns={"added_label": "label added"}),
+        hide_index=True,
+        alt="Examples whose candidate set missed the label that was given: the set, the label, and who gave it",
+    )
 
 
 def voters(tab: ReviewTab) -> None:

@@ -37,13 +37,14 @@ def make_candidates(source: Source, data: PartialLabelDataset) -> candidates.Off
     ways = candidates.ways(data)
     if not ways:
         for note in data.notes:  # a header that was none, say
-            st.caption(f":material/info: {plain(note)}")
-        st.error(
-            f"{plain(data.name)} has neither candidates nor true labels. Say above, under *What each column is*, which "
-            "columns hold them; or add a column `candidates` (labels joined by `|`), columns of annotators or "
-            "`true_label`.",
-            icon=":material/error:",
-        )
+            if note not in wizard.shown_notes(source):
+                st.caption(f":material/info: {plain(note)}")
+        if not wizard.ask_for_labels(source):
+            st.warning(
+                f"{plain(data.name)} has no labels to start from. Add a column `candidates` (labels joined by `|`), a "
+                "column for each annotator, or `true_label`; or say above what its columns are.",
+                icon=":material/warning:",
+            )
         return None
     make = {
         candidates.AS_THEY_ARE: annotators.choose_rule,

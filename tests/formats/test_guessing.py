@@ -64,6 +64,7 @@ NUMBERS: list[str | None] = ["1.5", "2", "", "7"]
         ({"kinds": ["cat; dog", "dog; fox", "fox; cat", "cat"] * 2, "label": ["a", "b"] * 4}, "category true_label"),
         ({"candidates": ["cat|dog", "dog"], "expert": ["cat", None]}, "candidates true_label"),
         ({"candidates": ["cat|dog", "dog"], "expert": ["yes", "no"]}, "candidates category"),
+        ({"candidates": ["cat|dog", "dog"], "Goldstandard": ["cat", None]}, "candidates true_label"),
         ({"target": ["0.5", "1.2"]}, "feature"),
         ({"index": ["0", "1"], "x": NUMBERS[:2]}, "id feature"),
         ({"index": ["0", "0"], "x": NUMBERS[:2]}, "feature feature"),

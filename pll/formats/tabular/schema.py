@@ -368,7 +368,9 @@ _SETTLED = (
     *("expert", "expert_label", "adjudicated", "adjudicated_label", "adjudication", "consensus"),
     *("final", "final_label", "final_answer", "reference", "reference_label", "reference_standard", "gold_standard"),
     *("golden", "goldlabel", "correct", "correct_label", "correct_answer", "correct_class", "actual", "verified"),
-    *("resolved", "resolved_label", "answer_key", "true_class", "true_answer", "real_label"),
+    *("resolved", "resolved_label", "answer_key", "true_class", "true_answer", "real_label", "goldstandard"),
+    *("experte", "expertin", "expertenurteil", "referenz", "wahrheit", "endgültig", "endurteil", "richtig"),
+    *("référence", "vérité", "vérité_terrain", "définitif", "referencia", "correcto", "correcta"),
 )
 """Names of the true label only where another column holds the same labels: a `final` may be anything."""
 _SHARES = ("prob_", "proba_", "probability_", "prob:", "prob ", "p_", "score_", "softmax_")
@@ -973,6 +975,11 @@ def is_annotator(name: str) -> bool:
 
 
 def guesses(columns: Sequence[Column]) -> list[str]:
+    """Return sentences on the columns whose role was guessed, and on what else was seen in the cells."""
+    return [*roles_told(columns), *_seen(columns)]
+
+
+def roles_told(columns: Sequence[Column]) -> list[str]:
     """Return sentences on the columns whose role was guessed."""
     words = {
         "text": "{} was taken for what there is to read.",
@@ -997,6 +1004,12 @@ def guesses(columns: Sequence[Column]) -> list[str]:
                 sentence = sentence.replace(" were ", " was ", 1) if one else sentence.replace(" was ", " were ", 1)
                 sentence = ("Column " if one else "Columns ") + sentence
             notes.append(sentence.format(listing(names)))
+    return notes
+
+
+def _seen(columns: Sequence[Column]) -> list[str]:
+    """Return sentences on cells that could be something else, or were read in a particular way."""
+    notes = []
     perhaps = [column.name for column in alike(columns) if column.role == "category"]
     if perhaps:
         notes.append(

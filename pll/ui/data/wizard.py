@@ -14,7 +14,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import listing
-from pll.formats.tabular.schema import ROLES, Column, alike, flags, guesses, unclear
+from pll.formats.tabular.schema import ROLES, Column, alike, flags, has_fractions, roles_told, unclear
 from pll.formats.votes import VOTES
 from pll.ui.data import loader
 from pll.ui.format import plain
@@ -59,7 +59,7 @@ def edited_columns(source: Source) -> Source:
     source = _of_question(_of_sheet(source))
     assert source.path is not None
     found = formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
-    st.session_state[_notes_key(source)] = guesses(found)
+    st.session_state[_notes_key(source)] = roles_told(found)
     if not found or len(found) > MOST_COLUMNS:
         return source
     roles = _annotators_answered(found, _roles_shown(source, found), _key(source))
@@ -147,6 +147,32 @@ def read_or_number(source: Source) -> PartialLabelDataset | None:
                 args=(source, names[0], "keep"),
             )
         return None
+
+
+def ask_for_labels(source: Source) -> bool:
+    """Ask which column holds the labels, where no column is known to; return whether there is one to choose."""
+    if source.path is None:
+        return False
+    found = formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
+    names = [column.name for column in found if column.role == "category"]
+    names += [column.name for column in found if column.role == "feature" and not has_fractions(column.first)]
+    if not names or len(found) > MOST_COLUMNS:
+        return False
+    key = f"labels-{_key(source)}"
+
+    def chosen() -> None:
+        _keep_as(source, st.session_state[key], "annotator")
+
+    st.selectbox(
+        "Which column holds the labels?",
+        names,
+        index=None,
+        placeholder="Choose a column",
+        key=key,
+        on_change=chosen,
+        help="Several columns, sets of labels or true labels: say so above, under What each column is.",
+    )
+    return True
 
 
 def _keep_as(source: Source, name: str, role: str) -> None:

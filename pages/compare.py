@@ -104,7 +104,7 @@ def list_earlier() -> None:
             what = f"{ICONS[snapshot.state]} **{plain(snapshot.name)}** — {lanes}"
             st.markdown(f"{what}  \n:gray[:small[{live.format_shared(comparison)}]]", width="stretch")
             st.button("Open", key=f"open-{comparison.id}", on_click=session.view_comparison, args=(comparison,))
-    repeated = sweep.of_the_past()[:RECENT]
+    repeated = sweep.past_experiments()[:RECENT]
     if repeated:
         st.subheader("Repeated over seeds and q")
     for folder in repeated:

@@ -12,7 +12,7 @@ RELIABILITY_BINS = 10
 
 
 @dataclass(frozen=True, eq=False)
-class Reliability:
+class ReliabilityDiagram:
     """Confidence and accuracy by bin; NaN in empty bins.
 
     Attributes:
@@ -32,7 +32,7 @@ class Reliability:
 
 def reliability(
     confidence: npt.NDArray[np.floating], right: npt.NDArray[np.bool_], bins: int = RELIABILITY_BINS
-) -> Reliability:
+) -> ReliabilityDiagram:
     """Return reliability by equal bins of confidence, and the expected calibration error (Naeini et al. 2015).
 
     Args:
@@ -55,10 +55,10 @@ def reliability(
     sure, accurate = mean(confidence), mean(right)
     gaps = np.nan_to_num(np.abs(accurate - sure))
     error = float((counts * gaps).sum() / len(confidence)) if len(confidence) else float("nan")
-    return Reliability(np.linspace(0, 1, bins + 1), counts, sure, accurate, error)
+    return ReliabilityDiagram(np.linspace(0, 1, bins + 1), counts, sure, accurate, error)
 
 
-def error_by_chance(found: Reliability) -> float:
+def error_by_chance(found: ReliabilityDiagram) -> float:
     """Return the expected calibration error of perfectly calibrated confidence for the same numbers of examples.
 
     Right labels in a bin of n examples are then binomial around its mean confidence p, and their mean absolute

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pll
-from pll.catalog.entry import Checksum, File, Progress, Wanted
+from pll.catalog.entry import Checksum, Downloadable, File, Progress
 from pll.catalog.files import (
     BadArchive,
     NoProgram,
@@ -59,7 +59,7 @@ class _BrokenBody(_Unavailable):
     """Raised when the connection breaks within the file."""
 
 
-def obtain(entry: Wanted, progress: Progress | None = None, download: bool = True) -> Obtained:
+def obtain(entry: Downloadable, progress: Progress | None = None, download: bool = True) -> Obtained:
     """Return the files an entry needs, as found on this machine, else unpacked or downloaded into the cache.
 
     Raises:
@@ -89,7 +89,7 @@ def obtain(entry: Wanted, progress: Progress | None = None, download: bool = Tru
     return Obtained(paths, tuple(unproven))
 
 
-def _download(entry: Wanted, file: File, tally: _Tally) -> Path:
+def _download(entry: Downloadable, file: File, tally: _Tally) -> Path:
     failures = []
     try:
         if file.openml is not None:
@@ -199,7 +199,7 @@ def _described_by_openml(file: File) -> File:
         raise _Unavailable(f"{url}: {error}") from error
 
 
-def _by_hand(entry: Wanted, missing: Sequence[File]) -> UserError:
+def _by_hand(entry: Downloadable, missing: Sequence[File]) -> UserError:
     return UserError(f"{entry.title} is not on this machine. To load it, {'; '.join(map(_put, missing))}.")
 
 

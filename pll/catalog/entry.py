@@ -99,7 +99,7 @@ def files(*several: File) -> tuple[Need, ...]:
     return tuple(Need(((file,),)) for file in several)
 
 
-class Wanted(Protocol):
+class Downloadable(Protocol):
     """Anything that `download.obtain` accepts: a dataset, or the weights of a network."""
 
     @property

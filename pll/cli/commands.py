@@ -24,16 +24,16 @@ from pll.catalog.sources import Source, file_hash
 from pll.cli.options import (
     SetOptions,
     TrainingOptions,
-    columns_told,
     flip_of,
     listed,
     noisy_of,
     note,
     note_votes,
     print_result,
+    resolve_columns,
+    resolve_source,
     settings,
     source_like,
-    source_told,
     whole_number,
     with_voters,
 )
@@ -41,7 +41,7 @@ from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.convert import convert as convert_to
-from pll.export.spreadsheet import told as formulas_told
+from pll.export.spreadsheet import formula_messages
 from pll.features import featurised, load_features
 from pll.formats.classes import with_classes
 from pll.io import write_atomically
@@ -102,12 +102,12 @@ def convert(
         given,
         to,
         Path(out),
-        options=formats.ReadOptions(columns=columns_told(column), sheet=sheet, combine=combine),
+        options=formats.ReadOptions(columns=resolve_columns(column), sheet=sheet, combine=combine),
         format=source_format,
         uncertain_first=uncertain_first,
         tell=note,
     )
-    note(formulas_told(done.files, safe=spreadsheet_safe))
+    note(formula_messages(done.files, safe=spreadsheet_safe))
     for file in done.files:
         print(file)
     labelled = f", {done.labelled:,} with an identified label" if done.labelled else ""
@@ -124,7 +124,7 @@ def _is_here(entry: catalog.Entry) -> bool:
 
 def synthesize(options: SynthesizeOptions) -> None:
     """Make candidate sets from true labels, from labels that may be wrong, or from several annotators; write them."""
-    data = load(source_told(options))
+    data = load(resolve_source(options))
     flip, noisy = flip_of(options, data), noisy_of(options, data)
     if flip is None and noisy is None and not options.rule:
         raise UserError(
@@ -152,7 +152,7 @@ def evaluate(options: EvaluateOptions) -> None:
     seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
     if options.folds is not None and (options.holdout is not None or options.test is not None):
         raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
-    told = source_told(options)
+    told = resolve_source(options)
     note_votes(told)
     source = with_voters(told, options)
     data = load(source)
@@ -227,7 +227,7 @@ def _of_this_evaluation(
 def _test_data(options: EvaluateOptions, source: Source) -> PartialLabelDataset:
     """Return the data of `--test`, with its classes put in order as those of DATA."""
     assert options.test is not None
-    test = load(source_like(options.test, columns_told(options.column)))
+    test = load(source_like(options.test, resolve_columns(options.column)))
     return with_classes(test, source.classes, strict=False)
 
 
@@ -298,7 +298,7 @@ def predict(run: str, data_name: str, column: Sequence[str], out: str, *, spread
     estimator, card = load_model(folder.path), read_card(folder.path)
     known = dict.fromkeys(card.feature_names, "feature")
     known |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
-    data = load(source_like(data_name, known, columns_told(column)))
+    data = load(source_like(data_name, known, resolve_columns(column)))
     made = load_features(folder.path)
     if made is not None:
         data = featurised(data, made)
@@ -315,7 +315,7 @@ def predict(run: str, data_name: str, column: Sequence[str], out: str, *, spread
         }
     )
     write_atomically(Path(out), partial(frame.to_csv, index=False))
-    note(formulas_told([Path(out)], safe=spreadsheet_safe))
+    note(formula_messages([Path(out)], safe=spreadsheet_safe))
     print(f"{out}: {len(frame)} predictions")
     print_result(out=out, predictions=len(frame))
 
@@ -355,7 +355,7 @@ def export(run: str, out: str, *, spreadsheet_safe: bool = False) -> None:
         result = export_run(folder, Path(out), spreadsheet_safe=spreadsheet_safe, progress=show)
     for file in (*result.files, result.zip_path):
         print(file)
-    note([*result.notes, *formulas_told(result.files, safe=spreadsheet_safe)])
+    note([*result.notes, *formula_messages(result.files, safe=spreadsheet_safe)])
     print_result(out=out, files=len(result.files), zip=str(result.zip_path), notes=len(result.notes))
 
 

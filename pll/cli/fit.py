@@ -23,7 +23,6 @@ from pll.catalog.sources import file_hash
 from pll.cli import INTERRUPTED
 from pll.cli.options import (
     TrainingOptions,
-    columns_told,
     flip_of,
     for_method,
     has_setting,
@@ -32,9 +31,10 @@ from pll.cli.options import (
     note,
     note_votes,
     print_result,
+    resolve_columns,
+    resolve_source,
     settings,
     source_like,
-    source_told,
     with_voters,
 )
 from pll.cli.progress import bar, load
@@ -188,7 +188,7 @@ def _without_features(options: FitOptions) -> FitOptions:
     context = click.get_current_context(silent=True)
     if context is None or context.get_parameter_source("method") is not ParameterSource.DEFAULT:
         return options
-    source = source_told(options)
+    source = resolve_source(options)
     if source.path is None or get_method(options.method).takes_votes:
         return options
     data = source.load()
@@ -221,7 +221,7 @@ def _run_config(options: FitOptions) -> RunConfig:
         params = {"settings": params, "threads": params.pop("threads", default_threads())}
     elif has_setting(options.method, "threads"):
         params.setdefault("threads", default_threads())
-    source = source_told(options)
+    source = resolve_source(options)
     note_votes(source)
     if get_method(options.method).takes_prior:
         source = with_voters(source, options)
@@ -234,7 +234,7 @@ def _run_config(options: FitOptions) -> RunConfig:
         noisy=noisy_of(options, data),
         features=options.features,
         holdout=options.holdout,
-        test=None if options.test is None else source_like(options.test, columns_told(options.column)),
+        test=None if options.test is None else source_like(options.test, resolve_columns(options.column)),
         seed=options.seed,
         strict=options.strict,
     )
@@ -353,7 +353,7 @@ def _progress(folder: RunFolder) -> Iterator[tuple[runner.Prepared, runner.Obser
         for search in searches:
             search.close()
         if (recipe := folder.recipe()) is not None:
-            note(recipe.told())
+            note(recipe.messages())
         note([*warnings_about(parts.train), *advise(estimator, parts.train).notes])
         bars.append(tqdm(total=estimator.total_epochs(), unit="epoch"))
 

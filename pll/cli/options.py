@@ -243,7 +243,7 @@ def whole_number(text: str) -> int:
     return int(text)
 
 
-def source_told(options: SetOptions) -> Source:
+def resolve_source(options: SetOptions) -> Source:
     """Return the source that DATA names, with what `--rule` and `--column` say about it.
 
     Raises:
@@ -255,7 +255,9 @@ def source_told(options: SetOptions) -> Source:
         votes, answers = options.votes, dict(pair(one, "--answer", "FROM=CLASS") for one in options.answer)
     data = None
     if options.data or not votes:
-        data = with_own_votes(_of_sheet(_with_columns(source_of(options.data), columns_told(options.column)), options))
+        data = with_own_votes(
+            _of_sheet(_with_columns(source_of(options.data), resolve_columns(options.column)), options)
+        )
     if votes:
         missing = next((one for one in votes if not Path(one).is_file()), None)
         if missing is not None:
@@ -264,7 +266,7 @@ def source_told(options: SetOptions) -> Source:
     assert data is not None
     if options.rule:
         Rule.parse(options.rule)
-    return replace(data, rule=options.rule, classes=classes_told(options))
+    return replace(data, rule=options.rule, classes=resolve_classes(options))
 
 
 def note_votes(source: Source) -> None:
@@ -338,12 +340,12 @@ def _with_columns(source: Source, columns: dict[str, str]) -> Source:
     return replace(source, options={"columns": columns}) if columns else source
 
 
-def columns_told(column: Sequence[str]) -> dict[str, str]:
+def resolve_columns(column: Sequence[str]) -> dict[str, str]:
     """Return the roles that `--column` gives, by column."""
     return dict(pair(one, "--column", "NAME=ROLE") for one in column)
 
 
-def classes_told(options: SetOptions) -> dict[str, str | None]:
+def resolve_classes(options: SetOptions) -> dict[str, str | None]:
     """Return what `--merge`, `--rename` and `--drop` make of the classes.
 
     Raises:

@@ -28,7 +28,7 @@ Measured = dict[tuple[int, int], float]
 
 
 @dataclass(frozen=True)
-class Entry:
+class TableEntry:
     """One method on one column of a table. Figures are percentages.
 
     Attributes:
@@ -106,7 +106,7 @@ class Table:
     title: str
     methods: tuple[str, ...]
     columns: tuple[Column, ...]
-    entries: dict[tuple[Column, str], Entry]
+    entries: dict[tuple[Column, str], TableEntry]
 
     @property
     def datasets(self) -> tuple[str, ...]:
@@ -193,11 +193,11 @@ def _table(key: tuple[str, str, str], rows: Sequence[Result], methods: Sequence[
     return Table(title[0].upper() + title[1:], there, columns, entries)
 
 
-def _entry(rows: Sequence[Result], model: str, expected: int) -> Entry:
+def _entry(rows: Sequence[Result], model: str, expected: int) -> TableEntry:
     test = np.array([row.test_accuracy for row in rows], dtype=np.float64) * 100
     known = np.array([row.transductive_accuracy for row in rows if row.transductive_accuracy is not None]) * 100
     first = rows[0]
-    return Entry(
+    return TableEntry(
         dataset=first.dataset,
         flip=first.flip,
         q=first.q,
@@ -221,7 +221,7 @@ def _deviation(values: npt.NDArray[np.float64]) -> float:
 
 
 def _compare(
-    entries: dict[tuple[Column, str], Entry],
+    entries: dict[tuple[Column, str], TableEntry],
     measured: dict[tuple[Column, str], list[Result]],
     methods: Sequence[str],
 ) -> None:
@@ -267,7 +267,7 @@ def markdown(table: Table) -> str:
     return "\n".join([*lines, "", *_across_markdown(table)])
 
 
-def _markdown_cell(entry: Entry | None) -> str:
+def _markdown_cell(entry: TableEntry | None) -> str:
     if entry is None:
         return "–"
     figure = spread(entry.mean, entry.deviation)
@@ -325,7 +325,7 @@ def latex(table: Table) -> str:
     return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}", ""])
 
 
-def _latex_cell(entry: Entry | None) -> str:
+def _latex_cell(entry: TableEntry | None) -> str:
     if entry is None:
         return "--"
     deviation = "" if math.isnan(entry.deviation) else rf"$\pm${entry.deviation:.2f}"

@@ -23,7 +23,7 @@ from pll.review.promise_state import Certified
 from pll.runs.labels_table import (
     Decision,
     Decisions,
-    LabelTable,
+    RunLabels,
     added_labels,
     label_table,
     labels_frame,
@@ -120,7 +120,7 @@ class ExportSource:
         return int((~self.given.contains(identified_labels(self.label_weights, self.candidates))).sum())
 
     @cached_property
-    def labels(self) -> LabelTable:
+    def labels(self) -> RunLabels:
         """The labels of all rows, in the order of the data; made once, for every file that holds them. Read only."""
         if self.held is None:
             return label_table(self.learnt, self.given or self.candidates)

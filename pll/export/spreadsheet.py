@@ -56,7 +56,7 @@ def neutralise(file: Path) -> int:
     return count
 
 
-def told(files: Iterable[Path], *, safe: bool) -> list[str]:
+def formula_messages(files: Iterable[Path], *, safe: bool) -> list[str]:
     """Return notes on the cells of these files that spreadsheets would execute.
 
     Args:

@@ -252,7 +252,7 @@ def compared(
             except StopTraining:
                 return _alone(recipe)
     best = max((one for one in found if not one.left_out), key=_rank)  # of equals the first
-    return _told(replace(recipe, method=best.method, methods=tuple(found)), best, contenders)
+    return _with_messages(replace(recipe, method=best.method, methods=tuple(found)), best, contenders)
 
 
 def _alone(recipe: Recipe) -> Recipe:
@@ -326,7 +326,7 @@ def _scored(
     return inside, np.log(np.clip(share, math.exp(-50.0), 1.0))
 
 
-def _told(recipe: Recipe, best: Contender, contenders: Mapping[str, PartialLabelEstimator]) -> Recipe:
+def _with_messages(recipe: Recipe, best: Contender, contenders: Mapping[str, PartialLabelEstimator]) -> Recipe:
     """Return the recipe with the rates of the chosen method, and with sentences on the comparison."""
     rate, constant, h = best.covering_rate, recipe.constant_covering_rate, recipe.held_out
     assert rate is not None and constant is not None and recipe.interval is not None

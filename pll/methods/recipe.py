@@ -149,7 +149,7 @@ class Recipe:
     method: str = ""
     methods: tuple[Contender, ...] = ()
 
-    def told(self) -> tuple[str, ...]:
+    def messages(self) -> tuple[str, ...]:
         """Return what was chosen and how sure the choice is, as sentences for a page or a shell."""
         if not self.settings:
             return (*self.warnings, *self.notes)

@@ -17,7 +17,7 @@ from pll.candidates import CandidateSets
 from pll.colors import class_colours, class_shapes, short_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.replay.pictures import looks
+from pll.replay.pictures import picture_payload
 from pll.runs.config import format_settings
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
@@ -72,7 +72,7 @@ def film(folder: RunFolder, data: PartialLabelDataset) -> dict[str, Any]:
         "epochs": epochs,
         "frames": base64.b64encode(packed).decode("ascii"),
         "metrics": metrics(folder, epochs),
-        **looks(data, rows),
+        **picture_payload(data, rows),
     }
 
 

@@ -23,7 +23,7 @@ ACROSS = 50
 """Number of pictures in a row of the sheet."""
 
 
-def looks(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
+def picture_payload(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> dict[str, Any]:
     """`pictures` (a data URI of all, `side` and `across`) and `texts`, each None where there are none."""
     texts = None
     if data.texts is not None:

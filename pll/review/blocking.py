@@ -16,7 +16,7 @@ from pll.store.tables import Claim
 
 
 @dataclass(frozen=True)
-class Holder:
+class ControlHolder:
     """Attributes:
     name: who has the control assigned.
     gone: when it comes to others if its holder is gone.
@@ -40,7 +40,7 @@ class BlockingControl:
     """
 
     behind: int
-    holders: tuple[Holder, ...]
+    holders: tuple[ControlHolder, ...]
     answered_by: tuple[str, ...]
     asked: int
 
@@ -56,7 +56,7 @@ def waiting(review: ReviewSession) -> BlockingControl | None:
     answers = review.state.outcome(row).answers
     return BlockingControl(
         behind,
-        tuple(Holder(claim.reviewer, *_until(review, claim, now)) for claim in held),
+        tuple(ControlHolder(claim.reviewer, *_until(review, claim, now)) for claim in held),
         tuple(name for name, answer in answers.items() if answer.status != "open"),
         int(review.asked[row]),
     )

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from scipy.optimize import minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 
-from pll.analysis.calibration import Reliability, reliability
+from pll.analysis.calibration import ReliabilityDiagram, reliability
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
 from pll.weights import Weights, restricted_softmax, sharpness
@@ -51,8 +51,8 @@ class Calibration:
     temperature: float | None
     weights: Weights | None
     confidence: npt.NDArray[np.float32]
-    before: Reliability
-    after: Reliability
+    before: ReliabilityDiagram
+    after: ReliabilityDiagram
     decisions: int
 
 

@@ -39,7 +39,7 @@ class Forecast:
 
 
 @dataclass(frozen=True)
-class Work:
+class ReviewWork:
     """What one reviewer, or all together, have done.
 
     Attributes:
@@ -91,7 +91,7 @@ def forecast(review: ReviewSession) -> Forecast:
     return Forecast(found, best[1], best[2], found.answered, drawn)
 
 
-def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Work:
+def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> ReviewWork:
     """Result of some events, in their order; those of one reviewer only, where a name is given."""
     own = [event for event in events if name in ("", event.reviewer)]
     standing = [event for event in own if event.undoes is None and event.id not in undone and event.kind != "skip"]
@@ -107,7 +107,7 @@ def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Work:
         elif not is_by_clock:  # what was accepted together shares the seconds that it took
             seconds += min(event.seconds or 0.0, PAUSE)
         last[event.reviewer] = event.at
-    return Work(
+    return ReviewWork(
         name=name,
         decisions=len(standing),
         labels=sum(event.kind in ("pick", "other", "accept", "settle") for event in standing),
@@ -119,7 +119,7 @@ def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> Work:
     )
 
 
-def work_by_reviewer(review: ReviewSession) -> list[Work]:
+def work_by_reviewer(review: ReviewSession) -> list[ReviewWork]:
     """Everybody's work, the most decisions first; then, where there are several, all together."""
     state = review.state
     names = dict.fromkeys(event.reviewer for event in state.all_events)

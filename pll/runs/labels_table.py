@@ -151,7 +151,7 @@ def write_added(frame: pd.DataFrame, path: Path) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class LabelTable:
+class RunLabels:
     """The labels of all rows of the data, in its order.
 
     Args:
@@ -171,7 +171,7 @@ def label_table(
     held: pd.DataFrame | None = None,
     held_candidates: CandidateSets | None = None,
     order: Sequence[str] = (),
-) -> LabelTable:
+) -> RunLabels:
     """Return the labels of the rows that were learnt from and of those that were predicted, in the order of the data.
 
     Args:
@@ -182,7 +182,7 @@ def label_table(
     """
     n = len(learnt)
     if held is None:
-        return LabelTable(learnt, candidates, np.arange(n))
+        return RunLabels(learnt, candidates, np.arange(n))
     if held_candidates is not None:
         indptr = np.concatenate([candidates.indptr, candidates.nnz + held_candidates.indptr[1:]])
         indices = np.concatenate([candidates.indices, held_candidates.indices])
@@ -191,7 +191,7 @@ def label_table(
     place = {name: row for row, name in enumerate(both["id"])}
     rows = np.array([place[name] for name in order if name in place], dtype=np.int64)
     has_set = (both["candidates"] != "").to_numpy()[rows]
-    return LabelTable(both.iloc[rows].reset_index(drop=True), candidates, np.where(has_set, rows, -1))
+    return RunLabels(both.iloc[rows].reset_index(drop=True), candidates, np.where(has_set, rows, -1))
 
 
 def predicted_frame(
@@ -297,7 +297,7 @@ def _write_frames(frames: Iterable[pd.DataFrame], path: Path, bare: bool) -> Non
     write_atomically(path, write)
 
 
-def write_parquet(labels: LabelTable, path: Path) -> None:
+def write_parquet(labels: RunLabels, path: Path) -> None:
     """Write labels.parquet: the table with its types; `candidates` is a list of names, missing values are null."""
     import pyarrow as pa  # used here alone
     import pyarrow.parquet
@@ -313,7 +313,7 @@ def write_parquet(labels: LabelTable, path: Path) -> None:
     write_atomically(path, lambda temporary: pyarrow.parquet.write_table(table, temporary))
 
 
-def write_jsonl(labels: LabelTable, path: Path) -> None:
+def write_jsonl(labels: RunLabels, path: Path) -> None:
     """Write labels.jsonl: one object per line; `candidates` is a list of names, missing values are null."""
     columns: list[list[Any]] = [_objects(labels.frame[name]) for name in COLUMNS]
     lists = _name_lists(labels.candidates)

@@ -51,7 +51,7 @@ What = Literal["missing", "changed", "shorter", "unreadable"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class FileEntry:
     """What a file must be.
 
     Attributes:
@@ -130,7 +130,9 @@ class Manifest:
         if record:
             self._record(durable)
         old = self._settled(name)
-        self.files[name] = Entry(len(content), hashlib.sha256(content).hexdigest(), "" if old is None else old.sha256)
+        self.files[name] = FileEntry(
+            len(content), hashlib.sha256(content).hexdigest(), "" if old is None else old.sha256
+        )
         if name == CONFIG_FILE:
             self.config = bytes(content).decode()
         self._write(durable)
@@ -148,13 +150,13 @@ class Manifest:
         self._record()
         self._write()
 
-    def relist(self, name: str) -> Entry | None:
+    def relist(self, name: str) -> FileEntry | None:
         """List a file as it is now, be it damaged before; returns what is listed, None where the file is gone."""
         file = self.folder / name
         self.files.pop(name, None)
         if file.exists():
             size = file.stat().st_size
-            self.files[name] = Entry(size, hash_of(file, size))
+            self.files[name] = FileEntry(size, hash_of(file, size))
         self._write()
         return self.files.get(name)
 
@@ -166,14 +168,14 @@ class Manifest:
         self._record()
         self._write()
 
-    def _settled(self, name: str) -> Entry | None:
+    def _settled(self, name: str) -> FileEntry | None:
         """Return the entry of a file as it is: where replacing it failed, the content before is still there."""
         entry, file = self.files.get(name), self.folder / name
         if entry is None or not entry.before:
             return entry
         if file.exists() and hash_of(file, size := file.stat().st_size) == entry.before:
-            return Entry(size, entry.before)
-        return Entry(entry.bytes, entry.sha256)
+            return FileEntry(size, entry.before)
+        return FileEntry(entry.bytes, entry.sha256)
 
     def _record(self, durable: bool = False) -> None:
         there = [name for name in listed_files(self.folder) if self.complete or name != STATE_FILE]
@@ -188,7 +190,7 @@ class Manifest:
                 continue  # damaged since it was listed: it is not listed as sound
             if durable and grows:
                 _flush(file)
-            known[name] = Entry(size, hash_of(file, size))
+            known[name] = FileEntry(size, hash_of(file, size))
         self.files = known
 
     def _write(self, durable: bool = False) -> None:
@@ -211,7 +213,7 @@ class Listing:
     """
 
     complete: bool
-    files: dict[str, Entry]
+    files: dict[str, FileEntry]
     config: str = ""
 
 
@@ -242,7 +244,7 @@ def _parsed(folder: Path, file: Path) -> Listing | None:
         check = body.pop("check")
         if check != _own_check(body):
             raise ValueError("its checksum differs")
-        files = {str(name): Entry(**entry) for name, entry in body["files"].items()}
+        files = {str(name): FileEntry(**entry) for name, entry in body["files"].items()}
         return Listing(bool(body["complete"]), files, str(body["config"]))
     except FileNotFoundError:
         return None

@@ -70,7 +70,7 @@ RESULTS = ("labels.csv", NO_ANSWER, "model.*", "features.*", "history/final.*", 
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """End of a run.
 
     Attributes:
@@ -214,7 +214,7 @@ def run(
     on_record: Observer | None = None,
     on_search: Searching | None = None,
     ranks: Ranks | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Train the run of a folder, from its checkpoint where it has one. The caller holds its lock.
 
     Args:
@@ -245,7 +245,7 @@ def run_epochs(
     on_record: Observer | None = None,
     on_search: Searching | None = None,
     ranks: Ranks | None = None,
-) -> Generator[EpochRecord, None, Outcome]:
+) -> Generator[EpochRecord, None, RunOutcome]:
     """Train like `run`, one epoch at a time: yield every record once it is on disk, return the outcome.
 
     Time between two records, in which others may train, is not counted. `StopTraining` thrown in there (`throw`)
@@ -289,12 +289,12 @@ def follow(ranks: Ranks) -> None:
     estimator.follow(task, ranks)
 
 
-def _outcome_of(going: Generator[EpochRecord, None, Outcome]) -> Outcome:
+def _outcome_of(going: Generator[EpochRecord, None, RunOutcome]) -> RunOutcome:
     while True:
         try:
             next(going)
         except StopIteration as end:
-            return cast(Outcome, end.value)
+            return cast(RunOutcome, end.value)
 
 
 class _Fitting:
@@ -319,7 +319,7 @@ class _Fitting:
         self.saved_at = time.monotonic()
         self.saving = 0.0  # seconds that the latest checkpoint took
 
-    def epochs(self) -> Generator[EpochRecord, None, Outcome]:
+    def epochs(self) -> Generator[EpochRecord, None, RunOutcome]:
         self.parts = self.load()
         train = self.parts.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
@@ -362,7 +362,7 @@ class _Fitting:
         chosen = {"method": self.config.method, "params": self.config.params}
         self.folder.note(run=self.folder.about()["run"] | chosen)
         self.estimator = new_estimator(self.config, is_table=self.parts.train.kind == "table")
-        for sentence in () if isinstance(self.estimator, DeepEstimator) else recipe.told():
+        for sentence in () if isinstance(self.estimator, DeepEstimator) else recipe.messages():
             self.folder.log(sentence)
 
     def _settle_recipe(self) -> None:
@@ -379,7 +379,7 @@ class _Fitting:
             )
             self.folder.save_recipe(recipe)
         estimator.use_recipe(recipe)
-        for sentence in recipe.told():
+        for sentence in recipe.messages():
             self.folder.log(sentence)
 
     def _gather_ranks(self) -> None:
@@ -426,7 +426,7 @@ class _Fitting:
         if self.on_search is not None:
             self.on_search(self.estimator, share)
 
-    def _learn(self, checkpoint: dict[str, Any] | None) -> Generator[EpochRecord, None, Outcome]:
+    def _learn(self, checkpoint: dict[str, Any] | None) -> Generator[EpochRecord, None, RunOutcome]:
         record: EpochRecord | None = None
         away = 0.0
         self.folder.set_state("running")
@@ -473,7 +473,7 @@ class _Fitting:
         self.saved_at = time.monotonic()
         self.saving = self.saved_at - started
 
-    def _end(self, state: str, epoch: int, weights: Weights, why: str = "") -> Outcome:
+    def _end(self, state: str, epoch: int, weights: Weights, why: str = "") -> RunOutcome:
         train, test = self.parts.train, self.parts.test
         health = self._health(weights, check=state == "finished" or bool(why)).to_json()
         predicted = None if test is None else self.estimator.predict(test.X)
@@ -498,13 +498,13 @@ class _Fitting:
         self.history.finish(epoch, weights, self.estimator.label_changes())  # last: marks the result as complete
         self.folder.log(f"{state} after epoch {epoch}: {metrics}")
         recipe = self.folder.recipe()
-        told = () if recipe is None else [one for one in recipe.told() if one not in recipe.warnings]
+        told = () if recipe is None else [one for one in recipe.messages() if one not in recipe.warnings]
         doubt = [VOTES_CONFIDENCE] if train.annotations is not None and not train.annotations.anonymous else []
         unanswered = self.parts.about_unanswered()
         notes = [*told, *self.estimator.notes_, *unanswered, *doubt, *([why] if why else [])]
         ended: State = "finished" if state == "finished" else "stopped"
         self.folder.set_state(ended, metrics=metrics, notes=notes, health=health)
-        return Outcome(state, metrics, health)
+        return RunOutcome(state, metrics, health)
 
     def _health(self, weights: Weights, *, check: bool) -> Health:
         """Return the health of the run.

@@ -67,7 +67,7 @@ class Lane:
         self.estimator: PartialLabelEstimator | None = None
         self.error: str | None = None
         self._on_ready = on_ready
-        self._epochs: Generator[EpochRecord, None, runner.Outcome] = runner.run_epochs(
+        self._epochs: Generator[EpochRecord, None, runner.RunOutcome] = runner.run_epochs(
             folder, load=load, hook=hook, on_ready=self._note_ready, on_search=self._note_search
         )
 

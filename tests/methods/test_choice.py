@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_left_out_and_that_is_said(limit: str, monkeypatch:
     assert found.method == "proden"
     assert found.settings
     assert all(one.left_out and one.covering_rate is None for one in found.methods[1:])
-    assert sum("left out" in sentence for sentence in found.told()) == 3
+    assert sum("left out" in sentence for sentence in found.messages()) == 3
 
 
 def test_a_method_that_refuses_the_data_is_left_out() -> None:
@@ -97,7 +97,7 @@ def test_noise_is_told() -> None:
     noise = rng.normal(size=(200, 3)).astype(np.float32)
     sets = CandidateSets.from_lists([rng.choice(4, size=2, replace=False).tolist() for _ in noise], n_classes=4)
     found = choose_method(Task(noise, sets), contenders())
-    assert any("better than chance" in sentence for sentence in found.told())
+    assert any("better than chance" in sentence for sentence in found.messages())
 
 
 def test_features_are_needed() -> None:

@@ -90,13 +90,13 @@ def test_it_can_be_stopped_with_the_best_so_far(batches: int) -> None:
     found = PRODEN(recipe="auto").choose_settings(Task(X, SETS), hook=hook)
     assert not found.complete
     assert bool(found.settings) == bool(batches)
-    assert "stopped" in found.told()[-1]
+    assert "stopped" in found.messages()[-1]
 
 
 def test_a_choice_no_better_than_chance_is_told() -> None:
     noise = np.random.default_rng(0).normal(size=X.shape).astype(np.float32)
     found = PRODEN(recipe="auto").choose_settings(Task(noise, SETS))
-    assert len(found.warnings) == 1 and set(found.warnings) < set(found.told())
+    assert len(found.warnings) == 1 and set(found.warnings) < set(found.messages())
     assert found.gain_interval is not None and found.gain_interval[0] < 0
     informed = PRODEN(recipe="auto").choose_settings(Task(X, SETS))
     assert not informed.warnings

@@ -150,7 +150,7 @@ def test_both_methods_on_the_same_points(open_page: Any) -> None:
     page = learn(open_page, "together")
     press(page, "learn-guess-together-show")
     ground: Playground = page.session_state["learn-playground"]
-    ours, theirs = (round(ground.lesson(name).right[-1] * 60) for name in ("proden", "proden-sudden"))
+    ours, theirs = (round(ground.history(name).right[-1] * 60) for name in ("proden", "proden-sudden"))
     assert f"PRODEN {ours} of 60, min alone (sudden) {theirs} of 60" in said(page)
     press(page, "learn-together-many")
     assert not page.exception
@@ -279,7 +279,7 @@ def test_reports_that_cannot_be_meant_are_ignored(report: object) -> None:
 
 def test_a_retraining_sends_little() -> None:
     ground = Playground()
-    payload = toy_payload(ground.toy, [ground.lesson("proden"), ground.lesson("proden-sudden")])
+    payload = toy_payload(ground.toy, [ground.history("proden"), ground.history("proden-sudden")])
     assert sum(len(str(part)) for part in payload.values()) < 60_000
     assert "60 points" in payload["description"] and "before training" in payload["description"]
 

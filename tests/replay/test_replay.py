@@ -24,7 +24,7 @@ from pll.errors import UserError
 from pll.replay import replay_html
 from pll.replay.film import MOST_EXAMPLES, SCALE, film, fitted, packed, quantised, sample, thinned, unpacked
 from pll.replay.page import script
-from pll.replay.pictures import looks
+from pll.replay.pictures import picture_payload
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
@@ -163,7 +163,7 @@ def dataset(**more: Any) -> PartialLabelDataset:
 def test_pictures_stand_where_they_are_looked_for() -> None:
     images = np.zeros((60, 8, 8), dtype=np.uint8)
     images[:] = np.arange(60, dtype=np.uint8)[:, None, None] * 4
-    sheet = looks(dataset(images=images), np.array([2, 50, 59]))["pictures"]
+    sheet = picture_payload(dataset(images=images), np.array([2, 50, 59]))["pictures"]
     assert sheet["uri"].startswith("data:image/png;base64,")
     picture = np.asarray(Image.open(io.BytesIO(base64.b64decode(sheet["uri"].split(",")[1]))))
     side = sheet["side"]
@@ -173,15 +173,15 @@ def test_pictures_stand_where_they_are_looked_for() -> None:
 
 def test_large_pictures_become_smaller_until_all_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     images = np.random.default_rng(0).integers(0, 256, (60, 64, 64, 3)).astype(np.uint8)
-    assert looks(dataset(images=images), np.arange(60))["pictures"]["side"] == 48
+    assert picture_payload(dataset(images=images), np.arange(60))["pictures"]["side"] == 48
     monkeypatch.setattr("pll.replay.pictures.MOST_BYTES", 40_000)
-    assert looks(dataset(images=images), np.arange(60))["pictures"]["side"] < 48
+    assert picture_payload(dataset(images=images), np.arange(60))["pictures"]["side"] < 48
     monkeypatch.setattr("pll.replay.pictures.MOST_BYTES", 100)
-    assert looks(dataset(images=images), np.arange(60))["pictures"] is None
+    assert picture_payload(dataset(images=images), np.arange(60))["pictures"] is None
 
 
 def test_texts_are_cut() -> None:
-    told = looks(dataset(texts=np.array(["short", "x" * 5000] * 30, dtype=object)), np.arange(2))
+    told = picture_payload(dataset(texts=np.array(["short", "x" * 5000] * 30, dtype=object)), np.arange(2))
     assert told["pictures"] is None
     assert told["texts"] == ["short", "x" * 399 + "…"]
 

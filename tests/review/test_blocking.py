@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 
 from pll.review import certification
-from pll.review.blocking import BlockingControl, Holder, free_control, waiting
+from pll.review.blocking import BlockingControl, ControlHolder, free_control, waiting
 from pll.review.desk import Desk
 from pll.review.rounds import Guarantee
-from pll.ui.review.blocking_notice import said
+from pll.ui.review.blocking_notice import format_blocking
 from tests.review_helpers import Clock, close, given, open_with
 
 
@@ -27,7 +27,7 @@ def test_a_control_in_other_hands_is_waited_for_and_can_be_freed(url: str, clock
     answer(bob)
     clock.go_on(120)
     minutes = timedelta(minutes=1)
-    assert waiting(review) == BlockingControl(2, (Holder("Ann", 8 * minutes, 28 * minutes),), (), 1)
+    assert waiting(review) == BlockingControl(2, (ControlHolder("Ann", 8 * minutes, 28 * minutes),), (), 1)
     assert certification.controls_answered(review) == 0
     assert not free_control(review, "Ann")  # one's own stays
     assert free_control(review, "Bob") and not free_control(review, "Bob")
@@ -120,14 +120,14 @@ def test_a_control_that_asks_for_two_waits_for_the_second(url: str) -> None:
     bob.release()
     found = waiting(review)
     assert found == BlockingControl(2, (), ("Ann",), 2)
-    assert "Ann is needed" in said(found, "Ann") and "2 reviewers" in said(found, "Ann")
-    assert "Ann" not in said(found, "Bob")
+    assert "Ann is needed" in format_blocking(found, "Ann") and "2 reviewers" in format_blocking(found, "Ann")
+    assert "Ann" not in format_blocking(found, "Bob")
     close(review)
 
 
 def test_nobody_is_told_that_what_they_have_in_hand_is_a_control() -> None:
     minute = timedelta(minutes=1)
-    found = BlockingControl(1, (Holder("Ann", 3 * minute, 9 * minute),), (), 1)
-    for_bob, for_ann = said(found, "Bob"), said(found, "Ann")
+    found = BlockingControl(1, (ControlHolder("Ann", 3 * minute, 9 * minute),), (), 1)
+    for_bob, for_ann = format_blocking(found, "Bob"), format_blocking(found, "Ann")
     assert for_bob.startswith("1 answered control") and all(part in for_bob for part in ("Ann", "3 min", "9 min"))
     assert for_ann.startswith("1 answered control") and "Ann" not in for_ann and "min" not in for_ann

@@ -1,7 +1,7 @@
 """Two-dimensional toy data: points with candidate sets that can be edited, and training on them, epoch by epoch.
 
-Nothing here trains by itself: `lesson` runs the methods of `pll.methods` and keeps what they did, so that a figure can
-show the boundary move.
+Nothing here trains by itself: `toy_history` runs the methods of `pll.methods` and keeps what they did, so that a
+figure can show the boundary move.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def drawn_set(label: int, q: float, seed: int) -> list[int]:
 
 
 @dataclass(frozen=True, eq=False)
-class Lesson:
+class ToyHistory:
     """Training history of one method on a toy. Frame 0 is before training, frame t after epoch t (one step each).
 
     Attributes:
@@ -172,7 +172,7 @@ class Lesson:
         return len(self.planes) - 1
 
 
-def lesson(toy: Toy, method: str = "proden", *, epochs: int = EPOCHS, seed: int = 0, lr: float = LR) -> Lesson:
+def toy_history(toy: Toy, method: str = "proden", *, epochs: int = EPOCHS, seed: int = 0, lr: float = LR) -> ToyHistory:
     """Train a linear model on the toy and store every epoch.
 
     Args:
@@ -200,7 +200,7 @@ def lesson(toy: Toy, method: str = "proden", *, epochs: int = EPOCHS, seed: int 
         identified.append(record.identified)
         confidence.append(record.mean_confidence)
     labels = np.stack(identified)
-    return Lesson(
+    return ToyHistory(
         method,
         np.stack(planes),
         np.stack(weights),
@@ -212,10 +212,10 @@ def lesson(toy: Toy, method: str = "proden", *, epochs: int = EPOCHS, seed: int 
 
 
 def next_step(toy: Toy, example: int, after: int, method: str = "proden", *, seed: int = 0, lr: float = LR) -> SlowStep:
-    """Return the quantities of one point in the step that follows epoch `after` of `lesson`.
+    """Return the quantities of one point in the step that follows epoch `after` of `toy_history`.
 
     Raises:
-        UserError: as `lesson`, or no such point.
+        UserError: as `toy_history`, or no such point.
     """
     toy._checked(example)
     estimator = _estimator(method, max(after, 1) + 1, seed, lr)

@@ -88,7 +88,7 @@ def follow(name: str) -> None:
             st.rerun()
 
 
-def of_the_past() -> list[ExperimentFolder]:
+def past_experiments() -> list[ExperimentFolder]:
     """Those of this person, the latest first."""
     registry = session.registry()
     mine = (folder for folder in background.experiments() if folder.path.name.startswith(PREFIX))

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pll.colors import class_colours
 from pll.experiments.figures import Line, Panel, q_panels
-from pll.experiments.tables import Entry, Table, method_title
+from pll.experiments.tables import Table, TableEntry, method_title
 from pll.ui import charts
 from pll.ui.compare.lines import COLOURS, DASHES
 from pll.ui.format import count
@@ -96,7 +96,7 @@ def band_chart(
 
 
 def mean_chart(
-    entries: Sequence[Entry], methods: Sequence[str], title: str, *, transductive: bool
+    entries: Sequence[TableEntry], methods: Sequence[str], title: str, *, transductive: bool
 ) -> tuple[go.Figure, pd.DataFrame]:
     """A mark a method, with a bar of ± one standard deviation."""
     figure, rows, fits = go.Figure(), [], []

@@ -40,7 +40,7 @@ COLUMNS = (4, 4, 3, 3, 3)
 def runs() -> None:
     """The runs of the past, the newest first."""
     everybodys = _heading()
-    past = of_the_past(everybodys=everybodys)
+    past = past_runs(everybodys=everybodys)
     if not past:
         st.caption("None yet. Your runs are listed here with their labels and models until you delete them.")
     shown = st.session_state.get(SHOWN, RECENT)
@@ -70,7 +70,7 @@ def _heading() -> bool:
         return st.toggle("Everybody's runs", key="everybodys-runs", help="You are an administrator of this server.")
 
 
-def of_the_past(*, everybodys: bool = False) -> list[Run | Comparison]:
+def past_runs(*, everybodys: bool = False) -> list[Run | Comparison]:
     """Runs and comparisons, the newest first; lanes that were trained together are one.
 
     Args:

@@ -105,13 +105,13 @@ def other_start(ground: Playground) -> None:
 def show_toy(ground: Playground, methods: list[str], key: str) -> None:
     """The toy as one picture with a panel a method."""
     try:
-        lessons = [ground.lesson(method) for method in methods]
+        histories = [ground.history(method) for method in methods]
     except UserError as error:
         st.warning(plain(error), icon=":material/error:")
         return
     toy_plot(
         ground.toy,
-        lessons,
+        histories,
         key=key,
         epoch=ground.epoch,
         look=ground.look,

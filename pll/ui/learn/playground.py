@@ -6,7 +6,17 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pll.analysis.theory.toy import EPOCHS, LEARNING_RATES, LR, MOST, Lesson, Toy, drawn_set, lesson, three_clouds
+from pll.analysis.theory.toy import (
+    EPOCHS,
+    LEARNING_RATES,
+    LR,
+    MOST,
+    Toy,
+    ToyHistory,
+    drawn_set,
+    three_clouds,
+    toy_history,
+)
 from pll.errors import UserError
 from pll.ui.learn.toy import Edit
 
@@ -89,9 +99,9 @@ class Playground:
         self.said = ""
         self.look += 1
 
-    def lesson(self, method: str) -> Lesson:
+    def history(self, method: str) -> ToyHistory:
         """What a method does to the points as they are."""
-        return _lesson(self.toy.key, method, self.start, self.lr, self.toy)
+        return _history(self.toy.key, method, self.start, self.lr, self.toy)
 
 
 def playground() -> Playground:
@@ -132,5 +142,5 @@ def _seed(name: str) -> int:
 
 
 @st.cache_resource(max_entries=24, show_spinner=False)
-def _lesson(key: tuple[bytes, ...], method: str, start: int, lr: float, _toy: Toy) -> Lesson:
-    return lesson(_toy, method, epochs=EPOCHS, seed=start, lr=lr)
+def _history(key: tuple[bytes, ...], method: str, start: int, lr: float, _toy: Toy) -> ToyHistory:
+    return toy_history(_toy, method, epochs=EPOCHS, seed=start, lr=lr)

@@ -15,7 +15,7 @@ def prepare() -> None:
     """Fill the caches with what every reader sees first: about two seconds of one core."""
     ground = Playground()
     for method in METHODS:
-        ground.lesson(method)
+        ground.history(method)
     for reading in ("min", "weights"):
         landscape.way_down(Q, START, SHARPNESS, reading)
     try:

@@ -31,7 +31,7 @@ def draw() -> None:
     heading("together")
     ground = playground()
     n = len(ground.toy)
-    ours, bare = (ground.lesson(method).right[-1] for method in METHODS[:2])
+    ours, bare = (ground.history(method).right[-1] for method in METHODS[:2])
     st.markdown(
         f"The same {n} points, initial parameters and {EPOCHS} epochs. One method keeps weights; the other puts all "
         "weight on its best guess at every step, which is descent on the minimum. "
@@ -67,7 +67,7 @@ def answer(ours: float, bare: float, n: int) -> int:
 def verdict(ground: Playground, other: str) -> str:
     """How both end, in words."""
     n = len(ground.toy)
-    ours, theirs = ground.lesson("proden"), ground.lesson(other)
+    ours, theirs = ground.history("proden"), ground.history(other)
     said = (
         f"After {EPOCHS} epochs: PRODEN {round(ours.right[-1] * n)} of {n}, {TITLES[other].lower()} "
         f"{round(theirs.right[-1] * n)} of {n}. "

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 import streamlit as st
 
-from pll.analysis.theory.toy import CLASSES, Lesson, Toy
+from pll.analysis.theory.toy import CLASSES, Toy, ToyHistory
 from pll.colors import class_colours
 from pll.ui.components import canvas
 from pll.ui.components.canvas import encoded
@@ -81,7 +81,7 @@ class Edit:
 
 def toy_plot(
     toy: Toy,
-    lessons: Sequence[Lesson],
+    histories: Sequence[ToyHistory],
     *,
     key: str,
     epoch: int,
@@ -94,10 +94,10 @@ def toy_plot(
     editable: bool = True,
     height: int = 460,
 ) -> None:
-    """Shows the toy, or moves the one called `key`; a panel a lesson.
+    """Shows the toy, or moves the one called `key`; a panel for each history.
 
     Args:
-        lessons: of this toy, all of the same number of epochs.
+        histories: of this toy, all of the same number of epochs.
         key: its name on the page.
         epoch: to show at first, and whenever `look` changes.
         look: counts the times that the page itself chose the epoch.
@@ -116,7 +116,7 @@ def toy_plot(
 
     def looked() -> None:
         match st.session_state[key].get("look"):
-            case [int(at), int(number)] if 0 <= at <= lessons[0].epochs:
+            case [int(at), int(number)] if 0 <= at <= histories[0].epochs:
                 on_look(at, number)
 
     def chosen() -> None:
@@ -125,14 +125,14 @@ def toy_plot(
             on_select(point)
 
     payload = toy_payload(
-        toy, lessons, epoch=epoch, look=look, selected=selected, asked=asked, editable=editable, height=height
+        toy, histories, epoch=epoch, look=look, selected=selected, asked=asked, editable=editable, height=height
     )
     _toy(key=key, data=payload, on_edit_change=edited, on_look_change=looked, on_selected_change=chosen)
 
 
 def toy_payload(
     toy: Toy,
-    lessons: Sequence[Lesson],
+    histories: Sequence[ToyHistory],
     *,
     epoch: int = 0,
     look: int = 0,
@@ -146,7 +146,7 @@ def toy_payload(
     return {
         "when": "",
         "note": f"{n} points",
-        "description": description(toy, lessons, epoch),
+        "description": description(toy, histories, epoch),
         "height": height,
         "count": n,
         "names": list(CLASSES),
@@ -157,15 +157,15 @@ def toy_payload(
         "sets": [toy.candidates[i].tolist() for i in range(n)],
         "panels": [
             {
-                "title": TITLES.get(lesson.method, lesson.method),
-                "planes": encoded(lesson.planes),
-                "weights": encoded(np.rint(lesson.weights * 255).astype(np.uint8)),
-                "identified": encoded(lesson.identified.astype(np.uint8)),
-                "right": np.rint(lesson.right * n).astype(int).tolist(),
+                "title": TITLES.get(history.method, history.method),
+                "planes": encoded(history.planes),
+                "weights": encoded(np.rint(history.weights * 255).astype(np.uint8)),
+                "identified": encoded(history.identified.astype(np.uint8)),
+                "right": np.rint(history.right * n).astype(int).tolist(),
             }
-            for lesson in lessons
+            for history in histories
         ],
-        "epochs": lessons[0].epochs,
+        "epochs": histories[0].epochs,
         "epoch": epoch,
         "look": look,
         "selected": selected,
@@ -174,14 +174,14 @@ def toy_payload(
     }
 
 
-def description(toy: Toy, lessons: Sequence[Lesson], epoch: int) -> str:
+def description(toy: Toy, histories: Sequence[ToyHistory], epoch: int) -> str:
     """Return the text alternative of the picture."""
     n = len(toy)
     when = f"after epoch {epoch}" if epoch else "before training"
     found = [
-        f"{TITLES.get(lesson.method, lesson.method)}: {round(lesson.right[epoch] * n)} of {n} identified right, "
-        f"mean confidence {lesson.confidence[epoch]:.0%}"
-        for lesson in lessons
+        f"{TITLES.get(history.method, history.method)}: {round(history.right[epoch] * n)} of {n} identified right, "
+        f"mean confidence {history.confidence[epoch]:.0%}"
+        for history in histories
     ]
     return (
         f"{n} points of three classes in a square, {when}; each is a pie of its label weights, with a cross where its "

@@ -18,7 +18,7 @@ def draw(tab: ReviewTab) -> None:
     if found is None:
         return
     name = tab.desk.reviewer
-    st.caption(f":material/hourglass_top: {plain(said(found, name))}")
+    st.caption(f":material/hourglass_top: {plain(format_blocking(found, name))}")
     with st.container(horizontal=True, gap="small"):
         if any(holder.name != name for holder in found.holders):
             st.button("Release it now", key="review-free", type="tertiary", on_click=free, args=(tab,))
@@ -32,7 +32,7 @@ def draw(tab: ReviewTab) -> None:
             )
 
 
-def said(found: BlockingControl, name: str) -> str:
+def format_blocking(found: BlockingControl, name: str) -> str:
     """In words, for one reviewer. Of what they have assigned themselves it is not said that it is the control."""
     behind = count(found.behind, "answered control")
     one = f"{behind} {'does' if found.behind == 1 else 'do'} not count yet: one drawn before is still open"

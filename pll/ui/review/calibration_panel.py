@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.analysis.calibration import Reliability, error_by_chance
+from pll.analysis.calibration import ReliabilityDiagram, error_by_chance
 from pll.colors import ACCENT
 from pll.errors import UserError
 from pll.review import certification
@@ -85,7 +85,7 @@ def _temperature_words(temperature: float) -> str:
     return f"Temperature {temperature:.2f}: the model was {'too sure of itself' if temperature > 1 else 'too modest'}."
 
 
-def _fullest_words(before: Reliability) -> list[str]:
+def _fullest_words(before: ReliabilityDiagram) -> list[str]:
     place = int(np.argmax(before.counts))
     if before.counts[place] < FULLEST:
         return []
@@ -125,7 +125,7 @@ def chart(found: Calibration) -> tuple[go.Figure, pd.DataFrame]:
     return figure, pd.concat(parts, ignore_index=True)
 
 
-def _table(name: str, result: Reliability) -> pd.DataFrame:
+def _table(name: str, result: ReliabilityDiagram) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "calibration": name,

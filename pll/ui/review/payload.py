@@ -206,14 +206,14 @@ def _has_columns(data: PartialLabelDataset) -> bool:
 def _past(tab: ReviewTab) -> Payload | None:
     if tab.past is None:
         return None
-    return {"place": tab.place, "of": len(tab.trail), "words": in_words(tab.past)}
+    return {"place": tab.place, "of": len(tab.trail), "words": format_event(tab.past)}
 
 
-def in_words(event: Event) -> str:
+def format_event(event: Event) -> str:
     """What somebody said of an example.
 
     >>> from datetime import datetime
-    >>> in_words(Event("r", "t", "run", 1, 0, "a", "Ada", "pick", datetime(2026, 1, 1), label="cat"))
+    >>> format_event(Event("r", "t", "run", 1, 0, "a", "Ada", "pick", datetime(2026, 1, 1), label="cat"))
     'You said cat.'
     """
     match event.kind:
@@ -234,7 +234,7 @@ def _spoken(tab: ReviewTab) -> str:
         said.append("Nothing is left to decide.")
     else:
         if tab.past is not None:
-            said.append(in_words(tab.past))
+            said.append(format_event(tab.past))
         names = [
             one.label if tab.hides else f"{one.label} {percent(one.weight, 0)}"
             for one in ordered(tab, given)[:9]

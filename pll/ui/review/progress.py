@@ -12,7 +12,7 @@ from pll.analysis.intervals import wilson
 from pll.annotations.voters import LEAST_CHECKED
 from pll.errors import UserError
 from pll.review import certification
-from pll.review.forecast import Forecast, Work, forecast, minutes_left, recent_rate, work_by_reviewer
+from pll.review.forecast import Forecast, ReviewWork, forecast, minutes_left, recent_rate, work_by_reviewer
 from pll.review.rounds import miss_rate_of, reachable
 from pll.review.sampling_plan import achievable
 from pll.review.session import ReviewSession
@@ -358,7 +358,7 @@ def summary(tab: ReviewTab) -> str:
     return f"{name} has not decided anything yet." if done is None else f"Last session of {name}: {done.words}"
 
 
-def work_table(done: list[Work], rates: list[float | None]) -> pd.DataFrame:
+def work_table(done: list[ReviewWork], rates: list[float | None]) -> pd.DataFrame:
     """The same as a table."""
     return pd.DataFrame(
         {

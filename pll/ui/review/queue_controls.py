@@ -14,7 +14,7 @@ from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
 
-def looks(tab: ReviewTab) -> None:
+def display_options(tab: ReviewTab) -> None:
     """The model's view shown or hidden, candidates by weight or in fixed order."""
     key = f"review-blind-{tab.manager.review.id}"
 

@@ -35,7 +35,7 @@ def settings_of(run: Run) -> dict[str, Any]:
 def told(run: Run) -> list[str]:
     """Return the sentences that the panel has; none where there is no panel."""
     recipe = recipe_of(run)
-    return [] if recipe is None or not recipe.trials else list(recipe.told())
+    return [] if recipe is None or not recipe.trials else list(recipe.messages())
 
 
 def warn(run: Run) -> None:
@@ -51,7 +51,7 @@ def panel(run: Run) -> None:
     if recipe is None or not recipe.trials:
         return
     with st.expander("How it was chosen", icon=":material/rule:"):
-        for sentence in recipe.told():
+        for sentence in recipe.messages():
             st.markdown(plain(sentence))
         if recipe.methods:
             table(methods_of(recipe), "chosen-methods", "Methods compared")

@@ -14,9 +14,9 @@ from pll.analysis.theory.toy import (
     Toy,
     drawn_set,
     from_many_starts,
-    lesson,
     next_step,
     three_clouds,
+    toy_history,
 )
 from pll.errors import UserError
 from pll.methods import METHODS
@@ -64,8 +64,8 @@ def test_new_sets_come_from_the_truth() -> None:
         (lambda toy: Toy(toy.points[:2], toy.y[:2], toy.candidates.take([0, 1])), f"{FEWEST} to {MOST} points"),
         (lambda toy: Toy(toy.points, toy.y[:5], toy.candidates), "n is 60"),
         (lambda toy: three_clouds(FEWEST).without(0), f"at least {FEWEST}"),
-        (lambda toy: lesson(toy, "plknn"), "none of them"),
-        (lambda toy: lesson(toy, "no-such-method"), "none of them"),
+        (lambda toy: toy_history(toy, "plknn"), "none of them"),
+        (lambda toy: toy_history(toy, "no-such-method"), "none of them"),
         (lambda toy: next_step(toy, 60, 0), "no point 60"),
     ],
 )
@@ -77,7 +77,7 @@ def test_what_cannot_be_is_refused_in_words(do: object, says: str) -> None:
 @pytest.mark.parametrize("method", ["proden", "proden-sudden", "proden-naive", "pn-oracle"])
 def test_the_frames_are_those_of_the_method_itself(method: str) -> None:
     toy = three_clouds(30)
-    shown = lesson(toy, method, epochs=8, seed=3, lr=0.2)
+    shown = toy_history(toy, method, epochs=8, seed=3, lr=0.2)
     assert shown.epochs == 8 and shown.planes.shape == (9, 3, 3) and shown.weights.shape == (9, toy.candidates.nnz)
     settings_ = {"epochs": 8, "batch_size": MOST, "lr": 0.2, "weight_decay": 0.0, "scale": "none", "seed": 3}
     estimator = METHODS[method](model="linear", **settings_)
@@ -94,7 +94,7 @@ def test_the_frames_are_those_of_the_method_itself(method: str) -> None:
 
 def test_frame_zero_is_before_training_and_every_frame_counts_right() -> None:
     toy = three_clouds(30)
-    shown = lesson(toy, epochs=5)
+    shown = toy_history(toy, epochs=5)
     sums = dense(shown.weights[0], toy.candidates).sum(axis=1)
     assert np.allclose(sums, 1) and np.array_equal(shown.weights[0], toy.candidates.uniform_weights())
     for t in range(6):
@@ -107,14 +107,16 @@ def test_frame_zero_is_before_training_and_every_frame_counts_right() -> None:
 
 def test_all_methods_set_out_from_the_same_model() -> None:
     toy = three_clouds(12)
-    planes = [lesson(toy, method, epochs=1, seed=5).planes[0] for method in ("proden", "proden-sudden", "proden-naive")]
+    planes = [
+        toy_history(toy, method, epochs=1, seed=5).planes[0] for method in ("proden", "proden-sudden", "proden-naive")
+    ]
     assert np.array_equal(planes[0], planes[1]) and np.array_equal(planes[0], planes[2])
 
 
 @pytest.mark.parametrize("after", [0, 3])
 def test_the_step_in_numbers_is_the_step_between_two_frames(after: int) -> None:
     toy = three_clouds(30)
-    shown = lesson(toy, epochs=6, seed=1)
+    shown = toy_history(toy, epochs=6, seed=1)
     step = next_step(toy, 7, after, seed=1)
     at = toy.candidates.positions(np.array([7]))
     assert step.epoch == after and len(step.rows) == 30
@@ -125,7 +127,7 @@ def test_the_step_in_numbers_is_the_step_between_two_frames(after: int) -> None:
 
 
 def test_weights_find_what_the_bare_minimum_misses() -> None:
-    """The lesson of the page, over ten starts and on other points than the page's own."""
+    """What the page shows, over ten starts and on other points than the page's own."""
     found = from_many_starts(three_clouds(seed=5), ["proden", "proden-sudden"], starts=10)
     assert found["proden"].mean() > found["proden-sudden"].mean() + 0.1
     assert (found["proden"] >= found["proden-sudden"]).all()
@@ -142,6 +144,6 @@ def test_any_points_and_sets_can_be_trained_on(data: st.DataObject) -> None:
     from pll.candidates import CandidateSets
 
     toy = Toy(np.array(points, dtype=np.float32), np.array(y), CandidateSets.from_lists(lists, 3, CLASSES))
-    shown = lesson(toy, epochs=3)
+    shown = toy_history(toy, epochs=3)
     assert np.isfinite(shown.planes).all()
     assert np.allclose([dense(weights, toy.candidates).sum(axis=1) for weights in shown.weights], 1, atol=1e-5)

@@ -7,7 +7,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.analysis.calibration import Reliability, reliability
+from pll.analysis.calibration import ReliabilityDiagram, reliability
 from pll.colors import RIGHT
 from pll.ui import charts
 from pll.ui.format import percent
@@ -34,7 +34,7 @@ def draw(scene: Scene) -> None:
         st.caption(verdict(result))
 
 
-def verdict(result: Reliability) -> str:
+def verdict(result: ReliabilityDiagram) -> str:
     """The chart in a sentence.
 
     >>> verdict(reliability(np.array([0.9, 0.9]), np.array([True, False])))
@@ -48,7 +48,7 @@ def verdict(result: Reliability) -> str:
     return f"On average it is {percent(sure, 0)} sure and {percent(right, 0)} right: {said}."
 
 
-def reliability_chart(result: Reliability, when: str = "") -> tuple[go.Figure, pd.DataFrame]:
+def reliability_chart(result: ReliabilityDiagram, when: str = "") -> tuple[go.Figure, pd.DataFrame]:
     """Bars of accuracy by confidence, and the diagonal on which they should end."""
     lower, upper = result.edges[:-1], result.edges[1:]
     table = pd.DataFrame(

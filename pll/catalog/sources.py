@@ -54,6 +54,8 @@ class Source:
         votes: files of votes (`pll.formats.votes`), joined with the examples on the id. Where the format is `"votes"`,
             the file itself holds votes too, and there are no other examples.
         answers: answer in these files → class, mapped by hand; "" for no answer.
+        sentences: the class that an answer ends with is taken (`pll.formats.votes.class_in_sentence`); not in runs of
+            earlier versions.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Source:
     classes: dict[str, str | None] = field(default_factory=dict)
     votes: tuple[Source, ...] = ()
     answers: dict[str, str] = field(default_factory=dict)
+    sentences: bool = False
 
     def __post_init__(self) -> None:
         plain = tuple(Source(**one) if isinstance(one, dict) else one for one in self.votes)  # of config.json
@@ -101,7 +104,7 @@ class Source:
             self.check_unchanged()
         data = None if self.format == VOTES else self._read(progress)
         votes = read_votes([str(file.path) for file in self.vote_files])
-        return with_votes(data, votes, answers=self.answers, name=self.name)
+        return with_votes(data, votes, answers=self.answers, name=self.name, sentences=self.sentences)
 
     def _read(self, progress: Progress | None) -> PartialLabelDataset:
         if self.path is None:
@@ -214,13 +217,14 @@ def with_own_votes(source: Source) -> Source:
         return source
     kind = kind_of(Path(source.path))
     if kind == VOTES:
-        return replace(source, format=VOTES)
+        return replace(source, format=VOTES, sentences=True)
     return counting_votes(source) if kind == "both" else source
 
 
 def counting_votes(source: Source) -> Source:
     """Return the source with the votes of models in its own file among its votes."""
-    return replace(source, votes=(Source(source.name, source.path, sha256=source.sha256), *source.votes))
+    own = Source(source.name, source.path, sha256=source.sha256)
+    return replace(source, votes=(own, *source.votes), sentences=True)
 
 
 def joined_votes(files: Sequence[Source], answers: Mapping[str, str], data: Source | None = None) -> Source:
@@ -232,10 +236,10 @@ def joined_votes(files: Sequence[Source], answers: Mapping[str, str], data: Sour
         data: what they are joined with; may hold votes itself.
     """
     if data is None:
-        return replace(files[0], format=VOTES, votes=tuple(files[1:]), answers=dict(answers))
+        return replace(files[0], format=VOTES, votes=tuple(files[1:]), answers=dict(answers), sentences=True)
     known = {one.path for one in data.vote_files}
     votes = (*data.votes, *(one for one in files if one.path not in known))
-    return replace(data, votes=votes, answers=dict(answers))
+    return replace(data, votes=votes, answers=dict(answers), sentences=True)
 
 
 def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:

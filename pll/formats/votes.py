@@ -67,6 +67,20 @@ REASONED = re.compile(
     r"\s*\n\s*(?:reason|reasoning|explanation|rationale|justification|because|confidence)\b.*", re.I | re.S
 )
 """Lines after the answer that say why."""
+SENTENCE_WORDS = 25
+"""Words that a sentence may have for its last to be taken for its answer."""
+DOUBTS = re.compile(
+    r"(?<!\w)(?:\w+n['’]t|not|no|never|neither|nor|cannot|without|unlike|except|unable|unclear|unsure|uncertain|undecided"
+    r"|whether|if|either|instead|rather|than|sorry|please|provide|apologi[sz]e|wrong|false|incorrect|or|and"
+    r"|kein\w*|nicht|weder|falsch|oder|und|pas|non|ni|aucune?|faux|ou|sin|nunca|não|nem|sem|falso|nie|niet|geen|ikke|inte"
+    r"|нет|не|или)(?!\w)"
+)
+"""Words before a class that make it no answer: a negation, a doubt, an excuse, an alternative."""
+LETTER_TOLD = re.compile(r"(?:\b(?i:is|option|choice|answer|letter)|['’]s|[:：→=])\s*\(?([A-Z])\)?$")
+EMOJI = "\ufe0f\u200d"
+"""Characters inside emoji, beside the symbols."""
+SURENESS = re.compile(r"\s*\(\s*(?:confidence\s*[:=]?\s*)?\d+(?:[.,]\d+)?\s*%?\s*\)\s*$", re.I)
+"""How sure the voter is, in brackets after the answer."""
 SHORT = 60
 """Characters of an answer that may be a class where no classes are known."""
 MARKS = " .,:;!?\"'`*()[]"
@@ -553,6 +567,84 @@ def _class_of(text: str, classes: tuple[str, ...]) -> tuple[str | None, bool]:
     return (None, False) if letter is None else (_by_letter(letter[1], classes), True)
 
 
+def class_in_sentence(text: str, classes: tuple[str, ...]) -> tuple[str | None, bool]:
+    """The class that a sentence ends with, where it names no other and doubts nothing; whether by its letter alone.
+
+    So is the class of a first line that holds nothing else, of a last line `Answer: …`, and of JSON of which one field
+    alone is a class.
+
+    >>> answers = (
+    ...     "I think it's a dog.",
+    ...     "It is not a dog.",
+    ...     "Perhaps a cat, perhaps a dog",
+    ...     "Dog 🐶 (90%)",
+    ...     "Réponse : cat",
+    ... )
+    >>> [class_in_sentence(text, ("cat", "dog"))[0] for text in answers]
+    ['dog', None, None, 'dog', 'cat']
+    >>> class_in_sentence("I think it's B.", ("cat", "dog"))
+    ('dog', True)
+    """
+    plain = _plain_classes(classes)
+    text = THOUGHT.sub("", text).strip()
+    if any(LETTERED.fullmatch(part) for part in _peeled(text)):  # letter and name that do not say the same
+        return None, False
+    named = {plain[_plain(one)] for one in _json_texts(text) if _plain(one) in plain}
+    if named or text.startswith(("{", "[")):
+        return (named.pop(), False) if len(named) == 1 else (None, False)
+    lines = [line.strip() for line in re.sub(r"\*\*|__|`", "", text).splitlines() if line.strip()]
+    if len(lines) > 1:
+        told = TOLD.fullmatch(lines[-1])
+        ends = [plain.get(_plain(lines[0])), None if told is None else plain.get(_plain(told[1]))]
+        found = {one for one in ends if one is not None}
+        return (found.pop(), False) if len(found) == 1 else (None, False)
+    if not lines or "?" in text or "？" in text:
+        return None, False
+    line = SURENESS.sub(
+        "", "".join(c for c in lines[0] if unicodedata.category(c) not in ("So", "Sk") and c not in EMOJI)
+    )
+    whole = _plain(line)
+    if len(whole.split()) > SENTENCE_WORDS:
+        return None, False
+    fitting = [name for name in plain if name and whole.endswith(name) and not whole.removesuffix(name)[-1:].isalnum()]
+    letter = None if fitting else LETTER_TOLD.search(line.rstrip(MARKS))
+    if not fitting and letter is None:
+        return None, False
+    name = max(fitting, key=len, default="")
+    before = (line[: letter.start(1)] if letter is not None else whole[: len(whole) - len(name)]).casefold()
+    if DOUBTS.search(before):
+        return None, False
+    words = _words(before)
+    others = (_words(one) for one in plain if one != name)
+    if any(one in words for one in others if one.strip()):
+        return None, False
+    return (plain[name], False) if letter is None else (_by_letter(letter[1], classes), True)
+
+
+def _words(text: str) -> str:
+    """The words of a text with one space between, before and after."""
+    return " ".join(["", *re.findall(r"[^\W_]+", text), ""])
+
+
+def _json_texts(text: str) -> list[str]:
+    """The texts in an answer's JSON: all of it, or one object without others in it."""
+    objects = re.findall(r"\{[^{}]*\}", text)
+    for part in (text, *(objects if len(objects) == 1 else ())):
+        if not part.startswith(("{", "[")):
+            continue
+        try:
+            waiting = [json.loads(part)]
+        except (ValueError, RecursionError):
+            continue
+        found = []
+        while waiting:
+            value = waiting.pop()
+            waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
+            found += [value] if isinstance(value, str) else []
+        return found
+    return []
+
+
 def _by_letter(letter: str, classes: Sequence[str]) -> str | None:
     place = string.ascii_uppercase.index(letter.upper())
     return classes[place] if place < len(classes) else None
@@ -646,7 +738,12 @@ def _guessed_classes(answers: Sequence[Answer]) -> tuple[str, ...]:
 
 
 def with_votes(
-    data: PartialLabelDataset | None, votes: VoteFiles, *, answers: Mapping[str, str] | None = None, name: str = ""
+    data: PartialLabelDataset | None,
+    votes: VoteFiles,
+    *,
+    answers: Mapping[str, str] | None = None,
+    name: str = "",
+    sentences: bool = False,
 ) -> Mapped:
     """Examples with the votes of some files, joined on the id.
 
@@ -655,6 +752,7 @@ def with_votes(
         votes: of `read_votes`.
         answers: answer → class, mapped by hand; "" for no answer.
         name: what to call the data where there is none.
+        sentences: take the class that a sentence ends with for its answer; see `class_in_sentence`.
 
     Raises:
         UserError: no id in common, no class, or no answer that could be mapped.
@@ -680,6 +778,7 @@ def with_votes(
     number, column = {one: k for k, one in enumerate(classes)}, {one: k for k, one in enumerate(voters)}
     mapped: dict[tuple[str, int], str | None] = {}
     letters: dict[str, str] = {}
+    read: list[str] = []  # sentences
     unmapped: Counter[str] = Counter()
     triples: list[tuple[int, int, int, float]] = []
     source: list[int] = []
@@ -697,10 +796,13 @@ def with_votes(
             target = by_hand.get(_plain(answer.text))
             if target is None:
                 target, by_letter = _class_of_answer(answer, classes)
+                if target is None and sentences:
+                    target, by_letter = class_in_sentence(answer.text, classes)
+                    read += [] if target is None or (by_letter and not known) else [answer.text]
                 if by_letter and target is not None:
                     target = target if known else None  # the order of classes found in the answers is nobody's
                     if target is not None:
-                        letters[_core(answer.text).strip("(). :").upper()] = target
+                        letters[string.ascii_uppercase[classes.index(target)]] = target
             mapped[key] = target
         found = mapped[key]
         if found is None:
@@ -720,6 +822,9 @@ def with_votes(
     if letters:
         listed = ", ".join(f"{letter} = {letters[letter]}" for letter in sorted(letters)[:5])
         notes.append(f"Letters were read as places in the list of classes ({listed}): the prompt must list them so.")
+    if read:
+        shown = listing([f"{shorten(text, 40)} = {mapped[text, -1]}" for text in read[:3]])
+        notes.append(f"{len(read):,} different answers are sentences; the class at their end was taken ({shown}).")
     notes += _notes_on_ids(rows, who, labels, voters, alone=data is None)
     counts = np.bincount(who, minlength=len(voters))
     given_by = Counter(answer.voter for answer in votes.answers)

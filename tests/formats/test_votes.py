@@ -16,7 +16,7 @@ from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.votes import VOTES, class_of, kind_of, read_votes, with_votes
+from pll.formats.votes import VOTES, class_in_sentence, class_of, kind_of, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -374,3 +374,45 @@ def test_of_one_voter_it_is_said_that_nothing_can_be_settled(tmp_path: Path) -> 
     data = PartialLabelDataset(X=np.ones((2, 1)), ids=np.array(["a", "b"]), class_names=("cat", "dog"))
     file = lines(tmp_path / "x.jsonl", [batch("a", "cat"), batch("b", "dog")])
     assert any("one voter" in note for note in with_votes(data, read_votes([file])).dataset.notes)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("The sentiment of this text is negative.", "negative"),
+        ("Sentiment: Positive 😊", "positive"),
+        ("答案：negative", "negative"),
+        ("very positive", "very positive"),
+        ("I'd say it is neutral (confidence: 80%)", "neutral"),
+        ('{"sentiment": "neutral", "confidence": 0.9, "reason": "nothing said"}', "neutral"),
+        ('Sure! {"sentiment": "neutral"}', "neutral"),
+        ("Positive\n\nThe review is full of praise.", "positive"),
+        ("First I thought negative.\nFinal answer: positive", "positive"),
+        ("I think it's B.", "negative"),
+        ("It is positive, not negative.", None),
+        ("I'm not sure that it is positive", None),
+        ("It isn’t positive", None),
+        ("positive or negative", None),
+        ("Das ist keine Antwort wie positive", None),
+        ("Is it positive?", None),
+        ("I'm sorry, I cannot call this positive", None),
+        ('{"a": "positive", "b": "negative"}', None),
+        ("C. negative", None),
+        ("Positive\nAnswer: negative", None),
+        ("unpositive", None),
+        ("", None),
+    ],
+)
+def test_sentences_that_end_with_one_class(text: str, named: str | None) -> None:
+    assert class_in_sentence(text, ("positive", "negative", "neutral", "very positive"))[0] == named
+
+
+def test_sentences_are_answers_only_where_the_source_says_so(tmp_path: Path) -> None:
+    data = PartialLabelDataset(X=np.ones((2, 1)), ids=np.array(["1", "2"]), class_names=("cat", "dog"))
+    file = lines(tmp_path / "a.jsonl", [batch("1", "I believe this is a Dog."), batch("2", "cat")])
+    assert with_votes(data, read_votes([file])).unmapped == (("I believe this is a Dog.", 1),)
+    mapped = with_votes(data, read_votes([file]), sentences=True)
+    assert not mapped.unmapped and mapped.answers == {"I believe this is a Dog.": "dog"}
+    assert any("1 different answers are sentences" in note for note in mapped.dataset.notes)
+    by_hand = with_votes(data, read_votes([file]), sentences=True, answers={"I believe this is a Dog.": "cat"})
+    assert by_hand.dataset.sets().names(0) == ["cat"]

@@ -26,6 +26,7 @@ from pll.paths import candid_home
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.settings import setting
+from pll.ui.pace import pace
 
 MOST_DESCRIPTORS = 65_536
 """Descriptors a server asks for, where it may."""
@@ -126,6 +127,12 @@ def metrics() -> str:
             "gauge",
             "Open tabs at most; 0: as descriptors allow.",
             [("", most)],
+        ),
+        (
+            "candid_refresh_seconds",
+            "gauge",
+            "Seconds between two refreshes of a live page, at least, for the number of tabs.",
+            [("", round(pace().interval(0.0), 3))],
         ),
         ("candid_tabs_refused_total", "counter", "Tabs turned away.", [("", load().refused)]),
         (

@@ -11,6 +11,7 @@ from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 from pll.runs.worker import Worker
 from pll.ui import session
 from pll.ui.format import ICONS, STATES, plain
+from pll.ui.pace import pace
 from pll.ui.review.error_messages import show_errors
 
 T = TypeVar("T", bound=Worker)
@@ -63,15 +64,22 @@ def refreshed(draw: Callable[[T, str], None], what: T, state: str, every: float)
 
     Args:
         draw: given `what`, and the state that the rest of the page was made for.
-        every: seconds between two looks at what moves.
+        every: seconds between two looks at what moves; more where many tabs look (`Pace`).
     """
-    pause = {"running": every, "queued": every, "paused": IDLE}.get(state)
+    shortest = {"running": every, "queued": every, "paused": IDLE}.get(state)
+    interval = None if shortest is None else pace().interval(shortest)
 
     @show_errors
     def draw_settled() -> None:
         session.settle_address()
         if session.registry().role(what) is None:
             st.rerun()  # it is no longer shared; the page says so
-        draw(what, state)
+        if shortest is None or interval is None:
+            draw(what, state)
+            return
+        with pace().counted(session.tab_id()):
+            draw(what, state)
+        if pace().has_changed(interval, shortest):
+            st.rerun()  # the browser keeps the interval until all of the page is made anew
 
-    st.fragment(draw_settled, run_every=pause)()
+    st.fragment(draw_settled, run_every=interval)()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, NoReturn, TypeVar, get_args
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pll.analysis.protocol import prepare
 from pll.annotations import Rule
@@ -38,6 +39,12 @@ W = TypeVar("W", bound=Worker)
 def registry() -> PersonalRegistry:
     """Return the runs of this process as the person at this page may use them."""
     return PersonalRegistry(default_registry(), login.person(), login.visitor())
+
+
+def tab_id() -> str:
+    """Return the id of this browser session; "" outside a page."""
+    context = get_script_run_ctx()
+    return "" if context is None else context.session_id
 
 
 # ---- what is in view -------------------------------------------------------------------------------------------------

@@ -185,7 +185,7 @@ class CandidateSets:
         """The mask, for `np.asarray`. Dense: n × c bytes.
 
         Raises:
-            ValueError: `copy=False`; the mask is always made anew.
+            ValueError: `copy=False`; the mask is always a new array.
         """
         if copy is False:
             raise ValueError("The mask of CandidateSets is always a new array; leave copy=False out.")

@@ -49,9 +49,9 @@ class PartialLabelDataset:
             normalised on each set.
         settle: whether candidate sets and prior are still to be made of the annotations and the features together
             (`pll.methods.settling`); `candidates` are the union until then.
-        given: the candidate sets of the data itself, where labels that nobody named joined `candidates`; else None.
+        given: the candidate sets of the data itself, where labels named by no voter joined `candidates`; else None.
         decided: (n,) int64, labels that people decided in a review, −1 elsewhere; or None.
-        undecided: the candidate sets before people decided; None where nobody did.
+        undecided: the candidate sets before people decided; None without decisions.
         outside: labels that a method added to the candidate sets, which may miss the truth; or None. `candidates` has
             them (`with_outside`).
         is_test: (n,) bool, True on the published or given test part; or None.
@@ -175,7 +175,7 @@ class PartialLabelDataset:
 
     @cached_property
     def row_ids(self) -> npt.NDArray[np.str_]:
-        """(n,) the ids: those that were given, else "0" … "n-1", which are made where they are asked for."""
+        """(n,) the ids: those that were given, else "0" … "n-1", which are made on demand."""
         return np.arange(len(self)).astype(np.str_) if self.ids is None else self.ids
 
     def ids_of(self, rows: slice) -> npt.NDArray[np.str_]:

@@ -46,7 +46,7 @@ def has_duplicate_ids(error: BaseException | None) -> bool:
 
 
 def is_disk_full(error: BaseException) -> bool:
-    """Return whether an error says that a disk, or somebody's share of it, is full."""
+    """Return whether an error says that a disk, or a user's quota of it, is full."""
     return isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 

@@ -105,7 +105,7 @@ def take_rows(X: npt.NDArray[Any], rows: npt.NDArray[np.integer[Any]]) -> npt.ND
 def large_array(shape: int | tuple[int, ...], dtype: npt.DTypeLike, *, zeros: bool = False) -> npt.NDArray[Any]:
     """Return a new array; above `IN_MEMORY_UP_TO` bytes it is a mapped temporary file and takes no memory of its own.
 
-    Such a file lies in the folder for temporary files (`TMPDIR`) and is gone with the array.
+    Such a file is in the folder for temporary files (`TMPDIR`) and deleted with the array.
 
     Args:
         shape: of the array.
@@ -265,7 +265,7 @@ def check_free_space(folder: Path, needed: int, what: str) -> None:
 
 
 def remove_parts(folder: Path) -> None:
-    """Delete the temporary files that a process which died left in a folder; nobody else may be writing to it."""
+    """Delete the temporary files of a crashed process in a folder; no other process may be writing to it."""
     for part in folder.rglob(f"{PART}*"):
         part.unlink(missing_ok=True)
 

@@ -146,7 +146,7 @@ def _receive(url: str, target: Path, tally: _Tally) -> None:
 
 @contextmanager
 def _opened(url: str) -> Iterator[requests.Response]:
-    """Open an address; a server that is out of reach or busy is asked again, `RETRIES` times.
+    """Open an address; retried `RETRIES` times where a server cannot be reached or is busy.
 
     Raises:
         _Unavailable: no answer, or an error of the server.
@@ -160,7 +160,7 @@ def _opened(url: str) -> Iterator[requests.Response]:
         backoff_factor=BACKOFF,
         status_forcelist=_BUSY,
         raise_on_status=False,
-        respect_retry_after_header=False,  # it may ask for hours
+        respect_retry_after_header=False,  # it may demand hours
     )
     try:
         with requests.Session() as session:

@@ -56,7 +56,7 @@ class File:
         folder: folder in the cache, named after the entry that owns the file.
         page: web page of the file, for messages.
         urls: download addresses, tried in order; one that ends in .zip or .rar is an archive with the file in it.
-        openml: OpenML data id; the address and the checksum are then asked from OpenML.
+        openml: OpenML data id; the address and the checksum then come from OpenML.
         megabytes: approximate download size, for messages and progress bars.
         checksum: None if none is published; then only `Entry.check` verifies the content.
         other_names: other file names in use.

@@ -240,7 +240,7 @@ def _opened(archive: Path, file: File) -> Iterator[Any]:
     try:
         with zipfile.ZipFile(archive) as members:
             yield members
-    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # RuntimeError: it asks for a password
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:  # RuntimeError: it has a password
         raise BadArchive(archive, file, f"it is damaged ({error})") from error
 
 

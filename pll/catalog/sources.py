@@ -53,7 +53,7 @@ class Source:
         classes: what becomes of the file's classes (`pll.formats.classes.Edits`): merged, renamed, dropped.
         votes: files of votes (`pll.formats.votes`), joined with the examples on the id. Where the format is `"votes"`,
             the file itself holds votes too, and there are no other examples.
-        answers: answer in these files → class, mapped by hand; "" for no answer.
+        answers: answer in these files → class, mapped by the user; "" for no answer.
         sentences: the class that an answer ends with is taken (`pll.formats.votes.class_in_sentence`); not in runs of
             earlier versions.
     """

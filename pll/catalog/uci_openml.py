@@ -98,7 +98,7 @@ def _texture(paths: Mapping[str, Path]) -> PartialLabelDataset:
 
     path = paths["texture.arff"]
     limit = csv.field_size_limit()  # SciPy lifts it for the whole process, and our tables count on it
-    # What SciPy raises for a file that is not, or not quite, an ARFF file (or has attributes that SciPy does not know):
+    # What SciPy raises for a file that is not, or not quite, an ARFF file (or has unsupported attributes):
     unreadable = (arff.ArffError, NotImplementedError, ValueError, LookupError, StopIteration)
     try:
         with path.open(encoding="utf-8") as stream:

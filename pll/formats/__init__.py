@@ -124,7 +124,7 @@ def read(
 def columns(
     path: Path | str, *, name: str | None = None, options: ReadOptions | None = None, format: str | None = None
 ) -> list[Column]:
-    """What each column of a table is taken for, before it is read; none where the format has no columns.
+    """Return the role of each column of a table, before it is read; none where the format has no columns.
 
     Raises:
         UserError: see `read`.
@@ -168,7 +168,7 @@ def write(
 ) -> list[Path]:
     """Write a dataset; the file appears whole or not at all.
 
-    What the format cannot hold is not written: ask `FORMATS[format].cannot_hold(dataset)` first, and tell the user.
+    What the format cannot hold is not written: `FORMATS[format].cannot_hold(dataset)` lists it.
 
     Args:
         format: a name in `FORMATS`; by default what the end of the file's name says.
@@ -261,7 +261,7 @@ def _detect(path: Path, shown: str) -> Format:
     for form in FORMATS.values():
         if form.content == content and form.sniff(path, head):
             return form
-    # No content that we know: the reader that the name asks for can say best what is wrong with it.
+    # Unknown content: the reader of the file's suffix has the best error message.
     suffix = Path(shown).suffix.lower()
     stranger = next((words for start, words in _STRANGERS.items() if head.startswith(start)), None)
     if head.startswith(b"PK") and not zipfile.is_zipfile(path):
@@ -294,7 +294,7 @@ def _is_workbook(path: Path, head: bytes) -> bool:
 
 
 def _content(head: bytes) -> str:
-    """What a file is on the surface, which says whom to ask further: "text", "json" or "binary"."""
+    """Return the kind of content, which decides the formats to try: "text", "json" or "binary"."""
     if head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
         return "json"
     return "text" if looks_like_text(head) and not head.startswith((b"MATLAB", b"PK", b"PAR1")) else "binary"

@@ -24,7 +24,7 @@ class ReadOptions:
     Args:
         name: what to call the dataset; by default the name of the file.
         class_names: all classes, in order; by default those that occur, sorted. A label outside them is refused.
-        separator: what stands between the candidates of a cell; by default `|`, or `;` where no cell holds a `|`.
+        separator: text between the candidates of a cell; by default `|`, or `;` where no cell holds a `|`.
         columns: what a column (or field) is, by its name: one of `schema.ROLES`; the others are guessed.
         combine: what becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
         fold: which of the file's own folds is the test part, from 1; by default none is.
@@ -57,7 +57,7 @@ class ReadOptions:
             raise UserError(f"The fold is {self.fold}; folds count from 1.")
 
     def tick(self, what: str, done: int, total: int | None) -> None:
-        """Tell whoever wants to know how far reading is."""
+        """Report the progress of reading."""
         if self.progress is not None:
             self.progress(what, done, total)
 
@@ -69,7 +69,7 @@ class Format(ABC):
         name: what the command line calls it (`--to NAME`).
         label: what a page calls it.
         suffixes: how such files usually end, lower case, with the dot.
-        content: what its files are on the surface: "text", "json" or "binary"; only then is `sniff` asked.
+        content: kind of content of its files: "text", "json" or "binary"; `sniff` is called for that kind only.
         row_note: how its messages count rows, as a sentence.
         tool: where such a file goes back to, as in "Back into …".
         adds: what the labels of a run add to such a file, in a sentence.
@@ -155,7 +155,7 @@ class Format(ABC):
         return 0
 
     def beside(self, dataset: PartialLabelDataset, results: Results | None = None) -> dict[str, str]:
-        """Files of text that go with a written dataset, by what stands in place of the suffix; mostly none."""
+        """Return text files that go with a written dataset, by the text that replaces the suffix; mostly none."""
         return {}
 
     def beside_given_back(self, source: Path, results: Results, options: ReadOptions) -> dict[str, str]:

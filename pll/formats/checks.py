@@ -1,6 +1,6 @@
 """Checks that every reader makes, since it trusts nothing in a file, and the text of their messages.
 
-Sizes are checked before memory is asked for, nothing is ever unpickled, and whatever a parser raises over a damaged
+Sizes are checked before memory is allocated, nothing is ever unpickled, and whatever a parser raises over a damaged
 file reaches the user as a `UserError`.
 """
 
@@ -45,7 +45,7 @@ def readable(size: int) -> str:
 
 
 def shorten(text: str, limit: int = 60) -> str:
-    """A value from a file as it may stand in a message: quoted, on one line, not longer than it helps."""
+    """Return a value from a file for a message: quoted, on one line, shortened."""
     return repr(text if len(text) <= limit else text[: limit - 1] + "…")
 
 
@@ -122,7 +122,11 @@ def check_class_count(count: int, where: str) -> None:
 
 
 def check_ids(ids: Sequence[str], row_of: Callable[[int], int]) -> npt.NDArray[np.str_]:
-    """Ids as a numpy array, refused where one is empty, stands twice or is too long.
+    """Return n ids as an (n,) array of text.
+
+    Raises:
+        UserError: an id that is empty, occurs twice or is too long.
+
 
     Args:
         row_of: the number a message gives to the row at a position.
@@ -201,7 +205,7 @@ def looks_like_text(head: bytes) -> bool:
 
 @dataclass
 class Scan:
-    """What one pass over the bytes tells.
+    """Result of one pass over the bytes.
 
     Attributes:
         size: bytes.
@@ -219,6 +223,7 @@ class Scan:
 
     @property
     def records_at_most(self) -> int:
+        """Upper limit of the number of records."""
         return max(self.newlines, self.returns) + 1
 
 

@@ -1,6 +1,6 @@
 """Classes put in order after reading: merged, renamed, dropped; and which ones look as if they should be.
 
-Several people do not spell alike: `PRAISE`, `Praise ` and `praise` are three classes until somebody says that they are
+People spell differently: `PRAISE`, `Praise ` and `praise` are three classes until they are declared to be
 one. Nothing is changed by itself; what a person says is kept with the source (`Source.classes`), so that the file stays
 as it is and everything can be undone.
 """
@@ -149,7 +149,7 @@ def with_classes(data: PartialLabelDataset, edits: Edits, *, strict: bool = True
     """Return the data with its classes merged, renamed and dropped.
 
     A dropped label is no answer: it leaves the candidate sets, the annotators' answers and the true labels. A set of
-    which nothing is left holds every class, like that of an example nobody annotated.
+    which nothing is left holds every class, like that of an example without annotations.
 
     Args:
         edits: what becomes of each class; those that are not named stay.

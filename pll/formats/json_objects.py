@@ -82,7 +82,7 @@ def count_values(text: str) -> int:
 
 
 class _Objects:
-    """Walks through a file with a window that grows until the next object is whole."""
+    """Reads a file with a window that grows until the next object is complete."""
 
     def __init__(self, file: IO[str], limit: int = MAX_BYTES) -> None:
         self.file, self.limit = file, limit

@@ -46,7 +46,7 @@ def part_limitations(dataset: PartialLabelDataset, held: Collection[str]) -> lis
 
 
 def class_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) -> list[str]:
-    """What of the classes is lost where a reader knows only those that occur, and sorts them by name.
+    """Return what is lost of the classes where a reader has only those that occur, sorted by name.
 
     Args:
         held: what is not lost after all: "unused classes", "class order".

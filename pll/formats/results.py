@@ -23,8 +23,8 @@ class Results:
 
     Args:
         ids: (m,) of the examples.
-        columns: by the names of `RESULT_COLUMNS`, (m,) text as it stands in labels.csv; "" where there is none.
-        model: what made them, for tools that tell models apart.
+        columns: by the names of `RESULT_COLUMNS`, (m,) text as in labels.csv; "" where there is none.
+        model: what made them, for tools that distinguish models.
         uncertain_first: whether files that people go through one by one shall begin with what is least certain.
 
     >>> done = Results(["a"], {"identified_label": ["cat"], "confidence": ["0.75"]}, "proden")
@@ -84,7 +84,7 @@ class Results:
         return {column: [self.cell(example, column) for example in examples] for column in self.columns}
 
     def beside(self, names: Sequence[str]) -> Results:
-        """The results that can stand beside columns of these names without touching them.
+        """Return the results whose names do not collide with these columns.
 
         The results of an earlier run make way, and so does what cleanlab found out; where a column of the user's own
         has the name of one of ours (`source`, say), it stays, and ours is left out.
@@ -103,7 +103,7 @@ class Results:
 
 
 def omitted_columns(results: Results, kept: Results) -> list[str]:
-    """What a person should know where the user's own columns stay in place of results."""
+    """Return warnings where the user's own columns stay in place of results."""
     missing = [name for name in results.columns if name not in kept.columns]
     return [f"The run's {', '.join(missing)}: the file has columns of these names, which stay."] if missing else []
 

@@ -47,7 +47,7 @@ class _Activation(WeightedLoss):
         return super().loss(batch, logits)
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:
-        # Off S_i a store holds 0, also where a candidate's weight has underflowed: uniform weights tell S_i.
+        # Off S_i a store holds 0, also where a candidate's weight has underflowed: uniform weights mark S_i.
         inside = batch.read(self._inside)
         top = self._values.masked_fill(inside == 0, -torch.inf).argmax(dim=1)
         batch.write(self.weights, one_hot(top, label_weights.shape[1]).to(label_weights))

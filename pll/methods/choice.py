@@ -52,7 +52,7 @@ class Auto(PartialLabelEstimator):
     identified labels are those of `best_`.
 
     Args:
-        settings: settings given by hand, name → value; a method takes those that it has. PRODEN's others are searched,
+        settings: explicit settings, name → value; a method takes those that it has. PRODEN's others are searched,
             the others of the rest are their defaults.
         missing: `"error"` refuses NaN in X, `"mean"` fills it with the mean of its column.
         threads: CPU threads to compute with; None leaves the setting as it is.
@@ -106,7 +106,7 @@ class Auto(PartialLabelEstimator):
             one.check_settings()
 
     def params_of(self, method: str) -> dict[str, Any]:
-        """Return the settings with which a method is tried: those given by hand that it has, and the common ones."""
+        """Return the settings with which a method is tried: those given explicitly that it has, and the common ones."""
         common = {} if self.threads is None else {"threads": self.threads}
         given = {**common, **(self.settings or {}), "recipe": "auto"}
         known = CONTENDERS[method]().get_params()

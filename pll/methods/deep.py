@@ -74,7 +74,7 @@ class DeepEstimator(PartialLabelEstimator):
             learning rate, weight decay and epochs on held-out parts of the training data without any truth
             (`pll.methods.recipe`); `"paper"` takes the paper's protocol, `"paper:lost"` its settings for that data set;
             a path that ends in `.json` takes the settings of that recipe.json. A setting that differs from its default
-            counts as given by hand and stays.
+            counts as given explicitly and stays.
         seed: fixes initial parameters, order of examples, dropout.
 
     Attributes:
@@ -258,7 +258,7 @@ class DeepEstimator(PartialLabelEstimator):
         return Problem(task.X, sets, given, defaults, self._contestant, choose_device(self.device), self.seed, prior)
 
     def _given(self) -> dict[str, Any]:
-        """Return the settings of `SEARCHED` that are given by hand: those that differ from their default."""
+        """Return the settings of `SEARCHED` that are given explicitly: those that differ from their default."""
         defaults, params = type(self)().get_params(deep=False), self.get_params(deep=False)
         return {name: value for name, value in params.items() if name in SEARCHED and _differs(value, defaults[name])}
 

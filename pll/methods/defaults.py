@@ -2,8 +2,8 @@
 
 A rate that suits a table is far too large for pictures: neighbouring pixels are alike, so that the features of a
 picture vary together along a few directions, in which every step counts hundreds of times. PRODEN-sudden then reaches
-what PRODEN does and PRODEN-naive fits the wrong candidates, so that a comparison of the methods shows little of what
-tells them apart. `python -m benchmarks.defaults` measures this on several kinds of data.
+what PRODEN does and PRODEN-naive fits the wrong candidates, so that a comparison shows little of how the
+methods differ. `python -m benchmarks.defaults` measures this on several kinds of data.
 
 Features of texts (components of a truncated SVD) say most where they are large. Z-scores would make the last component
 count as much as the first, so each text is brought to unit length instead.

@@ -43,7 +43,7 @@ tenth of the columns.
 Hyper-parameters: `kernel` (`"rbf"`, or `"linear"`: squared hinge); `C` (`"auto"`: 1 or 10, whichever has the higher
 covering rate in cross-validation on up to 1,000 examples, without any truth; for the linear kernel 0.01 is worth a try:
 test accuracy on Lost 68 for 58 %, on BirdSong 62 for 63); `length` (L, None for ⌈10 log2 c⌉: the PRODEN paper's
-supplement says log2 c, which cannot be meant, as 4 columns hardly tell ten classes apart); `min_usable` (τ/n, 0.1);
+supplement says log2 c, which cannot be meant, as 4 columns hardly distinguish ten classes); `min_usable` (τ/n, 0.1);
 `min_purity` (0.6); `stand_ins` (3); `max_tries` (2000). That paper calls its competitors' models linear, but its figure
 for BirdSong (71.5) is that of the RBF kernel (71-73 by seed; linear 61-64).
 

@@ -7,7 +7,7 @@ label weights
 
 p|S is the softmax restricted to the given set and p|A that restricted to A_i, at most `SLOTS` labels added to the set;
 the miss probability m_i stays as it was estimated. If the estimated miss rate is below `LEAST_RATE`, or held-out
-examples do not tell the sets from chance, nothing is added and the method is PRODEN, to the last bit.
+examples do not distinguish the sets from chance, nothing is added and the method is PRODEN, to the last bit.
 
 The estimate, from examples that a classifier has not seen (in-sample estimates come out far too low):
 
@@ -351,7 +351,7 @@ def _judged(
 
 @dataclass(frozen=True, eq=False)
 class _Pool:
-    """What decided labels teach: a logarithmic opinion pool of two classifiers, and when to believe it off the set.
+    """Model learnt from decided labels: a logarithmic opinion pool of two classifiers, and its weight off the set.
 
     p ∝ exp(α z + β log g), with z the logits of the classifier that learnt from candidate sets and g one that learnt
     the decided labels alone. The log-odds that a set misses the truth are a + log(s / (c − s)) + b log(P(A) / P(S)).

@@ -161,7 +161,7 @@ def can_warm_start(method: str) -> bool:
 
 def model_weights(estimator: PartialLabelEstimator) -> bytes:
     """Serialise the estimator's `fitted_arrays` as `model.safetensors`. The same model gives the same bytes."""
-    # safetensors stores memory as it lies; np.array keeps 0-d arrays 0-d, which ascontiguousarray does not.
+    # safetensors stores memory in its order; np.array keeps 0-d arrays 0-d, which ascontiguousarray does not.
     arrays = {name: np.array(array, order="C") for name, array in estimator.fitted_arrays().items()}
     return safetensors.numpy.save(arrays, metadata={"format": FORMAT})
 

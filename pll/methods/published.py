@@ -51,7 +51,7 @@ def published(
 
     Args:
         input_shape: of one example.
-        given: settings given by hand, which stay.
+        given: settings given explicitly, which stay.
         dataset: name of the data set; "" where it is not known.
         own_rate: leave the learning rate to the method, whose steps are of another scale than PRODEN's.
     """

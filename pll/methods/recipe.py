@@ -2,7 +2,7 @@
 
 A *recipe* is how settings are chosen: `default` takes the method's defaults, `paper` the published settings of the
 data set (`pll.methods.published`), `auto` searches, the path of a recipe.json takes what was chosen before (`stored`).
-A setting that is given by hand stays in every recipe.
+A setting that is given explicitly stays in every recipe.
 
 The search (`search`) compares configurations, a representation of the features (`scale`), a model, an optimiser,
 learning rate and weight decay, by what they predict for inner held-out examples:
@@ -107,7 +107,7 @@ class Recipe:
     Attributes:
         recipe: one of `RECIPES`.
         settings: chosen settings; those not named keep the method's defaults.
-        given: settings given by hand, which were not searched.
+        given: settings given explicitly, which were not searched.
         covering_rate, interval: of the chosen configuration on held-out examples, with its 95 % interval (Wilson). The
             choice was made on the same examples, so the figure is slightly optimistic.
         default_covering_rate: that of the default settings.
@@ -232,7 +232,7 @@ def read_recipe(path: Path) -> Recipe:
 
 
 def stored(path: Path, given: Settings) -> Recipe:
-    """Return the recipe of a recipe.json as one for another fit; settings given by hand stay.
+    """Return the recipe of a recipe.json as one for another fit; settings given explicitly stay.
 
     Raises:
         UserError: the file cannot be read, or is none.
@@ -258,7 +258,7 @@ class Problem:
     Attributes:
         X: (n, …) raw features.
         candidates: n candidate sets.
-        given: settings given by hand.
+        given: settings given explicitly.
         defaults: every setting of the method with its default.
         new_trainer: (settings, X, candidates, prior) → a trainer and the scaling; for models that cannot be batched.
         device: where to compute.
@@ -300,7 +300,7 @@ def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambd
         progress: told how far the search is.
 
     Raises:
-        UserError: a setting given by hand that does not fit the data.
+        UserError: an explicit setting that does not fit the data.
     """
     plan = _plan(problem)
     if plan is None:

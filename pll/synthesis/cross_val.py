@@ -73,7 +73,7 @@ def out_of_fold(
     for fold in range(count):
         held = fold_of == fold
         seen = np.unique(y[~held])
-        if len(seen) == 1:  # nothing to tell apart
+        if len(seen) == 1:  # nothing to distinguish
             probabilities[held, seen[0]] = 1.0
         else:
             model = _fitted(features[~held], y[~held])

@@ -2,8 +2,8 @@
 
     python -I hdf5worker.py FILE OUT MAX_BYTES BOMB_BYTES BOMB_RATIO
 
-HDF5's library believes what a file says of itself, so that a damaged one can crash it or make it ask for any amount of
-memory. Here only this process dies of that. It imports nothing of Candid. OUT becomes an .npz file of plain arrays,
+HDF5's library trusts the sizes in a file, so that a damaged one can crash it or make it allocate any amount of
+memory. Here only this process crashes. It imports nothing of Candid. OUT becomes an .npz file of plain arrays,
 named as in MATLAB, with `a/b` for field b of struct a and `a{3}` for the third cell; a sparse matrix is `a:data`,
 `a:ir`, `a:jc` and `a:shape`. What went wrong is one line on stdout. Nothing outside the file is read, though HDF5
 could; and what is larger than BOMB_BYTES and grows by more than BOMB_RATIO is refused.

@@ -3,7 +3,7 @@
 (a) `data` n × d, `partial_target` c × n, `target` c × n; (b) `features`, `p_labels`, `logitlabels` n × c, with cells
 `tr`, `te` of folds; (c) `X`, `Y_P`, `Y` n × c; (d) `train_data`, `train_p_target`, `test_data`, `test_target`; (f) any
 of these as the fields of one struct; (g) supervised: `data` with `label` or `target`, one-hot or as class numbers.
-Whichever way round a matrix lies is told by the number of examples. Written is (a).
+The orientation of a matrix is found by the number of examples. Written is (a).
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ class Found:
         truth_name: what it is called in the file.
         names: c names, where class numbers say them.
         is_test: (n,) the test part.
-        notes: what a person should know.
+        notes: warnings for the user.
     """
 
     X: npt.NDArray[np.float32]
@@ -213,7 +213,7 @@ def _in_two_parts(variables: Variables, max_bytes: int) -> Found:
     if any(part.truth is not None for part in parts):
         found.truth = _stacked([_or_nothing(part.truth, part, targets[0].shape[1]) for part in parts])
     if any(part.sets is not None for part in parts):
-        # The test part needs some set to stand in a row; nothing is ever learnt from it.
+        # The test part needs some set in each row; nothing is learnt from it.
         stand_ins = [part.sets if part.sets is not None else part.truth for part in parts]
         rows = [_or_nothing(one, part, targets[0].shape[1]) for one, part in zip(stand_ins, parts, strict=True)]
         found.sets = _filled(_stacked(rows))

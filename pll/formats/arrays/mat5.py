@@ -1,6 +1,6 @@
 """The matrices of a MATLAB v5 file (v5 to v7), alone, in structs or in cells, read without trusting it.
 
-Why not `scipy.io.loadmat`: it believes every type and size in a file, so that one flipped bit makes it read outside its
+Why not `scipy.io.loadmat`: it trusts every type and size in a file, so that one flipped bit makes it read outside its
 memory, which takes the whole server down (SciPy 1.17; `tests/formats/test_malformed.py` makes such files). Matrices of
 numbers are simple enough to be read here, with every length checked against what is there. SciPy still writes them, and
 the tests compare what the two read.
@@ -46,7 +46,7 @@ _KINDS = {1: "a cell array", 2: "a struct", 3: "an object", 4: "text", 16: "a fu
 
 @dataclass(frozen=True)
 class Variable:
-    """What stands before the numbers of a variable.
+    """The header of a variable.
 
     Attributes:
         name: its name.
@@ -90,7 +90,7 @@ def read_v5(
     """Some of the variables of a MATLAB v5 file.
 
     Args:
-        wanted: which variables to read, told by what stands before their numbers.
+        wanted: which variables to read, by their headers.
         max_bytes: what they may take in memory together.
 
     Returns:
@@ -196,7 +196,7 @@ class _Element:
         return self._content(self._variable, 0)
 
     def _content(self, variable: Variable, depth: int) -> Any:
-        """What stands after the head; None for text and the like."""
+        """The numbers after the header; None for text and the like."""
         count = math.prod(variable.shape)
         if variable.kind == _CELL:
             self._check_parts(count, depth)
@@ -220,7 +220,7 @@ class _Element:
         packed = self._next(_INT8).tobytes()
         names = [packed[at : at + length].split(b"\0")[0].decode("latin-1") for at in range(0, len(packed), length)]
         self._check_parts(count * len(names), depth)
-        if count != 1:  # an array of structs: nobody keeps data like that
+        if count != 1:  # an array of structs: not supported
             return {}
         return {name: self._part(depth + 1) for name in names}
 

@@ -2,7 +2,7 @@
 
 A reader gives batches of columns; `arrow_table` makes one Arrow table of them (text of the labels, numbers of the
 features), and `build_dataset` reads labels, candidate sets and annotations of that. Candidates in one cell are joined
-by `|`; a JSON list stands where a name would not survive that. Every different cell is read once, however many rows
+by `|`, or are a JSON list where a name holds that. Every different cell is read once, however many rows
 hold it, and a message still names the first row that does.
 """
 
@@ -47,9 +47,9 @@ from pll.weights import Weights, checked_prior
 
 
 def sets_of(annotations: Annotations, combine: str = "union") -> tuple[CandidateSets, list[str]]:
-    """The candidate sets, and what a person should know about them.
+    """Return the candidate sets, and warnings about them.
 
-    An example nobody annotated may have any label: its set holds every class.
+    The set of an example without annotations holds every class.
 
     Args:
         combine: `"union"` of all answers, or the `"largest"` answer (the first of several that are).
@@ -278,7 +278,7 @@ class Found:
     Attributes:
         class_names: all classes.
         candidates, y, annotations, prior: as `PartialLabelDataset` has them.
-        notes: what a person should know about them.
+        notes: warnings about them.
         first: (n,) in long form, the first line of each example.
         ids: (n,) in long form, the examples.
     """
@@ -475,7 +475,7 @@ def check_header(header: Sequence[str]) -> list[str]:
     """Return the column names, trimmed; a column without a name is called by its position, `unnamed 1`.
 
     Raises:
-        UserError: no name at all, one that stands twice, or too many columns.
+        UserError: no name at all, one that occurs twice, or too many columns.
     """
     if len(header) > MAX_COLUMNS:
         raise UserError(f"There are {len(header):,} columns; at most {MAX_COLUMNS:,} are supported.")
@@ -504,7 +504,7 @@ def plan(
     """The part of each column, by `pll.formats.tabular.schema`.
 
     Args:
-        header: as it stands in the file.
+        header: as in the file.
         sample: the first cells of each column.
         whole: all cells of the column at a position, to see whether what looks like ids repeats; where that is not
             given, only reserved names and those usual for ids make a column the ids.
@@ -549,7 +549,7 @@ def arrow_table(
 ) -> pa.Table:
     """Return the one Arrow table that every tabular file becomes.
 
-    Features are cast batch by batch into one float32 matrix, so that a file never stands in memory as text.
+    Features are cast batch by batch into one float32 matrix, so that a file is never in memory as text.
 
     Args:
         batches: the columns that are not ignored by their position, and the number of rows; labels are text, features
@@ -573,7 +573,7 @@ def arrow_table(
     for batch, rows in batches:
         for at in texts:
             chunks[at].append(batch[at])
-        block = np.empty((len(features), rows))  # (d, rows): arrow gives columns, the dataset wants rows
+        block = np.empty((len(features), rows))  # (d, rows): arrow has columns, the dataset rows
         for k, column in enumerate(features):
             cells = batch[column.at]
             block[k] = _numbers(_with_points(cells) if column.comma else cells, column.name, row_of, n)
@@ -607,7 +607,7 @@ def build_dataset(
         columns: the role of each column.
         options: class names, separator and name.
         row_of: the number a message gives to the row at a position.
-        empty_is_missing: whether an empty cell of words is a missing one; False where the format tells them apart.
+        empty_is_missing: whether an empty cell of words is a missing one; False where the format distinguishes them.
 
     Raises:
         UserError: labels, ids or split marks that do not hold what they must; the row is named.

@@ -1,7 +1,7 @@
 """CSV, TSV and tables with spaces between their columns.
 
 Read by Apache Arrow in batches: cells as text, features cast to numbers batch by batch. Names such as `NA`, `None` or
-`1` stay text in columns of labels. Records are walked a second time, slowly, only to find the row that an error names.
+`1` stay text in columns of labels. Records are read a second time, slowly, only to find the row that an error names.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ MOST_TITLES = 8
 
 
 def titles_above(records: Sequence[Sequence[str]]) -> int:
-    """How many of the first rows of a table, blank lines apart, stand above its header: a title, a date, a source.
+    """Return how many rows, without blank lines, are above the header of a table: a title, a date, a source.
 
     Below them is a header: no number, no empty cell, no name twice; then rows that are as wide.
 
@@ -104,7 +104,7 @@ def _is_title(row: Sequence[str], width: int) -> bool:
 
 @contextmanager
 def without_titles(path: Path, delimiters: str) -> Iterator[tuple[Path, str]]:
-    """A table without what stands above its header (blank lines take the place of it), and what that was."""
+    """Return a table without the rows above its header (blank lines replace them), and those rows."""
     with path.open("rb") as file:
         delimiter = delimiter_of(file.read(HEAD_BYTES), delimiters) or delimiters[0]
     first: list[list[str]] = []
@@ -247,7 +247,7 @@ _AGREE = 0.8
 
 
 def is_spaced(head: bytes) -> bool:
-    """Whether the start of a file is a table of numbers with spaces between them; words may stand among them.
+    """Whether the start of a file is a table of numbers with spaces between them; words may be among them.
 
     >>> (
     ...     is_spaced(b"a 1 2.5\\nb 3 ?\\nc 5 6\\n"),
@@ -360,7 +360,7 @@ class Layout:
 
     Attributes:
         delimiter: between its columns.
-        header: their names, as they stand in the file; by number where it has none.
+        header: their names, as in the file; by number where it has none.
         sample: their first cells, `SAMPLE_ROWS` of each at most.
         top: rows above the data: 1 where there is a header, else 0.
         path: the table.

@@ -172,7 +172,7 @@ def with_metadata(
         header: the columns that there are.
     """
     roles = {name: role for name, role in (about.get("roles") or {}).items() if name in header and role in ROLES}
-    kinds = {*labels.values()}  # of several, only the user knows which is meant
+    kinds = {*labels.values()}  # of several, the user must choose
     names = tuple(about.get("class_names") or ()) or (kinds.pop() if len(kinds) == 1 else ())
     return replace(options, columns={**roles, **options.columns}, class_names=options.class_names or names)
 
@@ -223,12 +223,12 @@ def to_text(column: pa.Array, names: Sequence[str] = AS_THEY_ARE, part: Column |
     """Return a column as text; null stays null.
 
     Args:
-        names: what the whole numbers of a column of labels stand for.
+        names: class names of the whole numbers in a column of labels.
         part: what the column is, where that is known: labels that are floats (1.0, since others are missing) become
             whole numbers then.
 
     Raises:
-        UserError: a number that stands for no name.
+        UserError: a number without a name.
     """
     kind = column.type
     if pa.types.is_dictionary(kind):

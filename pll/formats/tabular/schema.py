@@ -464,7 +464,7 @@ def _reserved(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells
         part = name.casefold()
         if part in CONSENSUS_COLUMNS or name in results:
             found[name] = ("ignore", name, False)
-        elif part in RESULT_COLUMNS:  # somebody's own: never a feature, and kept
+        elif part in RESULT_COLUMNS:  # of the user: never a feature, and kept
             found[name] = ("keep", name, True)
         elif part in (*LABEL_COLUMNS, *PAYLOAD_COLUMNS) and part not in taken:
             found[name] = (part, name, False)
@@ -778,7 +778,7 @@ def unclear(columns: Sequence[Column]) -> list[Column]:
 
 
 def flags(columns: Sequence[Column]) -> list[Column]:
-    """0/1 columns of a table without labels, with a 1 in every row: classes or features, which nothing tells."""
+    """0/1 columns of a table without labels, with a 1 in every row: classes or features, which cannot be decided."""
     return [column for column in columns if column.flag]
 
 
@@ -1090,11 +1090,11 @@ def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
 
 
 def guess_separator(cells: Iterable[str]) -> str:
-    """Return what stands between the names of a cell: `|`, else `;`, else a comma or a slash, where a cell holds one.
+    """Return the separator of the names in a cell: `|`, else `;`, else a comma or a slash, where a cell holds one.
 
     A comma may belong to a name ("Paris, France"), and so may a slash ("24/7"). A comma separates names only where
-    there are no more parts than cells, and some part stands both first and later in a cell, as in "cat, dog" and
-    "dog, fox". A slash does where this is so of at least half of the parts that stand later. Without any it is `|`.
+    there are no more parts than cells, and some part occurs both first and later in a cell, as in "cat, dog" and
+    "dog, fox". A slash does where this is so of at least half of the later parts. Without any it is `|`.
 
     >>> guess_separator(["a;b", "c"]), guess_separator(["a;b|c"]), guess_separator(["a", '["x;y"]'])
     (';', '|', '|')

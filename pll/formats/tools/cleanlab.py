@@ -1,7 +1,7 @@
 """cleanlab's multi-annotator table: the index is the example, a column an annotator, cells 0 … K−1 or empty.
 
 Its long form (`task, annotator, label`) is read as any table is. Written with results, the columns of
-`cleanlab.multiannotator` stand beside it: how many annotated, the consensus label, the share that agrees with it, and
+`cleanlab.multiannotator` are added: how many annotated, the consensus label, the share that agrees with it, and
 its quality (the confidence).
 """
 
@@ -73,7 +73,7 @@ class Cleanlab(Csv):
         every = tuple(str(k) for k in range(int(largest) + 1))
         if every == data.class_names:
             return data
-        return super().read(path, replace(options, class_names=every))  # 0 … K−1, also those nobody chose
+        return super().read(path, replace(options, class_names=every))  # 0 … K−1, also those never chosen
 
     def _plan(self, layout: Layout, options: ReadOptions) -> list[Column]:
         names = ["id" if at == 0 and not name.strip() else name for at, name in enumerate(layout.header)]

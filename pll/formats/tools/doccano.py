@@ -1,7 +1,7 @@
 """doccano (JSONL): `{"text": …, "label": ["positive", "negative"]}`, or `{"filename": "cat.png", "label": […]}`.
 
 All labels of an example are its candidates. Lines with one `id` are one example; with a `username`, each is what one
-annotator said. Written back, `label` is the identified label, and what it was chosen from stands under `candidates`.
+annotator said. Written back, `label` is the identified label, and its candidates are under `candidates`.
 """
 
 from __future__ import annotations

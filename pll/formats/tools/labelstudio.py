@@ -1,6 +1,6 @@
 """Label Studio tasks (JSON), and the labelling configuration of a project.
 
-The candidate set of a task is what its annotations chose together (cancelled ones apart); where nobody annotated it,
+The candidate set of a task is what its annotations chose together (cancelled ones apart); where there are none,
 the choices it states itself (`data.candidates`). Written back, every task keeps its id, data and annotations, and gets
 a prediction; in Label Studio the lowest score is then reviewed first.
 """
@@ -280,7 +280,7 @@ class _Survey:
 
     @property
     def asked(self) -> Counter[str]:
-        """The questions that people answered; where nobody did, those that models answered."""
+        """Return the questions that people answered; without any, those that models answered."""
         return self.questions or self.predicted
 
 

@@ -1,8 +1,8 @@
 """Prodigy (JSONL): options to choose from, what was accepted, by whom.
 
-The candidates of a line are what was accepted, or, where nobody has answered yet, its options. A label that was
+The candidates of a line are what was accepted, or, without an answer, its options. A label that was
 rejected (binary questions) is ruled out: where nothing was accepted, all others are candidates. Written back, the
-identified label is accepted beforehand and its score stands in `meta`, as Prodigy's sorters want it.
+identified label is accepted beforehand and its score is in `meta`, where Prodigy's sorters read it.
 """
 
 from __future__ import annotations

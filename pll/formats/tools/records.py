@@ -269,7 +269,7 @@ class Example:
 
     Args:
         row: the number a message gives to it.
-        key: what tells it from others; the same again is the same example, seen by another annotator.
+        key: identifies the example; the same key again is another annotation of it.
         fields: the container, as it stands.
         candidates: its candidate set, where the tool states one.
         answers: (annotator, labels) of each who answered.

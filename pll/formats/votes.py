@@ -76,6 +76,10 @@ DOUBTS = re.compile(
     r"|нет|не|или)(?!\w)"
 )
 """Words before a class that make it no answer: a negation, a doubt, an excuse, an alternative."""
+TELLING = re.compile(
+    r"(?<!\w)(?:is|are|it['’]s|think|believe|classify|say|answer|label|ist|est|es|é)(?!\w)|[:：=→]", re.I
+)
+"""What makes an answer that ends with a class a sentence about it, and no class of its own (`very late` is one)."""
 LETTER_TOLD = re.compile(r"(?:\b(?i:is|option|choice|answer|letter)|['’]s|[:：→=])\s*\(?([A-Z])\)?$")
 EMOJI = "\ufe0f\u200d"
 """Characters inside emoji, beside the symbols."""
@@ -712,7 +716,7 @@ def _only(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _guessed_classes(answers: Sequence[Answer]) -> tuple[str, ...]:
+def _guessed_classes(answers: Sequence[Answer], *, sentences: bool = False) -> tuple[str, ...]:
     """The short answers given at least twice, each in its most frequent spelling; longer ones where they are common.
 
     Where several voters answered, at least two of them must have given it: each has its own way to refuse.
@@ -734,6 +738,10 @@ def _guessed_classes(answers: Sequence[Answer]) -> tuple[str, ...]:
         if sum(spellings.values()) >= (2 if len(plain.split()) <= WORDS else max(2, COMMON * total))
     ]
     ignored = set(no_answers(names))
+    if sentences:
+        telling = [name for name in names if TELLING.search(name)]
+        others = tuple(name for name in names if name not in ignored and name not in telling)
+        ignored |= {name for name in telling if class_in_sentence(name, others)[0] is not None}
     return sort_names(name for name in names if name not in ignored)
 
 
@@ -762,7 +770,11 @@ def with_votes(
     told = () if votes.columns is None else votes.columns  # all classes, though some be never the likeliest
     if votes.shares and not told:
         told = tuple(map(str, range(len(votes.shares[0]))))
-    classes = tuple(known) or told or _guessed_classes([a for a in votes.answers if _plain(a.text) not in by_hand])
+    classes = (
+        tuple(known)
+        or told
+        or _guessed_classes([a for a in votes.answers if _plain(a.text) not in by_hand], sentences=sentences)
+    )
     same = _plain_classes(classes)  # `fox` where the answers spell it FOX is no class of its own
     by_hand = {text: to if to in classes else same.get(_plain(to), to) for text, to in by_hand.items()}
     classes += tuple(dict.fromkeys(target for target in by_hand.values() if target and target not in classes))

@@ -416,3 +416,14 @@ def test_sentences_are_answers_only_where_the_source_says_so(tmp_path: Path) -> 
     assert any("1 different answers are sentences" in note for note in mapped.dataset.notes)
     by_hand = with_votes(data, read_votes([file]), sentences=True, answers={"I believe this is a Dog.": "cat"})
     assert by_hand.dataset.sets().names(0) == ["cat"]
+
+
+def test_sentences_about_classes_are_no_classes_themselves(tmp_path: Path) -> None:
+    forms = ("{}", "The label is {}.", "I think it's {}.", '{{"kind": "{}", "sure": 0.9}}', "very {}")
+    texts = [form.format(name) for name in ("late", "lost") for form in forms for _ in range(3)]
+    files = [
+        lines(tmp_path / f"{m}.jsonl", [batch(str(k), text, model=m) for k, text in enumerate(texts)]) for m in "ab"
+    ]
+    mapped = with_votes(None, read_votes(files), sentences=True)
+    assert mapped.dataset.class_names == ("late", "lost", "very late", "very lost") and not mapped.unmapped
+    assert mapped.dataset.sets().sizes.max() == 1

@@ -88,13 +88,13 @@ def write(lines: list[str], means: list[str], against: str, rows: int, seeds: in
     head = " | ".join((*COLUMNS, SURE))
     drawn = f"each draws at most {rows:,} examples anew and trains" if rows else "each trains on all examples"
     OUT.write_text(
-        f"""# Votes: what settling them is worth
+        f"""# Votes: what weighting annotators is worth
 
 Written by `python -m benchmarks.votes --rows {rows} --seeds {seeds}`. Accuracy of the labels in %, medians of {seeds}
 seeds; {drawn} with its number (on votes alone nothing is random). No true label is used in training;
 *best voter* is chosen with the truth (missing answers count as wrong). *One coin* and *Dawid-Skene* (confusion
 matrices) see the votes alone. *CROWDLAB* is cleanlab's; it needs features and several voters. *Ours* is what `fit` does
-with files of votes on its defaults: PRODEN on settled votes where there are features, Dawid-Skene where there are
+with files of votes on its defaults: PRODEN on weighted votes where there are features, Dawid-Skene where there are
 none. That a single voter is never overruled was decided after stance had fallen to 69.2 % here: not an independent
 figure.
 {against}

@@ -71,10 +71,10 @@ def hero() -> None:
     """What it does in a sentence, one button, and beside them a recorded run of the demo."""
     words, picture = st.columns([5, 4], gap="large", vertical_alignment="center")
     with words:
-        st.title("Labels that are ambiguous, settled.")
+        st.title("From several possible labels to one.")
         st.markdown(
-            "Give Candid examples that may be *this or that or that*. It finds the one true label of each, shows you "
-            "how, and says how sure it is."
+            "Bring examples with several possible labels. Candid identifies one label for each, shows how, and says "
+            "how confident it is."
         )
         if st.button("Watch it work", type="primary", icon=":material/play_arrow:"):
             start_demo()

@@ -72,7 +72,7 @@ def runner_up(scores: npt.ArrayLike, among: Sequence[int], label: int) -> int:
     values = np.asarray(scores)
     others = [j for j in among if j != label] or [j for j in range(len(values)) if j != label]
     if not others:
-        raise UserError("There is one class only; nothing speaks for it against another.")
+        raise UserError("There is one class only, so there is no other class to compare with.")
     return max(others, key=lambda j: float(values[j]))
 
 
@@ -103,9 +103,9 @@ def column_attribution(
     row = estimator.checked_features(np.asarray(x, dtype=np.float32)[None])
     module = estimator.module()
     if module is None:
-        raise UserError("The model of this method has no terms or gradients; what speaks for a label cannot be said.")
+        raise UserError("The model of this method has no terms or gradients, so its labels cannot be explained.")
     if row.ndim != 2:
-        raise UserError("What speaks for a label is said of columns and of words, not of pictures.")
+        raise UserError("Labels are explained by columns and words; examples that are pictures have neither.")
     known = tuple(names) or tuple(f"column {k + 1}" for k in range(row.shape[1]))
     if len(known) != row.shape[1]:
         raise UserError(f"There are {row.shape[1]} columns but {len(known)} names; give one per column.")

@@ -1,4 +1,4 @@
-"""Health of a run in words: whether its labels have settled, and whether anything but its own confidence supports them.
+"""Health of a run in words: whether its labels still change, and whether anything but its own confidence supports them.
 
 Confidence is no evidence: a diverging model is sure of everything. Where enough true labels are known, the identified
 labels are compared with them; elsewhere the same method, fitted on a part of the examples, predicts the others,
@@ -27,14 +27,14 @@ from pll.training.models import forward_flops
 from pll.weights import Sharpness
 
 RECENT = 5
-"""Epochs over which a run must have settled."""
+"""Epochs over which changes are counted."""
 CHANGING = 0.05
-"""Share of labels that still change in an epoch, above which a run has not settled."""
+"""Share of labels that still change in an epoch, above which they are reported as still changing."""
 VOTES_REMEDY = (
     "Votes alone cannot tell more: bring another voter, or the features, texts or pictures; or review a sample."
 )
 SWALLOWED = 0.95
-"""Share of the ambiguous sets with a class that the class takes, from which it swallows the others."""
+"""Share of the ambiguous sets with a class that the class takes, from which it dominates the others."""
 MARGIN = 1.1
 """How far the loss may exceed that of a uniform prediction: weights change from step to step."""
 FLAT = 0.02
@@ -135,7 +135,7 @@ class Health:
         'Not checked: there is no evidence for or against these labels yet.'
         """
         if self.verdict == "healthy":
-            return "Healthy: the labels have settled and are better than chance."
+            return "Healthy: labels hardly change any more and are better than chance."
         if self.verdict == "unchecked":
             return "Not checked: there is no evidence for or against these labels yet."
         return f"Do not trust these labels yet. {self.findings[0].sentence}"
@@ -253,7 +253,7 @@ def _collapsed(final: Sharpness, sets: CandidateSets) -> Finding | None:
         return None
     return Finding(
         "collapsed",
-        f"One class swallows the others: {sets.class_names[j]} is identified in {taken[j]:,} of the {possible[j]:,} "
+        f"One class dominates: {sets.class_names[j]} is identified in {taken[j]:,} of the {possible[j]:,} "
         "ambiguous sets that hold it.",
         "Use less weight decay or a smaller learning rate, or look at how its candidates came about.",
     )

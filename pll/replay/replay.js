@@ -136,7 +136,7 @@ class Replay {
 
   // ---- one example ------------------------------------------------------------------------------------------------------
 
-  /** The example to begin with: the one that changed its mind most often. */
+  /** The example to begin with: the one whose label changed most often. */
   mostRestless() {
     const { film } = this;
     const changes = new Uint16Array(film.count);
@@ -197,12 +197,12 @@ class Replay {
     one("#name").textContent = film.called[i];
     one("#now").textContent = `${film.when(k)}: ${said}.`;
     const moves = film.epochs.map((_, at) => at).filter((at) => film.changed(at, i));
-    const settled = film.epochs[moves.length ? moves[moves.length - 1] : 1];
+    const since = film.epochs[moves.length ? moves[moves.length - 1] : 1];
     const last = film.names[film.look(film.epochs.length - 1).label[i]];
     const times = ["never", "once", "twice"][moves.length] ?? `${moves.length} times`;
     one("#life").textContent = film.sizes[i] === 1
-      ? "It has one candidate: there is nothing to find out."
-      : `Settled on ${last} at epoch ${settled}; changed its mind ${times}.`;
+      ? "It has one candidate, so its label is certain."
+      : `Identified as ${last} since epoch ${since}; the label ${times === "never" ? "never changed" : `changed ${times}`}.`;
     const story = `Label weights of ${film.called[i]} over the epochs. ${one("#now").textContent} ${one("#life").textContent}`;
     this.areas.describe(story);
   }

@@ -216,7 +216,7 @@ _ALL = (
     ),
     Order(
         "changes",
-        "Most changes of mind",
+        "Most label changes",
         "Examples whose best label changed most often while the model learnt.",
         _by_changes,
         needs=("changes",),
@@ -277,7 +277,7 @@ ORDERS: dict[str, Order] = {order.name: order for order in _ALL}
 
 def _words(needs: tuple[str, ...]) -> str:
     said = {
-        "changes": "changes of mind (known once a run has ended)",
+        "changes": "label changes (known once a run has ended)",
         "votes": "annotators",
         "neighbours": "nearest neighbours (found in the background after a run)",
         "out_of_fold": "a second model's opinion (made in the background after a run)",

@@ -66,7 +66,7 @@ class ReviewSignals:
         for what, values, length in (
             ("label weights", self.weights, nnz),
             ("mean label weights", self.mean_weights, nnz),
-            ("changes of mind", self.changes, n),
+            ("label changes", self.changes, n),
             ("neighbours", self.neighbours, n),
             ("votes", self.votes, nnz),
             ("out-of-fold probabilities", self.out_of_fold, nnz),

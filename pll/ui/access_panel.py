@@ -29,7 +29,7 @@ def panel(worker: Worker, page: str, kind: str) -> None:
         return
     access = registry.access(worker)
     st.markdown(f"**Who can open this {kind}**")
-    owner = plain(access.owner) if access.owner else "nobody; only administrators can open it"
+    owner = plain(access.owner) if access.owner else "no one; only administrators can open it"
     st.caption(f"Owner: {owner}")
     for place, (person, role) in enumerate(access.people.items()):
         _person(worker, place, person, role)

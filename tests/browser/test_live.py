@@ -134,7 +134,7 @@ def test_an_example_is_chosen_in_the_picture_in_a_card_and_in_a_table(paused: An
     card = page.locator(".gallery .card").nth(2)
     name = card.locator(".id span").first.inner_text()
     card.click()
-    page.get_by_text("How did this one come to its label?").wait_for()
+    page.get_by_text("How did its label weights change?").wait_for()
     page.get_by_text(re.compile(f"^{name} — epoch 5: ")).wait_for()
 
     star = page.locator(".plot canvas").first

@@ -147,10 +147,10 @@ def test_what_speaks_for_a_label_is_computed_when_asked(open_page: Any, finished
     if not [one for one in page.button if one.label == "Show for this example"]:  # the model's view is hidden
         page.session_state["review-sitting"][1].blind = False
         page = page.run()
-    shown = [frame for frame in page.dataframe if "speaks for" in frame.value]
+    shown = [frame for frame in page.dataframe if "in favour of" in frame.value]
     assert not shown
     page = button(page, "Show for this example").click().run()
     assert not page.exception
-    (frame,) = [frame.value for frame in page.dataframe if "speaks for" in frame.value]
+    (frame,) = [frame.value for frame in page.dataframe if "in favour of" in frame.value]
     assert 0 < len(frame) <= 8
     assert set(frame["column"]) <= set(service.manager_of(finished).data.feature_names)

@@ -61,7 +61,7 @@ def format_shared(comparison: Comparison) -> str:
     config = comparison.runs[0].config
     parts = [f"{count(len(comparison.runs), 'lane')} with the same examples, start and batches"]
     parts += [f"candidates {config.candidates}"] if config.flip is None else [f"candidates made: {config.flip.words}"]
-    parts += [f"{config.holdout:.0%} held out"] if config.holdout else []
+    parts += [f"{percent(config.holdout, 0)} held out"] if config.holdout else []
     return " · ".join([*parts, f"seed {config.seed}"])
 
 

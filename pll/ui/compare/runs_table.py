@@ -35,7 +35,7 @@ HELP = {
     "identified": "Identified labels that are the true ones, of the true labels known.",
     "unseen": "Held-out examples whose predicted label is the true one.",
     "mean_confidence": "Mean top label weight. High confidence is no evidence of being right.",
-    "health": "Whether the labels can be trusted: settled, and better than chance. Otherwise what is wrong.",
+    "health": "Whether labels hardly change any more and are better than chance; otherwise the problem found.",
 }
 
 

@@ -17,7 +17,7 @@ from pll.colors import class_colours, short_names
 from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, mount
 from pll.ui.components.component import Payload
-from pll.ui.format import count
+from pll.ui.format import count, percent
 from pll.weights import Weights, sharpness
 
 MOST_ROWS = 300
@@ -218,7 +218,9 @@ def _description(
     when: str,
 ) -> str:
     confidence = sharpness(weights[candidates.positions(rows)], candidates.take(rows)).confidence
-    levels = ", ".join(f"{int((confidence >= level).sum()):,} at least {level:.0%}" for level in (0.9, 0.7, 0.5))
+    levels = ", ".join(
+        f"{int((confidence >= level).sum()):,} at least {percent(level, 0)}" for level in (0.9, 0.7, 0.5)
+    )
     what = f"Heatmap of label weights{', ' + when if when else ''}"
     return (
         f"{what}: {_note(candidates, len(rows), len(columns))}; a row an example, a column a class, blank where the "

@@ -15,23 +15,23 @@ from pll.annotations.voters import LEAST_CHECKED, VoterCard, dependent_voters, f
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.ui.data.candidates import Offer
-from pll.ui.format import plain
+from pll.ui.format import percent, plain
 from pll.ui.session import Choice, data_key
 
 OWN = ""
 MOST_SHOWN = 10**6
 """Examples × classes up to which the voter models are fitted while one waits."""
 RULE_TITLES = {
-    "voters": "Settle the votes (voter models and features)",
+    "voters": "Weight the annotators (voter models and features)",
     OWN: "As the data has them",
     "union": "Every label somebody gave",
     "votes": "Labels that several people gave",
-    "reliability": "Labels that are likely, given whom one can rely on",
+    "reliability": "Labels that are likely, given each annotator's accuracy",
 }
-SETTLED_WORDS = "named by anybody, weighted by who is to be relied on"
+WEIGHTED_WORDS = "given by anyone, weighted by each annotator's accuracy"
 RECOMMENDED = (
-    "Recommended: settled votes. On six real sets of votes 83.5 % of the labels were right on average, 79.3 % from the "
-    "labels somebody gave, 78.5 % by the majority."
+    "Recommended: weighted annotators. On six real sets of votes 83.5 % of the labels were right on average, 79.3 % "
+    "with every label somebody gave, 78.5 % by the majority."
 )
 """Figures of docs/votes.md, of which a test says that they are still there."""
 TABLE_WORDS = {
@@ -127,9 +127,9 @@ def _disagreement(
 
 
 def _recommending(table: pd.DataFrame, recommended: str, *, settles: bool) -> pd.DataFrame:
-    """The table of rules, the recommended one marked and, where votes can be settled, a row for that."""
+    """The table of rules, the recommended one marked and, where votes can be weighted, a row for that."""
     if settles:  # the candidates are those of the union, and likely labels that nobody named are added in training
-        first = table.iloc[[0]].assign(**{TABLE_WORDS["meaning"]: SETTLED_WORDS})
+        first = table.iloc[[0]].assign(**{TABLE_WORDS["meaning"]: WEIGHTED_WORDS})
         table = pd.concat([first, table], ignore_index=True)
     marked = {"voters": 0, "union": int(settles)}.get(recommended)
     table = table.copy()  # the one that is cached stays as it is
@@ -193,7 +193,7 @@ def voter_table(
             "annotator": [card.name for card in cards],
             "answers": [card.answers for card in cards],
             "accuracy": [100 * card.accuracy for card in cards],
-            "95 % interval": [f"{card.low:.1%} – {card.high:.1%}" if card.checked else "" for card in cards],
+            "95 % interval": [f"{percent(card.low)} – {percent(card.high)}" if card.checked else "" for card in cards],
             "counted on": [card.checked for card in cards],
             "decisive": [card.decisive for card in cards],
             "confuses": [_confusion_words(card) for card in cards],
@@ -201,14 +201,14 @@ def voter_table(
     )
     pairs = dependent_voters(models)
     return table, [
-        f"{pair.first} and {pair.second} agree on {pair.observed:.0%} of {pair.rows:,} examples; independent ones "
-        f"would on {pair.expected:.0%}. They share mistakes."
+        f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples; independent "
+        f"ones would on {percent(pair.expected, 0)}. They share mistakes."
         for pair in pairs
     ]
 
 
 def _confusion_words(card: VoterCard) -> str:
-    return "; ".join(f"{true} → {said} ({share:.0%})" for true, said, share in card.confusions[:2])
+    return "; ".join(f"{true} → {said} ({percent(share, 0)})" for true, said, share in card.confusions[:2])
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -24,7 +24,7 @@ KINDS = ["csv", "tsv", "json", "npy", "npz"]
 MOST_TYPED = 50
 """Classes of a matrix that a person types in."""
 MOST_DRAWN = 400
-FILE, CONFUSION, CLASSIFIER, TYPED = "A file", "A confusion matrix", "What a classifier confuses", "Typed here"
+FILE, CONFUSION, CLASSIFIER, TYPED = "A file", "From a confusion matrix", "From a classifier's confusions", "Typed here"
 
 
 def uploaded(label: str, names: Sequence[str], key: str, help_: str) -> Matrix | None:

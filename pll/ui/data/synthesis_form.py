@@ -20,7 +20,7 @@ from pll.ui.format import plain
 from pll.ui.session import Choice, choice_key
 
 Q_HELP = "Probability that a wrong label becomes a candidate. 0: almost nothing is ambiguous; 1: everything is."
-WHO_JOINS = {"title": "Who joins whom", "across": "label", "down": "true label"}
+WHO_JOINS = {"title": "Pairs of labels", "across": "label", "down": "true label"}
 NOISY_TITLES = {
     "topk": "What a classifier finds likeliest joins",
     "confusion": "What the label is often confused with joins",

@@ -27,9 +27,9 @@ def draw(run: Run, source: ExportSource) -> None:
     if source.certified is None:
         waiting = len(review.promise_made.status(review.state, review.asked).cut.waiting)
         # which they are must not be shown to reviewers
-        needed = f"{count(waiting, 'control')} must be answered first" if waiting else "The review has not come so far"
+        needed = f"{count(waiting, 'control')} must be answered first" if waiting else "More decisions are needed first"
         st.info(f"{needed}.", icon=":material/hourglass_bottom:")
-        link("review", "Go on reviewing", run=run.id)
+        link("review", "Continue the review", run=run.id)
         return
     st.caption(source.certified.document["result"]["statement"])
     parts = parts_of(source)

@@ -180,7 +180,7 @@ def _plan(run: Run, source: ExportSource, to: str) -> Conversion:
     return _planned(run.id, to, (made, repr(source.decisions)), run.folder, source)
 
 
-@st.cache_resource(max_entries=2, show_spinner="Looking at what this format can hold…")  # each may hold a copy
+@st.cache_resource(max_entries=2, show_spinner="Checking what this format can hold…")  # each may hold a copy
 def _planned(run_id: str, to: str, state: tuple[int, str], _folder: RunFolder, _source: ExportSource) -> Conversion:
     """Return the plan of a conversion, cached for the present state of a run: large data takes a while to check."""
     return of_run(_folder, to, results=results_of(_folder, _source), load=session.dataset)

@@ -8,6 +8,7 @@ import streamlit as st
 
 from pll.analysis.theory.risk import OneExample, loss_curves, one_example
 from pll.ui import charts
+from pll.ui.format import percent
 from pll.ui.learn.layout import INK, beside, heading, line, marker
 
 OUTSIDE = 0.1
@@ -45,7 +46,7 @@ def draw() -> None:
             "Loss of one example over what the model gives to 3: the minimum over the candidates is "
             f"{found.least:.2f} at {p:.2f}, their average {found.mean:.2f}",
         )
-        st.caption(f"The model gives {OUTSIDE:.0%} to classes that are no candidates, and the rest to “5”.")
+        st.caption(f"The model gives {percent(OUTSIDE, 0)} to classes that are no candidates, and the rest to “5”.")
 
 
 def formula(found: OneExample) -> str:

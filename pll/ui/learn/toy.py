@@ -18,6 +18,7 @@ from pll.colors import class_colours
 from pll.ui.components import canvas
 from pll.ui.components.canvas import encoded
 from pll.ui.components.component import Payload, register
+from pll.ui.format import percent
 
 HERE = Path(__file__).parent
 HTML = """
@@ -180,7 +181,7 @@ def description(toy: Toy, histories: Sequence[ToyHistory], epoch: int) -> str:
     when = f"after epoch {epoch}" if epoch else "before training"
     found = [
         f"{TITLES.get(history.method, history.method)}: {round(history.right[epoch] * n)} of {n} identified right, "
-        f"mean confidence {history.confidence[epoch]:.0%}"
+        f"mean confidence {percent(history.confidence[epoch], 0)}"
         for history in histories
     ]
     return (

@@ -36,7 +36,7 @@ def draw(tab: ReviewTab) -> None:
     if given is None or tab.hides or is_picture or not data.X.size:
         return
     asked = (tab.manager.review.id, tab.manager.review.current.key, given.row)
-    with st.expander("What speaks for the label", icon=":material/troubleshoot:"):
+    with st.expander("Reasons for the label", icon=":material/troubleshoot:"):
         if st.session_state.get(ASKED) != asked:
             st.button("Show for this example", key="review-attribution-show", on_click=_ask, args=(asked,))
             return
@@ -78,13 +78,13 @@ def _show(found: Attribution, what: str, label: str, other: str) -> None:
         st.text(f"No {what} makes a difference.")
         return
     terms = np.array([term for _, term in strongest])
-    table = pd.DataFrame({what: [name for name, _ in strongest], "speaks for": np.where(terms > 0, label, other)})
+    table = pd.DataFrame({what: [name for name, _ in strongest], "in favour of": np.where(terms > 0, label, other)})
     st.dataframe(
         table.assign(by=np.abs(terms)),
         hide_index=True,
         key="review-attribution-table",
         column_config={"by": st.column_config.NumberColumn(format="%.3f")},
-        alt=f"The {what}s that speak most for either label",
+        alt=f"The {what}s with the largest effect on either label",
     )
     if found.rest is None:
         st.caption("How far the difference falls when the word is left out. These need not add up to it.")

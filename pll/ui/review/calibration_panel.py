@@ -78,11 +78,11 @@ def _temperature_words(temperature: float) -> str:
     """What T says.
 
     >>> _temperature_words(1.4)
-    'Temperature 1.40: the model was too sure of itself.'
+    'Temperature 1.40: the model was overconfident.'
     """
     if abs(temperature - 1) < 0.05:
-        return f"Temperature {temperature:.2f}: the model is about as sure as it should be."
-    return f"Temperature {temperature:.2f}: the model was {'too sure of itself' if temperature > 1 else 'too modest'}."
+        return f"Temperature {temperature:.2f}: confidence matches accuracy."
+    return f"Temperature {temperature:.2f}: the model was {'overconfident' if temperature > 1 else 'underconfident'}."
 
 
 def _fullest_words(before: ReliabilityDiagram) -> list[str]:
@@ -101,7 +101,7 @@ def chart(found: Calibration) -> tuple[go.Figure, pd.DataFrame]:
     figure = go.Figure()
     diagonal = np.array([0, 100])
     line = {"color": charts.QUIET, "dash": "dot", "width": 1.5}
-    figure.add_scatter(x=diagonal, y=diagonal, mode="lines", name="as it should be", line=line, hoverinfo="skip")
+    figure.add_scatter(x=diagonal, y=diagonal, mode="lines", name="perfectly calibrated", line=line, hoverinfo="skip")
     parts = []
     for name, result, colour in (("before", found.before, charts.QUIET), ("after", found.after, ACCENT)):
         filled = result.counts > 0

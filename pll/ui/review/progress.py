@@ -76,7 +76,7 @@ def line_of(review: ReviewSession, found: Forecast) -> tuple[str, float, bool]:
     if few.startswith("Too few"):
         return few, found.answered / max(found.drawn, 1), False
     if found.needed is None:
-        return f"{guarantee}: out of reach as it looks now", 0.0, False
+        return f"{guarantee}: out of reach at the present error rate", 0.0, False
     total = found.answered + found.needed
     minutes = minutes_left(found.needed, review.record.mix, recent_rate(review.state))
     when = "" if minutes is None else f", {_about(minutes)}"
@@ -153,7 +153,7 @@ def figures(review: ReviewSession) -> None:
             (
                 "Rate",
                 "–" if rate is None else pace_of(rate),
-                "Decisions of late for each minute of work.",
+                "Recent decisions per minute of work.",
             ),
         ),
         strict=True,
@@ -196,7 +196,7 @@ def missing_truths(tab: ReviewTab) -> None:
     review, data = tab.manager.review, tab.manager.data
     found = miss_rate_of(review.round, data.given or data.sets(), review.state, review.asked)
     if found is None:
-        st.caption("How many candidate sets miss the right label only answered controls can tell; there is none yet.")
+        st.caption("How many sets miss the right label is estimated from answered controls; there are none yet.")
         return
     unknown = f" ({found.unknown:,} not known)" if found.unknown else ""
     st.caption(
@@ -248,7 +248,7 @@ def next_words(review: ReviewSession, found: Forecast) -> str:
     more = f" Only {found.drawn - found.answered:,} are drawn; draw more." if short > 0 else ""
     return (
         f"About {count(found.needed, 'further control')}{when} would certify the {step.accepted:,} labels of "
-        f"confidence {step.threshold:.3f} and above, if they go on as they went.{more}"
+        f"confidence {step.threshold:.3f} and above, if the error rate stays the same.{more}"
     )
 
 

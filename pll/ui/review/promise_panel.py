@@ -74,7 +74,7 @@ def chooser(tab: ReviewTab) -> None:
     with box:
         now = ACCEPTED if review.promise is None else ALL
         chosen = st.radio(
-            "What is promised",
+            "Guarantee for",
             GOALS,
             index=GOALS.index(suggested(review)),
             format_func=NAMED.__getitem__,
@@ -127,7 +127,7 @@ def form(tab: ReviewTab) -> None:
         together = max(0.0, 1 - (before + 1) * (1 - wanted.level))
         st.caption(
             f":material/info: This would be draw {before + 1} of controls for these labels; what is decided counts. "
-            f"Choose it for what it promises, not because an earlier draw disappointed: all {before + 1} together hold "
+            f"All {before + 1} together hold "
             f"with {percent(together, 0)} confidence. The certificate says so."
         )
     same = made is not None and (made.record.error, made.record.level, made.record.grouped_by) == (
@@ -279,7 +279,7 @@ def standing(review: ReviewSession, promise: PromiseInForce) -> None:
     if status.done:
         unsure = f" {count(status.unsure, 'label')} could not be told and count as wrong." if status.unsure else ""
         st.success(
-            f"Certified. {status.cut.unseen:,} labels are accepted without a look; nothing is left to look at.{unsure}",
+            f"Certified. {status.cut.unseen:,} labels are accepted unchecked; nothing is left to check.{unsure}",
             icon=":material/verified:",
         )
         link("export", "Download the certificate", run=review.current.run)
@@ -299,7 +299,7 @@ def standing(review: ReviewSession, promise: PromiseInForce) -> None:
 
 
 def target(promise: PromiseInForce) -> str:
-    """What is promised, as half a sentence."""
+    """Guarantee for, as half a sentence."""
     record = promise.record
     sure = f"{percent(record.level, 0)} confidence"
     if not promise.grouped:
@@ -409,8 +409,8 @@ def doubts(found: Nodding) -> None:
     blind, sighted = found.blind, found.sighted
     if found.suspected:
         st.warning(
-            f"Reviewers seem to follow the model: they differ from its label on {sighted[0]} of {sighted[1]} controls "
-            f"with the label in sight, and on {blind[0]} of {blind[1]} with it hidden. Hide the model's view.",
+            f"Reviewers may be influenced by the model: they differ from its label on {sighted[0]} of {sighted[1]} "
+            f"controls with the label in sight, and on {blind[0]} of {blind[1]} with it hidden. Hide the model's view.",
             icon=":material/visibility_off:",
         )
     elif sighted[1]:

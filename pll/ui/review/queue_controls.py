@@ -30,8 +30,8 @@ def display_options(tab: ReviewTab) -> None:
             value=tab.blind,
             key=key,
             on_change=blind,
-            help="No weights, candidates in fixed order. The model cannot sway your answers then. Under a promise "
-            "about all labels its view stays hidden on one example in four, to see whether it does.",
+            help="No weights, candidates in fixed order. Your answers are then independent of the model. Under a "
+            "promise about all labels its view stays hidden on one example in four, to see whether it does.",
         )
         st.toggle(
             "Candidates in the order of the classes",

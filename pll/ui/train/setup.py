@@ -19,7 +19,7 @@ from pll.training.augment import AUGMENTATIONS
 from pll.training.devices import default_threads
 from pll.training.losses import LOSSES
 from pll.training.models import MODEL_INFO
-from pll.ui.format import duration, plain
+from pll.ui.format import duration, percent, plain
 from pll.ui.session import Choice
 
 HELP = {
@@ -30,7 +30,7 @@ HELP = {
     "weight_decay": "Keeps the parameters small. Use more for few examples and many features.",
     "momentum": "Share of the last steps in the next one.",
     "update_every": "Epochs between two updates of the weights; 0 takes a fifth of all epochs.",
-    "loss": "What a label costs. Cross-entropy unless you know why not.",
+    "loss": "The loss of one label. Cross-entropy suits most data.",
     "holdout": "Examples kept apart, to test the model on what it has not seen. Needs true labels. They are not learnt "
     "from; their labels are predicted and exported too.",
     "seed": "The same seed gives the same result, to the last digit.",
@@ -211,7 +211,7 @@ def overview(config: RunConfig, found: Mapping[str, Any]) -> None:
     facts = {
         "data": source,
         "candidates": config.candidates,
-        "held out": f"{config.holdout:.0%}" if config.holdout else "nothing",
+        "held out": percent(config.holdout, 0) if config.holdout else "nothing",
         "method": config.method,
         "seed": config.seed,
     } | {

@@ -124,7 +124,7 @@ def test_the_text_alternative_says_how_sure_the_rows_are():
     weights = np.array([0.6, 0.4, 1, 0.95, 0.05], dtype=np.float32)
     words = heatmap_payload(weights, candidates, order=np.array([1, 2, 0]), when="Epoch 7")["description"]
     assert "Epoch 7: 3 examples" in words
-    assert words.endswith("2 at least 90%, 2 at least 70%, 3 at least 50%.")
+    assert words.endswith("2 at least 90 %, 2 at least 70 %, 3 at least 50 %.")
 
 
 def test_no_examples_are_an_empty_heatmap():

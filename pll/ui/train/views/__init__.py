@@ -29,12 +29,12 @@ class View:
 
 
 VIEWS: dict[str, View] = {
-    "Examples": View("Which examples are clear, open, or wrong?", examples.draw),
-    "One example": View("How did this one come to its label?", example.draw),
-    "Accuracy": View("Does it become right, or only sure?", accuracy.draw),
-    "Confidence": View("How sure is it, of how many?", distributions.draw_confidence),
-    "Entropy": View("When did the doubt go away?", distributions.draw_entropy),
-    "Reliability": View("Can its confidence be believed?", reliability.draw, needs_truth=True),
-    "Triangle": View("Which of the candidates wins?", ternary.draw),
-    "Slow motion": View("What does one mini-batch do, exactly?", slow.draw),
+    "Examples": View("Which examples are certain, uncertain or wrong?", examples.draw),
+    "One example": View("How did its label weights change?", example.draw),
+    "Accuracy": View("Does accuracy rise with confidence?", accuracy.draw),
+    "Confidence": View("How many examples are at each confidence?", distributions.draw_confidence),
+    "Entropy": View("How does entropy fall over the epochs?", distributions.draw_entropy),
+    "Reliability": View("Is confidence calibrated?", reliability.draw, needs_truth=True),
+    "Triangle": View("How do the weights of three candidates move?", ternary.draw),
+    "Slow motion": View("What does one mini-batch compute?", slow.draw),
 }

@@ -130,23 +130,23 @@ def describe_label(scene: Scene, row: int) -> list[str]:
 def describe_history(
     epochs: Sequence[int], weights: npt.NDArray[np.float32], names: Sequence[str], *, is_whole: bool
 ) -> list[str]:
-    """Return when its label settled and how often it changed; epoch 0, before training, is not counted.
+    """Return since when it has its label and how often that changed; epoch 0, before training, is not counted.
 
     >>> weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.3, 0.7], [0.2, 0.8]], dtype=np.float32)
     >>> describe_history([0, 1, 2, 3], weights, ["cat", "dog"], is_whole=True)
-    ['Settled on dog at epoch 2.', 'It changed its mind once.']
+    ['Identified as dog since epoch 2.', 'The label changed once.']
     """
     if len(names) == 1:
-        return ["It has one candidate: there is nothing to find out."]
+        return ["It has one candidate, so its label is certain."]
     if len(epochs) < 2:
         return ["Not trained yet."]
     top = weights[1:].argmax(axis=1)
     moves = np.flatnonzero(np.diff(top))
-    settled = epochs[1 + (int(moves[-1]) + 1 if len(moves) else 0)]
+    since = epochs[1 + (int(moves[-1]) + 1 if len(moves) else 0)]
     times = {0: "never", 1: "once", 2: "twice"}.get(len(moves), f"{len(moves)} times")
-    mind = f"It {'never changed' if times == 'never' else 'changed'} its mind{'' if times == 'never' else ' ' + times}"
+    changes = "The label never changed" if times == "never" else f"The label changed {times}"
     stored = "" if is_whole else f", as far as the {count(len(epochs), 'stored epoch')} tell"
-    return [f"Settled on {names[top[-1]]} at epoch {settled}.", f"{mind}{stored}."]
+    return [f"Identified as {names[top[-1]]} since epoch {since}.", f"{changes}{stored}."]
 
 
 def story_chart(

@@ -38,13 +38,13 @@ def verdict(result: ReliabilityDiagram) -> str:
     """The chart in a sentence.
 
     >>> verdict(reliability(np.array([0.9, 0.9]), np.array([True, False])))
-    'On average it is 90 % sure and 50 % right: too sure of itself.'
+    'On average it is 90 % sure and 50 % right: overconfident.'
     """
     weights = result.counts / result.counts.sum()
     sure = float(np.nansum(weights * result.confidence))
     right = float(np.nansum(weights * result.accuracy))
     gap = sure - right
-    said = "about as sure as it should be" if abs(gap) < 0.02 else "too sure of itself" if gap > 0 else "too modest"
+    said = "confidence matches accuracy" if abs(gap) < 0.02 else "overconfident" if gap > 0 else "underconfident"
     return f"On average it is {percent(sure, 0)} sure and {percent(right, 0)} right: {said}."
 
 
@@ -74,7 +74,7 @@ def reliability_chart(result: ReliabilityDiagram, when: str = "") -> tuple[go.Fi
         x=np.array([0, 100]),
         y=np.array([0, 100]),
         mode="lines",
-        name="as it should be",
+        name="perfectly calibrated",
         line={"color": charts.QUIET, "dash": "dot"},
         hoverinfo="skip",
     )

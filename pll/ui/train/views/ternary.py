@@ -1,4 +1,4 @@
-"""Which of the candidates wins? Three corners with parts to play: the true label, its strongest rival, the rest.
+"""How do the weights of three candidates move? The corners: the true label, its strongest rival, the others.
 
 The same picture as the star plot, with parts for anchors: an example starts in the middle and ends in a corner.
 """

@@ -84,7 +84,8 @@ def test_reliability_bars_and_their_diagonal():
 
 
 @pytest.mark.parametrize(
-    ("right", "said"), [([1, 1, 1, 1], "too modest"), ([1, 1, 1, 0], "too sure"), ([1] * 9 + [0], "about as sure")]
+    ("right", "said"),
+    [([1, 1, 1, 1], "underconfident"), ([1, 1, 1, 0], "overconfident"), ([1] * 9 + [0], "confidence matches accuracy")],
 )
 def test_the_verdict(right, said):
     confidence = np.full(len(right), 0.9)
@@ -103,11 +104,11 @@ def test_the_story_of_one_example():
 def test_the_life_of_one_example():
     weights = np.array([[0.5, 0.5], [0.6, 0.4], [0.4, 0.6], [0.6, 0.4], [0.7, 0.3]], dtype=np.float32)
     assert describe_history([0, 1, 2, 3, 4], weights, ["cat", "dog"], is_whole=True) == [
-        "Settled on cat at epoch 3.",
-        "It changed its mind twice.",
+        "Identified as cat since epoch 3.",
+        "The label changed twice.",
     ]
     settled, changes = describe_history([0, 10, 20], weights[[0, 1, 4]], ["cat", "dog"], is_whole=False)
-    assert "cat at epoch 10" in settled and "never" in changes and "3 stored epochs" in changes
+    assert "cat since epoch 10" in settled and "never" in changes and "3 stored epochs" in changes
     assert "one candidate" in describe_history([0, 1], weights[:2, :1], ["cat"], is_whole=True)[0]
     assert describe_history([0], weights[:1], ["cat", "dog"], is_whole=True) == ["Not trained yet."]
 

@@ -131,12 +131,12 @@ def matrix_chart(
             z=shares,
             x=np.arange(len(names)),
             y=np.arange(len(names)),
-            customdata=np.array(names)[None, :].repeat(len(names), axis=0),
+            customdata=np.stack(np.meshgrid(names, names), axis=-1).astype(object),  # (c, c, 2) across, down
             colorscale=[[0, "rgba(53,104,212,0.04)"], [1, ACCENT]],
             zmin=0,
             zmax=top,
             colorbar={"title": "%", "thickness": 10, "outlinewidth": 0},
-            hovertemplate="%{y} with %{x}: %{z:.1f} %<extra></extra>",
+            hovertemplate="%{customdata[1]} with %{customdata[0]}: %{z:.1f} %<extra></extra>",
         )
     )
     rows = len(names) if len(names) <= LABELLED else LABELLED // 2

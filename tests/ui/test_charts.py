@@ -22,3 +22,4 @@ def test_the_scale_of_a_matrix_begins_at_0_and_spreads_what_differs(off: list[fl
     assert (heat.zmin, heat.zmax) == (0, pytest.approx(top))
     assert np.isnan(heat.z[0][0]) and heat.z[0][1] == pytest.approx(off[0] * 100)
     assert table["true label"].tolist() == ["a", "b"] and table["b"][0] == off[0]
+    assert list(heat.customdata[0][1]) == ["b", "a"]  # across, down: whole names under the pointer

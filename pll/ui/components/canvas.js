@@ -43,11 +43,14 @@ function ink(colour, text) {
  */
 function shortened(context, text, width, head = 0.5) {
   if (context.measureText(text).width <= width) return text;
+  // Letters as people count them: an emoji or a letter with its marks is never cut into halves.
+  const letters = Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
   const cut = (kept) => {
     const first = Math.ceil(kept * head);
-    return text.slice(0, first).trimEnd() + "…" + text.slice(text.length - (kept - first)).trimStart();
+    const [start, end] = [letters.slice(0, first), letters.slice(letters.length - (kept - first))];
+    return start.join("").trimEnd() + "…" + end.join("").trimStart();
   };
-  let kept = text.length - 1;
+  let kept = letters.length - 1;
   while (kept > 2 && context.measureText(cut(kept)).width > width) kept -= 1;
   return cut(kept);
 }

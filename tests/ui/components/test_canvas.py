@@ -41,3 +41,10 @@ def test_names_stay_different_where_they_are_cut(names: list[str]) -> None:
 
 def test_names_that_fit_stay_whole() -> None:
     assert shortened(["cat", "a dog"], 5) == ["cat", "a dog"]
+
+
+def test_emoji_and_letters_with_marks_are_not_cut_into_halves() -> None:
+    family = "👩‍👩‍👧‍👦"
+    (short,) = shortened([f"{family * 3} and a long name {family * 3}"], 70)
+    assert "…" in short and short.startswith(family) and short.endswith(family)
+    assert set(short.replace(family, "")) <= set("… andlogme")

@@ -835,8 +835,10 @@ def with_votes(
         listed = ", ".join(f"{letter} = {letters[letter]}" for letter in sorted(letters)[:5])
         notes.append(f"Letters were read as places in the list of classes ({listed}): the prompt must list them so.")
     if read:
-        shown = listing([f"{shorten(text, 40)} = {mapped[text, -1]}" for text in read[:3]])
-        notes.append(f"{len(read):,} different answers are sentences; the class at their end was taken ({shown}).")
+        shown = ", ".join(f"{shorten(text, 40)} = {mapped[text, -1]}" for text in read[:3])
+        notes.append(
+            f"{len(read):,} different answers are sentences or JSON; the one class they name was taken ({shown})."
+        )
     notes += _notes_on_ids(rows, who, labels, voters, alone=data is None)
     counts = np.bincount(who, minlength=len(voters))
     given_by = Counter(answer.voter for answer in votes.answers)

@@ -413,7 +413,7 @@ def test_sentences_are_answers_only_where_the_source_says_so(tmp_path: Path) -> 
     assert with_votes(data, read_votes([file])).unmapped == (("I believe this is a Dog.", 1),)
     mapped = with_votes(data, read_votes([file]), sentences=True)
     assert not mapped.unmapped and mapped.answers == {"I believe this is a Dog.": "dog"}
-    assert any("1 different answers are sentences" in note for note in mapped.dataset.notes)
+    assert any("1 different answers are sentences" in note and "= dog" in note for note in mapped.dataset.notes)
     by_hand = with_votes(data, read_votes([file]), sentences=True, answers={"I believe this is a Dog.": "cat"})
     assert by_hand.dataset.sets().names(0) == ["cat"]
 

@@ -63,6 +63,7 @@ def draw(scene: Scene) -> None:
             pins=scene.looking.pins,
             examples=rows,
             ids=scene.data.row_ids,
+            texts=scene.data.texts,
             height=360,
             colours=(RIGHT, WRONG, QUIET),
             outline="polygon",

@@ -808,7 +808,7 @@ def with_votes(
             target = by_hand.get(_plain(answer.text))
             if target is None:
                 target, by_letter = _class_of_answer(answer, classes)
-                if target is None and sentences:
+                if target is None and sentences and answer.number < 0:
                     target, by_letter = class_in_sentence(answer.text, classes)
                     read += [] if target is None or (by_letter and not known) else [answer.text]
                 if by_letter and target is not None:

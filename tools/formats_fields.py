@@ -13,7 +13,7 @@ TABLE: Rows = (
     ("`annotator_1`, `annotator_2`, … or `annotator:ann`", "what each person said: a label, or labels as in `candidates`; empty where nothing"),
     ("`candidate_cat`, `class_0`, `y0`, … or `candidate:cat`", "0/1 columns, one a class, in place of `candidates`; with any other beginning (`is_cat`) where the true labels are what follows it, or there are none and a row holds two 1s; features where a row holds no 1"),
     ("`label_0`, `label_1`, … of 0 and 1", "classes; annotators where the true labels are 0 and 1 and no such class is there. Without true labels the data page asks; in the shell `--column label_0=annotator`"),
-    ("`task`, `annotator`, `label`", "long form: a line for each label that somebody gave; several lines an example"),
+    ("`task`, `annotator`, `label`", "long form: a line for each label that somebody gave; several lines an example. What differs between the lines of one example (seconds spent) is no feature"),
     ("`feature:…`, `category:…`, `keep:…`", "marks a column whose part its name would not tell"),
     ("any other column", "numbers are features, words are categories; texts and ids in prose are recognised by what they hold"),
     ("`identified_label`, `confidence`, `margin`, `entropy`, `source`, `reviewer`, `decided_at`", "what a run adds; not read back"),
@@ -25,6 +25,7 @@ _OF_TOOLS: Rows = (
 
 _BARE: Rows = (
     ("no header", "where the first row has numbers wherever the others have: columns are called `column 1`, `column 2`, … (evenly rising numbers are taken for names)"),
+    ("encoding", "UTF-8; also UTF-16 with its mark and Windows-1252, as spreadsheets save, which the notes then say. Written is UTF-8"),
 )  # fmt: skip
 
 FIELDS: dict[str, Rows] = {

@@ -38,7 +38,7 @@ from pll.annotations import Annotations, Rule, resolve
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.checks import listing, parsing, shorten
+from pll.formats.checks import in_utf8, listing, parsing, shorten
 from pll.formats.classes import no_answers
 from pll.formats.json_objects import first_record, records
 from pll.formats.tabular.builder import likeliest
@@ -213,11 +213,10 @@ def _read(path: Path) -> VoteFiles:
         return _probability_array(path)
     if suffix in (".csv", ".tsv"):
         separator = "\t" if suffix == ".tsv" else ","
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            columns = next(csv.reader(file, delimiter=separator), [])
-        if _is_batch_table(columns):
-            return _batch_table(path, separator)
-        return _table(path, separator)
+        with in_utf8(path) as (table, _):
+            with table.open(encoding="utf-8-sig", newline="") as file:
+                columns = next(csv.reader(file, delimiter=separator), [])
+            return (_batch_table if _is_batch_table(columns) else _table)(table, separator)
     if suffix in (".json", ".jsonl", ".ndjson"):
         return _json(path)
     raise UserError("Votes are read from .jsonl, .json, .csv, .tsv and .npy files; convert it to one of these.")
@@ -303,7 +302,7 @@ def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
 
 def _is_votes_table(path: Path, separator: str) -> bool:
     """Whether a table has columns of class probabilities, or answers with their scores, and no features."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with in_utf8(path) as (table, _), table.open(encoding="utf-8-sig", newline="") as file:
         columns = next(csv.reader(file, delimiter=separator), [])
     if _is_batch_table(columns):
         return True

@@ -183,3 +183,34 @@ def test_blank_lines_above_the_header(tmp_path: Path) -> None:
     assert data.X.tolist() == [[1], [2]]
     with pytest.raises(UserError, match="Row 5, column 'x'"):
         table(tmp_path, "\n\nx,candidates\n1,p|q\ntwo,q\n")
+
+
+LETTERS = "Nr;text;größe;candidates\nA-1;Mahngebühr fällig;1,5;für|wider\nA-2;schöne Grüße;2,5;für\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_spreadsheets_save_in_encodings_of_their_own(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "letters.csv"
+    path.write_bytes(LETTERS.encode(encoding))
+    data = formats.read(path)
+    assert data.class_names == ("für", "wider") and data.feature_names == ("größe",)
+    assert data.texts is not None and list(data.texts) == ["Mahngebühr fällig", "schöne Grüße"]
+    assert any("UTF-8" in note for note in data.notes) == (not encoding.startswith("utf-8"))
+    assert [column.name for column in FORMATS["csv"].columns(path, ReadOptions())] == [
+        *("Nr", "text", "größe", "candidates")
+    ]
+
+
+def test_what_a_line_says_about_the_answer_is_no_feature(tmp_path: Path) -> None:
+    lines = "task_id,worker,answer,seconds,device,length,kind\n" + "".join(
+        f"t{i},w{k},{'ab'[(i + k) % 2]},{3 * i + k},{'pm'[k % 2]}hone,{i % 5},{'xy'[i % 2]}z\n"
+        for i in range(12)
+        for k in range(3)
+    )
+    data = table(tmp_path, lines)
+    assert data.feature_names == ("length",) and data.X[:, 0].tolist() == [i % 5 for i in range(12)]
+    assert list(data.categories) == ["kind"]
+    (note,) = [note for note in data.notes if "seconds" in note]
+    assert "device" in note and "length" not in note
+    kept = table(tmp_path, lines, columns={"seconds": "feature"})
+    assert set(kept.feature_names) == {"seconds", "length"}

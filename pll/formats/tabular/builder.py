@@ -280,6 +280,7 @@ class Found:
         candidates, y, annotations, prior: as `PartialLabelDataset` has them.
         notes: warnings about them.
         first: (n,) in long form, the first line of each example.
+        example: (lines,) in long form, the example of each line.
         ids: (n,) in long form, the examples.
     """
 
@@ -291,6 +292,7 @@ class Found:
     first: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     ids: npt.NDArray[np.str_] | None = None
     prior: Weights | None = None
+    example: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 def read_labels(
@@ -372,7 +374,7 @@ def read_lines(
     sets, notes = sets_of(annotations, options.combine)
     y = None if true is None else true_labels(true, names)[first]
     ids = check_ids(tasks.values, lambda at: row_of(int(first[at])))
-    return Found(names, sets, y, annotations, tuple(notes), first, ids)
+    return Found(names, sets, y, annotations, tuple(notes), first, ids, example=tasks.codes)
 
 
 def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
@@ -625,14 +627,8 @@ def build_dataset(
             values[values == ""] = None
         return found
 
-    features = tuple(column for column in columns if column.role == "feature")
-    X = _matrix(table, len(features))
-    names_of_features = [column.shown for column in features]
-    for column in columns:
-        if column.role == "vector":
-            block = _read_vectors(column, table.column(str(column.at)), row_of)
-            X = np.concatenate([X, block], axis=1)
-            names_of_features += [f"{column.shown} {k}" for k in range(1, block.shape[1] + 1)]
+    all_features = [column for column in columns if column.role == "feature"]
+    X, found, about_answers = _matrix(table, len(all_features)), None, []
     if any(column.role == "vote" for column in columns):
         task, worker, vote = one("task"), one("worker"), one("vote")
         if task is None or worker is None or vote is None:
@@ -641,6 +637,19 @@ def build_dataset(
                 "(task, worker, vote)."
             )
         found = read_lines(task, worker, vote, one("true_label"), options, row_of)
+        varying = _varying(X, table, columns, found)
+        about_answers = [column for column in varying if column.name not in options.columns]  # said so: a feature
+        columns = [column for column in columns if column not in about_answers]
+    features = tuple(column for column in columns if column.role == "feature")
+    if len(features) < len(all_features):
+        X = X[:, [k for k, column in enumerate(all_features) if column in features]]
+    names_of_features = [column.shown for column in features]
+    for column in columns:
+        if column.role == "vector":
+            block = _read_vectors(column, table.column(str(column.at)), row_of)
+            X = np.concatenate([X, block], axis=1)
+            names_of_features += [f"{column.shown} {k}" for k in range(1, block.shape[1] + 1)]
+    if found is not None:
         rows, ids = found.first, found.ids
         X = X[rows]
     else:
@@ -671,8 +680,32 @@ def build_dataset(
         is_test=None if split is None else split_marks(split, row_of)[rows],
         name=options.name or "table",
         kind="table",
-        notes=(*_notes(X, columns), *found.notes),
+        notes=(*_notes(X, columns), *_unused(about_answers), *found.notes),
     )
+
+
+def _varying(X: npt.NDArray[np.float32], table: pa.Table, columns: Sequence[Column], found: Found) -> list[Column]:
+    """Return the features, (lines, d) X and categories, that differ between the lines of one example in long form."""
+    alike, k = found.first[found.example], 0  # (lines,) the first line of the same example
+    different = []
+    for column in columns:
+        if column.role == "feature":
+            values = X[:, k]
+            k += 1
+            if not np.array_equal(values, values[alike], equal_nan=True):
+                different.append(column)
+        elif column.role == "category":
+            codes = encode(table.column(str(column.at)))[0]
+            if not np.array_equal(codes, codes[alike]):
+                different.append(column)
+    return different
+
+
+def _unused(columns: Sequence[Column]) -> list[str]:
+    if not columns:
+        return []
+    names = listing([column.name for column in columns])
+    return [f"Not used, because it differs between the answers to one example and so is none of its features: {names}."]
 
 
 def _matrix(table: pa.Table, d: int) -> npt.NDArray[np.float32]:

@@ -26,7 +26,7 @@ import pyarrow.csv
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text, shorten
+from pll.formats.checks import MAX_RECORD_BYTES, in_utf8, looks_like_text, parsing, readable, scan_text, shorten
 from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.schema import SAMPLE_ROWS, Column, is_data, is_measured, is_number, numbered
@@ -393,10 +393,9 @@ class Delimited(Format):
         return delimiter is not None and delimiter in self.delimiters
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        with self._opened(path, options) as opened, without_titles(opened, self.delimiters) as (table, titles):
+        with self._table(path, options) as (table, notes):
             data = self._read(table, options)
-            note = f"What stands above the header was left out: {shorten(titles)}."
-            return replace(data, notes=(note, *data.notes)) if titles else data
+            return replace(data, notes=(*notes, *data.notes))
 
     def _read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         scan = scan_text(path, options.tick)
@@ -427,7 +426,7 @@ class Delimited(Format):
             write_table(dataset, file, self.delimiters[0], results)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        with self._opened(source, options) as opened, without_titles(opened, self.delimiters) as (table, _):
+        with self._table(source, options) as (table, _):
             self._give_back(table, path, results, options)
 
     def _give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
@@ -455,14 +454,9 @@ class Delimited(Format):
                 writer.write_batch(pa.record_batch([*(batch.column(str(at)) for at in kept), *added], schema=schema))
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        with (
-            self._opened(source, options, SAMPLE_ROWS) as opened,
-            without_titles(opened, self.delimiters) as (table, titles),
-        ):
+        with self._table(source, options, SAMPLE_ROWS) as (table, notes):
             layout = self._layout(table)
-        lost = omitted_columns(results, results.beside([name.strip() for name in layout.header]))
-        if titles:
-            lost = ["What stands above the header.", *lost]
+        lost = [*notes, *omitted_columns(results, results.beside([name.strip() for name in layout.header]))]
         return lost if layout.top else ["That the file has no header: it gets one, which names the labels.", *lost]
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
@@ -472,15 +466,23 @@ class Delimited(Format):
             UserError: see `read`.
         """
         try:
-            with (
-                self._opened(path, options, SAMPLE_ROWS) as opened,
-                without_titles(opened, self.delimiters) as (table, _),
-            ):
+            with self._table(path, options, SAMPLE_ROWS) as (table, _):
                 return self._plan(self._layout(table), options)
         except UnicodeDecodeError:
             with parsing("the table"):
                 scan_text(path)  # says where; only the beginning was looked at
                 raise
+
+    @contextmanager
+    def _table(self, path: Path, options: ReadOptions, rows: int | None = None) -> Iterator[tuple[Path, list[str]]]:
+        """Yield the table in UTF-8, with this format's delimiter, the header at the top; and notes on what was done."""
+        with (
+            in_utf8(path) as (text, encoding),
+            self._opened(text, options, rows) as opened,
+            without_titles(opened, self.delimiters) as (table, titles),
+        ):
+            above = f"What stands above the header was left out: {shorten(titles)}." if titles else ""
+            yield table, [note for note in (encoding, above) if note]
 
     def _opened(self, path: Path, options: ReadOptions, rows: int | None = None) -> AbstractContextManager[Path]:
         """Return the file, or a copy of it that has this format's delimiter.

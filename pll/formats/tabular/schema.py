@@ -370,6 +370,7 @@ _SETTLED = (
     *("golden", "goldlabel", "correct", "correct_label", "correct_answer", "correct_class", "actual", "verified"),
     *("resolved", "resolved_label", "answer_key", "true_class", "true_answer", "real_label", "goldstandard"),
     *("experte", "expertin", "expertenurteil", "referenz", "wahrheit", "endgültig", "endurteil", "richtig"),
+    *("geprüft", "korrekt", "korrigiert", "checked", "validated", "corrected", "vérifié", "validé", "revisado"),
     *("référence", "vérité", "vérité_terrain", "définitif", "referencia", "correcto", "correcta"),
 )
 """Names of the true label only where another column holds the same labels: a `final` may be anything."""

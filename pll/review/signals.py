@@ -144,22 +144,25 @@ def prepare(
         like: of a run over the same examples; its neighbours are taken, where they have been found.
         with_out_of_fold: also fit the classifier (five folds; seconds to minutes).
         progress: called while neighbours are sought; what it raises stops the work, and nothing is lost but that.
+
+    Raises:
+        OSError: the run was deleted meanwhile, or nothing can be written.
     """
     home = _home(folder)
     signals = ReviewSignals.of_run(folder, data)
     if signals.mean_weights is None:
         mean = mean_over_epochs(History(folder.history, data.sets()))
-        _store(home / "mean.npz", signals.epoch, mean)
+        _store(_made(home) / "mean.npz", signals.epoch, mean)
         signals = replace(signals, mean_weights=mean)
     if signals.neighbours is None and data.X.size:
         found = None if like is None else _stored_neighbours(_home(like), len(data))
         if found is None:
             found = find_neighbours(data.X, NEIGHBOURS, progress, candidates=signals.sets, weights=signals.weights)
-        save_array(home / "neighbours.npy", found)
+        save_array(_made(home) / "neighbours.npy", found)
         signals = replace(signals, neighbours=found)
     if with_out_of_fold and signals.out_of_fold is None and data.X.size:
         outside = out_of_fold_weights(data, signals.sharp.identified)
-        _store(home / "outoffold.npz", signals.epoch, outside)
+        _store(_made(home) / "outoffold.npz", signals.epoch, outside)
         signals = replace(signals, out_of_fold=outside)
     return signals
 
@@ -188,6 +191,11 @@ def out_of_fold_weights(data: PartialLabelDataset, identified: npt.NDArray[np.in
 
 def _home(folder: RunFolder) -> Path:
     return folder.path / "review"
+
+
+def _made(home: Path) -> Path:
+    home.mkdir(exist_ok=True)  # without parents: a run that was deleted meanwhile does not come back in part
+    return home
 
 
 def _store(file: Path, epoch: int, weights: Weights) -> None:

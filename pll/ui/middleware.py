@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import posixpath
 import re
+from contextlib import suppress
 
 from google.protobuf.message import DecodeError
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketDisconnected
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from pll.runs.settings import setting
@@ -148,7 +150,9 @@ class SessionLimit:
             return
         load.tabs += 1
         try:
-            await self.app(scope, receive, send)
+            # Streamlit closes a socket that the browser may have closed just before.
+            with suppress(WebSocketDisconnected):
+                await self.app(scope, receive, send)
         finally:
             load.tabs -= 1
 

@@ -75,11 +75,14 @@ class Pace:
     def has_changed(self, interval: float, every: float) -> bool:
         """Whether a page that refreshes at `interval` should do so at another one.
 
-        Only where it should be half as long again, or half as long: to change it, all of the page is made anew.
+        To change it, all of the page is made anew, which costs several refreshes: so only where it is far off.
         """
         wanted = self.interval(every)
-        return wanted > 1.5 * interval or wanted < interval / 2
+        return wanted > MUCH * interval or wanted < interval / MUCH
 
+
+MUCH = 2.5
+"""How many times as long, or as short, an interval has to be before a page gets another one."""
 
 pace: PerProcess[Pace] = PerProcess(Pace)
 """That of this process."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.review import signals
 from pll.review.orders import ORDERS, rank, usable_orders
 from pll.review.signals import ReviewSignals, prepare, vote_shares
 from pll.runs import runner
@@ -104,3 +107,21 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         ReviewSignals(SETS, np.ones(3, np.float32))
     with pytest.raises(UserError, match="neighbours are 1 values"):
         ReviewSignals(SETS, np.ones(4, np.float32), neighbours=np.zeros((1, 1), np.int32))
+
+
+def test_a_run_that_is_deleted_meanwhile_does_not_come_back_in_part(
+    finished: tuple[RunFolder, PartialLabelDataset], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, data = finished
+    folder = RunFolder(tmp_path / "run")
+    shutil.copytree(whole.path, folder.path, ignore=shutil.ignore_patterns("review"))
+    find = signals.find_neighbours
+
+    def delete_first(*given: Any, **named: Any) -> Any:
+        shutil.rmtree(folder.path)
+        return find(*given, **named)
+
+    monkeypatch.setattr(signals, "find_neighbours", delete_first)
+    with pytest.raises(FileNotFoundError):
+        prepare(folder, data)
+    assert not folder.path.exists()

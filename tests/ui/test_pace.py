@@ -58,9 +58,9 @@ def test_closed_tabs_are_forgotten() -> None:
 
 def test_small_changes_leave_the_page_alone() -> None:
     clock = Clock()
-    interval = with_tabs(40, 0.04, clock).interval(0.4)
-    assert not with_tabs(45, 0.04, clock).has_changed(interval, 0.4)
-    assert with_tabs(80, 0.04, clock).has_changed(interval, 0.4)
+    interval = with_tabs(15, 0.04, clock).interval(0.4)
+    assert not with_tabs(20, 0.04, clock).has_changed(interval, 0.4)
+    assert with_tabs(100, 0.04, clock).has_changed(interval, 0.4)
 
 
 def test_work_is_counted_in_cpu_time() -> None:

@@ -124,10 +124,22 @@ class ImageZip(Format):
                     file.seek(0)
                     archive.writestr(zipfile.ZipInfo(TABLE), file.read(), zipfile.ZIP_DEFLATED)
                 return
+            results = _by_number(results, members, table, options)
             with _loose(members, table) as (loose, form):
                 new = loose.with_name("new" + loose.suffix)
                 form.give_back(loose, new, results, options)
                 archive.writestr(zipfile.ZipInfo(table), new.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def _by_number(results: Results, members: Members, table: str, options: ReadOptions) -> Results:
+    """The results as the table counts its rows, where its pictures were the ids."""
+    with _loose(members, table) as (file, form):
+        data = form.read(file, options)
+    ids = None if data.ids is not None or data.pictures is None else _ids_of(data.pictures.names.tolist())
+    if ids is None or not options.find_ids:
+        return results
+    number = {name: str(row) for row, name in enumerate(ids.tolist())}
+    return replace(results, ids=[number.get(name, name) for name in results.ids])
 
 
 # ---- in --------------------------------------------------------------------------------------------------------------
@@ -181,7 +193,15 @@ def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLa
     if spare:
         notes.append(f"{spare:,} pictures are in no row of {table}; they were left out.")
     where = None if any("://" in name for name in names) and not set(names) & set(members.sizes) else members.path
-    return replace(data, pictures=Pictures(as_column(names), where), notes=(*data.notes, *notes))
+    ids = data.ids if data.ids is not None or not options.find_ids else _ids_of(data.pictures.names.tolist())
+    return replace(data, pictures=Pictures(as_column(names), where), ids=ids, notes=(*data.notes, *notes))
+
+
+def _ids_of(cells: list[str]) -> npt.NDArray[np.str_] | None:
+    """The names of pictures as ids, where each stands once and none is an address."""
+    if len(set(cells)) < len(cells) or not all(cells) or any("://" in cell or "data:" in cell for cell in cells):
+        return None
+    return check_ids(cells, int)
 
 
 def _found(cell: str, folder: str, members: Members, by_base: dict[str, str]) -> str | None:

@@ -19,7 +19,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.images import PixelFeatures
-from pll.formats import FORMATS, ReadOptions
+from pll.formats import FORMATS, ReadOptions, Results
 from pll.images import encode
 
 from .strategies import check_held, datasets, named_sets, named_truth, same
@@ -197,3 +197,19 @@ def test_folders_of_known_classes(tmp_path: Path) -> None:
     assert data.class_names == ("dog", "cat") and named_sets(data) == [{"cat"}]
     with pytest.raises(UserError, match="of no known class"):
         formats.read(path, options=ReadOptions(class_names=("dog",)))
+
+
+def test_pictures_of_a_table_without_ids_are_called_by_their_names(tmp_path: Path) -> None:
+    table = "file,could be\nb/1.png,x;y\nb/2.png,y\n"
+    members: dict[str, bytes | str] = {"all/b/1.png": png(2, 2), "all/b/2.png": png(2, 2), "all/manifest.csv": table}
+    source = packed(tmp_path / "p.zip", **members)
+    told = {"could be": "candidates"}
+    assert formats.read(source, columns=told).row_ids.tolist() == ["b/1.png", "b/2.png"]
+    assert formats.read(source, columns=told, find_ids=False).row_ids.tolist() == ["0", "1"]
+    done = Results(["b/1.png", "b/2.png"], {"identified_label": ["x", "y"]})
+    formats.give_back(source, tmp_path / "out.zip", done, options=ReadOptions(columns=told))
+    with zipfile.ZipFile(tmp_path / "out.zip") as archive:
+        rows = archive.read("all/manifest.csv").decode().replace('"', "").splitlines()
+    assert rows == ["file,could be,identified_label", "b/1.png,x;y,x", "b/2.png,y,y"]
+    twice = packed(tmp_path / "twice.zip", **members | {"all/manifest.csv": table + "b/2.png,x\n"})
+    assert formats.read(twice, columns=told).row_ids.tolist() == ["0", "1", "2"]

@@ -105,7 +105,7 @@ def into_another(run: Run, source: ExportSource, known: Collection[str]) -> None
     to = st.selectbox(
         "Format",
         names,
-        index=names.index("csv") if "csv" in names else 0,
+        index=names.index("csv" if "csv" in names else "xlsx"),
         format_func=lambda name: FORMATS[name].label,
         key="export-format",
         label_visibility="collapsed",

@@ -205,3 +205,17 @@ def format_comparison_state(snapshot: ComparisonSnapshot) -> str:
             return plain(snapshot.error or "No lane could be trained.")
         case _:
             return f"Finished: {count(snapshot.epoch, 'epoch')}."
+
+
+EXCERPT = 160
+"""Characters of a text on a card."""
+
+
+def excerpt(text: object, most: int = EXCERPT) -> str:
+    """The beginning of a text, on one line.
+
+    >>> excerpt("a long   text of many words", most=15)
+    'a long text of…'
+    """
+    line = " ".join(str(text).split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

@@ -47,6 +47,12 @@ def tab_id() -> str:
     return "" if context is None else context.session_id
 
 
+def is_fragment_run() -> bool:
+    """Whether only a part of the page is run again: everything else on it stays as it is."""
+    context = get_script_run_ctx()
+    return context is not None and bool(context.fragment_ids_this_run)
+
+
 # ---- what is in view -------------------------------------------------------------------------------------------------
 
 Kind = Literal["run", "comparison"]

@@ -40,11 +40,11 @@ def decide(page: Any) -> bool:
     page.keyboard.press(page.locator(".desk .pick kbd").first.inner_text())  # a class keeps its key
     page.wait_for_function(
         "before => performance.getEntriesByName('candid-key-to-next').length > before "
-        "|| document.body.innerText.includes('nothing is left to look at')",
+        "|| document.body.innerText.includes('nothing is left to check')",
         arg=before,
     )
     page.wait_for_timeout(LOOK)
-    return not page.get_by_text("nothing is left to look at").is_visible()
+    return not page.get_by_text("nothing is left to check").is_visible()
 
 
 def test_a_promise_from_the_browser_to_a_certificate_that_anyone_can_check(
@@ -69,7 +69,7 @@ def test_a_promise_from_the_browser_to_a_certificate_that_anyone_can_check(
 
     while decide(page):
         pass
-    page.get_by_text("nothing is left to look at").wait_for()
+    page.get_by_text("nothing is left to check").wait_for()
 
     page.get_by_role("link", name="Download the certificate").click()
     page.get_by_text("Certificate of all labels").wait_for()

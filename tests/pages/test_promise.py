@@ -54,7 +54,7 @@ def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsew
     page = turned_to(entered(open_page("review", run=finished.id)), finished)
     assert not page.exception and "Certified." in said(page)
     page = turned_to(page, finished, "One by one")
-    assert not page.exception and "nothing is left to look at" in said(page)
+    assert not page.exception and "nothing is left to check" in said(page)
     export = open_page("export", run=finished.id)
     assert not export.exception and "of all 150 labels" in said(export)
 

@@ -123,7 +123,8 @@ class Plot {
   }
 
   /** New data or a new theme. Returns what Streamlit calls when the component goes. */
-  update({ data, setTriggerValue }) {
+  update({ data: sent, setTriggerValue }) {
+    const data = sent.sameTexts ? { ...sent, texts: this.data?.texts } : sent;
     // On a projector the picture takes what the window has left below it.
     this.data = data.fill ? { ...data, height: Math.min(data.height, Math.max(320, window.innerHeight - data.fill)) } : data;
     this.send = (example) => setTriggerValue("selected", example);

@@ -7,6 +7,7 @@ A component is a JavaScript file in this folder, appended to the code that all o
 from __future__ import annotations
 
 import base64
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
+from pll.ui import session
 from pll.ui.components.component import Component, Payload, register
+from pll.ui.format import excerpt
 
 HERE = Path(__file__).parent
 SHARED = (HERE / "svgpen.js", HERE / "canvas.js")
@@ -48,8 +51,15 @@ def mount(
 ) -> int | None:
     """Mounts or updates the component called `key`; returns the example selected in it just now, else None.
 
-    A selection is accepted only if it is one of the `known` examples.
+    A selection is accepted only if it is one of the `known` examples. Texts are sent once: where a fragment of the page
+    is run again with the same ones, the picture keeps those it has.
     """
+    if "texts" in payload:
+        sent_key = f"{key}-texts"
+        texts = hashlib.sha256("\0".join(payload["texts"]).encode()).hexdigest()
+        if session.is_fragment_run() and st.session_state.get(sent_key) == texts:
+            payload = {name: value for name, value in payload.items() if name != "texts"} | {"sameTexts": True}
+        st.session_state[sent_key] = texts
 
     def checked(example: object) -> int | None:
         return example if isinstance(example, int) and example in known else None
@@ -79,6 +89,21 @@ def chosen_ids(ids: Sequence[str] | npt.NDArray[np.str_] | None, examples: npt.N
     if names == [str(example) for example in examples]:
         return {}
     return {"ids": names}
+
+
+TEXT_LETTERS = 60_000
+"""Characters of all texts of a picture together."""
+TEXT_LENGTHS = (24, 120)
+"""Characters of one text, at least where there are many examples and at most where there are few."""
+
+
+def chosen_texts(texts: Sequence[object] | npt.NDArray[Any] | None, examples: npt.NDArray[np.int64]) -> Payload:
+    """How the texts of some examples begin, as a part of a payload; nothing without texts."""
+    if texts is None or not len(examples):
+        return {}
+    least, most = TEXT_LENGTHS
+    length = max(least, min(most, TEXT_LETTERS // len(examples)))
+    return {"texts": [excerpt(texts[int(example)], length) for example in examples]}
 
 
 def format_counts(counts: Mapping[str, int], most: int = 12) -> str:

@@ -21,12 +21,11 @@ from pll.colors import class_colours, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.canvas import HERE
 from pll.ui.components.component import Payload, register
+from pll.ui.format import excerpt
 from pll.weights import Sharpness, Weights
 
 MOST_BARS = 6
 """Candidates drawn for an example; the rest are counted."""
-EXCERPT = 160
-"""Characters of a text on a card."""
 THUMBNAIL = 96
 """Pixels of a picture's longer side, at most: a dozen of them go with every update."""
 SMALL = 64
@@ -128,16 +127,6 @@ def _card(data: PartialLabelDataset, row: int, weights: Weights | None) -> dict[
         "more": len(labels) - len(top),
         "truth": None if data.y is None or data.y[row] < 0 else int(data.y[row]),
     }
-
-
-def excerpt(text: object, most: int = EXCERPT) -> str:
-    """The beginning of a text, on one line.
-
-    >>> excerpt("a long   text of many words", most=15)
-    'a long text of…'
-    """
-    line = " ".join(str(text).split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def picture_uri(data: PartialLabelDataset, row: int, largest: int = THUMBNAIL) -> str | None:

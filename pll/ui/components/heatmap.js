@@ -211,6 +211,7 @@ class Heatmap extends Plot {
     const weight = value === BLANK ? "no candidate" : `weight ${percent(value / 255)}`;
     return [
       { text: this.nameOf(row) },
+      ...(this.data.texts?.[row] ? [{ text: this.data.texts[row] }] : []),
       { text: `${this.data.names[column]}: ${weight}`, colour: this.data.colours[column] },
     ];
   }

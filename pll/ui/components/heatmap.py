@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, short_names
 from pll.errors import UserError
-from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, mount
+from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, mount
 from pll.ui.components.component import Payload
 from pll.ui.format import count, percent
 from pll.weights import Weights, sharpness
@@ -38,6 +38,7 @@ def weight_heatmap(
     selected: int | None = None,
     examples: npt.NDArray[np.integer[Any]] | None = None,
     ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
+    texts: Sequence[object] | npt.NDArray[Any] | None = None,
     ends: tuple[str, str] = ("sure", "unsure"),
     height: int = 480,
     fill: int | None = None,
@@ -51,7 +52,7 @@ def weight_heatmap(
         key: the heatmap's name on the page; the same key in every run keeps the picture alive.
         order: (m,) rows of `candidates` from top to bottom, as `heatmap_order` gave them: now, or at the epoch where
             the order was frozen. By default `heatmap_order(weights, candidates)`.
-        when, selected, examples, ids, on_select: as in `star_plot`.
+        when, selected, examples, ids, texts, on_select: as in `star_plot`.
         ends: what the first and the last row are, in a word each; ("", "") for an order without ends.
         height: pixels.
         fill: pixels of the window that everything else takes: the picture takes the rest, `height` at most.
@@ -71,6 +72,7 @@ def weight_heatmap(
         selected=selected,
         examples=examples,
         ids=ids,
+        texts=texts,
         ends=ends,
         height=height,
     )
@@ -166,6 +168,7 @@ def heatmap_payload(
     selected: int | None = None,
     examples: npt.NDArray[np.integer[Any]] | None = None,
     ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
+    texts: Sequence[object] | npt.NDArray[Any] | None = None,
     ends: tuple[str, str] = ("sure", "unsure"),
     height: int = 480,
 ) -> Payload:
@@ -191,7 +194,7 @@ def heatmap_payload(
         "examples": encoded(numbers.astype(wide)),
         "exampleSize": np.dtype(wide).itemsize,
         "selected": selected,
-    } | chosen_ids(ids, numbers)
+    } | (chosen_ids(ids, numbers) | chosen_texts(texts, numbers))
 
 
 def _checked(weights: Weights, candidates: CandidateSets, rows: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

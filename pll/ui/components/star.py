@@ -15,9 +15,8 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, class_shapes, short_names
 from pll.errors import UserError
-from pll.ui.components.canvas import canvas_component, chosen_ids, encoded, format_counts, mount
+from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, format_counts, mount
 from pll.ui.components.component import Payload
-from pll.ui.components.gallery import excerpt
 from pll.ui.format import count
 from pll.weights import Sharpness, Weights, sharpness
 
@@ -26,11 +25,6 @@ MOST_POINTS = 2000
 
 SURE = 0.9
 """Confidence that the text alternative counts (and spreads out in `star.js`)."""
-
-TEXT_LETTERS = 60_000
-"""Characters of all texts together: they go with every update."""
-TEXT_LENGTHS = (24, 120)
-"""Characters of one text, at least where there are many examples and at most where there are few."""
 
 Outline = Literal["circle", "polygon"]
 _UNKNOWN = 0xFFFF  # the colour of an unknown truth, in star.js
@@ -168,11 +162,7 @@ def star_payload(
     payload["truth"] = truth is not None
     if not np.array_equal(numbers, np.arange(len(rows))):
         payload["examples"] = encoded(numbers.astype(np.uint32))
-    if texts is not None and len(numbers):
-        least, most = TEXT_LENGTHS
-        length = max(least, min(most, TEXT_LETTERS // len(numbers)))
-        payload["texts"] = [excerpt(texts[int(example)], length) for example in numbers]
-    return payload | chosen_ids(ids, numbers)
+    return payload | chosen_ids(ids, numbers) | chosen_texts(texts, numbers)
 
 
 def anchors(n_classes: int) -> npt.NDArray[np.float32]:

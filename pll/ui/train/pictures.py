@@ -110,6 +110,7 @@ def heatmap(now: Scene) -> None:
         when=now.frame.when,
         selected=looking.selected,
         ids=now.data.row_ids,
+        texts=now.data.texts,
         ends=("sure", "unsure") if by_confidence else ("", ""),
         height=WHOLE if looking.presenting else HEIGHT,
         fill=BESIDE if looking.presenting else ABOVE,

@@ -8,8 +8,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
 import pll.ui.components
+from pll.ui import session
+from pll.ui.components.canvas import mount
+from pll.ui.components.component import Payload
 
 CANVAS = Path(pll.ui.components.__file__).with_name("canvas.js")
 
@@ -48,3 +52,19 @@ def test_emoji_and_letters_with_marks_are_not_cut_into_halves() -> None:
     (short,) = shortened([f"{family * 3} and a long name {family * 3}"], 70)
     assert "…" in short and short.startswith(family) and short.endswith(family)
     assert set(short.replace(family, "")) <= set("… andlogme")
+
+
+def test_texts_are_sent_once_while_a_part_of_the_page_refreshes(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Payload] = []
+
+    def component(*, data: Payload, **_: object) -> Payload:
+        sent.append(data)
+        return {}
+
+    monkeypatch.setattr(st, "session_state", {})
+    for is_part, text in ((False, "a"), (True, "a"), (True, "a"), (True, "b"), (False, "b")):
+        monkeypatch.setattr(session, "is_fragment_run", lambda is_part=is_part: is_part)
+        mount(component, {"texts": [text], "x": 1}, "star", range(1), None)  # type: ignore[arg-type]
+    assert [data.get("texts") for data in sent] == [["a"], None, None, ["b"], ["b"]]
+    assert [data.get("sameTexts", False) for data in sent] == [False, True, True, False, False]
+    assert all(data["x"] == 1 for data in sent)

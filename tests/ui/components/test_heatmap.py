@@ -140,3 +140,11 @@ def test_what_does_not_fit_is_refused():
         heatmap_payload(weights[1:], candidates, order=np.arange(5))
     with pytest.raises(UserError, match="rows that do not exist; there are 5"):
         heatmap_payload(weights, candidates, order=np.array([5]))
+
+
+def test_rows_carry_the_beginnings_of_their_texts():
+    weights, candidates = weighted(40, 4)
+    order = heatmap_order(weights, candidates)[:3]
+    payload = heatmap_payload(weights, candidates, order=order, texts=[f"text {i}" for i in range(40)])
+    assert payload["texts"] == [f"text {i}" for i in order]
+    assert "texts" not in heatmap_payload(weights, candidates, order=order)

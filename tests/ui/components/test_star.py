@@ -13,10 +13,9 @@ from pll.candidates import CandidateSets
 from pll.colors import SHAPES, class_colours
 from pll.errors import UserError
 from pll.synthesis import flip_binomial
+from pll.ui.components.canvas import TEXT_LENGTHS, TEXT_LETTERS
 from pll.ui.components.star import (
     MOST_POINTS,
-    TEXT_LENGTHS,
-    TEXT_LETTERS,
     anchors,
     packed,
     star_payload,

@@ -13,8 +13,8 @@ import streamlit as st
 from pll.colors import class_colours, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui import charts
-from pll.ui.components.gallery import excerpt, show_picture
-from pll.ui.format import count, percent, plain
+from pll.ui.components.gallery import show_picture
+from pll.ui.format import count, excerpt, percent, plain
 from pll.ui.view_state import Scene
 
 MOST_FEATURES = 200

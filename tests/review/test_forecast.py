@@ -48,7 +48,7 @@ def test_wrong_controls_put_it_off(review: ReviewSession, clock: Clock) -> None:
 
 
 def test_too_many_wrong_ones_put_it_out_of_reach(review: ReviewSession, clock: Clock) -> None:
-    answer(review, clock, 40, wrong=25)
+    answer(review, clock, 40, wrong=40)
     assert forecast(review).needed is None
 
 

@@ -7,6 +7,7 @@ import secrets
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # before torch and NumPy start their pools: threads of two would spin
 
@@ -38,6 +39,13 @@ def shared_data() -> Path:
     if not SHARED_DATA.is_dir():
         pytest.skip(f"the real datasets are not here ({SHARED_DATA})")
     return SHARED_DATA
+
+
+@pytest.fixture(autouse=True)
+def _same_draws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Review draws its controls and seeds by chance; here every test draws the same each time, as Hypothesis does."""
+    if settings.get_current_profile_name() != "random":
+        monkeypatch.setattr(secrets, "randbits", Random(request.node.nodeid).getrandbits)
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
 from pll.training.models import forward_flops
+from pll.training.trainer import is_diverging
 from pll.weights import Sharpness
 
 RECENT = 5
@@ -35,8 +36,6 @@ VOTES_REMEDY = (
 )
 SWALLOWED = 0.95
 """Share of the ambiguous sets with a class that the class takes, from which it dominates the others."""
-MARGIN = 1.1
-"""How far the loss may exceed that of a uniform prediction: weights change from step to step."""
 FLAT = 0.02
 """How far mean confidence must exceed that of uniform weights for anything to be learnt."""
 FEWEST = 30
@@ -217,8 +216,7 @@ def _diverging(rows: Sequence[Mapping[str, Any]], top_loss: float | None) -> Fin
         return None
     last = float(np.mean(losses[1:][-RECENT:] or losses))
     worse_than_began = len(losses) > RECENT and last > losses[0]
-    worse_than_nothing = top_loss is not None and last > MARGIN * top_loss
-    if math.isfinite(last) and not worse_than_began and not worse_than_nothing:
+    if not worse_than_began and not is_diverging(last, top_loss):
         return None
     than = f"{losses[0]:.3g} in the first epoch" if worse_than_began else f"{top_loss or 0:.3g} without any learning"
     return Finding(

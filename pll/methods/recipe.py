@@ -12,9 +12,9 @@ learning rate and weight decay, by what they predict for inner held-out examples
 
 Both are computed after a few numbers of epochs, so that the number of epochs is chosen as well. The configuration
 with the highest covering rate is chosen (PLENCH, ICLR 2025, names it for this), of equals the one with the higher
-log-likelihood; a larger model than the default's only where it covers significantly more. No true label is used. All
-configurations are trained with PRODEN's objective: methods that differ from it in their update alone get the same
-settings, so that a comparison of them is fair.
+log-likelihood; one whose training diverges only where all do; a larger model than the default's only where it covers
+significantly more. No true label is used. All configurations are trained with PRODEN's objective: methods that differ
+from it in their update alone get the same settings, so that a comparison of them is fair.
 
 Configurations of one representation and model are trained as one batched model (`pll.training.batched`). After each
 stage the weaker ones are dropped (successive halving). How much is trained is planned from the sizes alone, with the
@@ -45,7 +45,7 @@ from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling
-from pll.training.trainer import Trainer, evaluating
+from pll.training.trainer import Trainer, evaluating, is_diverging
 from pll.weights import Weights, dense
 
 RECIPES = ("auto", "default", "paper")
@@ -73,12 +73,14 @@ class Trial:
         stage: 1, 2, …; later stages have fewer configurations.
         covering_rate: share in [0, 1].
         log_likelihood: of the candidate set, at most 0.
+        loss: mean training loss of the last epoch; None in searches of earlier versions.
     """
 
     settings: Settings
     stage: int
     covering_rate: float
     log_likelihood: float
+    loss: float | None = None
 
 
 @dataclass(frozen=True)
@@ -454,9 +456,12 @@ class _Batched:
         )
         self.keep = self._models.keep
 
-    def train_until(self, epoch: int, hook: Hook) -> None:
-        while self._models.epoch < epoch:
+    def train_until(self, epoch: int, hook: Hook) -> list[float]:
+        """Return the mean training loss of each configuration in the last epoch."""
+        while self._models.epoch < epoch - 1:
             self._models.train_epoch(hook)
+        losses = self._models.train_epoch(hook, with_loss=True)
+        return [] if losses is None else [float(loss) for loss in losses]
 
     def logits(self, problem: Problem, rows: npt.NDArray[np.int64]) -> Tensor:
         return self._models.logits(self._scaled(problem, rows))
@@ -477,15 +482,19 @@ class _OneByOne:
             for arm in range(len(group.arms))
         ]
 
-    def train_until(self, epoch: int, hook: Hook) -> None:
+    def train_until(self, epoch: int, hook: Hook) -> list[float]:
+        losses = []
         for trainer, _ in self._pairs:
+            loss = 0.0
             trainer.network.train()
             while trainer.epoch < epoch:
                 for units in trainer.batches_left():
                     hook()
                     with trainer.stream.drawing():
                         trainer.step(units)
-                trainer.end_epoch()
+                loss = trainer.end_epoch()
+            losses.append(loss)
+        return losses
 
     def keep(self, models: Sequence[int]) -> None:
         self._pairs = [self._pairs[k] for k in models]
@@ -508,6 +517,7 @@ class _Entry:
         log_likelihood: number of epochs → mean over the held-out examples.
         evidence: number of epochs → (h,) log Σ_j p_ij g_j(x_i), p the prior or uniform on the set.
         agreed: number of epochs → (h,) prior of the predicted label, 0 off the set.
+        loss: number of epochs → mean training loss of the last one.
     """
 
     group: int
@@ -516,6 +526,7 @@ class _Entry:
     log_likelihood: dict[int, float]
     evidence: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict)
     agreed: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict)
+    loss: dict[int, float] = field(default_factory=dict)
 
 
 class _Contest:
@@ -529,6 +540,8 @@ class _Contest:
         self.alive = list(range(len(self.entries)))
         self.trials: list[tuple[int, int, int]] = []  # entry, epochs, stage
         self._done = 0.0
+        loss = (problem.defaults | problem.given).get("loss")
+        self._top_loss = math.log(problem.candidates.n_classes) if loss == "ce" else None
 
     def run(self, hook: Hook) -> bool:
         """Train all stages; return whether it came to the end."""
@@ -559,9 +572,9 @@ class _Contest:
             f"{len(self.alive)} of {len(self.entries)} configurations left; {share['model']} on {share['scale']}, "
             f"{until} epochs",
         )
-        found = []
+        found, losses = [], []
         for (_, held), model in zip(self.parts, models, strict=True):
-            model.train_until(until, hook)
+            losses.append(model.train_until(until, hook))
             logits = model.logits(self.problem, held)
             found.append(_measured(logits, self.judged.take(held), self._prior_judged(held)))
         inside, log_likelihood, evidence, agreed = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
@@ -572,6 +585,7 @@ class _Contest:
             self.entries[e].log_likelihood[until] = float(log_likelihood[:, place].mean())
             self.entries[e].evidence[until] = evidence[:, place].astype(np.float32)
             self.entries[e].agreed[until] = agreed[:, place].astype(np.float32)
+            self.entries[e].loss[until] = float(np.mean([loss[place] for loss in losses]))
             self.trials.append((e, until, stage))
         ran = replace(group, arms=tuple(group.arms[self.entries[e].arm] for e in mine))
         self._done += len(self.parts) * (
@@ -615,10 +629,17 @@ class _Contest:
         self.alive = kept
 
     def _scores(self, trials: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
-        """Return the covering rate of trials (entry, epochs); of equals the likelier one is ahead."""
+        """Return the covering rate of trials (entry, epochs); of equals the likelier one is ahead.
+
+        What diverges is behind all others.
+        """
         covering = [self.entries[e].covered[epochs].mean() for e, epochs in trials]
         likelihood = [self.entries[e].log_likelihood[epochs] for e, epochs in trials]
-        return np.asarray(covering + 1e-9 * rankdata(likelihood))
+        return np.asarray(covering + 1e-9 * rankdata(likelihood)) - 2.0 * np.asarray([*map(self._diverges, trials)])
+
+    def _diverges(self, trial: tuple[int, int]) -> bool:
+        e, epochs = trial
+        return is_diverging(self.entries[e].loss[epochs], self._top_loss)
 
     def _best(self, trials: Sequence[tuple[int, int]]) -> tuple[int, int]:
         """Return the best trial; a larger model only where it covers significantly more (paired, 5 %)."""
@@ -634,6 +655,8 @@ class _Contest:
         return trials[best]
 
     def _is_ahead(self, a: tuple[int, int], b: tuple[int, int]) -> bool:
+        if self._diverges(a) != self._diverges(b):
+            return self._diverges(b)
         gain = self.entries[a[0]].covered[a[1]].astype(float) - self.entries[b[0]].covered[b[1]]
         return bool(gain.mean() > 1.96 * gain.std() / math.sqrt(len(gain)))
 
@@ -644,8 +667,7 @@ class _Contest:
         if not self.trials:
             note = "The search was stopped before anything was compared; the default settings are used."
             return Recipe("auto", {}, notes=(note,), **common)
-        latest = max(stage for *_, stage in self.trials)
-        finalists = {e for e, _, stage in self.trials if stage == latest} | {0}
+        finalists = {*self.alive, 0}  # some reached their last epoch in an earlier stage
         trials = [(e, epochs) for e, epochs, _ in self.trials if e in finalists]
         e, epochs = self._best(trials)
         chosen = self.entries[e]
@@ -684,6 +706,7 @@ class _Contest:
                     stage,
                     float(self.entries[k].covered[after].mean()),
                     self.entries[k].log_likelihood[after],
+                    self.entries[k].loss[after],
                 )
                 for k, after, stage in self.trials
             ),

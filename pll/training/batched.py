@@ -74,13 +74,19 @@ class BatchedModels:
         self._log_prior = log_prior if log_prior.ndim == 3 else log_prior[:, None, :]  # (n, M or 1, c)
         self._weights = (start if start.ndim == 3 else start[:, None, :]).expand(n, size, c).contiguous()  # (n, M, c)
 
-    def train_epoch(self, hook: Callable[[], None] | None = None) -> None:
-        """One pass over the examples; `hook` is called before every mini-batch."""
+    def train_epoch(self, hook: Callable[[], None] | None = None, *, with_loss: bool = False) -> Tensor | None:
+        """One pass over the examples; `hook` is called before every mini-batch.
+
+        Returns:
+            (M,) each model's mean loss in this epoch, as `Trainer.end_epoch` has it; None without `with_loss`.
+        """
+        total = torch.zeros(self._weights.shape[1], device=self.X.device) if with_loss else None
         for rows in torch.split(epoch_order(len(self.X), self.seed, self.epoch).to(self.X.device), self.batch_size):
             if hook is not None:
                 hook()
-            self._step(rows)
+            self._step(rows, total)
         self.epoch += 1
+        return None if total is None else total / len(self.X)
 
     def keep(self, models: Sequence[int]) -> None:
         """Go on with these models alone."""
@@ -107,9 +113,11 @@ class BatchedModels:
         h = z.relu_()
         return torch.baddbmm(self._parameters[3], h.transpose(0, 1), self._parameters[2]).transpose(0, 1), h
 
-    def _step(self, rows: Tensor) -> None:
+    def _step(self, rows: Tensor, total: Tensor | None) -> None:
         x = self.X[rows]
         z, h = self._forward(x)
+        if total is not None:  # the weights of an example sum to 1
+            total += (torch.logsumexp(z, dim=2) - (self._weights[rows] * z).sum(dim=2)).sum(dim=0)
         slope = (torch.softmax(z, dim=2) - self._weights[rows]) / len(rows)  # ∂loss/∂z, (B, M, c)
         self._weights[rows] = torch.softmax(z + self._log_prior[rows], dim=2)
         gradients: list[Tensor] = []

@@ -103,6 +103,27 @@ def test_a_choice_no_better_than_chance_is_told() -> None:
     assert informed.gain_interval is not None and informed.gain_interval[0] > 0
 
 
+def test_a_configuration_that_diverges_is_not_chosen() -> None:
+    wide = np.repeat(np.eye(2, dtype=np.float32)[np.arange(80) % 2] * 3, 40, axis=1)  # most settings cover all of them
+    sets = CandidateSets.from_mask(np.eye(2, dtype=bool)[np.arange(80) % 2] | (np.arange(80) % 3 > 0)[:, None])
+    found = PRODEN(recipe="auto", scale="none").choose_settings(Task(wide, sets))
+    names = ("model", "lr", "weight_decay", "epochs")
+    tried = {tuple(trial.settings[name] for name in names): trial for trial in found.trials}
+    chosen = tried[tuple(found.settings[name] for name in names)]
+    best = max(found.trials, key=lambda trial: (trial.covering_rate, trial.log_likelihood))
+    assert best.covering_rate == chosen.covering_rate == 1.0
+    assert best.loss is not None and chosen.loss is not None and best.loss > np.log(2) > chosen.loss
+
+
+def test_a_perceptron_is_chosen_where_it_covers_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recipe_module, "EPOCHS", (20, 25))
+    x = np.random.default_rng(1).normal(size=(400, 2)).astype(np.float32)
+    rings = np.digitize(np.linalg.norm(x, axis=1), (0.9, 1.5))  # no line separates them
+    sets = flip_binomial(rings, 3, 0.2, seed=0)
+    found = PRODEN(recipe="auto", scale="zscore").choose_settings(Task(x, sets))
+    assert found.settings["model"] == "shallow-mlp" and found.settings["epochs"] == 20  # linear models go on to 25
+
+
 def test_features_that_add_nothing_to_the_votes_are_told() -> None:
     rng = np.random.default_rng(1)
     prior = rng.uniform(0.1, 1, SETS.nnz).astype(np.float32)

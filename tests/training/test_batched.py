@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from pll.candidates import CandidateSets
+from pll.methods.base import Task
 from pll.methods.proden import PRODEN
 from pll.training.batched import BatchedModels, Steps
 from pll.training.models import shallow_mlp
@@ -37,8 +38,10 @@ def test_they_are_the_models_of_the_trainer(model: str, optimiser: str, with_pri
         prior=None if prior is None else torch.from_numpy(dense(prior, SETS)),
     )
     first = [tensor.clone() for tensor in batched.parameters(0)]
-    for _ in range(3):
+    for _ in range(2):
         batched.train_epoch()
+    losses = batched.train_epoch(with_loss=True)
+    assert losses is not None
     for k, steps in enumerate(STEPS):
 
         def network(shape: tuple[int, ...], c: int) -> torch.nn.Module:
@@ -51,7 +54,9 @@ def test_they_are_the_models_of_the_trainer(model: str, optimiser: str, with_pri
         alone = PRODEN(
             model=network, epochs=3, batch_size=16, seed=3, scale="none", optimiser=optimiser,
             lr=steps.lr, weight_decay=steps.weight_decay, momentum=steps.momentum,
-        ).fit(X, SETS, prior=prior)  # fmt: skip
+        )  # fmt: skip
+        *_, last = alone.iter_fit(Task(X, SETS, prior=prior))
+        assert float(losses[k]) == pytest.approx(last.loss, rel=1e-3)
         together: Tensor = batched.logits(torch.from_numpy(X))[:, k]
         np.testing.assert_allclose(together.numpy(), alone.predict_scores(X), rtol=2e-3, atol=2e-4)
 

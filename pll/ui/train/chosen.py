@@ -101,5 +101,6 @@ def trials_of(recipe: Recipe) -> pd.DataFrame:
             **{name.replace("_", " "): [trial.settings[name] for trial in best] for name in names},
             SHARE: [100 * trial.covering_rate for trial in best],
             "log-likelihood": [trial.log_likelihood for trial in best],
+            "training loss": [trial.loss for trial in best],
         }
     )

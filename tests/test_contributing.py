@@ -52,6 +52,13 @@ def test_the_rooms_are_all_described() -> None:
     assert set(missing) <= {"experiments"}  # it is not built yet
 
 
+def test_every_change_still_fits_its_file() -> None:
+    for blocks in RECIPES.values():
+        for language, title, content in blocks:
+            if language == "diff":
+                edited((ROOT / title).read_text("utf-8"), content)
+
+
 @pytest.mark.slow
 def test_following_the_steps_adds_one_of_each(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "pll", tmp_path / "pll", ignore=shutil.ignore_patterns("__pycache__"))

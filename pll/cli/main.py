@@ -1,7 +1,7 @@
 """The command line, `python -m pll …` and `candid …`: commands and options. The work is in pll.cli.commands and fit.
 
-Nothing here imports NumPy or PyTorch: a command imports what it needs when it runs, and names that a registry holds
-are read when a value or the help of that very command needs them.
+Nothing here imports NumPy or PyTorch: a command imports what it needs when it runs, a registry is read when a value has
+to be checked, and `choices.json` holds for the help what the registries hold (`python -m tools.cli_choices` writes it).
 """
 
 from __future__ import annotations
@@ -9,13 +9,15 @@ from __future__ import annotations
 import copy
 import difflib
 import importlib
+import json
 import math
 import os
 import runpy
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, cached_property
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,6 +29,14 @@ from pll.paths import app_root
 
 DATA = "a file of any format, a folder of pictures, or a name that the command datasets lists"
 SEED = "of split, candidate sets and method: the same seed, the same result"
+CHOICES = Path(__file__).with_name("choices.json")
+
+
+@cache
+def listed() -> dict[str, dict[str, Any]]:
+    """Return what the help lists: `names` of each registry, and `settings` that only some methods have."""
+    found: dict[str, dict[str, Any]] = json.loads(CHOICES.read_text("utf-8"))
+    return found
 
 
 def candid() -> None:
@@ -141,13 +151,13 @@ class Name(click.ParamType[str]):
 
 
 class NameOption(click.Option):
-    """An option whose help lists the names that its type reads from a registry."""
+    """An option whose help lists the names in the registry of its type."""
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
-        listed = copy.copy(self)
+        complete = copy.copy(self)
         if isinstance(self.type, Name):
-            listed.help = f"{self.help}: {', '.join(_described(self.type.entries()))}"
-        return super(NameOption, listed).get_help_record(ctx)
+            complete.help = f"{self.help}: {', '.join(listed()['names'][self.type.registry])}"
+        return super(NameOption, complete).get_help_record(ctx)
 
 
 OWN = "own_"
@@ -155,10 +165,7 @@ OWN = "own_"
 
 
 class MethodCommand(click.Command):
-    """A command that trains methods: the settings which only some of them have are options too.
-
-    They are read from the methods when the command, or its help, runs.
-    """
+    """A command that trains methods: the settings which only some of them have are options too."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         *common, help_option = super().get_params(ctx)
@@ -166,12 +173,10 @@ class MethodCommand(click.Command):
 
     @cached_property
     def _own_options(self) -> list[click.Parameter]:
-        from pll.cli.options import own_settings
-
         taken = {option for param in self.params for option in param.opts}
         return [
             click.Option([OWN + name, flag], metavar="VALUE", help=words)
-            for name, words in own_settings().items()
+            for name, words in listed()["settings"].items()
             if (flag := f"--{name.replace('_', '-')}") not in taken
         ]
 
@@ -183,14 +188,6 @@ def _with_own(values: dict[str, Any]) -> dict[str, Any]:
     own = {name.removeprefix(OWN): text for name, text in values.items() if name.startswith(OWN) and text is not None}
     common = {name: value for name, value in values.items() if not name.startswith(OWN)}
     return common | {"own": {name: setting_value(text) for name, text in own.items()}}
-
-
-def _described(entries: Iterable[str]) -> Iterator[str]:
-    """Yield names; `binomial (every wrong label …)` where the entry's title is "Binomial: every wrong label …"."""
-    for name in entries:
-        title = getattr(entries[name], "title", "") if isinstance(entries, Mapping) else ""
-        what = title.partition(": ")[2] if isinstance(title, str) else ""
-        yield f"{name} ({what})" if what else name
 
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -21,7 +21,7 @@ from pll.errors import UserError
 from pll.formats.checks import shorten
 from pll.formats.classes import class_edits
 from pll.formats.votes import ONE_VOTER
-from pll.methods import METHODS, get_method
+from pll.methods import get_method
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis import SETTINGS as FLIP_SETTINGS
 from pll.synthesis.label_noise import Noisy
@@ -103,22 +103,6 @@ def for_method(options: Options, method: str) -> Options:
     own = {name: value for name, value in options.own.items() if name in known}
     recipe = "auto" if "recipe" in known else None
     return replace(options, **foreign | {"own": own, "recipe": recipe})
-
-
-def own_settings() -> dict[str, str]:
-    """Return the settings that only some methods have, and the methods that have them with their defaults, in words.
-
-    These are options of the command line too; those that all deep methods share are in `SETTINGS`.
-    """
-    found: dict[str, dict[str, list[str]]] = {}
-    for name in METHODS:
-        for setting, default in get_method(name)().get_params().items():
-            if setting not in SETTINGS and setting not in ("seed", "missing"):
-                found.setdefault(setting, {}).setdefault(f"{default}", []).append(name)
-    return {
-        setting: "; ".join(f"of {', '.join(methods)} (default {default})" for default, methods in defaults.items())
-        for setting, defaults in sorted(found.items())
-    }
 
 
 def setting_value(text: str) -> int | float | str | bool | None:

@@ -25,7 +25,7 @@ from pll.catalog import CATALOG
 from pll.cli import commands
 from pll.cli import fit as fit_module
 from pll.cli import main as main_module
-from pll.cli.main import cli, main
+from pll.cli.main import CHOICES, cli, main
 from pll.io import write_atomically
 from pll.methods import METHODS, choice
 from pll.methods import recipe as recipe_module
@@ -35,6 +35,7 @@ from pll.runs.registry import RunRegistry
 from pll.runs.runner import load_parts
 from pll.training.metrics import METRICS
 from tests.run_helpers import N, result_of, wait_for, write_data
+from tools.cli_choices import choices
 
 ROOT = Path(__file__).parents[2]
 SMALL = ("--epochs", "3", "--batch-size", "16", "--threads", "1")
@@ -918,14 +919,26 @@ def test_a_misspelt_word_gets_a_suggestion(run: Run, line: str, meant: str) -> N
     run(*shlex.split(line)).refuses("Did you mean", meant)
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("--version",), ("export", "--uot"), ("fti",)])
-def test_what_needs_no_array_imports_none_of_that(arguments: tuple[str, ...]) -> None:
-    heavy = {"torch", "numpy", "pandas", "streamlit"}
-    code = (
-        f"import sys; from pll.cli.main import main; main({arguments!r}); sys.exit(not {heavy}.isdisjoint(sys.modules))"
-    )
+def test_what_the_help_lists_is_what_the_registries_hold() -> None:
+    assert json.loads(CHOICES.read_text("utf-8")) == choices(), "run `python -m tools.cli_choices`"
+
+
+def test_no_help_and_no_refused_word_imports_a_heavy_package() -> None:
+    lines = [["--help"], ["--version"], ["export", "--uot"], ["fti"], *([name, "--help"] for name in cli.commands)]
+    code = f"""
+import contextlib, io, json, sys
+from pll.cli.main import main
+heavy = set("torch torchvision numpy scipy sklearn pandas pyarrow streamlit pydantic sqlalchemy".split())
+loaded = {{}}
+for line in {lines!r}:
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        main(line)
+    loaded[" ".join(line)] = sorted(heavy & set(sys.modules))
+print(json.dumps(loaded))
+"""
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {" ".join(line): [] for line in lines}
 
 
 # ---- the script `candid` ---------------------------------------------------------------------------------------------

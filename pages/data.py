@@ -54,7 +54,7 @@ def make_candidates(source: Source, data: PartialLabelDataset) -> candidates.Off
     return make(source, data)
 
 
-def check_data(choice: session.Choice, data: PartialLabelDataset) -> None:
+def check_data(choice: session.ChosenData, data: PartialLabelDataset) -> None:
     """Step 3: look at it, and go on."""
     st.subheader("3 · Check")
     for note in data.notes:

@@ -3,8 +3,8 @@
 `CandidateSets` stores them as compressed sparse rows, so that memory follows the number of candidates and not examples
 × classes: 1,000,000 examples × 1,000 classes × 10 candidates take 40 MB of indices. Everything that belongs to the
 candidates (label weights above all) is a flat array aligned with `CandidateSets.indices`. `as_candidate_sets` makes
-them of what people have: a mask, lists, a sparse matrix. `Block` is the same data as a few rectangles, for operations
-on all examples at once.
+them of what people have: a mask, lists, a sparse matrix. `PaddedRows` is the same data as a few rectangles, for
+operations on all examples at once.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ class CandidateSets:
         return _read_only(np.repeat(np.arange(len(self), dtype=np.int64), self.sizes))
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
+    def blocks(self) -> tuple[PaddedRows, ...]:
         """The same entries as a few rectangles, for operations on all examples at once."""
         return blocks_of(self.indptr)
 
@@ -344,7 +344,7 @@ def _of_any_form(y: Any, n_classes: int | None) -> CandidateSets | None:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class PaddedRows:
     """Some examples and the positions of their candidates, as a rectangle.
 
     Attributes:
@@ -392,7 +392,7 @@ def with_sets(
     return CandidateSets(indptr, indices, len(names), names)
 
 
-def blocks_of(indptr: npt.NDArray[np.int64]) -> tuple[Block, ...]:
+def blocks_of(indptr: npt.NDArray[np.int64]) -> tuple[PaddedRows, ...]:
     """Cut compressed sparse rows, none of them empty, into blocks of at most twice as many places as there are entries.
 
     One block where the rows are of about the same size; otherwise one for each doubling of the size.
@@ -408,10 +408,10 @@ def blocks_of(indptr: npt.NDArray[np.int64]) -> tuple[Block, ...]:
         return ()
     nnz = int(indptr[-1])
     if int(sizes.max()) * len(sizes) <= 2 * nnz:
-        return (Block(slice(None), _places(indptr[:-1], sizes, nnz)),)
+        return (PaddedRows(slice(None), _places(indptr[:-1], sizes, nnz)),)
     doubling = np.ceil(np.log2(sizes)).astype(np.int64)
     groups = (np.flatnonzero(doubling == d) for d in np.unique(doubling))
-    return tuple(Block(rows, _places(indptr[rows], sizes[rows], nnz)) for rows in groups)
+    return tuple(PaddedRows(rows, _places(indptr[rows], sizes[rows], nnz)) for rows in groups)
 
 
 def _places(starts: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], nnz: int) -> npt.NDArray[np.signedinteger]:

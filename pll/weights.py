@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import ROWS_AT_ONCE, Block, CandidateSets, Rows
+from pll.candidates import ROWS_AT_ONCE, CandidateSets, PaddedRows, Rows
 from pll.errors import UserError
 from pll.io import large_array
 
@@ -328,7 +328,7 @@ def _sharpness_in_parts(weights: Weights, candidates: CandidateSets) -> Sharpnes
 Values = npt.NDArray[np.floating[Any]]
 
 
-def _in_blocks(weights: Values, candidates: CandidateSets) -> Iterator[tuple[Block, Values]]:
+def _in_blocks(weights: Values, candidates: CandidateSets) -> Iterator[tuple[PaddedRows, Values]]:
     """Each block of the candidates with its weights, (k, m); 0 where an example has fewer than k candidates."""
     padded = np.append(weights, weights.dtype.type(0))
     for block in candidates.blocks:

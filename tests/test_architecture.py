@@ -99,6 +99,15 @@ def test_modules_do_not_import_each_other_in_a_circle() -> None:
         visit(name, ())
 
 
+def test_a_class_name_has_one_meaning() -> None:
+    places: dict[str, list[str]] = {}
+    for path in [*LIBRARY, *PAGES]:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name.lstrip("_"), []).append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
 def test_pages_are_short() -> None:
     lengths = {page.name: len(page.read_text(encoding="utf-8").splitlines()) for page in PAGES}
     assert {name: lines for name, lines in lengths.items() if lines > LONGEST_PAGE} == {}

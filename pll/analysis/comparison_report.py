@@ -54,7 +54,7 @@ class LaneFigures:
 
 
 @dataclass(frozen=True)
-class Line:
+class LaneSummary:
     """Sentences about one lane.
 
     Attributes:
@@ -83,7 +83,7 @@ class Verdict:
     """Report: a headline, one or two lines per lane, and notes."""
 
     headline: str
-    lines: tuple[Line, ...] = ()
+    lines: tuple[LaneSummary, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -117,7 +117,7 @@ def beside(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Ver
             said = f"{_share_with_interval(int((lane.identified == y)[known].sum()), int(known.sum()))} correct"
         else:
             said = f"no true labels; mean confidence {_percent(float(lane.confidence.mean()))}"
-        lines.append(Line(lane.title, f"{said}, {len(lane.identified):,} examples"))
+        lines.append(LaneSummary(lane.title, f"{said}, {len(lane.identified):,} examples"))
     return Verdict(
         "These runs did not learn from the same examples and candidate sets, so their figures cannot be compared.",
         tuple(lines),
@@ -145,7 +145,7 @@ def _with_truth(lanes: Sequence[LaneFigures], y: Labels, known: npt.NDArray[np.b
     lines = []
     if best.test is not None:
         unseen = f"{_share_with_interval(*best.test)} of {best.test[1]:,} unseen examples are right"
-        lines.append(Line(best.title, unseen))
+        lines.append(LaneSummary(best.title, unseen))
     for lane in ranked:
         if lane is not best:
             lines.append(_compared(lane, best, right, y, known))
@@ -163,7 +163,7 @@ def _compared(
     right: dict[str, npt.NDArray[np.bool_]],
     y: Labels,
     known: npt.NDArray[np.bool_],
-) -> Line:
+) -> LaneSummary:
     """Compare one lane with the best of those that did not learn from the truth."""
     mine, reference = right[lane.title], right[best.title]
     gap = difference(mine, reference)
@@ -174,15 +174,17 @@ def _compared(
         why = (
             f". On {apart:,} examples one of the two is right and the other wrong, about as often one way as the other"
         )
-        return Line(lane.title, f"{share}: a tie with {best.title}", why)
+        return LaneSummary(lane.title, f"{share}: a tie with {best.title}", why)
     low, high = (gap.low, gap.high) if gap.share > 0 else (-gap.high, -gap.low)
     said = f"{share}, {points} ({low * 100:.1f} to {high * 100:.1f})"
     if lane.given_truth:
-        return Line(lane.title, said, ". It alone was given the true labels: this is what not knowing them costs")
+        return LaneSummary(
+            lane.title, said, ". It alone was given the true labels: this is what not knowing them costs"
+        )
     evidence = [lane.rule] if lane.rule else []
     if gap.share < 0:
         evidence += _evidence(lane, best, y, known)
-    return Line(lane.title, said, ": " + "; ".join(evidence) if evidence else "")
+    return LaneSummary(lane.title, said, ": " + "; ".join(evidence) if evidence else "")
 
 
 def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) -> list[str]:
@@ -227,7 +229,7 @@ def _sure_and_wrong(lane: LaneFigures, y: Labels, known: npt.NDArray[np.bool_]) 
 def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -> Verdict:
     n = len(sizes)
     lines = [
-        Line(
+        LaneSummary(
             lane.title,
             f"Mean confidence {_percent(float(lane.confidence.mean()))}; "
             f"{_percent(float((lane.confidence >= SURE).mean()))} of the labels are at least {_percent(SURE, 0)} sure",
@@ -240,9 +242,9 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
     all_same = np.all([lane.identified == lanes[0].identified for lane in lanes], axis=0)
     most, least = (choose(agreement, key=agreement.__getitem__) for choose in (max, min))
     said = f"All {len(lanes)} lanes name the same label for {_share_with_interval(int(all_same.sum()), n)} of {n:,}"
-    lines.insert(0, Line("Closest", f"{most[0]} and {most[1]} agree on {_percent(agreement[most])}"))
+    lines.insert(0, LaneSummary("Closest", f"{most[0]} and {most[1]} agree on {_percent(agreement[most])}"))
     if least != most:
-        lines.insert(1, Line("Farthest", f"{least[0]} and {least[1]} agree on {_percent(agreement[least])}"))
+        lines.insert(1, LaneSummary("Farthest", f"{least[0]} and {least[1]} agree on {_percent(agreement[least])}"))
     chance = float(np.mean(1.0 / sizes))
     notes = (
         "No true labels are known here: nobody can say which lane is right, only how far they agree and how sure they "

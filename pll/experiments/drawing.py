@@ -21,7 +21,7 @@ INK, QUIET = "#1c2730", "#7a8794"
 
 
 @dataclass(frozen=True)
-class _Line:
+class _Polyline:
     points: tuple[Point, ...]
     colour: str
     width: float
@@ -49,11 +49,11 @@ class Canvas:
 
     width: float
     height: float
-    _marks: list[_Line | _Area | _Text] = field(default_factory=list)
+    _marks: list[_Polyline | _Area | _Text] = field(default_factory=list)
 
     def line(self, *points: Point, colour: str = INK, width: float = 1.0, dash: bool = False) -> None:
         """Draw a line through the points."""
-        self._marks.append(_Line(points, colour, width, dash))
+        self._marks.append(_Polyline(points, colour, width, dash))
 
     def area(self, points: list[Point], colour: str) -> None:
         """Fill a polygon."""
@@ -99,7 +99,7 @@ def _scaled(points: tuple[Point, ...]) -> list[Point]:
     return [(x * SCALE, y * SCALE) for x, y in points]
 
 
-def _svg(mark: _Line | _Area | _Text) -> str:
+def _svg(mark: _Polyline | _Area | _Text) -> str:
     if isinstance(mark, _Text):
         (x, y), style = mark.at, f'font-size="{mark.size:g}" text-anchor="{mark.anchor}" fill="{mark.colour}"'
         return f'<text x="{x:.1f}" y="{y:.1f}" dy="0.35em" {style}>{escape(mark.text)}</text>'
@@ -110,8 +110,8 @@ def _svg(mark: _Line | _Area | _Text) -> str:
     return f'<polyline points="{points}" fill="none" stroke="{mark.colour}" stroke-width="{mark.width:g}"{dash}/>'
 
 
-def _paint(draw: ImageDraw.ImageDraw, mark: _Line | _Text) -> None:
-    if isinstance(mark, _Line):
+def _paint(draw: ImageDraw.ImageDraw, mark: _Polyline | _Text) -> None:
+    if isinstance(mark, _Polyline):
         points = _scaled(mark.points)
         width = max(1, round(mark.width * SCALE))
         draw.line(points, fill=mark.colour, width=width, joint="curve")

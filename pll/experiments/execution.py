@@ -351,7 +351,7 @@ def run(
         ]
         jobs = max(1, min(jobs or os.cpu_count() or 1, len(todo) or 1))
         engine: Engine = _Dask(scheduler) if scheduler else _Processes(jobs)
-        record = _Record(cells, folder, outcomes, todo, tuple(missing), engine.width, tell)
+        record = _OutcomeWriter(cells, folder, outcomes, todo, tuple(missing), engine.width, tell)
         record.save("running", force=True)
         folder.note(f"{len(todo)} of {len(cells)} cells to fit, {engine.words}")
         try:
@@ -366,7 +366,7 @@ def run(
     return outcomes
 
 
-class _Record:
+class _OutcomeWriter:
     """Keeps what comes in: the file of a cell at once, the files of all now and then."""
 
     def __init__(

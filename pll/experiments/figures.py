@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class Curve:
     """A line with a band.
 
     Attributes:
@@ -48,7 +48,7 @@ class Panel:
     title: str
     x_title: str
     y_title: str
-    lines: tuple[Line, ...]
+    lines: tuple[Curve, ...]
 
     @property
     def file_name(self) -> str:
@@ -109,7 +109,7 @@ def q_panels(found: Sequence[Table], *, transductive: bool = False, fewest: int 
                     for entry in sorted(entries, key=lambda entry: entry.q or 0.0)
                 ]
                 x, mean, deviation = np.array(figures, dtype=np.float64).T
-                lines.append(Line(method, x, mean, deviation, min(entry.parts for entry in entries)))
+                lines.append(Curve(method, x, mean, deviation, min(entry.parts for entry in entries)))
             title = f"{dataset}, {table.title[0].lower()}{table.title[1:]}, against q"
             if lines:
                 panels.append(Panel(title, "flipping probability q", f"{what} %", tuple(lines)))
@@ -126,12 +126,12 @@ def _numbered(values: Floats) -> Floats:
     return np.arange(1, len(values) + 1, dtype=np.float64)
 
 
-def _line(method: str, x: Floats, parts: list[Floats]) -> Line:
+def _line(method: str, x: Floats, parts: list[Floats]) -> Curve:
     shortest = min(map(len, parts))  # cells of one experiment have the same epochs, but for a changed definition
     table = np.stack([part[:shortest] for part in parts])
     deviation = table.std(axis=0, ddof=1) if len(table) > 1 else np.full(shortest, math.nan)
     keep = np.unique(np.linspace(0, shortest - 1, min(shortest, MOST_POINTS)).round().astype(np.int64))
-    return Line(method, x[:shortest][keep], table.mean(axis=0)[keep], deviation[keep], len(table))
+    return Curve(method, x[:shortest][keep], table.mean(axis=0)[keep], deviation[keep], len(table))
 
 
 def draw_panel(panel: Panel) -> Canvas:

@@ -33,7 +33,7 @@ def records(path: Path) -> Iterator[tuple[int, Record]]:
     """
     scan_text(path)
     with path.open(encoding="utf-8-sig", newline="") as file:
-        yield from _Objects(file).walk()
+        yield from _ObjectReader(file).walk()
 
 
 def first_record(path: Path, head: bytes) -> Record | None:
@@ -43,7 +43,7 @@ def first_record(path: Path, head: bytes) -> Record | None:
         return None
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            return next((record for _, record in _Objects(file, limit=_CHUNK).walk()), None)
+            return next((record for _, record in _ObjectReader(file, limit=_CHUNK).walk()), None)
     except (UserError, UnicodeDecodeError):
         return None
 
@@ -81,7 +81,7 @@ def count_values(text: str) -> int:
     return text.count(",") + text.count("[") + text.count("{")
 
 
-class _Objects:
+class _ObjectReader:
     """Reads a file with a window that grows until the next object is complete."""
 
     def __init__(self, file: IO[str], limit: int = MAX_BYTES) -> None:
@@ -178,7 +178,7 @@ def _constant(word: str) -> float | None:
     return None if word == "NaN" else float(word.replace("Infinity", "inf"))
 
 
-def _check_characters(found: Record, where: _Objects) -> None:
+def _check_characters(found: Record, where: _ObjectReader) -> None:
     try:
         json.dumps(found, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:

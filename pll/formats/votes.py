@@ -107,8 +107,8 @@ ONE_CLASSIFIER = "The probabilities of one classifier: sets of the likeliest cla
 
 
 @dataclass(frozen=True)
-class Answer:
-    """One answer.
+class VoterAnswer:
+    """What one voter says of one example.
 
     Attributes:
         id: of the example.
@@ -138,7 +138,7 @@ class VoteFiles:
         columns: names of their classes; None where they have none (arrays).
     """
 
-    answers: tuple[Answer, ...]
+    answers: tuple[VoterAnswer, ...]
     errors: int = 0
     shares: tuple[tuple[float, ...], ...] = ()
     columns: tuple[str, ...] | None = None
@@ -171,7 +171,7 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
     Raises:
         UserError: a file that is not there, damaged, or holds no votes; its name is given.
     """
-    answers: list[Answer] = []
+    answers: list[VoterAnswer] = []
     errors = 0
     found = VoteFiles(())
     answered: dict[str, set[str]] = {}
@@ -223,7 +223,7 @@ def _read(path: Path) -> VoteFiles:
 
 
 def _json(path: Path) -> VoteFiles:
-    answers: list[Answer] = []
+    answers: list[VoterAnswer] = []
     errors = 0
     voter = _harness_voter(path)
     wanted: object = None
@@ -319,7 +319,7 @@ def _is_votes_table(path: Path, separator: str) -> bool:
 # ---- what each tool writes -------------------------------------------------------------------------------------------
 
 
-def _batch(record: Mapping[str, Any], stem: str) -> tuple[list[Answer], int]:
+def _batch(record: Mapping[str, Any], stem: str) -> tuple[list[VoterAnswer], int]:
     response = record.get("response") or {}
     body = response.get("body") or {}
     choices = body.get("choices") or []
@@ -332,7 +332,7 @@ def _batch(record: Mapping[str, Any], stem: str) -> tuple[list[Answer], int]:
     most, count = said.most_common(1)[0]
     text, sure = next((text.strip(), score) for text, score in texts if _plain(_core(text)) == most and text.strip())
     score = count / len(texts) if len(texts) > 1 else sure
-    return [Answer(str(record["custom_id"]), str(body.get("model") or stem), text, score)], 0
+    return [VoterAnswer(str(record["custom_id"]), str(body.get("model") or stem), text, score)], 0
 
 
 def _logprob(choice: Mapping[str, Any]) -> float:
@@ -342,7 +342,7 @@ def _logprob(choice: Mapping[str, Any]) -> float:
     return math.exp(min(0.0, sum(logs))) if logs else math.nan
 
 
-def _harness(record: Mapping[str, Any], voter: str) -> list[Answer]:
+def _harness(record: Mapping[str, Any], voter: str) -> list[VoterAnswer]:
     responses = record.get("filtered_resps") or record.get("resps") or []
     name, row = str(record["doc_id"]), int(record["doc_id"])
     if not responses:
@@ -351,12 +351,12 @@ def _harness(record: Mapping[str, Any], voter: str) -> list[Answer]:
     while isinstance(first, list) and len(first) == 1:  # resps are nested once more than filtered_resps
         first = first[0]
     if isinstance(first, str):
-        return [Answer(name, voter, first, row=row)]
+        return [VoterAnswer(name, voter, first, row=row)]
     logs = np.array([_first_number(part) for part in responses], dtype=np.float64)
     shares = np.exp(logs - logs.max())
     best = int(logs.argmax())
     text = _choice(record.get("doc") or {}, best)
-    return [Answer(name, voter, text, float(shares[best] / shares.sum()), row, best if text == str(best) else -1)]
+    return [VoterAnswer(name, voter, text, float(shares[best] / shares.sum()), row, best if text == str(best) else -1)]
 
 
 def _harness_voter(path: Path) -> str:
@@ -379,7 +379,7 @@ def _choice(doc: Mapping[str, Any], number: int) -> str:
     return str(choices[number]) if isinstance(choices, list) and number < len(choices) else str(number)
 
 
-def _suggestions(record: Mapping[str, Any], at: int) -> list[Answer]:
+def _suggestions(record: Mapping[str, Any], at: int) -> list[VoterAnswer]:
     given = record["suggestions"] or {}
     key = record.get("id", record.get("external_id"))  # as `pll.formats.tools.argilla` names the record
     name = str(at) if key is None else str(key)
@@ -391,7 +391,7 @@ def _suggestions(record: Mapping[str, Any], at: int) -> list[Answer]:
         if isinstance(value, str):
             score = about.get("score")
             sure = float(score) if isinstance(score, int | float) else math.nan
-            found.append(Answer(name, str(about.get("agent") or question), value, sure))
+            found.append(VoterAnswer(name, str(about.get("agent") or question), value, sure))
     return found
 
 
@@ -399,7 +399,7 @@ OURS = "candid-"
 """Beginning of the id of a result that Candid wrote: a label of a run is no vote."""
 
 
-def _predictions(record: Mapping[str, Any], at: int) -> list[Answer]:
+def _predictions(record: Mapping[str, Any], at: int) -> list[VoterAnswer]:
     data = record.get("data")
     key = record.get("id")  # as `pll.formats.tools.labelstudio` names the task
     if key is None and isinstance(data, dict):
@@ -414,7 +414,7 @@ def _predictions(record: Mapping[str, Any], at: int) -> list[Answer]:
             if str(result.get("id", "")).startswith(OURS):
                 continue
             for choice in (result.get("value") or {}).get("choices") or []:
-                found.append(Answer(name, voter, str(choice), sure))
+                found.append(VoterAnswer(name, voter, str(choice), sure))
     return found
 
 
@@ -458,7 +458,7 @@ def _batch_table(path: Path, separator: str) -> VoteFiles:
         if known is not record:
             with parsing("the responses"):
                 _choices_of(known).extend(_choices_of(record))
-    answers: list[Answer] = []
+    answers: list[VoterAnswer] = []
     errors = 0
     for record in records.values():
         with parsing("the responses"):
@@ -500,7 +500,7 @@ def _table(path: Path, separator: str) -> VoteFiles:
             if text.strip():
                 score = math.nan if scores is None else _number(scores.iloc[row], row)
                 name, number = (str(row), row) if ids is None else (ids[row], -1)
-                answers.append(Answer(name, model, text, score, number))
+                answers.append(VoterAnswer(name, model, text, score, number))
     return VoteFiles(tuple(answers))
 
 
@@ -524,7 +524,7 @@ def _of_shares(
             best = int(np.nanargmax(values))
             name, number = (str(row), row) if ids is None else (ids[row], -1)
             text, place = (str(best), best) if names is None else (names[best], -1)
-            answers.append(Answer(name, voter, text, float(values[best]), number, place))
+            answers.append(VoterAnswer(name, voter, text, float(values[best]), number, place))
             kept.append(tuple(np.nan_to_num(values).tolist()))
     return VoteFiles(tuple(answers), 0, tuple(kept), None if names is None else tuple(names))
 
@@ -715,7 +715,7 @@ def _only(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _guessed_classes(answers: Sequence[Answer], *, sentences: bool = False) -> tuple[str, ...]:
+def _guessed_classes(answers: Sequence[VoterAnswer], *, sentences: bool = False) -> tuple[str, ...]:
     """The short answers given at least twice, each in its most frequent spelling; longer ones where they are common.
 
     Where several voters answered, at least two of them must have given it: each has its own way to refuse.
@@ -920,7 +920,7 @@ def _with_shares(
     )
 
 
-def _class_of_answer(answer: Answer, classes: tuple[str, ...]) -> tuple[str | None, bool]:
+def _class_of_answer(answer: VoterAnswer, classes: tuple[str, ...]) -> tuple[str | None, bool]:
     if 0 <= answer.number < len(classes):
         return classes[answer.number], False
     return _class_of(answer.text, classes)
@@ -938,7 +938,7 @@ def _places(ids: Sequence[str]) -> dict[str, int]:
     return found | {one: row for row, one in enumerate(ids)}
 
 
-def _ids_of(answers: Sequence[Answer]) -> list[str]:
+def _ids_of(answers: Sequence[VoterAnswer]) -> list[str]:
     """The examples that were answered, in order; ids of several files that are alike are one."""
     found: dict[str, str] = {}
     for answer in answers:

@@ -45,7 +45,7 @@ from scipy.optimize import nnls
 from pll.candidates import CandidateSets
 from pll.methods.base import check_number
 from pll.methods.classical import Cost, Matrix
-from pll.methods.neighbours import Block, NeighbourEstimator, search_memory, search_note, search_seconds
+from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_note, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Weights, identified_labels, normalise
 
@@ -199,7 +199,7 @@ class IPAL(NeighbourEstimator):
 
     def _reconstructed(
         self, queries: Matrix | None, hook: Hook
-    ) -> Iterator[tuple[Block, Matrix, npt.NDArray[np.float64]]]:
+    ) -> Iterator[tuple[QueryNeighbours, Matrix, npt.NDArray[np.float64]]]:
         """Yield blocks of neighbours, reconstruction weights (B, k) and the neighbours' features (B, k, d)."""
         for block in self._neighbours(queries, hook):
             z = self.train_[block.at].astype(np.float64)

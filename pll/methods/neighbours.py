@@ -55,7 +55,7 @@ class Search(Protocol):
         """Return (m, k) Euclidean distances, ascending, and row numbers."""
 
 
-class Block(NamedTuple):
+class QueryNeighbours(NamedTuple):
     """The neighbours of some queries.
 
     Args:
@@ -124,7 +124,7 @@ class NeighbourEstimator(ClassicalEstimator):
         self._search = None
         self._memo = {}
 
-    def _neighbours(self, queries: Matrix | None, hook: Hook, rows: slice = slice(None)) -> Iterator[Block]:
+    def _neighbours(self, queries: Matrix | None, hook: Hook, rows: slice = slice(None)) -> Iterator[QueryNeighbours]:
         """Yield the neighbours of rows of `queries`, or of training examples without themselves where it is None.
 
         The result does not depend on how the rows are cut into blocks.
@@ -144,7 +144,7 @@ class NeighbourEstimator(ClassicalEstimator):
             else:
                 distances, at = search.kneighbors(points[block], k + 1)
                 distances, at = _without_self(distances, at, np.arange(block.start, block.stop))
-            yield Block(block, distances.astype(np.float64), at)
+            yield QueryNeighbours(block, distances.astype(np.float64), at)
 
     def _others(self, rows: npt.NDArray[np.int64], k: int) -> tuple[Matrix, npt.NDArray[np.int64]]:
         """Return distances and indices (B, k) of the nearest training examples of some, without themselves."""

@@ -316,7 +316,7 @@ def _judged(
     fold: Integers,
     u: Numbers,
     hook: Hook,
-    pool: _Pool | None,
+    pool: _OpinionPool | None,
 ) -> tuple[npt.NDArray[np.float32], Integers, Integers]:
     """(n,) miss probabilities; rows and labels to add."""
     n, c = candidates.shape
@@ -350,7 +350,7 @@ def _judged(
 
 
 @dataclass(frozen=True, eq=False)
-class _Pool:
+class _OpinionPool:
     """Model learnt from decided labels: a logarithmic opinion pool of two classifiers, and its weight off the set.
 
     p ∝ exp(α z + β log g), with z the logits of the classifier that learnt from candidate sets and g one that learnt
@@ -373,7 +373,9 @@ def _can_teach(known: Integers) -> bool:
     return len(labels) >= LEAST_KNOWN and len(np.unique(labels)) >= 2
 
 
-def _fit_pool(X: torch.Tensor, z: Numbers, rows: Integers, known: Integers, sets: CandidateSets, hook: Hook) -> _Pool:
+def _fit_pool(
+    X: torch.Tensor, z: Numbers, rows: Integers, known: Integers, sets: CandidateSets, hook: Hook
+) -> _OpinionPool:
     """Teach a classifier the decided labels of `rows` alone, and fit the numbers of the pool to these labels.
 
     Args:
@@ -401,11 +403,11 @@ def _fit_pool(X: torch.Tensor, z: Numbers, rows: Integers, known: Integers, sets
 
     alpha, beta = minimize(loss, np.ones(2), jac=True, method="L-BFGS-B", bounds=((0, 5), (0, 5))).x
     a, b = _fit_odds(alpha * z + beta * logs, sets, y)
-    return _Pool(float(alpha), float(beta), a, b, _taught(own, y, c, strength))
+    return _OpinionPool(float(alpha), float(beta), a, b, _taught(own, y, c, strength))
 
 
 def _fit_odds(z: Numbers, sets: CandidateSets, y: Integers) -> tuple[float, float]:
-    """Fit a and b of `_Pool` to which of k decided examples had sets that missed the label; a ridge holds b to 1."""
+    """Fit a and b of `_OpinionPool` to which of k decided examples had sets without the label; a ridge holds b to 1."""
     size, c, inside = sets.sizes, sets.n_classes, sets.mask()
     open_rows = size < c
     missed = ~inside[np.arange(len(y)), y][open_rows]

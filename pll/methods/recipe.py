@@ -202,7 +202,7 @@ class Recipe:
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class ConfigurationGroup:
     """Configurations that differ in learning rate and weight decay alone, and are trained together.
 
     Attributes:
@@ -317,17 +317,17 @@ def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambd
 
 
 @dataclass(frozen=True, eq=False)
-class _Plan:
+class _SearchPlan:
     """How much is trained: sizes alone decide it."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[ConfigurationGroup, ...]
     examples: int
     folds: int
     seconds: float
     budget: float
 
 
-def _plan(problem: Problem) -> _Plan | None:
+def _plan(problem: Problem) -> _SearchPlan | None:
     """Return the most thorough plan within the budget; None where not even the smallest fits."""
     n = len(problem.candidates)
     groups = _groups(problem)
@@ -340,7 +340,7 @@ def _plan(problem: Problem) -> _Plan | None:
         trained = size * (folds - 1) / folds if folds > 1 else size * 0.75
         seconds = folds * sum(_cost(problem, group, int(trained), KEPT, EPOCHS) for group in slim)
         if seconds <= budget and size >= 2:
-            return _Plan(slim, size, folds, seconds, budget)
+            return _SearchPlan(slim, size, folds, seconds, budget)
     return None
 
 
@@ -363,7 +363,7 @@ def inner_parts(
     return [(rows[part != k], rows[part == k]) for k in range(folds)]
 
 
-def _groups(problem: Problem) -> tuple[Group, ...]:
+def _groups(problem: Problem) -> tuple[ConfigurationGroup, ...]:
     """Return what is searched, the default settings first."""
     given, defaults, shape = problem.given, problem.defaults, problem.X.shape[1:]
     batch = given.get("batch_size", default_batch_size(len(problem.X), steps=12))
@@ -391,14 +391,14 @@ def _groups(problem: Problem) -> tuple[Group, ...]:
                 "batch_size": batch,
                 "momentum": given.get("momentum", defaults["momentum"]),
             }
-            groups.append(Group(shared, steps, longest))
+            groups.append(ConfigurationGroup(shared, steps, longest))
     return tuple(groups)
 
 
-def _default_group(problem: Problem) -> Group:
+def _default_group(problem: Problem) -> ConfigurationGroup:
     every = problem.defaults | problem.given
     shared = {name: every[name] for name in ("model", "scale", "optimiser", "batch_size", "momentum")}
-    return Group(shared, ((every["lr"], every["weight_decay"]),), every["epochs"])
+    return ConfigurationGroup(shared, ((every["lr"], every["weight_decay"]),), every["epochs"])
 
 
 def _scales(X: npt.NDArray[np.float32], default: str) -> tuple[str, ...]:
@@ -415,7 +415,7 @@ def _is_batched(problem: Problem, model: Any) -> bool:
     return isinstance(model, str) and model in BATCHED and same
 
 
-def _cost(problem: Problem, group: Group, n: int, kept: Sequence[float], epochs: Sequence[int]) -> float:
+def _cost(problem: Problem, group: ConfigurationGroup, n: int, kept: Sequence[float], epochs: Sequence[int]) -> float:
     """Estimate the seconds of a reference core that the stages of a group take."""
     shape, c = problem.X.shape[1:], problem.candidates.n_classes
     model, batch = group.shared["model"], group.shared["batch_size"]
@@ -440,7 +440,7 @@ def _cost(problem: Problem, group: Group, n: int, kept: Sequence[float], epochs:
 class _Batched:
     """A group as one batched model, on scaled features."""
 
-    def __init__(self, problem: Problem, group: Group, train: npt.NDArray[np.int64]) -> None:
+    def __init__(self, problem: Problem, group: ConfigurationGroup, train: npt.NDArray[np.int64]) -> None:
         shared = group.shared
         self._scaling = fit_scaling(problem.X[train], shared["scale"]).to(problem.device)
         sets, prior = problem.candidates.take(train), _prior_of(problem, train)
@@ -475,7 +475,7 @@ class _Batched:
 class _OneByOne:
     """A group as one trainer a configuration, for models that cannot be batched."""
 
-    def __init__(self, problem: Problem, group: Group, train: npt.NDArray[np.int64]) -> None:
+    def __init__(self, problem: Problem, group: ConfigurationGroup, train: npt.NDArray[np.int64]) -> None:
         sets, prior = problem.candidates.take(train), _prior_of(problem, train)
         self._pairs = [
             problem.new_trainer(group.settings(arm, group.longest), problem.X[train], sets, prior)
@@ -509,7 +509,7 @@ class _OneByOne:
 
 
 @dataclass(eq=False)
-class _Entry:
+class _Configuration:
     """One configuration in the contest, with what it scored after each stage.
 
     Attributes:
@@ -532,11 +532,13 @@ class _Entry:
 class _Contest:
     """The search at work."""
 
-    def __init__(self, problem: Problem, plan: _Plan, progress: Progress) -> None:
+    def __init__(self, problem: Problem, plan: _SearchPlan, progress: Progress) -> None:
         self.problem, self.plan, self.progress = problem, plan, progress
         self.judged = problem.candidates if problem.judged is None else problem.judged
         self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)
-        self.entries = [_Entry(g, arm, {}, {}) for g, group in enumerate(plan.groups) for arm in range(len(group.arms))]
+        self.entries = [
+            _Configuration(g, arm, {}, {}) for g, group in enumerate(plan.groups) for arm in range(len(group.arms))
+        ]
         self.alive = list(range(len(self.entries)))
         self.trials: list[tuple[int, int, int]] = []  # entry, epochs, stage
         self._done = 0.0
@@ -557,7 +559,7 @@ class _Contest:
                     self._advance(g, mine, runs[g], until, stage, hook)
         return True
 
-    def _start(self, group: Group, train: npt.NDArray[np.int64]) -> _Batched | _OneByOne:
+    def _start(self, group: ConfigurationGroup, train: npt.NDArray[np.int64]) -> _Batched | _OneByOne:
         batched = _is_batched(self.problem, group.shared["model"])
         return (_Batched if batched else _OneByOne)(self.problem, group, train)
 
@@ -713,7 +715,7 @@ class _Contest:
             **common,
         )
 
-    def _certainty(self, chosen: _Entry, epochs: int, trials: Sequence[tuple[int, int]]) -> float:
+    def _certainty(self, chosen: _Configuration, epochs: int, trials: Sequence[tuple[int, int]]) -> float:
         """Return the share of bootstrap samples in which it covers at least as much as every other group's best."""
         others: dict[int, npt.NDArray[np.bool_]] = {}
         for e, after in trials:

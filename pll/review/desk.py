@@ -32,7 +32,7 @@ Rows = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Choice:
+class CandidateOption:
     """One candidate of an example: its name, the model's weight, whether a reviewer eliminated it."""
 
     label: str
@@ -60,7 +60,7 @@ class Assignment:
     row: int
     example: str
     token: str
-    choices: tuple[Choice, ...]
+    choices: tuple[CandidateOption, ...]
     identified: str
     confidence: float
     queue: str
@@ -103,7 +103,7 @@ def assignment_of(claim: Claim, root: LabelSnapshot, current: LabelSnapshot, out
         row=row,
         example=str(root.ids[row]),
         token=claim.token,
-        choices=tuple(Choice(name, weights.get(name, 0.0), name in outcome.eliminated) for name in names),
+        choices=tuple(CandidateOption(name, weights.get(name, 0.0), name in outcome.eliminated) for name in names),
         identified=str(current.labels[row]),
         confidence=float(current.sharp.confidence[row]),
         queue=claim.queue,

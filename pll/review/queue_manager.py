@@ -56,7 +56,7 @@ class QueueManager:
         self._lock = threading.RLock()
         self._ranking = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._view: _View | None = None
+        self._view: _ModelView | None = None
         self._before: dict[str, ReviewSignals] = {}
         self._ranked: tuple[_Key, int] = (("", ""), 0)
         self._offer: tuple[tuple[_Key, int, bool], ProposedLabels] | None = None
@@ -83,7 +83,7 @@ class QueueManager:
         """Those that can be chosen now, the default first."""
         return usable_orders(self.signals)
 
-    def _now(self) -> _View:
+    def _now(self) -> _ModelView:
         snapshot = self.review.current
         with self._lock:
             if self._view is None or self._view.key != snapshot.key:  # other labels have taken their place
@@ -93,7 +93,7 @@ class QueueManager:
                 else:
                     data = self._runs.get(snapshot.run).parts().train
                     signals = ReviewSignals.of_run(self._runs.get(snapshot.run).folder, data)
-                self._view = _View(snapshot.key, data, _with_labels(signals, snapshot))
+                self._view = _ModelView(snapshot.key, data, _with_labels(signals, snapshot))
             return self._view
 
     # ---- the order -----------------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ class QueueManager:
         with self._lock:
             snapshot = self.review.current  # labels may have been accepted meanwhile
             if snapshot.run == view.key[0]:
-                self._view = _View(snapshot.key, view.data, _with_labels(made, snapshot))
+                self._view = _ModelView(snapshot.key, view.data, _with_labels(made, snapshot))
         self.rank_now()
 
     def _signals_of(self, run: str) -> ReviewSignals:
@@ -245,7 +245,7 @@ def _with_labels(signals: ReviewSignals, snapshot: LabelSnapshot) -> ReviewSigna
     return replace(signals, relabelled=snapshot.weights if snapshot.relabelled else None)
 
 
-class _View:
+class _ModelView:
     """What one model says, and what is like what."""
 
     def __init__(self, key: _Key, data: PartialLabelDataset, signals: ReviewSignals) -> None:

@@ -25,12 +25,14 @@ from pll.store.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
 
 @dataclass(frozen=True, eq=False)
 class Record:
-    """Attributes:
-    review: its settings.
-    state: present state of the examples.
-    rounds: the labels that came under certificate, with their controls.
-    promises: about all labels, in the order in which they were made.
-    last_hash: of the last decision, for the certificate.
+    """What is stored of a review.
+
+    Attributes:
+        review: its settings.
+        state: present state of the examples.
+        rounds: the labels that came under certificate, with their controls.
+        promises: about all labels, in the order in which they were made.
+        last_hash: of the last decision, for the certificate.
     """
 
     review: ReviewRecord

@@ -28,7 +28,7 @@ Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnComparison:
     """One column of a row, beside what is usual among those most like it.
 
     Attributes:
@@ -89,7 +89,7 @@ class Similar:
 
     def columns(
         self, row: int, neighbours: Rows | None = None, most: int = 10, classes: Sequence[int] = ()
-    ) -> list[Column]:
+    ) -> list[ColumnComparison]:
         """The columns of a table in which a row differs most from its neighbours, then its words.
 
         Args:
@@ -99,7 +99,7 @@ class Similar:
         data = self.data
         near = self._nearest(row, slice(None), 10) if neighbours is None else neighbours
         words = [
-            Column(name, str(values[row]))
+            ColumnComparison(name, str(values[row]))
             for name, values in {**data.categories, **data.extras}.items()
             if values[row] is not None
         ]
@@ -113,7 +113,7 @@ class Similar:
         names = data.feature_names or tuple(f"column {k + 1}" for k in range(len(own)))
         beside = [self.of_class(row, label, 1) for label in classes]
         numbers = [
-            Column(
+            ColumnComparison(
                 names[k],
                 _figure(own[k]),
                 _figure(usual[k]),

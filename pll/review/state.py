@@ -44,7 +44,7 @@ Status = Literal["open", "label", "none", "unsure", "conflict"]
 
 
 @dataclass(frozen=True)
-class Answer:
+class ReviewerAnswer:
     """The present answer of one reviewer to one example.
 
     Attributes:
@@ -80,14 +80,14 @@ class Outcome:
     reviewer: str
     at: datetime | None
     event: Event | None
-    answers: dict[str, Answer]
+    answers: dict[str, ReviewerAnswer]
     settled: bool = False
 
 
 UNANSWERED = Outcome("open", None, frozenset(), "", None, None, {})
 
 
-def answer_of(events: Iterable[Event], candidates: Sequence[str]) -> Answer:
+def answer_of(events: Iterable[Event], candidates: Sequence[str]) -> ReviewerAnswer:
     """One reviewer's events on one example, in order and without what was undone, as an answer.
 
     A later answer replaces an earlier one. Where all candidates but one are eliminated, that one is the label.
@@ -106,7 +106,7 @@ def answer_of(events: Iterable[Event], candidates: Sequence[str]) -> Answer:
         elif event.kind in LABELLING:
             status, label = "label", event.label
             eliminated -= {event.label or ""}
-    return Answer(status, label, eliminated, last)
+    return ReviewerAnswer(status, label, eliminated, last)
 
 
 def outcome_of(events: Iterable[Event], candidates: Sequence[str]) -> Outcome:

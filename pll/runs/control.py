@@ -124,8 +124,8 @@ def holder_of(folder: Path) -> Holder | None:
 
 
 @dataclass(frozen=True)
-class Order:
-    """Order to a run from another process.
+class ControlRequest:
+    """What another process asks of a run.
 
     Attributes:
         what: pause, resume, step or stop.
@@ -149,7 +149,7 @@ def send(folder: Path, holder: Holder, what: What, *, epochs: int | None = None,
         raise UserError(f"This run is trained by another process ({holder.where}), which cannot be asked to {what}.")
     file = folder / ORDERS / f"{time.time_ns():020d}-{secrets.token_hex(4)}.json"
     try:
-        write_json(file, asdict(Order(what, holder.id, epochs, batches)))
+        write_json(file, asdict(ControlRequest(what, holder.id, epochs, batches)))
     except OSError as error:
         raise UserError(f"Cannot write to {folder}: {error.strerror or error}.") from error
     deadline = time.monotonic() + ANSWER
@@ -162,7 +162,7 @@ def send(folder: Path, holder: Holder, what: What, *, epochs: int | None = None,
         time.sleep(0.02)
 
 
-def take(folder: Path, holder: Holder) -> list[Order]:
+def take(folder: Path, holder: Holder) -> list[ControlRequest]:
     """Return the orders to a holder, the oldest first; each is returned once."""
     found = []
     for file in _orders(folder):
@@ -181,9 +181,9 @@ def _orders(folder: Path) -> list[Path]:
     return [file for file in files if not file.name.startswith(PART)]
 
 
-def _read(file: Path) -> Order | None:
+def _read(file: Path) -> ControlRequest | None:
     try:
-        order = Order(**json.loads(file.read_text(encoding="utf-8")))
+        order = ControlRequest(**json.loads(file.read_text(encoding="utf-8")))
         steps = (order.epochs, order.batches)
         sound = all(step is None or (type(step) is int and 1 <= step <= MOST_STEPS) for step in steps)
     except (OSError, ValueError, TypeError, RecursionError):

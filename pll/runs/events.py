@@ -25,7 +25,7 @@ def log_event(event: str, *, by: str = "", level: int = logging.INFO, **facts: o
     LOG.log(level, event, extra={"facts": {**facts, **({"by": by} if by else {})}})
 
 
-class _Lines(logging.Formatter):
+class _TextFormatter(logging.Formatter):
     """One line a record; text for people."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -33,7 +33,7 @@ class _Lines(logging.Formatter):
         return f"{_moment(record)} {record.levelname} {record.getMessage()} {facts}".rstrip() + _trace(self, record)
 
 
-class _Objects(logging.Formatter):
+class _JsonFormatter(logging.Formatter):
     """One JSON object a record."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -46,7 +46,7 @@ class _Objects(logging.Formatter):
 def set_up_log(form: str) -> None:
     """Write what Candid logs to stderr, as `text` or as `json`. Called once, when a server starts."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Objects() if form == "json" else _Lines())
+    handler.setFormatter(_JsonFormatter() if form == "json" else _TextFormatter())
     for name in ("candid", "pll"):
         logger = logging.getLogger(name)
         logger.handlers = [handler]

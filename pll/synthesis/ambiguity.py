@@ -111,7 +111,7 @@ FEWEST_TRUE = 10
 
 
 @dataclass(frozen=True)
-class Degree:
+class AmbiguityDegree:
     """The ambiguity degree, and the pair of labels that it is of.
 
     Attributes:
@@ -153,7 +153,7 @@ class Degree:
         )
 
 
-def degree_of(candidates: CandidateSets, y: npt.ArrayLike) -> Degree | None:
+def degree_of(candidates: CandidateSets, y: npt.ArrayLike) -> AmbiguityDegree | None:
     """Return `ambiguity_degree` with the pair of labels it is of; None where no true label is known.
 
     Args:
@@ -174,7 +174,7 @@ def degree_of(candidates: CandidateSets, y: npt.ArrayLike) -> Degree | None:
     true, other = (int(k) for k in np.unravel_index(int(shares.argmax()), shares.shape))
     n = int((truth == true).sum())
     value = float(shares[true, other])
-    return Degree(value, true, other, round(value * n), n, int((truth >= 0).sum()), len(truth))
+    return AmbiguityDegree(value, true, other, round(value * n), n, int((truth >= 0).sum()), len(truth))
 
 
 def _checked(candidates: CandidateSets, y: npt.ArrayLike) -> npt.NDArray[np.int64]:

@@ -117,7 +117,7 @@ def resnet(input_shape: tuple[int, ...], n_classes: int) -> nn.Module:
     fan_in = 16
     for stage, width in enumerate((16, 32, 64)):
         for block in range(5):
-            layers.append(_Block(fan_in, width, stride=2 if stage and not block else 1))
+            layers.append(_ResidualBlock(fan_in, width, stride=2 if stage and not block else 1))
             fan_in = width
     network = nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(64, n_classes))
     for layer in network.modules():
@@ -191,7 +191,7 @@ def _plain_convolution(fan_in: int, fan_out: int, stride: int = 1) -> nn.Conv2d:
     return nn.Conv2d(fan_in, fan_out, 3, stride=stride, padding=1, bias=False)
 
 
-class _Block(nn.Module):
+class _ResidualBlock(nn.Module):
     """Two convolutions and a shortcut around them (He et al. 2016, option A)."""
 
     def __init__(self, fan_in: int, fan_out: int, stride: int) -> None:
@@ -373,5 +373,5 @@ def draws_globally(network: nn.Module) -> bool:
 
 def _is_known(part: nn.Module) -> bool:
     hooked = part._forward_hooks or part._forward_pre_hooks
-    ours = isinstance(part, _Block | _GreyToColour)
+    ours = isinstance(part, _ResidualBlock | _GreyToColour)
     return not hooked and (ours or type(part).__module__.startswith("torch.nn.modules."))

@@ -22,7 +22,7 @@ from pll.share import FINGERPRINT, Look, Share
 from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.format import plain
-from pll.ui.session import Choice
+from pll.ui.session import ChosenData
 
 W = TypeVar("W", bound=Worker)
 AT_ONCE, WAITING = "Trains at once", "Waits before epoch 1"
@@ -127,7 +127,7 @@ def apply_look(worker: Worker, share: Share, notes: Iterable[str]) -> None:
     worker.set_pace(share.look.pace)
     worker.set_settle(share.look.settle)
     config = share.config
-    session.choose(Choice(config.source, config.flip, config.seed, config.features, config.noisy))
+    session.choose(ChosenData(config.source, config.flip, config.seed, config.features, config.noisy))
     for note in dict.fromkeys(notes):
         st.toast(plain(note), icon=":material/info:", duration="long")
 

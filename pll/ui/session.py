@@ -158,7 +158,7 @@ def view_comparison(comparison: Comparison | None) -> None:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ChosenData:
     """The chosen data, and how its candidate sets are made (`flip` and `noisy` both None: as in the data)."""
 
     source: Source
@@ -168,12 +168,12 @@ class Choice:
     noisy: Noisy | None = None
 
 
-def chosen() -> Choice | None:
+def chosen() -> ChosenData | None:
     """What *Train on this* was last pressed for in this tab."""
     return st.session_state.get("choice")
 
 
-def choose(choice: Choice) -> None:
+def choose(choice: ChosenData) -> None:
     """Remember the data for the train page."""
     st.session_state["choice"] = choice
 
@@ -233,7 +233,7 @@ def data_key(source: Source) -> str:
     return json.dumps(known, sort_keys=True)
 
 
-def choice_key(choice: Choice) -> str:
+def choice_key(choice: ChosenData) -> str:
     """Return a cache key of the prepared data."""
     return json.dumps([data_key(choice.source), asdict(choice)], sort_keys=True)
 
@@ -263,7 +263,7 @@ def dataset_if_read(source: Source) -> PartialLabelDataset | None:
     return None
 
 
-def prepared_if_made(choice: Choice) -> PartialLabelDataset | None:
+def prepared_if_made(choice: ChosenData) -> PartialLabelDataset | None:
     """Return `dataset_with_candidates` if it is cached, else None."""
     with suppress(_NotYet):
         return _prepared(choice_key(choice), _not_yet)
@@ -275,13 +275,13 @@ def keep_dataset(source: Source, data: PartialLabelDataset) -> PartialLabelDatas
     return _dataset(data_key(source), lambda: data)
 
 
-def keep_prepared(choice: Choice, data: PartialLabelDataset) -> PartialLabelDataset:
+def keep_prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDataset:
     """Keep data that was prepared elsewhere as `dataset_with_candidates` would."""
     return _prepared(choice_key(choice), lambda: data)
 
 
 def with_candidates_made(
-    choice: Choice, data: PartialLabelDataset, progress: Progress | None = None
+    choice: ChosenData, data: PartialLabelDataset, progress: Progress | None = None
 ) -> PartialLabelDataset:
     """As a run would have it, but not yet split: the whole of the data, with features and candidate sets.
 
@@ -301,7 +301,7 @@ def with_candidates_made(
     return replace(made, is_test=answered.is_test) if len(made) == len(answered) else made
 
 
-def dataset_with_candidates(choice: Choice) -> PartialLabelDataset:
+def dataset_with_candidates(choice: ChosenData) -> PartialLabelDataset:
     """The data of a choice with its features and candidate sets, made if need be.
 
     Raises:

@@ -12,7 +12,7 @@ import scipy.stats
 
 from pll.analysis.evaluation import Result
 from pll.experiments.drawing import Canvas
-from pll.experiments.figures import Line, Panel, draw_panel, draw_ranking, q_panels
+from pll.experiments.figures import Curve, Panel, draw_panel, draw_ranking, q_panels
 from pll.experiments.plench import write_plench
 from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
 
@@ -130,8 +130,8 @@ def test_the_csv_has_everything_but_the_time() -> None:
 
 def test_figures_are_drawn_as_svg_and_png(tmp_path: Path) -> None:
     x = np.arange(1.0, 31.0)
-    line = Line("proden", x, 90 - 50 / x, np.full(30, 2.0), 5)
-    other = Line("a<b", x, 80 - 50 / x, np.full(30, math.nan), 1)
+    line = Curve("proden", x, 90 - 50 / x, np.full(30, 2.0), 5)
+    other = Curve("a<b", x, 80 - 50 / x, np.full(30, math.nan), 1)
     canvas = draw_panel(Panel("digits & co", "epoch", "test accuracy %", (line, other)))
     svg, png = canvas.save(tmp_path / "curves")
     text = svg.read_text()
@@ -146,7 +146,7 @@ def test_figures_are_drawn_as_svg_and_png(tmp_path: Path) -> None:
 
 
 def test_flat_lines_and_single_points_are_drawn() -> None:
-    flat = Line("proden", np.array([1.0]), np.array([100.0]), np.array([math.nan]), 1)
+    flat = Curve("proden", np.array([1.0]), np.array([100.0]), np.array([math.nan]), 1)
     assert "<polyline" in draw_panel(Panel("x", "epoch", "%", (flat,))).svg()
     assert Canvas(10, 10).svg().startswith("<svg")
 

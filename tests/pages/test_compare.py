@@ -46,7 +46,7 @@ def test_it_offers_the_digits_and_the_five_lanes_of_the_paper(open_page: Any) ->
 
 def test_from_lanes_to_a_comparison(open_page: Any) -> None:
     page = open_page("home")
-    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.5))
+    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.5))
     page.switch_page("../../pages/compare.py").run()
     assert "150 examples" in said(page)
     page.slider[0].set_value(0.3)
@@ -152,7 +152,7 @@ def test_without_truth_lanes_are_compared_by_agreement(
 
 def test_the_oracle_is_no_lane_without_truth(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     open_page("home")
-    choice = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    choice = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     monkeypatch.setitem(session.dataset_with_candidates(choice).__dict__, "y", None)
     page = open_page("home")
     page.session_state["choice"] = choice
@@ -195,7 +195,7 @@ def test_lanes_are_repeated_over_seeds_and_q(open_page: Any, monkeypatch: pytest
     started: list[ExperimentFolder] = []
     monkeypatch.setattr(background, "_start", started.append)
     page = open_page("home")
-    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.5))
+    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.5))
     page.switch_page("../../pages/compare.py").run()
     page.button_group(key="compare_way").set_value("Repeat over seeds and q").run()
     page.pills[0].set_value(["proden", "plknn"])
@@ -222,7 +222,7 @@ def test_lanes_are_repeated_over_seeds_and_q(open_page: Any, monkeypatch: pytest
 
 def test_nothing_is_averaged_without_truth(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     open_page("home")
-    choice = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    choice = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     monkeypatch.setitem(session.dataset_with_candidates(choice).__dict__, "y", None)
     page = open_page("home")
     page.session_state["choice"] = choice

@@ -37,9 +37,9 @@ def charts(page: Any) -> list[str]:
     return [chart.proto.id.rsplit("-", 1)[-1] for chart in page.get("plotly_chart")]
 
 
-def train_on(page: Any) -> session.Choice:
+def train_on(page: Any) -> session.ChosenData:
     next(button for button in page.button if button.label == "Train on this").click().run()
-    choice: session.Choice = page.session_state["choice"]
+    choice: session.ChosenData = page.session_state["choice"]
     return choice
 
 
@@ -147,7 +147,7 @@ def test_work_that_nobody_waits_for_any_more_is_stopped(iris: Any, monkeypatch: 
     going_on, stopped = threading.Event(), threading.Event()
     make = session.with_candidates_made
 
-    def slowly(choice: session.Choice, data: Any, progress: Any) -> Any:
+    def slowly(choice: session.ChosenData, data: Any, progress: Any) -> Any:
         if choice.flip == Flip("instance", 0.4):
             going_on.wait(20)
             try:

@@ -61,7 +61,7 @@ def test_shares_say_how_many_true_labels_they_rest_on(open_page: Any, tmp_path: 
         lines.append(f"{x1:.3f},{x2:.3f},{'abc'[y]}|{'abc'[(y + 1) % 3]},{truth}")
     (tmp_path / "tenth.csv").write_text("\n".join(lines))
     page = open_page("train")
-    page.session_state["choice"] = session.Choice(Source("tenth.csv", str(tmp_path / "tenth.csv")))
+    page.session_state["choice"] = session.ChosenData(Source("tenth.csv", str(tmp_path / "tenth.csv")))
     page.run()
     assert page.slider(key="setup_holdout_True").value == 0
     page.selectbox(key="setup_recipe").set_value("default")

@@ -34,7 +34,7 @@ def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.Monke
     monkeypatch.setattr(recipe, "EPOCHS", (2, 4))
     monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
     page = open_page("home")
-    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()
     button(page, "Start training").click().run()
     assert not page.exception
@@ -51,7 +51,7 @@ def test_the_method_auto_is_chosen_and_explained(open_page: Any, monkeypatch: py
     monkeypatch.setattr(recipe, "EPOCHS", (2, 4))
     monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
     page = open_page("home")
-    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()
     page.selectbox(key="setup_method").set_value("auto").run()
     button(page, "Start training").click().run()
@@ -72,7 +72,7 @@ def test_the_method_auto_is_chosen_and_explained(open_page: Any, monkeypatch: py
 
 def test_from_settings_to_a_run(open_page: Any) -> None:
     page = open_page("home")
-    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()
     assert "150 examples" in said(page)
     assert page.selectbox(key="setup_recipe").value == "auto"
@@ -93,7 +93,7 @@ def test_from_settings_to_a_run(open_page: Any) -> None:
 )
 def test_start_says_what_is_wrong(open_page: Any, field: str, value: float, word: str) -> None:
     page = open_page("home")
-    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()
     page.number_input(key=f"setup_{field}_proden").set_value(value).run()
     assert not page.exception

@@ -23,8 +23,8 @@ CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True, eq=False)
-class Degree:
-    """Ambiguity degree of candidate sets.
+class LabelCooccurrence:
+    """How often each label accompanies each true one in candidate sets; the ambiguity degree is the highest share.
 
     Attributes:
         shares: (c, c) float64, Pr(k ∈ S | y = j) at [j, k]; NaN where no example has label j.
@@ -82,7 +82,7 @@ class Degree:
         return low, high
 
 
-def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimated: bool) -> Degree:
+def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimated: bool) -> LabelCooccurrence:
     """Count which wrong label accompanies which true one.
 
     Args:
@@ -103,7 +103,7 @@ def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimate
     examples = np.bincount(labels[labels >= 0], minlength=candidates.n_classes)
     if not examples.any():
         raise UserError("The ambiguity degree needs labels, true or identified, and none is known yet.")
-    return Degree(shares, examples, estimated, int((labels < 0).sum()))
+    return LabelCooccurrence(shares, examples, estimated, int((labels < 0).sum()))
 
 
 def still_together(gamma: float, examples: int) -> float:

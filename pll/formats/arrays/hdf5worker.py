@@ -38,7 +38,7 @@ def main() -> int:
         import numpy as np
 
         with h5py.File(file, "r") as opened:
-            reader = _Reader(opened, max_bytes, bomb_bytes, bomb_ratio)
+            reader = _Hdf5Reader(opened, max_bytes, bomb_bytes, bomb_ratio)
             for name in opened:
                 if not name.startswith(_INTERNAL):
                     reader.read(name, reader.inside(opened, name), 0)
@@ -51,7 +51,7 @@ def main() -> int:
     return 0
 
 
-class _Reader:
+class _Hdf5Reader:
     def __init__(self, file: Any, max_bytes: int, bomb_bytes: int, bomb_ratio: int) -> None:
         self.file, self.room = file, max_bytes
         self.bomb_bytes, self.bomb_ratio = bomb_bytes, bomb_ratio

@@ -131,7 +131,7 @@ Variables = Mapping[str, Any]
 
 
 @dataclass
-class Found:
+class MatContents:
     """What a file holds, whatever its layout.
 
     Attributes:
@@ -158,7 +158,7 @@ def has_features(variables: Variables) -> bool:
     return any(name in variables for name in (*FEATURES, "train_data"))
 
 
-def arrange(variables: Variables, max_bytes: int, fold: int | None = None) -> Found:
+def arrange(variables: Variables, max_bytes: int, fold: int | None = None) -> MatContents:
     """The parts of a file.
 
     Args:
@@ -184,12 +184,12 @@ def arrange(variables: Variables, max_bytes: int, fold: int | None = None) -> Fo
     return found
 
 
-def _in_one(variables: Variables, max_bytes: int) -> Found:
+def _in_one(variables: Variables, max_bytes: int) -> MatContents:
     name = _first(FEATURES, variables)
     labels = {other: variables[other] for other in (*CANDIDATES, *TRUTH) if other in variables}
     matrix, notes = _upright(name, _matrix(variables, name), labels)
     X = _features(name, matrix, max_bytes)
-    found = Found(X, notes=notes)
+    found = MatContents(X, notes=notes)
     sets, truth = (next((other for other in known if other in variables), None) for known in (CANDIDATES, TRUTH))
     if sets is not None:
         found.sets = _membership(_matrix(variables, sets), sets, len(X), name)
@@ -199,7 +199,7 @@ def _in_one(variables: Variables, max_bytes: int) -> Found:
     return found
 
 
-def _in_two_parts(variables: Variables, max_bytes: int) -> Found:
+def _in_two_parts(variables: Variables, max_bytes: int) -> MatContents:
     """(d): a training part with candidates, a test part with truth."""
     parts = [_part(part, variables, max_bytes) for part in ("train", "test") if f"{part}_data" in variables]
     if len({part.X.shape[1] for part in parts}) > 1:
@@ -207,7 +207,7 @@ def _in_two_parts(variables: Variables, max_bytes: int) -> Found:
     targets = [one for part in parts for one in (part.sets, part.truth) if one is not None]
     if len({one.shape[1] for one in targets}) > 1:
         raise UserError("The targets of the two parts are of different numbers of classes; they must agree.")
-    found = Found(np.concatenate([part.X for part in parts]), truth_name="test_target")
+    found = MatContents(np.concatenate([part.X for part in parts]), truth_name="test_target")
     if len(parts) == 2:
         found.is_test = np.repeat([False, True], [len(part.X) for part in parts])
     if any(part.truth is not None for part in parts):
@@ -222,21 +222,21 @@ def _in_two_parts(variables: Variables, max_bytes: int) -> Found:
     return found
 
 
-def _part(part: str, variables: Variables, max_bytes: int) -> Found:
+def _part(part: str, variables: Variables, max_bytes: int) -> MatContents:
     name = f"{part}_data"
     labels = {other: variables[other] for other in (f"{part}_p_target", f"{part}_target") if other in variables}
     matrix, notes = _upright(name, _matrix(variables, name), labels)
-    found = Found(_features(name, matrix, max_bytes), notes=notes)
+    found = MatContents(_features(name, matrix, max_bytes), notes=notes)
     read = {other: _membership(_matrix(labels, other), other, len(found.X), name) for other in labels}
     found.sets, found.truth = read.get(f"{part}_p_target"), read.get(f"{part}_target")
     return found
 
 
-def _or_nothing(matrix: csr_array | None, part: Found, c: int) -> csr_array:
+def _or_nothing(matrix: csr_array | None, part: MatContents, c: int) -> csr_array:
     return csr_array((len(part.X), c)) if matrix is None else matrix
 
 
-def _use_folds(found: Found, variables: Variables, fold: int | None) -> None:
+def _use_folds(found: MatContents, variables: Variables, fold: int | None) -> None:
     tests = variables.get("te", [])
     folds = tests if isinstance(tests, list) else list(np.atleast_2d(np.asarray(tests)).T)
     if fold is None:

@@ -272,7 +272,7 @@ _NUMBER = re.compile(r"\d{1,9}(?:\.0+)?", re.ASCII)
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class TableLabels:
     """The labels of a table.
 
     Attributes:
@@ -303,7 +303,7 @@ def read_labels(
     annotators: Mapping[str, Chunks] | None = None,
     classes: Mapping[str, Chunks] | None = None,
     probabilities: Mapping[str, Chunks] | None = None,
-) -> Found:
+) -> TableLabels:
     """Return the labels of a table with one row per example.
 
     Where there are candidates, they are the sets; else what the annotators said; else the 0/1 columns of the classes;
@@ -324,7 +324,9 @@ def read_labels(
     names = names_in(columns, options.class_names)
     if marks is not None:
         names, mask = _known_classes(tuple(classes or ()), names, marks, options.class_names)
-        return Found(names, CandidateSets.from_mask(mask, names), None if true is None else true_labels(true, names))
+        return TableLabels(
+            names, CandidateSets.from_mask(mask, names), None if true is None else true_labels(true, names)
+        )
     if given is None and not answers and probabilities:
         shares = _read_shares(probabilities, row_of)
         names, mask = _known_classes(tuple(probabilities), names, likeliest(shares), options.class_names)
@@ -332,7 +334,7 @@ def read_labels(
         wide = np.zeros(mask.shape)
         wide[:, [names.index(name) for name in probabilities]] = shares
         y = None if true is None else true_labels(true, names)
-        return Found(names, found, y, prior=checked_prior(wide[found.rows, found.indices], found))
+        return TableLabels(names, found, y, prior=checked_prior(wide[found.rows, found.indices], found))
     annotations, candidates, notes = None, None, []
     if answers:
         annotations = _annotations(answers, names)
@@ -343,12 +345,12 @@ def read_labels(
     elif annotations is not None:
         candidates, notes = sets_of(annotations, options.combine)
     y = None if true is None else true_labels(true, names)
-    return Found(names, candidates, y, annotations, tuple(notes))
+    return TableLabels(names, candidates, y, annotations, tuple(notes))
 
 
 def read_lines(
     task: Chunks, worker: Chunks, vote: Chunks, truth: Chunks | None, options: ReadOptions, row_of: RowNumber
-) -> Found:
+) -> TableLabels:
     """Return the labels of a table with one row per annotator's label; an empty one is a skipped answer.
 
     Raises:
@@ -374,7 +376,7 @@ def read_lines(
     sets, notes = sets_of(annotations, options.combine)
     y = None if true is None else true_labels(true, names)[first]
     ids = check_ids(tasks.values, lambda at: row_of(int(first[at])))
-    return Found(names, sets, y, annotations, tuple(notes), first, ids, example=tasks.codes)
+    return TableLabels(names, sets, y, annotations, tuple(notes), first, ids, example=tasks.codes)
 
 
 def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
@@ -684,7 +686,9 @@ def build_dataset(
     )
 
 
-def _varying(X: npt.NDArray[np.float32], table: pa.Table, columns: Sequence[Column], found: Found) -> list[Column]:
+def _varying(
+    X: npt.NDArray[np.float32], table: pa.Table, columns: Sequence[Column], found: TableLabels
+) -> list[Column]:
     """Return the features, (lines, d) X and categories, that differ between the lines of one example in long form."""
     alike, k = found.first[found.example], 0  # (lines,) the first line of the same example
     different = []

@@ -355,8 +355,8 @@ _WRITE_ROWS = 4096
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Layout of a table of text.
+class TextTable:
+    """Where a table of text stands in its file, and how its columns are separated.
 
     Attributes:
         delimiter: between its columns.
@@ -492,7 +492,7 @@ class Delimited(Format):
         """
         return nullcontext(path)
 
-    def _layout(self, path: Path) -> Layout:
+    def _layout(self, path: Path) -> TextTable:
         with path.open("rb") as file:
             delimiter = delimiter_of(file.read(HEAD_BYTES), self.delimiters) or self.delimiters[0]
         first = read_header(path, delimiter)
@@ -500,11 +500,11 @@ class Delimited(Format):
             raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
         below = read_sample(path, delimiter, len(first), SAMPLE_ROWS)
         if not is_data(first, below):
-            return Layout(delimiter, first, below, 1, path)
+            return TextTable(delimiter, first, below, 1, path)
         sample = [[cell, *cells][:SAMPLE_ROWS] for cell, cells in zip(first, below, strict=True)]
-        return Layout(delimiter, numbered(len(first)), sample, 0, path)
+        return TextTable(delimiter, numbered(len(first)), sample, 0, path)
 
-    def _plan(self, layout: Layout, options: ReadOptions) -> list[Column]:
+    def _plan(self, layout: TextTable, options: ReadOptions) -> list[Column]:
         return plan(layout.header, layout.sample, options, layout.whole)
 
 
@@ -588,7 +588,7 @@ def _blank_lines(path: Path) -> int:
         )
 
 
-def _batches(path: Path, layout: Layout, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
+def _batches(path: Path, layout: TextTable, used: Sequence[int]) -> Iterator[pa.RecordBatch]:
     """Yield batches of text columns, named by their position."""
     width, top = len(layout.header), layout.top
     names = [str(at) for at in range(width)]

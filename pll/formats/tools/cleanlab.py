@@ -17,7 +17,7 @@ from pll.formats.base import ReadOptions
 from pll.formats.limitations import added_labels, class_limitations, describe_added, part_limitations
 from pll.formats.results import Results
 from pll.formats.tabular.builder import check_header, plan
-from pll.formats.tabular.csv import Csv, Layout, delimiter_of, read_header, read_sample, write_columns
+from pll.formats.tabular.csv import Csv, TextTable, delimiter_of, read_header, read_sample, write_columns
 from pll.formats.tabular.schema import (
     CONSENSUS_COLUMNS,
     ROLES,
@@ -75,7 +75,7 @@ class Cleanlab(Csv):
             return data
         return super().read(path, replace(options, class_names=every))  # 0 … K−1, also those never chosen
 
-    def _plan(self, layout: Layout, options: ReadOptions) -> list[Column]:
+    def _plan(self, layout: TextTable, options: ReadOptions) -> list[Column]:
         names = ["id" if at == 0 and not name.strip() else name for at, name in enumerate(layout.header)]
         columns = plan(names, layout.sample, options, layout.whole)
         if {column.role for column in columns} >= set(_LONG):

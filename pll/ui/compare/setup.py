@@ -21,12 +21,12 @@ from pll.training.models import MODEL_INFO
 from pll.ui import charts, session
 from pll.ui.format import count, duration, method_title, plain
 from pll.ui.routes import link
-from pll.ui.session import Choice
+from pll.ui.session import ChosenData
 from pll.ui.train.setup import BY_DATA, HELP, model_title
 
 TOGETHER, REPEATED, RUNS = "Train together", "Repeat over seeds and q", "Your runs"
 """Ways to compare: lanes side by side; mean and deviation; runs of the past."""
-DIGITS = Choice(Source("digits"), Flip("binomial", 0.7))
+DIGITS = ChosenData(Source("digits"), Flip("binomial", 0.7))
 """What is compared where nothing else was chosen."""
 OWN = {"epochs": "Epochs", "lr": "Learning rate", "weight_decay": "Weight decay"}
 """Settings in which lanes may differ."""
@@ -38,7 +38,7 @@ FOR_EYES = 15.0
 Make = Callable[[], Comparison]
 
 
-def choose_data(*, with_q: bool = True) -> tuple[Choice, PartialLabelDataset]:
+def choose_data(*, with_q: bool = True) -> tuple[ChosenData, PartialLabelDataset]:
     """The data of this tab, the digits where it has none; how ambiguous, where its candidates are made.
 
     Args:
@@ -73,7 +73,7 @@ def _describe(data: PartialLabelDataset) -> None:
     link("data", "Choose other data")
 
 
-def _as_ambiguous_as_wished(choice: Choice) -> Choice:
+def _as_ambiguous_as_wished(choice: ChosenData) -> ChosenData:
     """With the flipping probability of the slider, where the sets are made with one."""
     flip = choice.flip
     if flip is None or flip.how not in ("binomial", "pair"):
@@ -120,7 +120,7 @@ def in_order(chosen: Sequence[str]) -> list[str]:
     return [method for method in [*USUAL, *rest] if method in chosen]
 
 
-def settings(choice: Choice, data: PartialLabelDataset, methods: Sequence[str]) -> list[RunConfig]:
+def settings(choice: ChosenData, data: PartialLabelDataset, methods: Sequence[str]) -> list[RunConfig]:
     """Settings for all lanes, and below them those in which a lane differs.
 
     Raises:

@@ -16,7 +16,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.ui.data.candidates import Offer
 from pll.ui.format import percent, plain
-from pll.ui.session import Choice, data_key
+from pll.ui.session import ChosenData, data_key
 
 OWN = ""
 MOST_SHOWN = 10**6
@@ -47,7 +47,7 @@ def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
     """The data's own sets; from several annotators by a rule."""
     said = data.annotations
     if said is None:
-        return Offer(Choice(source))
+        return Offer(ChosenData(source))
     names = [name for name in RULE_TITLES if _is_possible(name, data, said)]
     # As in the shell: votes of a file without sets of its own are settled; a dataset of the catalogue stays as it is.
     has_inputs = bool(data.X.size) or data.texts is not None or data.pictures is not None or bool(data.categories)
@@ -69,7 +69,7 @@ def choose_rule(source: Source, data: PartialLabelDataset) -> Offer:
     _disagreement(data_key(source), said, data.y, default, settles="voters" in names)
     if not said.anonymous and said.n_classes > 1 and said.n_rows * said.n_classes <= MOST_SHOWN:
         _voters(data_key(source), said, data.y)
-    return Offer(Choice(replace(source, rule=rule)))
+    return Offer(ChosenData(replace(source, rule=rule)))
 
 
 def _is_possible(rule: str, data: PartialLabelDataset, said: Annotations) -> bool:

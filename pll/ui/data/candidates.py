@@ -14,7 +14,7 @@ from pll.dataset import PartialLabelDataset
 from pll.features import CHOICES, contents, featuriser, fitting_choices, suggested
 from pll.synthesis.ambiguity import degree_of
 from pll.ui.format import percent
-from pll.ui.session import Choice
+from pll.ui.session import ChosenData
 
 AS_THEY_ARE, SYNTHESISE = "As in the data", "Make them from the true labels"
 DOUBT = "Doubt the labels: some are wrong"
@@ -40,7 +40,7 @@ class Offer:
         chart_drawn: whether the chart is there already: it depends on the settings alone.
     """
 
-    choice: Choice
+    choice: ChosenData
     words: DeltaGenerator | None = None
     chart: DeltaGenerator | None = None
     chart_drawn: bool = False
@@ -89,7 +89,7 @@ def feature_title(spec: str) -> str:
     return " + ".join(parts) + (f" ({spec})" if spec else "")
 
 
-def with_features(choice: Choice, data: PartialLabelDataset) -> Choice:
+def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:
     """How texts, pictures and words become features, where the data has some.
 
     Raises:

@@ -13,7 +13,7 @@ from pll.dataset import PartialLabelDataset
 from pll.features import contents, suggested
 from pll.formats.checks import readable
 from pll.ui import background, session
-from pll.ui.session import Choice
+from pll.ui.session import ChosenData
 
 LARGE = 30 * 2**20
 """Bytes from which a file is read in the background: below, it takes about a second."""
@@ -71,7 +71,7 @@ def _asked(key: str, size: int) -> bool:
     return asked
 
 
-def prepared(choice: Choice, data: PartialLabelDataset) -> PartialLabelDataset | None:
+def prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDataset | None:
     """The data with features and candidate sets, or None while they are being made.
 
     Raises:
@@ -89,7 +89,7 @@ def prepared(choice: Choice, data: PartialLabelDataset) -> PartialLabelDataset |
     return None if found is None else session.keep_prepared(choice, found)
 
 
-def is_slow(choice: Choice, data: PartialLabelDataset) -> bool:
+def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:
     """Whether making features and sets takes longer than one likes to wait."""
     spec = suggested(data) if choice.features == "auto" else choice.features
     if "backbone" in spec:

@@ -17,7 +17,7 @@ from pll.synthesis.transitions import Matrix, truth_given_label
 from pll.ui.data import matrices
 from pll.ui.data.candidates import Offer, format_sets
 from pll.ui.format import plain
-from pll.ui.session import Choice, choice_key
+from pll.ui.session import ChosenData, choice_key
 
 Q_HELP = "Probability that a wrong label becomes a candidate. 0: almost nothing is ambiguous; 1: everything is."
 WHO_JOINS = {"title": "Pairs of labels", "across": "label", "down": "true label"}
@@ -59,7 +59,7 @@ def make_from_truth(source: Source, data: PartialLabelDataset) -> Offer | None:
         with right:
             drawn = flip_matrix_of(flip, data.n_classes, data.class_names)
             matrices.draw(drawn, data.class_names, key="transitions", **WHO_JOINS)
-    return Offer(Choice(source, flip, int(seed)), words, right, chart_drawn=how != "instance")
+    return Offer(ChosenData(source, flip, int(seed)), words, right, chart_drawn=how != "instance")
 
 
 def _settings(how: str, data: PartialLabelDataset) -> dict[str, Any]:
@@ -94,7 +94,7 @@ def make_from_noisy_labels(source: Source, data: PartialLabelDataset) -> Offer |
     if matrix is not None:
         with right:
             _draw_doubt(truth_given_label(matrix, data.class_names, rows=noisy.rows), data)
-    return Offer(Choice(source, noisy=noisy), words, right, chart_drawn=matrix is not None)
+    return Offer(ChosenData(source, noisy=noisy), words, right, chart_drawn=matrix is not None)
 
 
 def _top_k(data: PartialLabelDataset) -> Noisy:
@@ -146,13 +146,13 @@ def _draw_doubt(matrix: Matrix, data: PartialLabelDataset) -> None:
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _mean_flips(key: str, _choice: Choice, _made: PartialLabelDataset) -> Matrix:
+def _mean_flips(key: str, _choice: ChosenData, _made: PartialLabelDataset) -> Matrix:
     assert _choice.flip is not None
     return flip_matrix_of(_choice.flip, _made.n_classes, _made.class_names, y=_made.y, X=_made.X, seed=_choice.seed)
 
 
 @st.cache_data(max_entries=8, show_spinner=False)
-def _estimated(key: str, _choice: Choice, _raw: PartialLabelDataset, _made: PartialLabelDataset) -> Matrix:
+def _estimated(key: str, _choice: ChosenData, _raw: PartialLabelDataset, _made: PartialLabelDataset) -> Matrix:
     """Pr(label j | given i) as the classifier has it; the examples without a label are gone from `_made`."""
     labels = single_labels(_raw)
     assert labels is not None

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.colors import class_colours
-from pll.experiments.figures import Line, Panel, q_panels
+from pll.experiments.figures import Curve, Panel, q_panels
 from pll.experiments.tables import Table, TableEntry, method_title
 from pll.ui import charts
 from pll.ui.compare.lines import COLOURS, DASHES
@@ -51,7 +51,7 @@ def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFra
 
 
 def band_chart(
-    lines: Sequence[Line], title: str, x_title: str, x_name: str, methods: Sequence[str]
+    lines: Sequence[Curve], title: str, x_title: str, x_name: str, methods: Sequence[str]
 ) -> tuple[go.Figure, pd.DataFrame]:
     """Lines with a band of ± one standard deviation.
 
@@ -145,7 +145,7 @@ def style(method: str, methods: Sequence[str]) -> tuple[str, str]:
     return class_colours(len(methods))[place], "solid"
 
 
-def _over(lines: Sequence[Line]) -> str:
+def _over(lines: Sequence[Curve]) -> str:
     fits = sorted({line.parts for line in lines}) or [0]
     return f"mean ± deviation of {_counted(fits)}" if fits[-1] > 1 else "one fit"
 

@@ -9,7 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.analysis.theory.degree import Degree, degree, examples_to_tell, still_together
+from pll.analysis.theory.degree import LabelCooccurrence, degree, examples_to_tell, still_together
 from pll.candidates import CandidateSets
 from pll.colors import ACCENT
 from pll.dataset import PartialLabelDataset
@@ -80,7 +80,7 @@ def choose() -> LessonData:
     return found[str(kind)]
 
 
-def measured(source: LessonData, data: PartialLabelDataset) -> Degree | None:
+def measured(source: LessonData, data: PartialLabelDataset) -> LabelCooccurrence | None:
     """γ of the data; None where neither truth nor identified labels are known."""
     labels, estimated = labels_of(source, data)
     return None if labels is None else degree(data.sets(), labels, estimated=estimated)
@@ -96,7 +96,7 @@ def ask_for_a_run() -> None:
     link("train", "Train on it")
 
 
-def tell(found: Degree, sets: CandidateSets) -> bool:
+def tell(found: LabelCooccurrence, sets: CandidateSets) -> bool:
     """γ with its numbers, and the question what it means; whether that is answered."""
     truth, company = (sets.class_names[label] for label in found.pair)
     k, m = found.together
@@ -125,7 +125,7 @@ def tell(found: Degree, sets: CandidateSets) -> bool:
     return shown
 
 
-def meaning(found: Degree, truth: str, company: str) -> str:
+def meaning(found: LabelCooccurrence, truth: str, company: str) -> str:
     """What the condition γ < 1 says here, and what it does not."""
     needed = examples_to_tell(found.gamma)
     if math.isinf(needed):
@@ -149,7 +149,7 @@ def meaning(found: Degree, truth: str, company: str) -> str:
     return said
 
 
-def show(found: Degree, data: PartialLabelDataset, answered: bool) -> None:
+def show(found: LabelCooccurrence, data: PartialLabelDataset, answered: bool) -> None:
     """The worst pairs; and, once somebody has guessed, γ^m over m and where the reader stands."""
     truth, company = (data.class_names[label] for label in found.pair)
     rows = "Identified label" if found.is_estimated else "True label"
@@ -195,7 +195,7 @@ def show(found: Degree, data: PartialLabelDataset, answered: bool) -> None:
     )
 
 
-def worst_pairs(found: Degree, names: tuple[str, ...], rows: str) -> str:
+def worst_pairs(found: LabelCooccurrence, names: tuple[str, ...], rows: str) -> str:
     """The worst pairs as a small table."""
     lines = [f"| {rows} | has among its candidates | in | share |", "|:--|:--|--:|--:|"]
     for truth, company, k, m in found.worst():

@@ -23,7 +23,7 @@ _batch = component("batch")
 
 
 @dataclass
-class Group(MessageHandler):
+class LookAlikeBatch(MessageHandler):
     """Look-alikes in one reviewer's hands.
 
     Attributes:
@@ -112,16 +112,16 @@ def draw(tab: ReviewTab) -> None:
     _batch(key=key, data=batch_payload(group), on_act_change=pressed(key, group.act))
 
 
-def group_of(tab: ReviewTab) -> Group:
+def group_of(tab: ReviewTab) -> LookAlikeBatch:
     """This tab's group; a new one where the work session is another."""
-    known: Group | None = st.session_state.get("review-group")
+    known: LookAlikeBatch | None = st.session_state.get("review-group")
     if known is None or known.tab is not tab:
-        known = st.session_state["review-group"] = Group(tab)
+        known = st.session_state["review-group"] = LookAlikeBatch(tab)
         known.fill()
     return known
 
 
-def batch_payload(group: Group) -> Payload:
+def batch_payload(group: LookAlikeBatch) -> Payload:
     """What `batch.js` is sent."""
     tab = group.tab
     data = tab.manager.data

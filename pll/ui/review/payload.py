@@ -10,7 +10,7 @@ from pll.annotations.data import Annotations
 from pll.colors import class_colours
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.review.desk import Assignment, Choice
+from pll.review.desk import Assignment, CandidateOption
 from pll.review.similar import Similar
 from pll.store.tables import Event
 from pll.ui.components.gallery import picture_uri
@@ -131,7 +131,7 @@ def choices(tab: ReviewTab, given: Assignment, similar: Similar) -> list[Payload
     return found
 
 
-def ordered(tab: ReviewTab, given: Assignment) -> list[Choice]:
+def ordered(tab: ReviewTab, given: Assignment) -> list[CandidateOption]:
     """The candidates by weight; in the order of classes where the model's view is hidden or that order is wanted."""
     if not (tab.hides or tab.fixed):
         return list(given.choices)

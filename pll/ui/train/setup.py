@@ -20,7 +20,7 @@ from pll.training.devices import default_threads
 from pll.training.losses import LOSSES
 from pll.training.models import MODEL_INFO
 from pll.ui.format import duration, percent, plain
-from pll.ui.session import Choice
+from pll.ui.session import ChosenData
 
 HELP = {
     "epochs": "How often the method goes through all examples.",
@@ -68,7 +68,7 @@ _RANGES: dict[str, dict[str, Any]] = {
 """Without limits: a field that refuses a number keeps the old one silently. `advice` says what is wrong."""
 
 
-def settings(choice: Choice, data: PartialLabelDataset) -> RunConfig:
+def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
     """Show the settings of a run and return its config; all but method and model in an expander."""
     has_truth = data.y is not None
     names = [name for name, method in METHODS.items() if has_truth or not method.needs_truth]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pll.ui.review.batch import TILES, Group, batch_payload
+from pll.ui.review.batch import TILES, LookAlikeBatch, batch_payload
 from pll.ui.review.review_tab import ReviewTab
 
 
 def test_all_but_the_marked_get_the_label_and_one_undo_takes_it_back(tab: ReviewTab) -> None:
-    group = Group(tab)
+    group = LookAlikeBatch(tab)
     group.fill()
     sent = batch_payload(group)
     review = tab.manager.review
@@ -26,7 +26,7 @@ def test_all_but_the_marked_get_the_label_and_one_undo_takes_it_back(tab: Review
 
 
 def test_another_group_leaves_this_one_as_it_was(tab: ReviewTab) -> None:
-    group = Group(tab)
+    group = LookAlikeBatch(tab)
     group.fill()
     first = group.tiles[0].row
     group.act({"nonce": "a", "what": "other", "token": group.token})

@@ -20,8 +20,9 @@ import numpy as np
 import streamlit as st
 
 from pll.candidates import CandidateSets
-from pll.ui.components.heatmap import weight_heatmap
-from pll.ui.components.star import star_plot
+from pll.ui.components.canvas import mount
+from pll.ui.components.heatmap import HEATMAP, heatmap_payload
+from pll.ui.components.star import STAR, star_payload
 
 sets = CandidateSets.from_lists([[0], [0, 1, 2, 3], [1, 3], [2, 3]], 4, ["ant", "bee", "cat", "dog"])
 st.session_state.setdefault("epoch", 0)
@@ -47,12 +48,13 @@ def live():
     epoch = st.session_state.epoch
     sure = 0.5 + 0.5 * min(epoch, 5) / 5
     weights = np.array([1, 0.25, 0.25, 0.25, 0.25, sure, 1 - sure, 0.2, 0.8], dtype=np.float32)
-    shown = dict(when=f"Epoch {epoch}", selected=st.session_state.selected, on_select=select)
+    shown = dict(when=f"Epoch {epoch}", selected=st.session_state.selected)
     left, right = st.columns(2)
     with left:
-        chosen = star_plot(weights, sets, key="star", **shown)
+        chosen = mount(STAR, star_payload(weights, sets, **shown), "star", range(4), select)
     with right:
-        chosen_row = weight_heatmap(weights, sets, key="heatmap", order=np.arange(4), **shown)
+        payload = heatmap_payload(weights, sets, order=np.arange(4), **shown)
+        chosen_row = mount(HEATMAP, payload, "heatmap", range(4), select)
     st.write(f"returned {chosen} {chosen_row}, selected {st.session_state.selected}")
 
 

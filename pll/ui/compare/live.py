@@ -20,8 +20,9 @@ from pll.ui.compare import lines, svg_lines
 from pll.ui.compare.lines import swatch
 from pll.ui.compare.picture import downloads, picture
 from pll.ui.compare.view_state import ComparisonView, LaneView, comparison_view, lanes_in_view
-from pll.ui.components.star import star_plot, star_sample
-from pll.ui.components.timeline import timeline
+from pll.ui.components.canvas import mount
+from pll.ui.components.star import STAR, star_payload, star_sample
+from pll.ui.components.timeline import timeline, timeline_payload
 from pll.ui.format import count, format_comparison_state, percent, plain
 from pll.ui.routes import link
 
@@ -113,9 +114,8 @@ def progress(
     back = "" if looking.follow else f" · **in view: {f'epoch {viewed}' if viewed else 'before training'}**"
     st.caption(format_comparison_state(snapshot) + back)
     if "timeline" not in looking.hidden:
-        timeline(
+        payload = timeline_payload(
             longest.stored,
-            key=f"compare-timeline-{comparison.id}",
             done=max(lane.snapshot.epoch for lane in lanes),
             total=snapshot.total or 1,
             viewed=viewed,
@@ -123,8 +123,8 @@ def progress(
             live=snapshot.is_active,
             asked=looking.asked,
             changed=_changed(lanes),
-            on_look=looking.look,
         )
+        timeline(payload, key=f"compare-timeline-{comparison.id}", on_look=looking.look)
     for lane in lanes:
         if lane.figures.failure:
             st.error(plain(f"{lane.title}: {lane.figures.failure}"), icon=":material/error:")
@@ -161,16 +161,16 @@ def stars(comparison: Comparison, lanes: Sequence[LaneView], looking: Comparison
             large, small = (percent(sure), "mean confidence") if right is None else (percent(right), "correct")
             st.markdown(f"### {large}", width="content")
             st.caption(small if right is None else f"{small} · {percent(sure, 0)} sure")
-            star_plot(
+            payload = star_payload(
                 lane.weights[sets.positions(rows)],
                 sets.take(rows),
-                key=f"compare-star-{lane.run.id}",
                 when=f"Epoch {lane.epoch}" if lane.epoch else "Before training",
                 truth=lane.truth[rows] if looking.truth and lane.truth is not None else None,
                 examples=rows,
                 ids=lane.data.row_ids,
                 height=STAR_HEIGHT,
             )
+            mount(STAR, payload, f"compare-star-{lane.run.id}", rows, None)
             if "next" not in looking.hidden:
                 link("train", "Open", run=lane.run.id)
 

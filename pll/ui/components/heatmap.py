@@ -6,7 +6,7 @@ an order that was frozen at one of them, so that a single example can be followe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, short_names
 from pll.errors import UserError
-from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, mount
+from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded
 from pll.ui.components.component import Payload
 from pll.ui.format import count, percent
 from pll.weights import Weights, sharpness
@@ -24,60 +24,8 @@ MOST_ROWS = 300
 MOST_COLUMNS = 60
 """Beyond these a cell is too small to be seen; the page always says how many of how many are shown."""
 
-_heatmap = canvas_component("heatmap")
+HEATMAP = canvas_component("heatmap")
 By = Literal["confidence", "label"]
-
-
-def weight_heatmap(
-    weights: Weights,
-    candidates: CandidateSets,
-    *,
-    key: str,
-    order: npt.NDArray[np.integer[Any]] | None = None,
-    when: str = "",
-    selected: int | None = None,
-    examples: npt.NDArray[np.integer[Any]] | None = None,
-    ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
-    texts: Sequence[object] | npt.NDArray[Any] | None = None,
-    ends: tuple[str, str] = ("sure", "unsure"),
-    height: int = 480,
-    fill: int | None = None,
-    on_select: Callable[[int], None] | None = None,
-) -> int | None:
-    """Shows the heatmap, or cross-fades the one called `key` to new weights.
-
-    Args:
-        weights: (nnz,) float32 label weights at the viewed epoch.
-        candidates: the n candidate sets the weights belong to.
-        key: the heatmap's name on the page; the same key in every run keeps the picture alive.
-        order: (m,) rows of `candidates` from top to bottom, as `heatmap_order` gave them: now, or at the epoch where
-            the order was frozen. By default `heatmap_order(weights, candidates)`.
-        when, selected, examples, ids, texts, on_select: as in `star_plot`.
-        ends: what the first and the last row are, in a word each; ("", "") for an order without ends.
-        height: pixels.
-        fill: pixels of the window that everything else takes: the picture takes the rest, `height` at most.
-
-    Returns:
-        The example selected by click or Enter since the last run, else None.
-
-    Raises:
-        UserError: weights that do not fit the candidates, a row in `order` that does not exist.
-    """
-    rows = heatmap_order(weights, candidates) if order is None else np.asarray(order, dtype=np.int64)
-    payload = heatmap_payload(
-        weights,
-        candidates,
-        order=rows,
-        when=when,
-        selected=selected,
-        examples=examples,
-        ids=ids,
-        texts=texts,
-        ends=ends,
-        height=height,
-    )
-    known = rows if examples is None else np.asarray(examples, dtype=np.int64)[rows]
-    return mount(_heatmap, payload | {"fill": fill}, key, known, on_select)
 
 
 def heatmap_order(
@@ -171,8 +119,22 @@ def heatmap_payload(
     texts: Sequence[object] | npt.NDArray[Any] | None = None,
     ends: tuple[str, str] = ("sure", "unsure"),
     height: int = 480,
+    fill: int | None = None,
 ) -> Payload:
-    """What `weight_heatmap` sends to the browser: a bit a cell, a byte a candidate, two or four a row; and words."""
+    """What `mount(HEATMAP, …)` shows: a bit a cell, a byte a candidate, two or four a row; and words.
+
+    Args:
+        weights: (nnz,) float32 label weights at the viewed epoch.
+        candidates: the n candidate sets the weights belong to.
+        order: (m,) rows of `candidates` from top to bottom, as `heatmap_order` gave them: now, or at the epoch where
+            the order was frozen.
+        when, selected, examples, ids, texts, fill: as in `star_payload`.
+        ends: what the first and the last row are, in a word each; ("", "") for an order without ends.
+        height: pixels.
+
+    Raises:
+        UserError: weights that do not fit the candidates, a row in `order` that does not exist.
+    """
     rows = _checked(weights, candidates, np.asarray(order, dtype=np.int64))
     columns = heatmap_columns(candidates)
     numbers = rows if examples is None else np.asarray(examples, dtype=np.int64)[rows]
@@ -186,6 +148,7 @@ def heatmap_payload(
         "first": ends[0],
         "last": ends[1],
         "height": height,
+        "fill": fill,
         "names": [candidates.class_names[j] for j in columns],
         "short": short_names([candidates.class_names[j] for j in columns]),
         "colours": [colours[j] for j in columns],

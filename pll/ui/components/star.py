@@ -6,7 +6,7 @@ identified label. The browser draws and animates (`star.js`); this module comput
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, class_shapes, short_names
 from pll.errors import UserError
-from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, format_counts, mount
+from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, format_counts
 from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import Sharpness, Weights, sharpness
@@ -28,77 +28,7 @@ SURE = 0.9
 
 Outline = Literal["circle", "polygon"]
 _UNKNOWN = 0xFFFF  # the colour of an unknown truth, in star.js
-_star = canvas_component("star")
-
-
-def star_plot(
-    weights: Weights,
-    candidates: CandidateSets,
-    *,
-    key: str,
-    when: str = "",
-    truth: npt.NDArray[np.int64] | None = None,
-    changed: npt.NDArray[np.bool_] | None = None,
-    selected: int | None = None,
-    pins: Sequence[int] = (),
-    examples: npt.NDArray[np.integer[Any]] | None = None,
-    ids: Sequence[str] | npt.NDArray[np.str_] | None = None,
-    texts: Sequence[object] | npt.NDArray[Any] | None = None,
-    height: int = 480,
-    colours: Sequence[str] | None = None,
-    outline: Outline = "circle",
-    fill: int | None = None,
-    on_select: Callable[[int], None] | None = None,
-) -> int | None:
-    """Shows the star plot, or moves the one called `key` to new weights.
-
-    Points glide to their new places. Settled examples are in a small disc around their anchor (its radius at most 3 %
-    of the height), since they would otherwise hide one another. Of more than `MOST_POINTS` examples a fixed random
-    sample is shown.
-
-    Args:
-        weights: (nnz,) float32 label weights at the viewed epoch.
-        candidates: the n candidate sets the weights belong to; its class names label the anchors.
-        key: the plot's name on the page; the same key in every run keeps the picture alive.
-        when: a few words above the plot, such as "Epoch 12".
-        truth: (n,) labels to colour by, −1 where unknown; without it points have the colour of their identified label,
-            and that of the unknown where no label is ahead.
-        changed: (n,) bool, whose identified label changed in this epoch: they wear a faint ring.
-        selected: the example to mark, with lines to its candidates; the latest change, by page or viewer, counts.
-        pins: pinned examples: each has a diamond, with its id where they are few.
-        examples: (m,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's;
-            by default row i is example i. `selected`, `pins` and the result are these numbers; `truth` and
-            `changed` are aligned with the rows.
-        ids: what to call the examples, indexed by example number; without it "example 12".
-        texts: what the examples say, indexed by example number; the pointer shows how a text begins.
-        height: at most so many pixels; less on a narrow screen.
-        colours: c colours where the anchors are not classes of the data; by default those of the classes.
-        outline: what joins the anchors: a circle around them, or the sides of their polygon.
-        on_select: called with the example that a viewer selected, before the page runs (a Streamlit callback).
-
-    Returns:
-        The example selected by click or Enter since the last run, else None.
-
-    Raises:
-        UserError: arrays whose lengths do not fit.
-    """
-    payload = star_payload(
-        weights,
-        candidates,
-        when=when,
-        truth=truth,
-        changed=changed,
-        selected=selected,
-        pins=pins,
-        examples=examples,
-        ids=ids,
-        texts=texts,
-        height=height,
-        colours=colours,
-        outline=outline,
-    )
-    known = range(len(candidates)) if examples is None else examples
-    return mount(_star, payload | {"fill": fill}, key, known, on_select)
+STAR = canvas_component("star")
 
 
 def star_payload(
@@ -116,8 +46,36 @@ def star_payload(
     height: int = 480,
     colours: Sequence[str] | None = None,
     outline: Outline = "circle",
+    fill: int | None = None,
 ) -> Payload:
-    """What `star_plot` sends to the browser, as `star.js` reads it: 5 bytes an example (before base64), and words."""
+    """What `mount(STAR, …)` shows, as `star.js` reads it: 5 bytes an example (before base64), and words.
+
+    Points glide from where they were. Settled examples are in a small disc around their anchor (its radius at most 3 %
+    of the height), since they would otherwise hide one another. Of more than `MOST_POINTS` examples a fixed random
+    sample is shown.
+
+    Args:
+        weights: (nnz,) float32 label weights at the viewed epoch.
+        candidates: the n candidate sets the weights belong to; its class names label the anchors.
+        when: a few words above the plot, such as "Epoch 12".
+        truth: (n,) labels to colour by, −1 where unknown; without it points have the colour of their identified label,
+            and that of the unknown where no label is ahead.
+        changed: (n,) bool, whose identified label changed in this epoch: they wear a faint ring.
+        selected: the example to mark, with lines to its candidates; the latest change, by page or viewer, counts.
+        pins: pinned examples: each has a diamond, with its id where they are few.
+        examples: (m,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's;
+            by default row i is example i. `selected`, `pins` and the result are these numbers; `truth` and
+            `changed` are aligned with the rows.
+        ids: what to call the examples, indexed by example number; without it "example 12".
+        texts: what the examples say, indexed by example number; the pointer shows how a text begins.
+        height: at most so many pixels; less on a narrow screen.
+        colours: c colours where the anchors are not classes of the data; by default those of the classes.
+        outline: what joins the anchors: a circle around them, or the sides of their polygon.
+        fill: pixels of the window that everything else takes: the picture takes the rest, `height` at most.
+
+    Raises:
+        UserError: arrays whose lengths do not fit.
+    """
     n, c = len(candidates), candidates.n_classes
     _check_length("weights", weights, candidates.nnz)
     for name, array in (("examples", examples), ("truth", truth), ("changed", changed)):
@@ -141,6 +99,7 @@ def star_payload(
         "note": note,
         "description": _description(when, note, sharp, candidates) + (f" {len(shown)} pinned." if shown else ""),
         "height": height,
+        "fill": fill,
         "count": len(rows),
         "names": list(candidates.class_names),
         "short": short_names(candidates.class_names),

@@ -34,37 +34,17 @@ HTML = """
 _timeline = register("timeline", HTML, scripts=[HERE / "timeline.js"], styles=[HERE / "timeline.css"])
 
 
-def timeline(
-    stored: Sequence[int],
-    *,
-    key: str,
-    done: int,
-    total: int,
-    viewed: int,
-    follow: bool,
-    live: bool,
-    asked: int,
-    changed: npt.NDArray[np.floating[Any]],
-    on_look: Callable[[int, bool, int], None],
-) -> None:
+def timeline(payload: Payload, *, key: str, on_look: Callable[[int, bool, int], None]) -> None:
     """Shows the timeline, or moves the one called `key`.
 
     Args:
-        stored: the epochs that can be looked at, in order.
+        payload: from `timeline_payload`.
         key: its name on the page.
-        done: epochs complete.
-        total: epochs in all.
-        viewed: the epoch in view.
-        follow: whether the latest epoch is in view, whichever that is.
-        live: whether there may be later epochs: the run has not ended.
-        asked: number of the request that `viewed` and `follow` answer.
-        changed: (epochs,) share of the identified labels that changed in epoch 1, 2, …; drawn behind the handle.
         on_look: called with epoch, follow and the number of the request, before the page runs.
     """
-    payload = timeline_payload(stored, done, total, viewed, follow, live, asked, changed)
 
     def looked() -> None:
-        look = checked(st.session_state[key].get("look"), total)
+        look = checked(st.session_state[key].get("look"), payload["total"])
         if look is not None:
             on_look(*look)
 
@@ -73,6 +53,7 @@ def timeline(
 
 def timeline_payload(
     stored: Sequence[int],
+    *,
     done: int,
     total: int,
     viewed: int,
@@ -81,7 +62,18 @@ def timeline_payload(
     asked: int,
     changed: npt.NDArray[np.floating[Any]],
 ) -> Payload:
-    """What `timeline` sends to the browser, as `timeline.js` reads it."""
+    """What `timeline` sends to the browser, as `timeline.js` reads it.
+
+    Args:
+        stored: the epochs that can be looked at, in order.
+        done: epochs complete.
+        total: epochs in all.
+        viewed: the epoch in view.
+        follow: whether the latest epoch is in view, whichever that is.
+        live: whether there may be later epochs: the run has not ended.
+        asked: number of the request that `viewed` and `follow` answer.
+        changed: (epochs,) share of the identified labels that changed in epoch 1, 2, …; drawn behind the handle.
+    """
     return {
         "stored": encoded(np.asarray(stored, dtype=np.uint32)),
         "done": done,

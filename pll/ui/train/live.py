@@ -11,7 +11,7 @@ from pll.runs.snapshots import Snapshot
 from pll.share import slug
 from pll.ui import live_page
 from pll.ui.components.star import SURE
-from pll.ui.components.timeline import timeline
+from pll.ui.components.timeline import timeline, timeline_payload
 from pll.ui.format import count, duration, format_state, percent, plain
 from pll.ui.train import pictures, presenter
 from pll.ui.train.views import VIEWS
@@ -84,9 +84,8 @@ def draw_timeline(now: Scene) -> None:
     snapshot, n = now.snapshot, max(len(now.data), 1)
     if "timeline" in now.looking.hidden:
         return
-    timeline(
+    payload = timeline_payload(
         now.epochs,
-        key=f"timeline-{now.run.id}",
         done=snapshot.epoch,
         total=snapshot.total or 1,
         viewed=now.frame.epoch,
@@ -94,8 +93,8 @@ def draw_timeline(now: Scene) -> None:
         live=snapshot.is_active,
         asked=now.looking.asked,
         changed=np.array([(row["changed_labels"] or 0) / n for row in snapshot.rows], dtype=np.float32),
-        on_look=now.looking.look,
     )
+    timeline(payload, key=f"timeline-{now.run.id}", on_look=now.looking.look)
 
 
 def figures(now: Scene) -> None:

@@ -11,8 +11,9 @@ from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 
 from pll.runs.labels_table import labels_frame
 from pll.ui.charts import csv_button
-from pll.ui.components.heatmap import By, heatmap_order, weight_heatmap
-from pll.ui.components.star import star_plot
+from pll.ui.components.canvas import mount
+from pll.ui.components.heatmap import HEATMAP, By, heatmap_order, heatmap_payload
+from pll.ui.components.star import STAR, star_payload
 from pll.ui.view_state import Scene
 
 HEIGHT, WHOLE = 430, 10_000
@@ -46,10 +47,9 @@ def star(now: Scene) -> None:
     with _head("star"):
         st.markdown("**Where each example is heading**", help=STAR_HELP, width="content")
         options = _options(f"star-options-{now.run.id}")
-    star_plot(
+    payload = star_payload(
         now.frame.weights,
         now.sets,
-        key=f"star-{now.run.id}",
         when=now.frame.when,
         truth=now.truth if looking.truth else None,
         changed=now.changed(),
@@ -59,8 +59,8 @@ def star(now: Scene) -> None:
         texts=now.data.texts,
         height=WHOLE if looking.presenting else HEIGHT,
         fill=BESIDE if looking.presenting else ABOVE,
-        on_select=looking.open_story,
     )
+    mount(STAR, payload, f"star-{now.run.id}", range(len(now.sets)), looking.open_story)
     if options.open:  # closed ones cost nothing
         with options:
             star_options(now)
@@ -102,10 +102,9 @@ def heatmap(now: Scene) -> None:
         st.markdown(f"**Label weights, {held}**", help=HEATMAP_HELP, width="content")
         options = _options(f"heatmap-options-{now.run.id}")
     by_confidence = looking.frozen is None and looking.order == "confidence"
-    weight_heatmap(
+    payload = heatmap_payload(
         now.frame.weights,
         now.sets,
-        key=f"heatmap-{now.run.id}",
         order=order,
         when=now.frame.when,
         selected=looking.selected,
@@ -114,8 +113,8 @@ def heatmap(now: Scene) -> None:
         ends=("sure", "unsure") if by_confidence else ("", ""),
         height=WHOLE if looking.presenting else HEIGHT,
         fill=BESIDE if looking.presenting else ABOVE,
-        on_select=looking.open_story,
     )
+    mount(HEATMAP, payload, f"heatmap-{now.run.id}", order, looking.open_story)
     if options.open:
         with options:
             heatmap_options(now, order)

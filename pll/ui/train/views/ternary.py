@@ -13,7 +13,8 @@ import streamlit as st
 from pll.candidates import CandidateSets
 from pll.colors import RIGHT, WRONG
 from pll.ui.charts import QUIET, csv_button
-from pll.ui.components.star import MOST_POINTS, star_plot, star_sample
+from pll.ui.components.canvas import mount
+from pll.ui.components.star import MOST_POINTS, STAR, star_payload, star_sample
 from pll.ui.format import count
 from pll.ui.view_state import Scene, stored_frame
 from pll.weights import Weights
@@ -54,10 +55,9 @@ def draw(scene: Scene) -> None:
         others = ("one other", "the other") if which == THREE else ("strongest rival", "all others")
         final = stored_frame(scene.history, scene.epochs[-1], sets).weights
         shares = three_parts(scene.frame.weights, sets, rows, first[rows], final, together=which == ALL)
-        star_plot(
+        payload = star_payload(
             shares.ravel(),
             CandidateSets.from_mask(np.ones((len(rows), 3)), (role, *others)),
-            key=f"ternary-{scene.run.id}",
             when=scene.frame.when,
             selected=scene.looking.selected,
             pins=scene.looking.pins,
@@ -67,8 +67,8 @@ def draw(scene: Scene) -> None:
             height=360,
             colours=(RIGHT, WRONG, QUIET),
             outline="polygon",
-            on_select=scene.looking.select,
         )
+        mount(STAR, payload, f"ternary-{scene.run.id}", rows, scene.looking.select)
         csv_button(
             lambda: parts_frame(scene.data.row_ids[rows], shares, (role, *others)),
             f"candid-triangle-epoch-{scene.frame.epoch}.csv",

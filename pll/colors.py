@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -137,8 +139,19 @@ def _from_linear(channel: float) -> float:
 
 MOST_SHORT = 28
 """Characters of a name where nothing else is said."""
+IN_TABLES = 60
+"""Characters of a name in a table or on a card of its own."""
 FEWEST_SHARED = 4
 """Characters that must be shared to be left out."""
+
+
+def short_by_name(names: Sequence[str], most: int = IN_TABLES) -> dict[str, str]:
+    """Return the short form of each name, for cells that have room for a line: without what all names share.
+
+    >>> short_by_name(["Musculoskeletal disorder of the hip", "Musculoskeletal disorder of the knee"])
+    {'Musculoskeletal disorder of the hip': 'hip', 'Musculoskeletal disorder of the knee': 'knee'}
+    """
+    return dict(zip(names, short_names(names, most), strict=True))
 
 
 def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
@@ -153,13 +166,18 @@ def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
     >>> short_names(["cat", "a very long name of a dog"], most=11)
     ['cat', 'a ver…a dog']
     """
+    return list(_short_names(tuple(names), most))
+
+
+@lru_cache(maxsize=64)  # pages ask for the same names at every refresh
+def _short_names(names: tuple[str, ...], most: int) -> tuple[str, ...]:
     ends = _without_shared(names) if max(map(len, names), default=0) > most // 2 else list(names)
     short = [_in_the_middle(name, most) for name in ends]
     while len(set(short)) < len(short):
         most += 4
-        twice = {name for name in short if short.count(name) > 1}
-        short = [_in_the_middle(end, most) if name in twice else name for end, name in zip(ends, short, strict=True)]
-    return short
+        often = Counter(short)
+        short = [_in_the_middle(end, most) if often[name] > 1 else name for end, name in zip(ends, short, strict=True)]
+    return tuple(short)
 
 
 def _without_shared(names: Sequence[str]) -> list[str]:

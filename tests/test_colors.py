@@ -204,3 +204,8 @@ def test_long_names_keep_both_ends() -> None:
 def test_different_names_stay_different_and_none_is_empty(names: list[str], most: int) -> None:
     short = short_names(names, most)
     assert len(set(short)) == len(names) and all(short)
+
+
+def test_very_many_names_that_differ_in_the_middle_stay_different() -> None:
+    names = [f"{'a' * 20}{k:05d}{'z' * 20}" for k in range(20_000)]
+    assert len(set(short_names(names, most=12))) == len(names)

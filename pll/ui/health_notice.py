@@ -10,11 +10,21 @@ from pll.ui.format import plain
 ICONS = {"healthy": ":material/verified:", "unchecked": ":material/help:", "unhealthy": ":material/warning:"}
 
 
-def show(health: Health | None) -> None:
+IN_SHORT = {
+    "diverging": "Training diverged.",
+    "changing": "Labels still change.",
+    "collapsed": "One class takes nearly all examples.",
+    "flat": "Nothing was learnt.",
+    "unsupported": "They are not clearly better than chance.",
+}
+
+
+def show(health: Health | None, *, folded: bool = False) -> None:
     """Show the verdict on a run that has ended; nothing of a run of an earlier version.
 
     Args:
         health: of the run.
+        folded: a verdict that is not good takes one line, which opens to what was found: pictures stand below it.
     """
     if health is None:
         return
@@ -23,9 +33,13 @@ def show(health: Health | None) -> None:
     if health.verdict != "unhealthy":
         st.caption(f"{icon} {health.headline} {evidence}".rstrip())
         return
-    first, *others = health.findings
-    lines = [f"**Do not trust these labels yet.** {plain(first.sentence)} {first.remedy}"]
-    lines += [f"{plain(finding.sentence)} {finding.remedy}" for finding in others]
+    first = health.findings[0]
+    lines = [f"{plain(finding.sentence)} {finding.remedy}" for finding in health.findings]
     if evidence and all(finding.name != "unsupported" for finding in health.findings):
         lines.append(evidence)
-    st.warning("  \n".join(lines), icon=icon)
+    if not folded:
+        st.warning("  \n".join([f"**Do not trust these labels yet.** {lines[0]}", *lines[1:]]), icon=icon)
+        return
+    in_short = f"**Do not trust these labels yet.** {IN_SHORT.get(first.name, plain(first.sentence))} {first.remedy}"
+    with st.container(key="health-notice"), st.expander(in_short, icon=icon):
+        st.markdown("  \n".join(lines))

@@ -38,10 +38,11 @@ def test_a_run_says_whether_it_is_to_be_trusted(open_page: Any, params: dict[str
     page, run = ended(open_page, **params)
     health = run.snapshot().health
     assert health is not None and health.is_healthy == healthy
-    words = said(page)
-    assert ("Do not trust these labels" in words) != healthy
-    if not healthy:
-        assert any(finding.remedy in page.warning[0].value for finding in health.findings)
+    notices = [one for one in page.expander if "Do not trust these labels" in one.label]
+    assert len(notices) == (0 if healthy else 1)
+    for notice in notices:  # one line, which opens to all that was found
+        assert health.findings[0].remedy in notice.label and "\n" not in notice.label
+        assert all(finding.remedy in notice.markdown[0].value for finding in health.findings)
     (export,) = [one for one in page.button if one.label.startswith("Export")]
     assert (export.proto.type == "primary") == healthy
     source = export_source(run.folder)

@@ -47,6 +47,8 @@ def _buttons(comparison: Comparison, snapshot: ComparisonSnapshot, *, can_move: 
         disabled=elsewhere,
         help="Starts a new comparison with the same lanes, paused before its first epoch. This one is kept.",
     )
+    if snapshot.state == "finished":  # nothing is left to pause or to step
+        return
     looking, disabled = comparison_view(comparison), not can_move
     moving = snapshot.state in ("running", "queued")
     control_widgets.play_or_pause(comparison, looking, moving=moving, disabled=disabled, mark=MARK)

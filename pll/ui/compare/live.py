@@ -151,7 +151,7 @@ def stars(comparison: Comparison, lanes: Sequence[LaneView], looking: Comparison
                 key=key,
                 help="Off: by identified label. On: wrong examples have another colour than their corner.",
             )
-    cells = st.grid(len(lanes), min_column_width=165, gap="small")
+    cells = st.grid(len(lanes), min_column_width=220, gap="small")
     for lane in lanes:
         sets = lane.data.sets()
         rows = star_sample(len(sets), POINTS)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import streamlit as st
 from PIL import Image
 
-from pll.colors import class_colours, short_names
+from pll.colors import MOST_SHORT, class_colours, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui.components.canvas import HERE
 from pll.ui.components.component import Payload, register
@@ -26,6 +26,8 @@ from pll.weights import Sharpness, Weights
 
 MOST_BARS = 6
 """Candidates drawn for an example; the rest are counted."""
+BESIDE_BARS = 13
+"""Characters of a name for which there is room beside a bar."""
 THUMBNAIL = 96
 """Pixels of a picture's longer side, at most: a dozen of them go with every update."""
 SMALL = 64
@@ -83,11 +85,12 @@ def gallery_payload(
     sets = data.sets()
     colours = class_colours(sets.n_classes)
     cards = [_card(data, int(row), weights) for row in rows]
+    short = short_names(sets.class_names, MOST_SHORT if weights is None else BESIDE_BARS)
     used = sorted({label for card in cards for label, _ in card["bars"]})
     return {
         "cards": cards,
         "names": {str(label): sets.class_names[label] for label in used},
-        "short": dict(zip(map(str, used), short_names([sets.class_names[label] for label in used]), strict=True)),
+        "short": {str(label): short[label] for label in used},
         "colours": {str(label): colours[label] for label in used},
         "bars": min(MOST_BARS, int(sets.sizes.max(initial=1))),
         "weighed": weights is not None,

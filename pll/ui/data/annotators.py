@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from pll.annotations import Annotations, rule_table
 from pll.annotations.agreement import ENOUGH_ROWS, Agreement, Figure, agreement
 from pll.annotations.voters import LEAST_CHECKED, VoterCard, dependent_voters, fit_voters, voter_cards
 from pll.catalog.sources import Source
+from pll.colors import short_by_name
 from pll.dataset import PartialLabelDataset
 from pll.ui.data.candidates import Offer
 from pll.ui.format import percent, plain
@@ -188,6 +190,7 @@ def voter_table(
     """
     models = fit_voters(_said, known=_known)
     cards = voter_cards(models, _known if _counted is None else _counted)
+    short = short_by_name(_said.class_names)
     table = pd.DataFrame(
         {
             "annotator": [card.name for card in cards],
@@ -196,7 +199,7 @@ def voter_table(
             "95 % interval": [f"{percent(card.low)} – {percent(card.high)}" if card.checked else "" for card in cards],
             "counted on": [card.checked for card in cards],
             "decisive": [card.decisive for card in cards],
-            "confuses": [_confusion_words(card) for card in cards],
+            "confuses": [_confusion_words(card, short) for card in cards],
         }
     )
     pairs = dependent_voters(models)
@@ -207,8 +210,10 @@ def voter_table(
     ]
 
 
-def _confusion_words(card: VoterCard) -> str:
-    return "; ".join(f"{true} → {said} ({percent(share, 0)})" for true, said, share in card.confusions[:2])
+def _confusion_words(card: VoterCard, short: Mapping[str, str]) -> str:
+    return "; ".join(
+        f"{short[true]} → {short[said]} ({percent(share, 0)})" for true, said, share in card.confusions[:2]
+    )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

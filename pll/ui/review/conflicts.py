@@ -8,6 +8,7 @@ import streamlit as st
 
 from pll.annotations.agreement import ENOUGH_ROWS, Agreement, agreement
 from pll.annotations.data import Annotations
+from pll.colors import short_by_name
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
@@ -102,15 +103,19 @@ def agreement_of(review: ReviewSession) -> Agreement | None:
 
 def table_of(review: ReviewSession, open_: list[tuple[int, Outcome]]) -> pd.DataFrame:
     """A row a disagreement: who said what."""
+    short = short_by_name(review.root.candidates.class_names)
     return pd.DataFrame(
         {
             "example": [str(review.root.ids[row]) for row, _ in open_],
             "answers": [
-                " · ".join(f"{name}: {answer.label or answer.status}" for name, answer in outcome.answers.items())
-                for _, outcome in open_
+                " · ".join(f"{name}: {short.get(said, said)}" for name, said in _said(outcome)) for _, outcome in open_
             ],
         }
     )
+
+
+def _said(outcome: Outcome) -> list[tuple[str, str]]:
+    return [(name, answer.label or answer.status) for name, answer in outcome.answers.items()]
 
 
 def settle(tab: ReviewTab, row: int, outcome: Outcome) -> None:

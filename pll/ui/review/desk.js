@@ -4,6 +4,15 @@
 const GRACE = 120;        // milliseconds in which nobody can have seen a new example: what is pressed then is a bounce
 const FARTHEST = 3;       // standard deviations that fill the bar beside a column
 
+/** A short form that the eye reads; the pointer and a screen reader get all of it. */
+function inShort(full, short, parent) {
+  if (full === short) return parent.append(` ${full}`);
+  const eye = element("span", "", parent, ` ${short}`);
+  eye.title = full;
+  eye.setAttribute("aria-hidden", "true");
+  element("span", "unseen", parent, ` ${full}`);
+}
+
 class Desk extends Station {
   update(component) {
     const { data } = component;
@@ -63,10 +72,10 @@ class Desk extends Station {
     element("span", "id", caption, id);
     if (votes.length) {
       const said = element("span", "votes", caption);
-      for (const { who, labels } of votes) {
+      for (const { who, labels, short } of votes) {
         const vote = element("span", "vote", said);
         element("b", "", vote, who);
-        vote.append(` ${labels}`);
+        inShort(labels, short, vote);
       }
     }
   }
@@ -132,7 +141,8 @@ class Desk extends Station {
     const made = button(`pick ${choice.picked ? "picked" : ""}`, choice.key, "", item, () => this.choose(k));
     made.disabled = choice.out || !this.data.can.decide;
     made.style.setProperty("--colour", choice.colour);
-    const name = element("span", "name", made, choice.label);
+    const name = element("span", "name", made, choice.short);
+    if (choice.short !== choice.label) name.title = choice.label;
     if (choice.votes) element("small", "", name, choice.votes);
     const said = [choice.label];
     if (choice.out) said.push("ruled out");

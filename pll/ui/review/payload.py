@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from pll.annotations.data import Annotations
-from pll.colors import class_colours
+from pll.colors import class_colours, short_by_name
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.desk import Assignment, CandidateOption
@@ -108,6 +108,7 @@ def choices(tab: ReviewTab, given: Assignment, similar: Similar) -> list[Payload
     data, blind = tab.manager.data, tab.hides
     place = _places(tab)
     colours = class_colours(len(place))
+    short = short_by_name(data.class_names)
     listed = ordered(tab, given)
     votes = vote_counts(data, given.row)
     keys = candidate_keys([one.label for one in listed], data.class_names, fixed=blind or tab.fixed)
@@ -119,6 +120,7 @@ def choices(tab: ReviewTab, given: Assignment, similar: Similar) -> list[Payload
         found.append(
             {
                 "label": one.label,
+                "short": short.get(one.label, one.label),
                 "key": keys[rank],
                 "colour": colours[label] if label is not None else "transparent",
                 "weight": None if blind else round(one.weight, 4),
@@ -165,7 +167,15 @@ def votes_of(data: PartialLabelDataset, row: int) -> list[dict[str, str]]:
     by: dict[int, list[str]] = {}
     for annotator, label in _named(said, row):
         by.setdefault(annotator, []).append(said.class_names[label])
-    return [{"who": _name(said.annotator_names[who]), "labels": ", ".join(labels)} for who, labels in by.items()]
+    short = short_by_name(data.class_names)
+    return [
+        {
+            "who": _name(said.annotator_names[who]),
+            "labels": ", ".join(labels),
+            "short": ", ".join(short.get(label, label) for label in labels),
+        }
+        for who, labels in by.items()
+    ]
 
 
 def _name(annotator: str) -> str:

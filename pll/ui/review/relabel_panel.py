@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from pll.colors import short_by_name
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.relabel import ProposedLabels
@@ -67,12 +68,13 @@ def table(proposed: ProposedLabels, data: PartialLabelDataset) -> pd.DataFrame:
         examples["picture"] = [one["picture"] for one in seen]
     if data.texts is not None:
         examples["text"] = [str(data.texts[row])[:TEXT] for row in proposed.rows[:SHOWN]]
+    short = short_by_name(data.class_names)
     return pd.DataFrame(
         examples
         | {
             "id": proposed.labels.ids[proposed.rows[:SHOWN]].astype(object),
-            "label now": proposed.before[:SHOWN],
-            "proposed": proposed.after[:SHOWN],
+            "label now": [short.get(label, label) for label in proposed.before[:SHOWN]],
+            "proposed": [short.get(label, label) for label in proposed.after[:SHOWN]],
             "confidence": proposed.confidence[:SHOWN].round(3),
         }
     )

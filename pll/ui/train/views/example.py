@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.colors import class_colours, short_names
+from pll.colors import IN_TABLES, class_colours, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui import charts
 from pll.ui.components.gallery import show_picture
@@ -69,9 +69,10 @@ def choices(data: PartialLabelDataset, rows: npt.NDArray[np.int64]) -> pd.DataFr
     table = pd.DataFrame({"id": data.row_ids[rows]})
     if data.texts is not None:
         table["text"] = [excerpt(data.texts[row]) for row in rows]
-    table["candidates"] = [", ".join(sets.names(int(row))) for row in rows]
+    short = short_names(data.class_names, IN_TABLES)
+    table["candidates"] = [", ".join(short[j] for j in sets[int(row)]) for row in rows]
     if data.y is not None:
-        table["true label"] = [data.class_names[y] if y >= 0 else "" for y in data.y[rows]]
+        table["true label"] = [short[y] if y >= 0 else "" for y in data.y[rows]]
     return table
 
 

@@ -22,6 +22,7 @@ from pll.io import write_atomically, write_text
 from pll.review import dataset_certificate as dc
 from pll.review.draws import earlier_draws, labels_key, remember_draw
 from pll.review.promise import DatasetPlan
+from pll.runs.manifest import check
 
 LABELS_FILE = "labels.csv"
 COLUMNS = ("id", "identified_label", "confidence")
@@ -104,6 +105,8 @@ def read_labels(given: str, by: str | None = None) -> tuple[dc.LabelTable, Path,
     """
     path = Path(given)
     path = path / LABELS_FILE if path.is_dir() else path
+    if path.is_file():
+        check(path.parent, path.name)  # where it is of a run, that knows its checksum
     frame = read_cells(path)
     _check_columns(frame, path, (*COLUMNS, *([by] if by else [])))
     if frame.empty:

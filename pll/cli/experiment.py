@@ -76,6 +76,7 @@ def experiment(options: ExperimentOptions) -> int:
             tell=tell,
         )
     write_report(found, plan.cells, outcomes, folder, plan.missing)
+    folder.seal()
     there = [outcomes[cell.key] for cell in plan.cells if cell.key in outcomes]
     failed = [
         (cell.key, outcomes[cell.key].error) for cell in among if cell.key in outcomes and outcomes[cell.key].error

@@ -39,7 +39,8 @@ def experiments_home() -> Path:
 def experiments() -> list[ExperimentFolder]:
     """Return the experiments there are, the latest first."""
     home = experiments_home()
-    found = [folder for folder in home.iterdir() if (folder / "experiment.json").exists()] if home.is_dir() else []
+    marks = ("experiment.json", "cells")  # a damaged one is listed too
+    found = [folder for folder in home.glob("*") if any((folder / name).exists() for name in marks)]
     return [ExperimentFolder(path) for path in sorted(found, key=lambda path: -_changed(path))]
 
 

@@ -8,6 +8,7 @@ results.csv       the results there are, in the order of the cells
 progress.json     how far it is, and the process at work
 experiment.lock   held by that process; released when it ends
 log.txt           events and full traces of errors
+manifest.json     checksums of all of it, once a process has ended its work (pll.runs.manifest)
 
 Tables and figures beside them are `pll.experiments.report`'s.
 """
@@ -15,6 +16,7 @@ Tables and figures beside them are `pll.experiments.report`'s.
 from __future__ import annotations
 
 import concurrent.futures as cf
+import hashlib
 import importlib
 import json
 import os
@@ -42,6 +44,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain, require_extra
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.io import remove_parts, write_atomically, write_json
+from pll.runs.manifest import MANIFEST_FILE, DamagedError, Manifest, damages
 from pll.runs.process import begin_worker
 from pll.training.devices import computing_threads
 
@@ -179,7 +182,8 @@ class ExperimentFolder:
         Raises:
             UserError: it cannot be written to, or holds something else.
         """
-        if self.path.exists() and any(self.path.iterdir()) and not (self.path / DEFINITION).exists():
+        ours = (self.path / DEFINITION).exists() or (self.path / CELLS).is_dir()
+        if self.path.exists() and any(self.path.iterdir()) and not ours:
             raise UserError(f"{self.path} holds other files; choose an empty folder for the experiment.")
         versions = {
             "candid": pll.__version__,
@@ -188,8 +192,9 @@ class ExperimentFolder:
             "numpy": numpy.__version__,
         }
         try:
+            self.unseal()
             (self.path / CELLS).mkdir(parents=True, exist_ok=True)
-            write_json(self.path / DEFINITION, {"experiment": experiment.model_dump(), "versions": versions})
+            write_json(self.path / DEFINITION, _checked({"experiment": experiment.model_dump(), "versions": versions}))
         except OSError as error:
             raise UserError(f"Cannot write to {self.path}: {error.strerror or error}.") from error
 
@@ -199,11 +204,41 @@ class ExperimentFolder:
         Raises:
             UserError: there is none, or it cannot be read.
         """
+        file = self.path / DEFINITION
         try:
-            about = json.loads((self.path / DEFINITION).read_text(encoding="utf-8"))
-            return Experiment.model_validate(about["experiment"])
-        except (OSError, ValueError, KeyError, TypeError) as error:
-            raise UserError(f"There is no experiment in {self.path} ({error}).") from error
+            return Experiment.model_validate(_read_checked(file)["experiment"])
+        except FileNotFoundError as error:
+            raise UserError(f"There is no experiment in {self.path}: it has no {DEFINITION}.") from error
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+            raise UserError(
+                f"{file} is damaged ({str(error).splitlines()[0]}). Run the TOML file or preset again with --out "
+                f"{self.path}: fits that are done are kept."
+            ) from error
+
+    def seal(self) -> None:
+        """Write the checksums of all files: nothing is written any more, until the experiment goes on."""
+        self.unseal()
+        Manifest(self.path).seal()
+
+    def unseal(self) -> None:
+        """Forget the checksums: files are about to be written."""
+        (self.path / MANIFEST_FILE).unlink(missing_ok=True)
+
+    def check(self) -> None:
+        """Compare all files with their checksums, where there are any: while a process is at work, there are none.
+
+        Raises:
+            UserError: one is damaged or missing.
+        """
+        try:
+            found = damages(self.path)
+        except DamagedError as error:
+            found = [error.damage]
+        if found:
+            raise UserError(
+                f"In the experiment {self.path.name}, {found[0].words}. `candid experiment {self.path}` writes it "
+                "anew; fits that are done are kept."
+            )
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -232,11 +267,10 @@ class ExperimentFolder:
             return True
 
     def outcome(self, cell: Cell) -> CellOutcome | None:
-        """Return what came of a cell; None where it has not ended, or its file cannot be read."""
+        """Return what came of a cell; None where it has not ended, or its file is damaged: it is fitted again then."""
         try:
-            text = self._file(cell).read_text(encoding="utf-8")
-            return CellOutcome.from_json(json.loads(text)["outcome"])
-        except (OSError, ValueError, KeyError, TypeError):
+            return CellOutcome.from_json(_read_checked(self._file(cell))["outcome"])
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return None
 
     def write(self, cell: Cell, outcome: CellOutcome) -> None:
@@ -245,7 +279,7 @@ class ExperimentFolder:
             "cell": {name: value for name, value in asdict(cell).items() if name != "source"},
             "outcome": asdict(outcome),
         }
-        text = json.dumps(about, ensure_ascii=False, default=str)
+        text = json.dumps(_checked(about), ensure_ascii=False, default=str)
         write_atomically(self._file(cell), lambda file: file.write_text(text, encoding="utf-8"), durable=True)
 
     def write_results(self, cells: Sequence[Cell], outcomes: dict[str, CellOutcome]) -> None:
@@ -278,6 +312,29 @@ class ExperimentFolder:
 
     def _file(self, cell: Cell) -> Path:
         return self.path / CELLS / f"{cell.key}.json"
+
+
+def _checked(about: dict[str, Any]) -> dict[str, Any]:
+    """Return what a file holds with a checksum of it."""
+    return about | {"check": _checksum(about)}
+
+
+def _read_checked(file: Path) -> dict[str, Any]:
+    """Return what a file holds; one of an earlier version has no checksum.
+
+    Raises:
+        OSError, ValueError, TypeError, RecursionError: it cannot be read, or is not what was written.
+    """
+    about = dict(json.loads(file.read_text(encoding="utf-8")))
+    check = about.pop("check", None)
+    if check is not None and check != _checksum(about):
+        raise ValueError("its checksum differs")
+    return about
+
+
+def _checksum(about: dict[str, Any]) -> str:
+    plain = json.loads(json.dumps(about, default=str))  # as it is read again
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 # ---- all cells -------------------------------------------------------------------------------------------------------

@@ -36,6 +36,7 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     weights = History(folder.history, sets).final()
     subject = LabelSnapshot(folder.path.name, train.row_ids, sets, weights)
     if record is not None:
+        subject.check_rows(record.events)
         subject = record.labels(subject, folder)
     name = folder.config().name or train.name
     return ExportSource(

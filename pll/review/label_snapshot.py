@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,9 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
+from pll.errors import UserError
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
 from pll.runs.run import Run
+from pll.store.tables import Event
 from pll.weights import Sharpness, Weights, sharpness
 
 
@@ -66,6 +69,18 @@ class LabelSnapshot:
         start, end = self.candidates.indptr[row], self.candidates.indptr[row + 1]
         found = zip(self.candidates.names(row), self.weights[start:end].tolist(), strict=True)
         return dict(sorted(found, key=lambda pair: -pair[1]))  # stable: equals stay in the order of classes
+
+    def check_rows(self, events: Iterable[Event]) -> None:
+        """Raise UserError where a decision names another example than the one in its row.
+
+        The hash of a decision binds the example's id, the state of a review is kept by rows.
+        """
+        for event in events:
+            if not 0 <= event.row < len(self.ids) or str(self.ids[event.row]) != event.example:
+                raise UserError(
+                    f"The database of decisions is damaged: a decision about {event.example!r} stands at row "
+                    f"{event.row}, where another example is. Restore a backup."
+                )
 
 
 def snapshot_of(run: Run) -> LabelSnapshot:

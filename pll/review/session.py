@@ -128,7 +128,9 @@ class ReviewSession:
         check_settings(settings)
         with self._lock, self.store.write(review_id) as t:
             self.record = self._opened(t, settings)
-            self.state.update(t.events())
+            events = t.events()
+            snapshot.check_rows(events)
+            self.state.update(events)
             rounds = t.rounds()
             if not rounds or (rounds[-1].run == snapshot.run and unjudged(snapshot, rounds)):
                 opened = Opened("run went on") if rounds else Opened("first", settings.begun_by, settings.verified)

@@ -35,9 +35,9 @@ T = TypeVar("T")
 VERSION = 1
 UNLISTED = (
     *(MANIFEST_FILE, "run.lock", "worker.json", "comparison.json", "access.json", "name.json", "deleted.json"),
-    *("control/*", "review/*", f"*{PART}*"),
+    *("control/*", "review/*", f"*{PART}*", "experiment.lock", "progress.json", "output.txt"),
 )
-"""Not results of the run; the files in review/ are named by their checksums."""
+"""Not results of the run or experiment; the files in review/ are named by their checksums."""
 GROWING = ("metrics.csv", "log.txt", "history/*.f32")
 """Files that are appended to while the run trains."""
 THINNED = "history/frames/*"

@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 
 from pll.errors import UserError
 from pll.store import tables
+from pll.store.chain import broken_links
 from pll.store.database import Database
 from pll.store.tables import START, Claim, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord, entry_hash
 
@@ -39,10 +40,17 @@ class Reader:
         return None if found is None else ReviewRecord(**found)
 
     def events(self, after: int = 0) -> list[Event]:
-        """Events with an id above `after`, in the order in which they were committed."""
+        """Events with an id above `after`, in the order in which they were committed.
+
+        Raises:
+            UserError: all were asked for, and one is not what was stored.
+        """
         table = tables.event.c
         query = sa.select(tables.event).where(table.review == self.review_id, table.id > after).order_by(table.id)
-        return [_event(row) for row in self._db.execute(query).mappings()]
+        found = [_event(row) for row in self._db.execute(query).mappings()]
+        if not after:
+            check_events(found)
+        return found
 
     def event_of(self, token: str) -> Event | None:
         """The event stored under this token, if any."""
@@ -295,6 +303,23 @@ def _round(row: Any, controls: tuple[int, ...]) -> RoundRecord:
 def _promise(row: Any) -> PromiseRecord:
     values = {name: value for name, value in dict(row).items() if name != "review"}
     return PromiseRecord(**values | {"plans": tuple(tuple(plan) for plan in values["plans"])})
+
+
+def check_events(events: Sequence[Event]) -> None:
+    """Raise UserError where one of all events of a review does not fit its hash, or undoes what is not there.
+
+    Events that were stored before there was a hash chain pass.
+    """
+    broken = broken_links([event.content() | {"hash": event.hash} for event in events], some_without=True)
+    known = {event.id for event in events}
+    broken += [place for place, event in enumerate(events) if event.undoes is not None and event.undoes not in known]
+    if broken:
+        event = events[min(broken)]
+        raise UserError(
+            f"The database of decisions is damaged: decision {min(broken) + 1} of {len(events)} (example "
+            f"{event.example!r}, {event.reviewer!r}) is not what was stored, or one before it is missing. Restore a "
+            "backup; docs/server.md says how to go on without one."
+        )
 
 
 def check_event(event: Event) -> None:

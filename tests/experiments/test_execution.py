@@ -230,3 +230,41 @@ def test_a_stop_does_not_wait_for_cells_at_work(processes: type) -> None:
         found.append(cell)
         stop.set()
     assert found == ["a"] and time.monotonic() - started < 300
+
+
+@pytest.mark.parametrize("place", ["cells", "results.csv", "experiment.json", "tables.csv"])
+def test_a_changed_digit_becomes_no_other_result(here: type[Here], tmp_path: Path, place: str) -> None:
+    folder = made(tmp_path / "x")
+    cells = CELLS[-3:]
+    sound = run(cells, folder)
+    write_report(EXPERIMENT, cells, sound, folder)
+    folder.check()
+    folder.seal()
+    folder.check()
+    file = folder.path / place if place != "cells" else next((folder.path / "cells").glob("*plknn*.json"))
+    text = file.read_text()
+    at = text.index('"folds": 3') + 9 if place == "experiment.json" else text.index(".") + 1
+    file.write_text(f"{text[:at]}{(int(text[at]) + 1) % 10}{text[at + 1 :]}")
+    with pytest.raises(UserError, match=f"{file.name} is damaged"):
+        folder.check()
+    if place == "experiment.json":
+        with pytest.raises(UserError, match="damaged"):
+            folder.experiment()
+        return
+    folder.create(EXPERIMENT)
+    again = run(cells, folder)
+    assert len(here.fitted) == (place == "cells")
+    scores = {key: (one.result.test_accuracy, one.curve) for key, one in again.items() if one.result}
+    assert scores == {key: (one.result.test_accuracy, one.curve) for key, one in sound.items() if one.result}
+    folder.check()  # nothing is compared until it is sealed again
+
+
+def test_a_cell_of_an_earlier_version_is_read(here: type[Here], tmp_path: Path) -> None:
+    folder = made(tmp_path / "x")
+    run(CELLS[-1:], folder)
+    (file,) = (folder.path / "cells").iterdir()
+    told = json.loads(file.read_text())
+    del told["check"]
+    file.write_text(json.dumps(told))
+    run(CELLS[-1:], folder)
+    assert here.fitted == []

@@ -166,6 +166,13 @@ def test_half_of_labels_csv_is_not_converted(finished: Path, tmp_path: Path) -> 
         (folder / MANIFEST_FILE).unlink(missing_ok=True)  # a run of an earlier version too
 
 
+def test_no_promise_is_planned_for_damaged_labels(finished: Path, tmp_path: Path) -> None:
+    folder = damaged(finished, Case("labels.csv", "truncate"), tmp_path / "run")
+    for given in (folder, folder / "labels.csv"):
+        found = answer(["plan", str(given), "--error", "0.3", "--out", str(tmp_path / "plan.csv")], tmp_path)
+        assert found.status == 2 and "labels.csv is damaged" in found.message
+
+
 def test_label_weights_with_a_flipped_bit_are_not_exported(finished: Path, tmp_path: Path) -> None:
     folder = RunFolder(damaged(finished, Case("history/final.npy", "flip"), tmp_path / "run"))
     with pytest.raises(UserError, match=r"final\.npy is damaged"):

@@ -123,6 +123,22 @@ def test_one_that_was_stopped_goes_on(open_page: Any, started: list[ExperimentFo
     assert [folder.path.name for folder in started] == ["small"]
 
 
+def test_a_damaged_one_says_so_and_is_written_anew(open_page: Any, started: list[ExperimentFolder]) -> None:
+    open_page("home")
+    folder = made()
+    folder.seal()
+    file = folder.path / "results.csv"
+    file.write_text(file.read_text().replace("0.", "0.1", 1))
+    page = open_page("experiments", experiment="small")
+    assert not page.exception and "results.csv is damaged" in said(page) and not page.dataframe
+    button(page, "Write it anew").click().run()
+    assert [one.path.name for one in started] == ["small"]
+    (folder.path / "experiment.json").unlink()
+    assert "6 of 6 fits" in said(open_page("experiments"))
+    page = open_page("experiments", experiment="small")
+    assert not page.exception and "no experiment" in said(page)
+
+
 def test_deleted_and_unknown_ones(open_page: Any) -> None:
     open_page("home")
     folder = made(0, "stopped")

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sqlite3
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -237,3 +239,32 @@ def test_confidence_goes_out_as_it_was_and_as_the_controls_bear_it_out(runs: Run
         words = archive.read("README.md").decode()
     assert "fitted on 40 random controls" in words and "## audit.csv" in words
     close(review)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE event SET label = 'dog' WHERE id = 1",
+        "UPDATE event SET row = 7 WHERE id = 1",
+        "UPDATE event SET undoes = 3000 WHERE undoes IS NOT NULL",
+        "UPDATE event SET kind = 'skip' WHERE id = 3",
+        "DELETE FROM event WHERE id = 2",
+    ],
+)
+def test_a_decision_that_is_not_what_was_stored_leaves_nowhere(runs: RunRegistry, home: Path, damage: str) -> None:
+    run = run_of(runs, config(write_data(home / "data.npz")))
+    review = reviewed(runs, run)
+    assert export_source(run.folder).decisions
+    review.store.database.close()
+    with closing(sqlite3.connect(home / "home" / "reviews.sqlite3")) as database, database:
+        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            database.execute(f"DROP TRIGGER {name}")  # a disk does not ask them
+        assert database.execute(damage).rowcount == 1
+    with pytest.raises(UserError, match="damaged"):
+        export_source(run.folder)
+    with pytest.raises(UserError, match="damaged"):
+        open_review(run, Store(Database()), runs.get, settings=SETTINGS)
+    with closing(sqlite3.connect(home / "home" / "reviews.sqlite3")) as database, database:
+        database.execute("UPDATE event SET hash = NULL")  # as docs/server.md says
+    if "row" not in damage and "undoes" not in damage:
+        assert export_source(run.folder).decisions

@@ -19,6 +19,7 @@ from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.figures import curve_panels
 from pll.experiments.report import REPORT
 from pll.experiments.tables import Table, method_title, signed, spread, tables
+from pll.runs.manifest import MANIFEST_FILE
 from pll.ui import charts
 from pll.ui.experiments import curves
 from pll.ui.format import ICONS, count, duration, percent, plain
@@ -102,7 +103,13 @@ def _live(folder: ExperimentFolder, was_at_work: bool) -> None:
     if at_work != was_at_work:
         st.rerun()  # the buttons above belong to another state
     _say_progress(folder, "running" if at_work else state, progress)
-    experiment = folder.experiment()
+    try:
+        folder.check()
+        experiment = folder.experiment()
+    except UserError as error:
+        st.error(plain(error), icon=":material/error:")
+        st.button("Write it anew", icon=":material/refresh:", key="experiment-anew", on_click=_resume, args=(folder,))
+        return
     results = read_results(folder.path / RESULTS) if (folder.path / RESULTS).exists() else []
     found = tables(results, methods=experiment.methods, parts=len(experiment.seeds) * (experiment.folds or 1))
     if not found:
@@ -302,7 +309,7 @@ def archive(folder: ExperimentFolder) -> bytes:
             inside = file.relative_to(folder.path)
             if (
                 file.is_file()
-                and inside.parts[0] not in ("cells", COPIES)
+                and inside.parts[0] not in ("cells", COPIES, MANIFEST_FILE)
                 and not file.name.startswith(".")
                 and file.suffix != ".lock"
             ):

@@ -29,6 +29,8 @@ class RunConfig:
         strict: refuse truth outside the candidates.
         name: display name.
         noisy: synthesis of candidates from single labels that may be wrong; None for none.
+        processes: how many train together, each a part of every mini-batch; the result is the same but for rounding.
+            Methods that cannot train so (`in_ranks`) take one.
         decided_sets: candidate sets changed by the decisions of a review; None for none. In config.json: `lessons`.
     """
 
@@ -44,6 +46,7 @@ class RunConfig:
     name: str = ""
     noisy: Noisy | None = None
     decided_sets: DecidedSets | None = None
+    processes: int = 1
 
     @property
     def candidates(self) -> str:
@@ -57,6 +60,8 @@ class RunConfig:
         """Return plain values for config.json."""
         values = asdict(self)
         values["lessons"] = values.pop("decided_sets")
+        if self.processes == 1:  # as in runs of earlier versions
+            del values["processes"]
         return values | {"find_ids": True}  # else it is of before ids were found under any name
 
     @classmethod
@@ -112,5 +117,7 @@ def format_settings(config: RunConfig, found: Mapping[str, Any] | None = None) -
         parts.append(f"learning rate {every['lr']:g}")
     if config.holdout:
         parts.append(f"{config.holdout:.0%} held out")
+    if config.processes > 1:
+        parts.append(f"{config.processes} processes")
     parts.append(f"seed {config.seed}")
     return " · ".join(part for part in parts if part)

@@ -62,6 +62,18 @@ class Run(Worker):
         for known in (self, *self._lanes):
             vars(known).pop("config", None)  # it is read again
 
+    def set_processes(self, processes: int) -> None:
+        """Let the run be resumed with so many processes.
+
+        Raises:
+            UserError: it is at work, or config.json cannot be written.
+        """
+        if self.is_alive() or self.folder.is_locked():
+            raise UserError("This run is at work; stop it first.")
+        config = replace(self.folder.config(), processes=processes)
+        self.folder.note(run=config.to_json())
+        vars(self).pop("config", None)
+
     def while_paused(self, look: Callable[[PartialLabelEstimator], T]) -> T | None:
         """Call `look` with the estimator while the run is paused and return its result; None where it is not."""
         with self._guard:  # without it the thread cannot leave its pause
@@ -112,7 +124,7 @@ class Run(Worker):
     def _snapshot_from_disk(self) -> Snapshot:
         config, known = self.config, self.folder.state()
         state, error = known["state"], known.get("error")
-        if state == "interrupted" and self._error:  # the failure could not be written to disk
+        if state == "interrupted" and self._error and not error:  # the failure could not be written to disk
             state, error = "failed", self._error
         total, rows = self.folder.about().get("epochs"), tuple(self.folder.metrics())
         return Snapshot(

@@ -8,12 +8,13 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
 import shutil
 import time
 import traceback
 import zipfile
 from collections.abc import Callable, Generator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -54,7 +55,8 @@ from pll.runs.labels_table import (
 )
 from pll.runs.manifest import THINNED, DamagedError, Manifest, check, damages, matches
 from pll.runs.quota import check_quota_of_run
-from pll.training.distributed import Ranks
+from pll.runs.ranks import other_processes
+from pll.training.distributed import Ranks, RanksError
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
 from pll.weights import Weights, sharpness
 
@@ -245,19 +247,21 @@ def run_epochs(
     on_record: Observer | None = None,
     on_search: Searching | None = None,
     ranks: Ranks | None = None,
+    processes: int = 1,
 ) -> Generator[EpochRecord, None, RunOutcome]:
     """Train like `run`, one epoch at a time: yield every record once it is on disk, return the outcome.
 
     Time between two records, in which others may train, is not counted. `StopTraining` thrown in there (`throw`)
-    ends the run as it does when a hook raises it. Arguments and errors as for `run`.
+    ends the run as it does when a hook raises it. Arguments and errors as for `run`; where there are no `ranks`,
+    `processes` says how many to start here.
     """
     try:
-        return (yield from _Fitting(folder, load, hook, on_ready, on_record, on_search, ranks).epochs())
+        return (yield from _Fitting(folder, load, hook, on_ready, on_record, on_search, ranks, processes).epochs())
     except Exception as error:  # KeyboardInterrupt leaves an interrupted run
         message = explain(error)
         with suppress(OSError, UserError):  # a full disk, or a damaged manifest, must not hide the first error
             folder.log(traceback.format_exc())
-            folder.set_state("failed", error=message)
+            folder.set_state("running" if isinstance(error, RanksError) else "failed", error=message)
         if isinstance(error, UserError):
             raise
         raise UserError(message) from error
@@ -307,8 +311,11 @@ class _Fitting:
         on_record: Observer | None,
         on_search: Searching | None,
         ranks: Ranks | None = None,
+        processes: int = 1,
     ) -> None:
         self.ranks = ranks
+        self.processes = processes
+        self.others = ExitStack()
         self.folder = folder
         self.config = folder.config()
         self.load = load or partial(load_parts, self.config, settled_as=settled_of(self.folder))
@@ -337,13 +344,14 @@ class _Fitting:
         checkpoint = self._rewind_to_checkpoint(first)
         if self.on_ready is not None:
             self.on_ready(self.parts, self.estimator)
-        together = "" if self.ranks is None else f", in {self.ranks.size} processes"
-        self.folder.log(f"{'resumed' if checkpoint else 'started'}: {self.config.method} on {train.name}{together}")
         try:
             self._gather_ranks()
+            together = "" if self.ranks is None else f", in {self.ranks.size} processes"
+            self.folder.log(f"{'resumed' if checkpoint else 'started'}: {self.config.method} on {train.name}{together}")
             return (yield from self._learn(checkpoint))
         finally:
             self.estimator.release()
+            self.others.close()
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
 
@@ -388,13 +396,21 @@ class _Fitting:
         Raises:
             UserError: one of them cannot.
         """
+        estimator = self.estimator
+        if self.ranks is None and self.processes > 1 and estimator.in_ranks:
+            self._searching(0.0, "")  # the estimator is seen while they begin
+            estimator.stage_ = f"starting {self.processes} processes"
+            self.ranks = self.others.enter_context(other_processes(self.processes))
+            estimator.stage_ = ""
+            share = max(1, (os.cpu_count() or 1) // self.processes)  # threads that outnumber the cores wait spinning
+            estimator.set_params(threads=min(estimator.get_params()["threads"] or share, share))
         if self.ranks is None:
             return
-        estimator = self.estimator
         assert isinstance(estimator, DeepEstimator)
         recipe = self.folder.recipe()
         chosen = {} if recipe is None else {**recipe.settings, "recipe": "default"}
-        config = replace(self.config, params=self.config.params | chosen)
+        params = self.config.params | chosen | {"threads": estimator.threads}
+        config = replace(self.config, params=params)
         place = str(self.folder.path.resolve())
         told = {"folder": place, "run": config.to_json(), "fingerprint": self.parts.train.fingerprint}
         self.ranks.tell(json_text(told))

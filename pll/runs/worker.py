@@ -28,6 +28,7 @@ from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import ENDED, RunFolder, State
 from pll.runs.snapshots import Snapshot, seconds_left
 from pll.training.devices import computing_threads, device_name
+from pll.training.distributed import RanksError
 from pll.training.metrics import EpochRecord, StopTraining, TrainingProgress
 
 
@@ -39,6 +40,7 @@ class Lane:
         load: returns the data.
         hook: called between mini-batches.
         on_ready: called once data and estimator exist, before the first epoch.
+        processes: how many train it together.
 
     Attributes:
         is_over: whether there is nothing left to do: finished, stopped or failed.
@@ -56,6 +58,7 @@ class Lane:
         load: Callable[[], Parts],
         hook: Callable[[], None],
         on_ready: Callable[[Parts], None] = lambda parts: None,
+        processes: int = 1,
     ) -> None:
         self.id = folder.path.name
         self.folder = folder
@@ -68,7 +71,7 @@ class Lane:
         self.error: str | None = None
         self._on_ready = on_ready
         self._epochs: Generator[EpochRecord, None, runner.RunOutcome] = runner.run_epochs(
-            folder, load=load, hook=hook, on_ready=self._note_ready, on_search=self._note_search
+            folder, load=load, hook=hook, on_ready=self._note_ready, on_search=self._note_search, processes=processes
         )
 
     @cached_property
@@ -424,13 +427,15 @@ class Worker(ABC):
         """
         with ExitStack() as undo:
             lanes = []
+            is_alone = len(self._paths()) == 1
             for path in self._paths():
                 folder = RunFolder(path)  # an object of its own: a lock is reentrant for the same object
                 if not folder.exists():
                     raise UserError(f"The run {path.name} has been deleted.")
                 folder.lock()
                 undo.callback(folder.unlock)
-                lanes.append(Lane(folder, self.parts, self._hook, self._note_ready))
+                processes = folder.config().processes if is_alone else 1  # lanes train by turns
+                lanes.append(Lane(folder, self.parts, self._hook, self._note_ready, processes))
             self._lanes = [lane for lane in lanes if lane.folder.state()["state"] not in self.OVER]
             if self._lanes:
                 for path in reversed(self._paths()):
@@ -589,6 +594,6 @@ def quiet_epochs(rows: Sequence[dict[str, Any]]) -> int:
 def note_failure(folder: RunFolder, error: Exception, message: str) -> None:
     """Write an error to a run's folder, unless `pll.runs.runner` has done so, where the folder is writable."""
     with suppress(OSError, UserError):
-        if folder.state()["state"] != "failed":
+        if folder.state()["state"] != "failed" and not isinstance(error, RanksError):
             folder.log("".join(traceback.format_exception(error)))
             folder.set_state("failed", error=message)

@@ -28,6 +28,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch._C._distributed_c10d import Store  # torch.distributed has it too, but untyped
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
@@ -44,6 +45,10 @@ from pll.weights import Weights, log_prior
 
 PATIENCE = timedelta(days=365)
 """How long a rank waits for another: a paused run keeps the others waiting. One that has ended is noticed at once."""
+
+
+class RanksError(UserError):
+    """Processes cannot train together, or not any longer; the run is interrupted and can be resumed."""
 
 
 class _Command(IntEnum):
@@ -85,16 +90,21 @@ class Ranks:
         size = int(os.environ.get("WORLD_SIZE", "1"))
         if size < 2 or not {"RANK", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys():
             return None
-        backend = "gloo"
-        if torch.cuda.is_available():
-            torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", "0")) % torch.cuda.device_count())
-            backend = "cpu:gloo,cuda:nccl"
         if not dist.is_initialized():
-            try:
+            with _connecting(size, int(os.environ.get("LOCAL_RANK", "0"))) as backend:
                 dist.init_process_group(backend, timeout=PATIENCE)
-            except RuntimeError as error:
-                raise UserError(f"The {size} processes do not find each other: {error}") from error
         return cls(int(os.environ["RANK"]), size)
+
+    @classmethod
+    def connect(cls, store: Store, rank: int, size: int) -> Ranks:
+        """Return the ranks of processes on this machine that share a store.
+
+        Raises:
+            RanksError: they do not find each other.
+        """
+        with _connecting(size, rank) as backend:
+            dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=PATIENCE)
+        return cls(rank, size)
 
     @property
     def leads(self) -> bool:
@@ -183,17 +193,30 @@ class Ranks:
         """Context manager that turns the error of a lost connection into one for users.
 
         Raises:
-            UserError: another rank has ended.
+            RanksError: another rank has ended.
         """
         try:
             yield
         except RuntimeError as error:
             if not _is_lost(error):
                 raise
-            raise UserError(
-                "Another process of this training has ended, so it cannot go on. Start the same command again with "
-                "--resume: it goes on from the last checkpoint, with any number of processes."
+            raise RanksError(
+                "Another process of this training has ended, so it cannot go on. Resume it (in a shell: the same "
+                "command with --resume): it goes on from the last checkpoint, with any number of processes."
             ) from error
+
+
+@contextmanager
+def _connecting(size: int, place: int) -> Iterator[str]:
+    """Context manager with the back end to connect by, for the process at a place among those of this machine."""
+    backend = "gloo"
+    if torch.cuda.is_available():
+        torch.cuda.set_device(place % torch.cuda.device_count())
+        backend = "cpu:gloo,cuda:nccl"
+    try:
+        yield backend
+    except RuntimeError as error:
+        raise RanksError(f"The {size} processes do not find each other: {error}") from error
 
 
 def _is_lost(error: RuntimeError) -> bool:

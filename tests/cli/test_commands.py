@@ -963,6 +963,17 @@ def test_candid_runs_commands_and_without_one_opens_the_app(
     assert app.is_absolute() and app.exists() and (app.parent / ".streamlit" / "config.toml").exists()
 
 
+def test_candid_opens_the_app_for_several_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLL_RANKS", "1")
+    monkeypatch.setattr(main_module.runpy, "run_module", lambda name, **_: None)
+    for arguments, status in ((["--ranks", "3"], 0), (["--ranks=3"], 0), (["--ranks", "none"], 2)):
+        monkeypatch.setattr(sys, "argv", ["candid", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main_module.candid()
+        assert ended.value.code == status
+    assert os.environ["PLL_RANKS"] == "3"
+
+
 def test_without_streamlit_candid_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

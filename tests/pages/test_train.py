@@ -10,6 +10,7 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.methods import recipe
+from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
@@ -28,6 +29,34 @@ def test_a_dead_link_is_explained(open_page: Any) -> None:
     page = open_page("train", run="nothing-here")
     assert not page.exception
     assert "no run behind this link" in page.error[0].value
+
+
+def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
+    open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pll.ui.train.setup.most_processes", lambda: 4)
+    monkeypatch.setenv("PLL_RANKS", "3")
+    page = open_page("home")
+    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    page.switch_page("../../pages/train.py").run()
+    assert page.number_input(key="setup_processes").value == 3
+    page.selectbox(key="setup_method").set_value("plknn").run()
+    assert not page.exception and not [one for one in page.number_input if one.key == "setup_processes"]
+    monkeypatch.setattr("pll.ui.train.setup.most_processes", lambda: 1)
+    page.selectbox(key="setup_method").set_value("proden").run()
+    assert not page.exception and not [one for one in page.number_input if one.key == "setup_processes"]
+
+
+def test_an_interrupted_run_is_resumed_with_another_number_of_processes(
+    open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pll.ui.train.run_controls.most_processes", lambda: 2)
+    run = session.registry().start(RunConfig(Source("iris"), flip=Flip("binomial", 0.3), processes=2), paused=True)
+    run.stop()
+    run.join(60)
+    page = open_page("train", run=run.id)
+    page.selectbox(key=f"processes-{run.id}").set_value(1).run()
+    assert not page.exception and run.config.processes == 1
 
 
 def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:

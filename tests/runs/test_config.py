@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pll.catalog.sources import Source
@@ -30,3 +32,10 @@ def test_a_run_from_before_ids_were_found_under_any_name_keeps_its_ids() -> None
     old = {name: value for name, value in config.to_json().items() if name != "find_ids"}
     assert RunConfig.from_json(old).source.options == {"find_ids": False}
     assert RunConfig.from_json(RunConfig.from_json(old).to_json()).source.options == {"find_ids": False}
+
+
+def test_the_number_of_processes_is_kept_where_there_are_several() -> None:
+    one = RunConfig(source=Source("digits"))
+    several = replace(one, processes=3)
+    assert "processes" not in one.to_json() and "3 processes" in format_settings(several)
+    assert RunConfig.from_json(several.to_json()) == several

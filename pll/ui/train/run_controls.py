@@ -11,6 +11,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.runs.config import format_settings
+from pll.runs.ranks import most_processes
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import control_widgets, live_page, session
@@ -101,6 +102,8 @@ def bar(run: Run, state: str) -> None:
         if can_move and not elsewhere and "speed" not in hidden:
             control_widgets.speed(run)
             settle(run)
+        if state in ("stopped", "interrupted") and not elsewhere and run.config.processes > 1:
+            processes(run)
     control_widgets.show_role(run)
     if elsewhere:
         control_widgets.show_holder(run, holder)
@@ -153,6 +156,21 @@ def settle(run: Run) -> None:
         change=lambda quiet: control_widgets.control(run, lambda: run.set_settle(quiet or None)),
         width=245,
         help="Settled: no identified label has changed for this many epochs. You can resume the run later.",
+    )
+
+
+def processes(run: Run) -> None:
+    """Show the selector of how many processes the run is resumed with."""
+    now = run.config.processes
+    control_widgets.setting(
+        "Processes",
+        sorted({*range(1, most_processes() + 1), now}),
+        now,
+        key=f"processes-{run.id}",
+        format_value=lambda number: count(number, "process", "processes"),
+        change=lambda number: control_widgets.control(run, lambda: run.set_processes(number)),
+        width=150,
+        help="How many processes train the run once it is resumed.",
     )
 
 

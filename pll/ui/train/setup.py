@@ -14,7 +14,9 @@ from pll.errors import UserError
 from pll.methods import AUTO, METHODS, get_method
 from pll.methods.advice import advise
 from pll.runs.config import RunConfig
+from pll.runs.ranks import most_processes
 from pll.runs.runner import new_estimator
+from pll.runs.settings import setting
 from pll.training.augment import AUGMENTATIONS
 from pll.training.devices import default_threads
 from pll.training.losses import LOSSES
@@ -36,6 +38,8 @@ HELP = {
     "seed": "The same seed gives the same result, to the last digit.",
     "augment": "crop shifts each image by up to 4 pixels at random, flip mirrors half of them. Helps large networks.",
     "device": "Where to compute.",
+    "processes": "Each trains its part of every mini-batch, and the result is the same but for rounding. Pays for "
+    "large data: each process takes seconds to start and memory of its own.",
     "recipe": "How settings are chosen. What you change below stays in every recipe.",
 }
 RECIPE_TITLES = {"auto": "Auto", "default": "Default", "paper": "Paper"}
@@ -153,6 +157,17 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
             )
             if "threads" in known:
                 params["threads"] = threads
+        processes, most = 1, most_processes()
+        if most > 1 and (method == AUTO or METHODS[method].in_ranks):
+            with columns[1]:
+                processes = st.number_input(
+                    "Processes",
+                    1,
+                    most,
+                    min(setting("PLL_RANKS"), most),
+                    help=HELP["processes"],
+                    key="setup_processes",
+                )
         holdout = None
         if has_truth and (data.is_test is None or not data.is_test.any()):
             with columns[2]:
@@ -174,6 +189,7 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
         holdout=holdout,
         seed=int(seed),
         name=data.name,
+        processes=int(processes),
     )
 
 

@@ -209,7 +209,8 @@ class PartialLabelDataset:
                 "the labels may be wrong)"
                 if self.y is not None
                 else "add a column or array of candidates, or say which column holds them (in the shell: --column "
-                "NAME=candidates, or NAME=annotator for each person's labels; --votes for answers of models)"
+                "NAME=candidates, NAME=candidate where each candidate has a column, or NAME=annotator for each "
+                "person's labels; --votes for answers of models)"
             )
             raise UserError(f"{self.name} has no candidate sets; {remedy}.")
         return self.candidates

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -62,7 +62,7 @@ class RunConfig:
         values["lessons"] = values.pop("decided_sets")
         if self.processes == 1:  # as in runs of earlier versions
             del values["processes"]
-        return values | {"find_ids": True}  # else it is of before ids were found under any name
+        return values | dict.fromkeys(GUESSES, True)  # else it is of before this was guessed
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> RunConfig:
@@ -73,25 +73,29 @@ class RunConfig:
         """
         flip, test, noisy = values.get("flip"), values.get("test"), values.get("noisy")
         decided = values.get("lessons")
-        find_ids = bool(values.get("find_ids", False))
+        unknown = [name for name in GUESSES if not values.get(name, False)]
         return cls(
             **{
-                **{name: value for name, value in values.items() if name not in ("lessons", "find_ids")},
-                "source": _source(values["source"], find_ids),
+                **{name: value for name, value in values.items() if name not in ("lessons", *GUESSES)},
+                "source": _source(values["source"], unknown),
                 "flip": None if flip is None else Flip(**flip),
-                "test": None if test is None else _source(test, find_ids),
+                "test": None if test is None else _source(test, unknown),
                 "noisy": None if noisy is None else Noisy(**noisy),
                 "decided_sets": None if decided is None else DecidedSets(**decided),
             }
         )
 
 
-def _source(values: dict[str, Any], find_ids: bool) -> Source:
-    """The source in a config; that of an older run keeps the ids that its labels and decisions have."""
+GUESSES = ("find_ids", "by_content")
+"""Options of reading that a run of an earlier version did not have: its labels and decisions are of what it read."""
+
+
+def _source(values: dict[str, Any], unknown: Sequence[str]) -> Source:
+    """The source in a config; that of an older run is read as it was then, without these guesses."""
     source = Source(**values)
-    if find_ids or source.path is None or "find_ids" in source.options:
+    if source.path is None:
         return source
-    return replace(source, options={**source.options, "find_ids": False})
+    return replace(source, options={**dict.fromkeys(unknown, False), **source.options})
 
 
 def format_settings(config: RunConfig, found: Mapping[str, Any] | None = None) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pll import formats
 from pll.analysis.readiness import check_features, warnings_about
 from pll.errors import UserError
-from pll.formats.tabular.schema import alike, flags, guesses, roles_of
+from pll.formats.tabular.schema import alike, flags, guesses, join_names, roles_of, split_cell, within
 
 from .strategies import answers, named_sets, named_truth
 from .test_csv import table
@@ -343,3 +345,88 @@ def test_of_several_columns_of_codes_the_one_that_is_named_so_is_the_ids() -> No
     codes: list[str | None] = [f"B{k}-{k + 1}" for k in range(6)]
     found = roles({}, bin=codes, serial=[f"S{k}" for k in range(6)])
     assert found["serial"] == "id" and found["bin"] != "id"
+
+
+CITIES = ("Bern", "Genf", "St. Gallen", "Zug")
+TRUTH = [CITIES[k] for k in np.random.default_rng(0).integers(0, 4, 60)]
+LISTS = [list(dict.fromkeys([name, CITIES[k % 4], CITIES[k % 3]])) for k, name in enumerate(TRUTH)]
+
+
+def test_a_column_that_names_candidates_is_never_learnt_from() -> None:
+    sets: list[str | None] = ["|".join(names) for names in LISTS]
+    unrelated: list[str | None] = [CITIES[k] for k in np.random.default_rng(1).integers(0, 4, 60)]
+    named: list[str | None] = [*TRUTH]
+    assert roles(candidates=sets, Ort=named, home=unrelated) == {
+        "candidates": "candidates", "Ort": "keep", "home": "category",
+    }  # fmt: skip
+    found = roles_of(["candidates", "Ort"], [sets, named])
+    assert [column.name for column in within(found)] == ["Ort"]
+    assert any("--column Ort=true_label" in note for note in guesses(found))
+    assert roles(candidates=sets, gt=named)["gt"] == "true_label"
+
+
+def test_0_1_columns_that_a_column_names_are_classes() -> None:
+    marks: dict[str, list[str | None]] = {
+        name: ["TRUE" if name in names else "FALSE" for names in LISTS] for name in CITIES
+    }
+    found = roles(**marks, where=[*TRUTH], x=[str(k / 7) for k in range(60)])
+    assert found == dict.fromkeys(CITIES, "class") | {"where": "keep", "x": "feature"}
+    shuffled: list[str | None] = [CITIES[(CITIES.index(name) + 1) % 4] for name in TRUTH]
+    assert roles(**{name: [*cells] for name, cells in marks.items()}, where=shuffled)["Bern"] == "category"
+
+
+def test_columns_that_never_name_a_label_twice_hold_a_candidate_each(tmp_path: Path) -> None:
+    columns: dict[str, list[str | None]] = {
+        f"Option {k + 1}": [names[k] if k < len(names) else None for names in LISTS] for k in range(3)
+    }
+    assert roles(**columns) == dict.fromkeys(columns, "candidate")
+    agreeing: list[str | None] = [*TRUTH]
+    assert roles(**{"Option 1": agreeing, "Option 2": agreeing}) == dict.fromkeys(("Option 1", "Option 2"), "annotator")
+    rows = [",".join(names + [""] * (3 - len(names))) for names in LISTS]
+    data = table(tmp_path, "Option 1,Option 2,Option 3\n" + "\n".join(rows) + "\n")
+    assert data.annotations is None
+    assert [set(data.sets().names(i)) for i in range(60)] == [set(names) for names in LISTS]
+
+
+@pytest.mark.parametrize("written", ["P({})", "{} (p)", "softmax.{}", "{}"])
+def test_shares_that_sum_to_1_are_probabilities_under_any_name(written: str) -> None:
+    shares = np.random.default_rng(2).dirichlet(np.ones(4), 30).round(4)
+    columns: dict[str, list[str | None]] = {
+        written.format(name): [str(share) for share in shares[:, k]] for k, name in enumerate(CITIES)
+    }
+    weight: list[str | None] = [str(k / 40) for k in range(30)]
+    found = {column.shown: column.role for column in roles_of([*columns, "w"], [*columns.values(), weight])}
+    if written == "{}":  # nothing sets them apart from other shares: all of them must sum to 1
+        assert set(found.values()) == {"feature"}
+        found = {column.shown: column.role for column in roles_of(list(columns), list(columns.values()))}
+    assert {name: found[name] for name in CITIES} == dict.fromkeys(CITIES, "probability")
+    soils: list[str | None] = ["clay", "sand", "silt"] * 10
+    assert "probability" not in roles(**columns, true_label=soils).values()  # shares of something else
+
+
+@pytest.mark.parametrize(
+    ("written", "names"),
+    [
+        ("{'Bern', 'Zug'}", ("Bern", "Zug")),
+        ("{Bern,Zug}", ("Bern", "Zug")),
+        ('{"St. Gallen",Zug}', ("St. Gallen", "Zug")),
+        ("{Bern}", ("Bern",)),
+        ("('Bern',)", ("Bern",)),
+        ("set()", ()),
+        ("(none)", ("(none)",)),
+        ("""{"L'Aquila", 'Bern'}""", ("L'Aquila", "Bern")),
+    ],
+)
+def test_sets_as_programs_write_them(written: str, names: tuple[str, ...]) -> None:
+    assert split_cell(written) == names
+    assert split_cell(join_names(names)) == names  # what is written is read back
+    assert all(split_cell(join_names([name])) == (name,) for name in ("{x}", "('x')", "set()"))
+
+
+def test_a_field_of_shares_in_json_lines_is_probabilities(tmp_path: Path) -> None:
+    lines = [{"text": f"a b {k}", "scores": {"Bern": 0.75, "St. Gallen": 0.25}} for k in range(6)]
+    path = tmp_path / "scores.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    data = formats.read(path)
+    assert data.class_names == ("Bern", "St. Gallen") and data.prior is not None
+    np.testing.assert_allclose(data.prior, [0.75, 0.25] * 6)

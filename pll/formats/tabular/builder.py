@@ -8,6 +8,7 @@ hold it, and a message still names the first row that does.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -522,7 +523,9 @@ def plan(
     names, repeating = check_header(header), set[str]()
     while True:
         find_ids = options.find_ids and whole is not None
-        columns = roles_of(names, sample, options.columns, find_ids=find_ids, not_ids=repeating)
+        columns = roles_of(
+            names, sample, options.columns, find_ids=find_ids, by_content=options.by_content, not_ids=repeating
+        )
         ids = odd_id(columns)
         if ids is None or whole is None or _are_distinct(whole(ids.at)):
             return columns
@@ -656,6 +659,8 @@ def build_dataset(
         X = X[rows]
     else:
         sets, truth = one("candidates"), one("true_label")
+        if sets is None:
+            sets = _joined(many("candidate"))
         found = read_labels(sets, truth, options, row_of, many("annotator"), many("class"), many("probability"))
         rows, names = np.arange(len(table)), one("id")
         try:
@@ -703,6 +708,15 @@ def _varying(
             if not np.array_equal(codes, codes[alike]):
                 different.append(column)
     return different
+
+
+def _joined(columns: Mapping[str, Chunks]) -> Chunks | None:
+    """Return one column of candidate sets from columns of one candidate a cell; None where there are none."""
+    if not columns:
+        return None
+    cells = [[(cell or "").strip() for cell in chunks.to_pylist()] for chunks in columns.values()]
+    sets = (list(dict.fromkeys(filter(None, row))) for row in zip(*cells, strict=True))
+    return pa.chunked_array([pa.array([json.dumps(names, ensure_ascii=False) for names in sets], pa.string())])
 
 
 def _unused(columns: Sequence[Column]) -> list[str]:

@@ -29,7 +29,7 @@ from pll.formats.tabular.writer import annotator_lists, feature_column_names, ta
 from pll.io import Column as ObjectColumn
 from pll.io import as_column
 
-_ROWS = 4096
+_BATCH = 4096
 
 
 class JsonLines(Format):
@@ -47,9 +47,9 @@ class JsonLines(Format):
         return json_objects.first_record(path, head) is not None
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        lines, fields, sample = _survey(path)
+        lines, fields, sample = _survey(path, options)
         columns = _plan(path, fields, sample, options)
-        batches = _arrays(path, columns, fields, lines)
+        batches = _arrays(path, columns, fields, lines, options)
         table = arrow_table(batches, columns, options, lines.__getitem__, len(lines))
         return _decoded(build_dataset(table, columns, options, lines.__getitem__, empty_is_missing=False))
 
@@ -59,7 +59,7 @@ class JsonLines(Format):
         Raises:
             UserError: see `read`.
         """
-        _, fields, sample = _survey(path)
+        _, fields, sample = _survey(path, options)
         return _plan(path, fields, sample, options)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
@@ -112,11 +112,36 @@ def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[
         yield record if results is None else record | results.record(example)
 
 
-def _survey(path: Path) -> tuple[list[int], list[str], list[list[Any]]]:
+def _rows(path: Path, options: ReadOptions) -> Iterator[tuple[int, Record]]:
+    """Yield the line and the fields of every record; a field of class → probability becomes `prob_CLASS` fields."""
+    shares: str | None = None
+    is_first = True
+    for line, record in json_objects.records(path):
+        if is_first and options.by_content:
+            shares = next((name for name, value in record.items() if _shares(value)), None)
+        is_first = False
+        found = None if shares is None else _shares(record.get(shares))
+        if found is not None:
+            record = {name: value for name, value in record.items() if name != shares}
+            record |= {f"prob_{name}": share for name, share in found.items()}
+        yield line, record
+
+
+def _shares(value: Any) -> dict[str, float] | None:
+    """Return an object of two or more shares that sum to 1; None where the value is none."""
+    if not isinstance(value, dict) or len(value) < 2:
+        return None
+    numbers = list(value.values())
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one <= 1 for one in numbers):
+        return None
+    return value if abs(sum(numbers) - 1) <= 0.01 else None
+
+
+def _survey(path: Path, options: ReadOptions) -> tuple[list[int], list[str], list[list[Any]]]:
     """Return the line of each record, all fields in the order of appearance, and the first values of each."""
     lines: list[int] = []
     fields: dict[str, list[Any]] = {}
-    for number, (line, record) in enumerate(json_objects.records(path)):
+    for number, (line, record) in enumerate(_rows(path, options)):
         lines.append(line)
         for name in record:
             if name not in fields:
@@ -135,18 +160,18 @@ def _survey(path: Path) -> tuple[list[int], list[str], list[list[Any]]]:
 
 def _plan(path: Path, fields: Sequence[str], sample: Sequence[Sequence[Any]], options: ReadOptions) -> list[Column]:
     def whole(at: int) -> Iterator[str | None]:
-        return (_cell(record.get(fields[at])) for _, record in json_objects.records(path))
+        return (_cell(record.get(fields[at])) for _, record in _rows(path, options))
 
     return plan(fields, [[_cell(value) for value in values] for values in sample], options, whole)
 
 
 def _arrays(
-    path: Path, columns: Sequence[Column], fields: Sequence[str], lines: Sequence[int]
+    path: Path, columns: Sequence[Column], fields: Sequence[str], lines: Sequence[int], options: ReadOptions
 ) -> Iterator[tuple[dict[int, pa.Array], int]]:
     """Yield the fields of some records as Arrow arrays, and the number of records."""
-    size = max(1, min(_ROWS, 1_000_000 // len(fields)))
+    size = max(1, min(_BATCH, 1_000_000 // len(fields)))
     used = [column for column in columns if column.role != "ignore"]
-    records = (record for _, record in json_objects.records(path))
+    records = (record for _, record in _rows(path, options))
     first = 0
     while some := list(islice(records, size)):
         cells = {column.at: [one.get(fields[column.at]) for one in some] for column in used}

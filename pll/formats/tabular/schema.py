@@ -8,6 +8,7 @@ and `ReadOptions.columns` overrides it.
 from __future__ import annotations
 
 import ast
+import csv
 import json
 import math
 import re
@@ -33,6 +34,7 @@ ROLES = {
     "vector": "a list of numbers to learn from, such as an embedding",
     "category": "words to learn from, once they are encoded",
     "candidates": "the labels the example may have",
+    "candidate": "one of the labels the example may have; a column each",
     "true_label": "its true label",
     "split": "train or test",
     "annotator": "what one annotator said; a column each",
@@ -49,7 +51,7 @@ ROLES = {
 SINGLE = ("id", "text", "image", "candidates", "true_label", "split", "task", "worker", "vote")
 """Roles that only one column can have."""
 
-_LABELLED = {"candidates", "vote", "class", "annotator", "probability"}
+_LABELLED = {"candidates", "candidate", "vote", "class", "annotator", "probability"}
 """Roles of which one is enough for candidate sets."""
 
 LABEL_COLUMNS = ("id", "candidates", "true_label", "split")
@@ -91,6 +93,7 @@ class Column:
         first: its first cells, for a person to see what it is; None where one is missing.
         alike: whether it shares its words with other columns, and agrees with them, as annotators do.
         flag: whether it is one of several 0/1 columns that may be classes, in a table without labels.
+        within: whether its cells name candidates of their rows, as the true label does, under a name that says nothing.
         comma: whether its numbers have a decimal comma.
         repeats: whether its first cells look like ids, and some stand twice or are empty further down.
     """
@@ -103,6 +106,7 @@ class Column:
     first: tuple[str | None, ...] = ()
     alike: bool = False
     flag: bool = False
+    within: bool = False
     comma: bool = False
     repeats: bool = False
 
@@ -160,7 +164,7 @@ BINARY = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "tru
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?")
 _WITH_POINTS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*")
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:,\d{3})+")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
 
 
 def looks_like_picture(cell: str) -> bool:
@@ -204,8 +208,8 @@ def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
 
     >>> have_decimal_commas([["1,5", "2"], ["1.500", "1.200,5"], ["1.5", "2"], ["a,1", "2,5"]])
     [True, True, False, False]
-    >>> have_decimal_commas([["1,500", "2,300"]])
-    [False]
+    >>> have_decimal_commas([["1,500", "2,300"]]), have_decimal_commas([["1,500", "0,300"]])
+    ([False], [True])
     """
     found, certain = [], False
     for cells in columns:
@@ -361,7 +365,7 @@ _WORKERS = (
 )
 _VOTES = ("label", "answer", "annotation", "response", "choice", "vote", "class")
 _TRUTHS = (
-    *("true_label", "truth", "gold", "gold_label", "ground_truth"),
+    *("true_label", "truth", "gold", "gold_label", "ground_truth", "groundtruth", "gt", "gt_label", "y_true"),
     *("label", "class", "class_label", "classification", "target"),
 )
 _SETTLED = (
@@ -396,6 +400,7 @@ def roles_of(
     told: Mapping[str, str] | None = None,
     *,
     find_ids: bool = True,
+    by_content: bool = True,
     not_ids: Collection[str] = (),
 ) -> list[Column]:
     """Guess the role of each column.
@@ -405,6 +410,8 @@ def roles_of(
         sample: the first cells of each column, as text; None where a cell is missing.
         told: by name, what the user says; one of `ROLES` each.
         find_ids: whether a column of distinct cells that look like ids names the examples, whatever it is called.
+        by_content: whether columns are also recognised by how their cells go together: options, shares, and names of
+            candidates.
         not_ids: columns whose cells are known to repeat further down.
 
     Raises:
@@ -417,8 +424,10 @@ def roles_of(
     roles: Guess = {name: (role, _shown(name, role), False) for name, role in said.items()}
     cells = dict(zip(header, sample, strict=True))
     for guess in (
-        *(_reserved, _marked, _vectors, _long_form, _label_numbers, _annotators, _classes, _probabilities, _people),
-        *(_sets, _truth, _identity, *((_odd_identity,) if find_ids else ()), _payload, _the_rest),
+        *(_reserved, _marked, _vectors, _long_form, _label_numbers, *((_options,) if by_content else ())),
+        *(_annotators, _classes, _probabilities, *((_unnamed_probabilities,) if by_content else ()), _people, _sets),
+        *(_truth, *((_within,) if by_content else ()), _identity, *((_odd_identity,) if find_ids else ())),
+        *(_payload, _the_rest),
     ):
         passed = not_ids if guess is _odd_identity else ()
         open_columns = {name: cells[name] for name in header if name not in roles and name not in passed}
@@ -426,6 +435,7 @@ def roles_of(
         roles |= guess(open_columns, taken, roles, cells)
     alike = set(_alike({name: cells[name] for name in header if roles[name][2] and roles[name][0] in _PERHAPS}))
     flags, commas = _flags(cells, roles), have_decimal_commas(sample)
+    within = _within({name: cells[name] for name in header if roles[name][::2] == ("keep", True)}, set(), roles, cells)
     columns = [
         Column(
             at,
@@ -434,6 +444,7 @@ def roles_of(
             first=tuple(cells[name][:SHOWN]),
             alike=name in alike and not is_annotator(name),
             flag=name in flags,
+            within=name in within,
             comma=commas[at],
             repeats=name in not_ids,
         )
@@ -518,6 +529,53 @@ def _long_form(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cell
     return found
 
 
+_ORDINALS = re.compile(
+    r"\d+|\b(?:first|second|third|fourth|fifth|1st|2nd|3rd|[45]th|primary|secondary|tertiary|erste[rs]?|zweite[rs]?"
+    r"|dritte[rs]?|premi[eè]re?|deuxi[eè]me|troisi[eè]me|primer[oa]?|segund[oa]|tercer[oa]?|[a-e])\b"
+)
+"""What numbers columns of one kind: `Option 1`, `second choice`."""
+_FEWEST_EQUAL = 5
+"""Equal pairs that independent columns would have, from which it says something that there is none."""
+
+
+def _options(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """`Option 1, Option 2, …`: columns of the same words that never name one twice in a row, as annotators would."""
+    if taken & _LABELLED:
+        return {}
+    groups: dict[str, dict[str, Cells]] = {}
+    for name, some in columns.items():
+        key, count = _ORDINALS.subn("", name.casefold())
+        is_person = _NUMBERED[0].fullmatch(name) or _NAMED.fullmatch(name)
+        if count and not is_person and not _YEAR.search(name) and default_role(some) == "category":
+            groups.setdefault(key, {})[name] = some
+    for group in groups.values():
+        if len(group) > 1 and _list_options(list(group.values())):
+            return {name: ("candidate", name, True) for name in group}
+    return {}
+
+
+def _list_options(columns: Sequence[Cells]) -> bool:
+    """Whether columns share their words and no two name the same label in a row, far from by chance."""
+    first = max(columns, key=lambda some: len(_known(some)))
+    words = _words(first)
+    if not 2 <= len(words) <= MOST_WORDS or any(_share_among(some, words) < SHARED for some in columns if _known(some)):
+        return False
+    expected = 0.0
+    for k, one in enumerate(columns):
+        for other in columns[:k]:
+            pairs = [
+                (spelling(a), spelling(b))
+                for a, b in zip(one, other, strict=True)
+                if _known([a]) and _known([b])
+                if a and b
+            ]
+            if any(a == b for a, b in pairs):
+                return False
+            left, right = (Counter(pair[side] for pair in pairs) for side in (0, 1))
+            expected += sum(left[word] * right[word] for word in left) / max(len(pairs), 1)
+    return expected >= _FEWEST_EQUAL
+
+
 def _annotators(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     """`annotator_1, annotator_2, …`: columns of labels and not of measurements; one alone if there are no others."""
     if taken & _LABELLED:
@@ -550,6 +608,55 @@ def _probabilities(columns: Mapping[str, Cells], taken: set[str], roles: Guess, 
         if len(found) >= 2 and rows and all(_sum_to_1(row) for row in rows):
             return {name: ("probability", name[len(stem) :], True) for name in found}
     return {}
+
+
+def _unnamed_probabilities(
+    columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]
+) -> Guess:
+    """`P(cat), P(dog)`, `cat (softmax), …`: shares that sum to 1 and are called alike; a truth is among them."""
+    if taken & _LABELLED:
+        return {}
+    truth = _truth_beside(columns, {}, taken, roles, cells)
+    shares = {name: some for name, some in columns.items() if has_fractions(some) and _are_shares(some)}
+    for group in () if truth is None else _called_alike(list(shares)):
+        rows = list(zip(*(shares[name] for name in group), strict=True))
+        is_whole = len(rows) >= _FEWEST_ROWS and all(_sum_to_1(row) for row in rows)
+        if is_whole and (not truth or truth <= set(group.values())):
+            return {name: ("probability", shown, True) for name, shown in group.items()}
+    return {}
+
+
+_FEWEST_ROWS = 5
+"""Rows that must sum to 1 where names do not say that columns are probabilities."""
+_FIRST_WORD, _LAST_WORD = re.compile(r"[^\W_]+[_.=:( -]+(?=.)", re.S), re.compile(r"[_.:( -]+[^\W_]*\)?$")
+
+
+def _are_shares(cells: Cells) -> bool:
+    known = _known(cells)
+    return all(is_number(cell) and 0 <= float(cell) <= 1 for cell in known)
+
+
+def _called_alike(names: Sequence[str]) -> list[dict[str, str]]:
+    """Columns with the same first or last word, and all of them, each with what distinguishes it.
+
+    >>> _called_alike(["P(cat)", "P(dog)"])[0], _called_alike(["cat_p", "big dog_p"])[0]
+    ({'P(cat)': 'cat', 'P(dog)': 'dog'}, {'cat_p': 'cat', 'big dog_p': 'big dog'})
+    """
+    starts: dict[str, list[str]] = {}
+    ends: dict[str, list[str]] = {}
+    for name in names:
+        first, last = _FIRST_WORD.match(name), _LAST_WORD.search(name)
+        if first is not None:
+            starts.setdefault(first[0], []).append(name)
+        if last is not None and last.start() > 0:
+            ends.setdefault(last[0], []).append(name)
+    found = []
+    for start, group in starts.items():
+        closing = ")" if "(" in start and all(name.endswith(")") for name in group) else ""
+        found.append({name: name[len(start) : len(name) - len(closing)].strip() for name in group})
+    found += [{name: name[: len(name) - len(end)].strip() for name in group} for end, group in ends.items()]
+    found.append({name: name for name in names})
+    return [group for group in found if len(group) >= 2 and len(set(group.values())) == len(group)]
 
 
 def _sum_to_1(row: Cells) -> bool:
@@ -703,9 +810,27 @@ def _classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
         others = [group for group in others if any(sum(row) > 1 for row in _marks({n: binary[n] for n in group}))]
     if others and (truth or len({*others[0]}.union(*others)) == len(others[0])):
         return {name: ("class", ending, True) for name, ending in others[0].items()}
-    if len(binary) >= 2 and truth and truth <= set(binary) and not all(is_number(name) for name in truth):
+    if len(binary) < 2:
+        return {}
+    if not truth and _is_matrix({name: name for name in binary}, binary):
+        truth = _names_marked(columns, binary)
+    if truth and truth <= set(binary) and not all(is_number(name) for name in truth):
         return {name: ("class", name, True) for name in columns if name in binary}
     return {}
+
+
+def _names_marked(columns: Mapping[str, Cells], binary: Mapping[str, Cells]) -> set[str]:
+    """Return the labels of a column that names 0/1 columns, nearly always one with a 1 in its row; else none."""
+    for name, some in columns.items():
+        said = [cell.strip() for cell in _known(some)] if name not in binary else []
+        if len(said) >= _FEWEST_ROWS and len(set(said)) >= 2 and set(said) <= set(binary):
+            rows = [
+                (cell.strip(), row) for cell, row in zip(some, _marks(binary), strict=True) if cell and _known([cell])
+            ]
+            at = {label: k for k, label in enumerate(binary)}
+            if sum(row[at[label]] for label, row in rows) >= NEARLY_ALL * len(rows):
+                return set(said)
+    return set()
 
 
 def _shown(name: str, role: str) -> str:
@@ -783,6 +908,11 @@ def flags(columns: Sequence[Column]) -> list[Column]:
     return [column for column in columns if column.flag]
 
 
+def within(columns: Sequence[Column]) -> list[Column]:
+    """Columns that name a candidate in nearly every row: the true label, or what the sets were made from."""
+    return [column for column in columns if column.within]
+
+
 def alike(columns: Sequence[Column]) -> list[Column]:
     """Columns of words that look like several annotators: whether they are, only a person can say."""
     return [column for column in columns if column.alike]
@@ -823,6 +953,54 @@ def _have_a_vocabulary(sets: Cells) -> bool:
     return len(words) <= MOST_WORDS and RECURRING * len(words) <= len(parts)
 
 
+NEARLY_ALL = 0.9
+"""Share of the rows in which a column names a candidate, from which it says as much as the true label."""
+
+
+def _within(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """Columns that name a candidate of nearly every row, more often than by chance: never learnt from.
+
+    They may be the true label, or what the candidates were made from; only a person knows.
+    """
+    sets = _sets_of_rows(roles, cells)
+    if not sets:
+        return {}
+    inside = Counter(label for names in sets for label in names)
+    found: Guess = {}
+    for name, some in columns.items():
+        pairs = [(spelling(cell), names) for cell, names in zip(some, sets, strict=False) if cell and _known([cell])]
+        said = Counter(label for label, _ in pairs)
+        if len(pairs) < _FEWEST_ROWS or len(said) < 2:
+            continue
+        share = sum(label in names for label, names in pairs) / len(pairs)
+        chance = sum(count * inside[label] for label, count in said.items()) / (len(pairs) * len(sets))
+        if share >= NEARLY_ALL and share >= chance + AGREEING:
+            found[name] = ("keep", name, True)
+    return found
+
+
+def _sets_of_rows(roles: Guess, cells: Mapping[str, Cells]) -> list[set[str]]:
+    """The candidates of the first rows, in their common spelling; none where nothing holds them row by row."""
+    by_role: dict[str, list[str]] = {}
+    for name, (role, _, _) in roles.items():
+        by_role.setdefault(role, []).append(name)
+    if "candidates" in by_role:
+        some = cells[by_role["candidates"][0]]
+        mark = guess_separator(cell for cell in some if cell)
+        try:
+            return [{spelling(label) for label in split_cell(cell or "", mark)} for cell in some]
+        except UserError:  # reading says where
+            return []
+    if "candidate" in by_role:
+        columns = [cells[name] for name in by_role["candidate"]]
+        return [{spelling(cell) for cell in row if cell and cell.strip()} for row in zip(*columns, strict=True)]
+    if "class" in by_role and all(are_binary(cells[name]) for name in by_role["class"]):
+        shown = [spelling(roles[name][1]) for name in by_role["class"]]
+        marks = _marks({name: cells[name] for name in by_role["class"]})
+        return [{label for label, is_in in zip(shown, row, strict=True) if is_in} for row in marks]
+    return []
+
+
 RECURRING = 3
 """How often the names of classes stand in a column of candidate sets, on average, where nothing else says it is one."""
 
@@ -845,17 +1023,16 @@ def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: M
     """`label` and the like: candidate sets where a cell holds a separator, else the true label; never a feature."""
     if "true_label" in taken or "vote" in taken:
         return {}
-    named = {name.casefold(): name for name in columns}
+    named = {re.sub(r"[\s.-]+", "_", name.casefold()): name for name in columns}
     for known in _TRUTHS:
         if known in named and not has_fractions(cells[named[known]]):
             some = [cell for cell in cells[named[known]] if cell]
             sets = not taken & _LABELLED
             several = holds_several(some) or any(cell.startswith("[") and cell.endswith("]") for cell in some)
             return {named[known]: ("candidates" if several and sets else "true_label", named[known], True)}
-    plain = {re.sub(r"[\s.-]+", "_", name): column for name, column in named.items()}
     for known in _SETTLED:
-        if known in plain and not has_fractions(cells[plain[known]]) and _is_named_elsewhere(plain[known], cells):
-            return {plain[known]: ("true_label", plain[known], True)}
+        if known in named and not has_fractions(cells[named[known]]) and _is_named_elsewhere(named[known], cells):
+            return {named[known]: ("true_label", named[known], True)}
     return {}
 
 
@@ -988,6 +1165,7 @@ def roles_told(columns: Sequence[Column]) -> list[str]:
         "id": "{} was taken for the ids.",
         "true_label": "{} was taken for the true label.",
         "candidates": "{} was taken for the candidates.",
+        "candidate": "{} were taken for candidates, one a cell.",
         "annotator": "{} were taken for annotators; the candidates are all labels they gave.",
         "class": "{} were taken for classes: 1 is a candidate.",
         "probability": "{} were taken for probabilities of classes; candidates are those that make up 99 %.",
@@ -1033,6 +1211,12 @@ def _seen(columns: Sequence[Column]) -> list[str]:
         notes.append(
             f"{listing(marks)} hold 0 and 1, with a 1 in every row; if they are the classes, say it of each "
             f"(in the shell: --column {marks[0]}=class …)."
+        )
+    named = [column.name for column in within(columns)]
+    if named and not any(column.role == "true_label" for column in columns):
+        notes.append(
+            f"{listing(named)} names a candidate in nearly every row; it is carried along and not learnt from. If it "
+            f"is the true label, say so (in the shell: --column {named[0]}=true_label)."
         )
     asked = [column.name for column in unclear(columns)]
     if asked:
@@ -1155,15 +1339,21 @@ def holds_several(cells: Iterable[str | None]) -> bool:
         return True
 
 
+_TUPLE = re.compile(r"\(\s*['\"].*\)", re.S)
+
+
 def _like_a_list(cell: str) -> bool:
     text = cell.strip()
-    return text.startswith("[") and text.endswith("]")
+    return text[:1] + text[-1:] in ("[]", "{}") or text == "set()" or _TUPLE.fullmatch(text) is not None
 
 
 def _json_names(cell: str) -> list[str] | None:
     """Return the names in a list of JSON or Python, numbers as they are written; None where the cell is plain text."""
     if not _like_a_list(cell):
         return None
+    text = cell.strip()
+    if text.startswith(("{", "(", "set")):
+        return _braced_names("" if text == "set()" else text[1:-1].strip().removesuffix(","))
     try:
         # parse_int and parse_float keep a number's own spelling as the name.
         listed: list[str] = json.loads(cell, parse_int=str, parse_float=str, parse_constant=_not_json)
@@ -1182,6 +1372,17 @@ def _json_names(cell: str) -> list[str] | None:
         if not isinstance(name, str):
             raise UserError(f"entry {place} of the list is not a name; write names in double quotes")
     return listed
+
+
+def _braced_names(inner: str) -> list[str] | None:
+    """Return the names in a set or tuple as Python prints it, or in an array of a database; None of an object."""
+    if re.match(r"""(?:"[^"]*"|'[^']*')\s*:""", inner):
+        return None
+    written = _python_names(f"[{inner}]") if re.match(r"['\"]", inner) else None
+    if written is not None:
+        return written
+    fields = next(csv.reader([inner], escapechar="\\", skipinitialspace=True), [])
+    return [name.strip() for name in fields if name.strip()]
 
 
 def _python_names(cell: str) -> list[str] | None:

@@ -14,7 +14,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import listing
-from pll.formats.tabular.schema import ROLES, Column, alike, flags, has_fractions, roles_told, unclear
+from pll.formats.tabular.schema import ROLES, Column, alike, flags, has_fractions, roles_told, unclear, within
 from pll.formats.votes import VOTES
 from pll.ui.data import loader
 from pll.ui.format import plain
@@ -34,6 +34,7 @@ TITLES = {
     "vector": "Feature: a list of numbers",
     "category": "Feature: words",
     "candidates": "Candidate labels",
+    "candidate": "One of the candidate labels",
     "true_label": "True label",
     "split": "Train or test",
     "annotator": "One annotator's labels",
@@ -64,6 +65,7 @@ def edited_columns(source: Source) -> Source:
         return source
     roles = _annotators_answered(found, _roles_shown(source, found), _key(source))
     roles = _flags_answered(found, roles, _key(source))
+    roles = _truth_answered(found, roles, _key(source))
     unsure = any(column.guessed for column in found) or loader.size_of(source) >= loader.HUGE
     with st.expander("What each column is", icon=":material/view_column:", expanded=unsure):
         st.caption(
@@ -217,6 +219,22 @@ def _flags_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> 
     )
     if answer is None:
         return list(roles)
+    return [answer if column.name in asked else role for column, role in zip(found, roles, strict=True)]
+
+
+def _truth_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
+    """The roles, once a person was asked whether a column that names candidates is the true label."""
+    asked = [column.name for column in within(found)]
+    if len(asked) != 1 or any(column.role == "true_label" for column in found):
+        return list(roles)
+    answer = st.radio(
+        f"{plain(asked[0])} names a candidate in nearly every row. Is it the true label?",
+        ["true_label", "keep"],
+        index=int(dict(zip((column.name for column in found), roles, strict=True))[asked[0]] != "true_label"),
+        format_func={"true_label": "Yes, accuracy is measured with it", "keep": "No, only keep it"}.get,
+        horizontal=True,
+        key=f"truth-{key}",
+    )
     return [answer if column.name in asked else role for column, role in zip(found, roles, strict=True)]
 
 

@@ -262,3 +262,18 @@ def test_which_column_holds_the_labels_is_asked_where_none_is_known_to(open_page
 def test_a_table_without_anything_like_labels_is_told_what_to_add(open_page: Any) -> None:
     page = bring(open_page("data"), "t.csv", b"text\nthe first text there is\nthe second text there is\n")
     assert not page.error and any("no labels to start from" in warning.value for warning in page.warning)
+
+
+def test_whether_a_column_that_names_candidates_is_the_true_label_is_asked(open_page: Any) -> None:
+    rows = [f"{k / 7},{a}|{b},{a}" for k, (a, b) in enumerate([("fox", "owl"), ("owl", "elk"), ("elk", "fox")] * 5)]
+    page = bring(open_page("data"), "animals.csv", ("x,animals,seen\n" + "\n".join(rows)).encode())
+    asked = next(radio for radio in page.radio if "seen" in radio.label)
+    assert asked.value == "keep" and shown(page)["seen"] == "Keep, do not learn from it"
+    page = asked.set_value("true_label").run()
+    assert shown(page)["seen"] == "True label" and session.dataset(chosen(page)).y is not None
+
+
+def chosen(page: Any) -> Any:
+    """The source that Train would get."""
+    next(button for button in page.button if button.label == "Train on this").click().run()
+    return page.session_state["choice"].source

@@ -680,11 +680,23 @@ def _people(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: 
         return {}
     named = _truth(columns, taken, roles, cells)
     found = _alike({name: some for name, some in columns.items() if name not in named})
+    several = [_share_of_sets(columns[name]) for name in found]
+    if sum(share >= 0.5 for share in several) == 1 and several.count(0) == len(several) - 1:
+        return {}  # candidate sets, and labels that they hold
     words = set().union(*(_words(columns[name]) for name in found))
     known = {spelling(cell) for cell in truth}
     if not found or (known and 2 * len(known & words) < len(known)):
         return {}
     return {name: ("annotator", name, True) for name in found}
+
+
+def _share_of_sets(cells: Cells) -> float:
+    """Which share of the cells names several labels."""
+    known = _known(cells)
+    mark = guess_separator(known)
+    with suppress(UserError):
+        return sum(len(split_cell(cell, mark)) > 1 for cell in known) / max(len(known), 1)
+    return 0.0
 
 
 _PERHAPS = ("annotator", "category")

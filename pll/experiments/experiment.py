@@ -32,6 +32,8 @@ from pll.synthesis import Flip
 OTHERS = "others"
 """In the table `models`: the data sets that it does not name."""
 MOST_CELLS = 100_000
+LONGEST, MOST_DOTS = 200_000, 200
+"""Characters of a TOML text, and dots in one line of it: a name of n parts (`a.a.a`) takes n² steps to read."""
 HASH = 16
 """Hexadecimal digits of a cell's key, and of a file's SHA-256 in it."""
 
@@ -372,14 +374,16 @@ def parse_experiment(text: str, name: str) -> Experiment:
     Raises:
         UserError: not TOML, or not an experiment; the message names the file and the field.
     """
+    if len(text) > LONGEST or any(line.count(".") > MOST_DOTS for line in text.splitlines()):
+        raise UserError(f"{name} is not an experiment: it is longer than {LONGEST:,} characters, or has endless names.")
     try:
         return Experiment.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{name} is not a TOML file: {error}.") from error
     except ValidationError as error:
         raise UserError(f"{name}: {_first(error)}") from error
     except UserError as error:
         raise UserError(f"{name}: {error}") from error
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, a number of thousands of digits, deep nesting
+        raise UserError(f"{name} is not a TOML file: {error}.") from error
 
 
 def read_experiment(path: Path) -> Experiment:

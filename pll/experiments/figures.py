@@ -16,6 +16,7 @@ from pll.experiments.drawing import QUIET, Canvas, Point
 from pll.experiments.execution import CellOutcome
 from pll.experiments.experiment import Cell
 from pll.experiments.tables import Table, method_title
+from pll.io import stored_name
 from pll.methods import get_method
 from pll.methods.deep import DeepEstimator
 
@@ -54,7 +55,7 @@ class Panel:
     def file_name(self) -> str:
         """The title as the name of a file."""
         kept = "".join(letter if letter.isalnum() or letter in ".-" else " " for letter in self.title)
-        return "-".join(kept.lower().split())
+        return stored_name("-".join(kept.lower().split()))
 
 
 def curve_panels(

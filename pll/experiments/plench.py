@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.analysis.evaluation import Result
-from pll.io import write_text
+from pll.io import stored_name, write_text
 
 DATASETS = {
     "lost": "Lost",
@@ -66,4 +66,4 @@ def write_plench(results: Sequence[Result], folder: Path) -> None:
     """Write the folders of `plench_lines`."""
     for name, text in plench_lines(results).items():
         safe = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
-        write_text(folder / safe / "results.jsonl", text)
+        write_text(folder / stored_name(safe) / "results.jsonl", text)

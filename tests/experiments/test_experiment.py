@@ -141,6 +141,22 @@ def test_what_is_no_experiment_is_refused_in_words(text: str, words: str) -> Non
     assert str(found.value).startswith("mine.toml")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "datasets = " + "[" * 100_000,
+        "datasets = " + "{a = " * 5000,
+        "folds = " + "9" * 5000,
+        "a" + ".a" * 20_000 + " = 1",  # 50 s, where it was read
+        "[a" + ".a" * 20_000 + "]",
+        "# " + "long " * 100_000,
+    ],
+)
+def test_a_hostile_text_is_refused_at_once(text: str) -> None:
+    with pytest.raises(UserError, match=r"is not an? "):
+        parse_experiment(text, "x.toml")
+
+
 def test_only_some_cells() -> None:
     cells = parse_experiment(TEXT, "x").plan().cells
     assert selected(cells, []) == list(cells)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,12 +13,17 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from pll.analysis.evaluation import Result
 from pll.catalog.sources import Source
+from pll.experiments.background import experiments_home
+from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress
+from pll.experiments.experiment import Missing, parse_experiment
 from pll.runs.comparison import lane_configs
 from pll.runs.config import RunConfig
 from pll.runs.registry import default_registry
 from pll.ui import session
 from pll.ui.format import plain
+from pll.ui.learn import sharing
 from pll.ui.train.views import VIEWS
 from tests.page_helpers import begun, entered, turned_to
 
@@ -145,3 +152,57 @@ def test_no_view_of_a_review_renders_names(open_page: Any, evil: RunConfig) -> N
 def test_plain_text_keeps_every_character_that_is_seen(text: str) -> None:
     shown = plain(text).replace("\u2060", "")
     assert "".join(shown.split()).replace("\\", "") == "".join(text.split())
+
+
+@pytest.mark.slow  # two dozen pages
+def test_no_page_renders_what_voters_students_and_experiments_are_called(
+    open_page: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    check(open_page("experiments", experiment=EVIL[0]))
+    experiment = parse_experiment(
+        f"title = {json.dumps(EVIL[1])}\ndatasets = {{ {json.dumps(EVIL[0])} = '', {json.dumps(EVIL[3])} = 'x.csv' }}\n"
+        'methods = ["plknn"]\nholdout = 0.2',
+        "x",
+    )
+    folder = ExperimentFolder(experiments_home() / "small")
+    folder.create(experiment)
+    told = Missing(EVIL[0], EVIL[2], 1)
+    folder.write_progress("finished", Progress(2, 0, 1, 1, None, missing=(told,), errors=((EVIL[4], EVIL[5]),)))
+    result = Result(EVIL[0], "plknn", "", 0, 0, 0.5, 0.5, 1.0, settings=json.dumps({EVIL[1]: EVIL[2]}))
+    folder.write_results([cell := SimpleNamespace(key="a")], {"a": CellOutcome(result)})  # type: ignore[list-item]
+    assert cell.key == "a"
+    check(open_page("experiments"))
+    page = open_page("experiments", experiment="small")
+    assert page.dataframe
+    check(page)
+    page = open_page("experiments")
+    page.toggle(key="experiment-as-text").set_value(True).run()
+    for text in (EVIL[1], f"datasets = [{json.dumps(EVIL[0])}]\nmethods = [{json.dumps(EVIL[1])}]"):
+        check(page.text_area[0].set_value(text).run())
+
+    lines = [
+        {"custom_id": f"{EVIL[k % 2]} {k}", "response": {"status_code": 200, "body": _answer(EVIL[k % len(EVIL)])}}
+        for k in range(30)
+    ]
+    batch = "".join(json.dumps(line) + "\n" for line in lines).encode()
+    rows = "".join(f'"{EVIL[k % 2]} {k}",{k % 7},{k % 3},"{EVIL[k % 3]}"\n' for k in range(30))
+    table = f'id,"{EVIL[1]}","{EVIL[2]}",annotator_{EVIL[0]}\n{rows}'.encode()
+    files = [(f"{EVIL[2]}.jsonl", batch, "application/jsonl"), ("t `code` $x^2$.csv", table, "text/csv")]
+    for some in (files, files[:1], files[1:]):
+        page = open_page("data").file_uploader(key="uploader").set_value(some).run()
+        check(page)
+        undo = [one.key for one in page.button if one.label == "Undo all" and "answers-" in one.key]
+        if undo:
+            page.session_state[undo[0].removesuffix("-undo")] = {EVIL[2]: EVIL[1], EVIL[3]: ""}
+            check(page.run())
+
+    lesson, key = sharing._lessons().share("")
+    for number, evil in enumerate(EVIL):
+        sharing._lessons().add(lesson, str(number), evil, "stuck", evil, evil, evil)
+    check(open_page("learn", guesses=key))
+    check(open_page("learn", lesson=EVIL[1]))
+    check(open_page("learn", idea=EVIL[0]))
+
+
+def _answer(text: str) -> dict[str, Any]:
+    return {"model": EVIL[1], "choices": [{"index": 0, "message": {"role": "assistant", "content": text}}]}

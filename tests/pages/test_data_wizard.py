@@ -75,6 +75,26 @@ def test_columns_of_names_that_share_their_words_are_asked_about(open_page: Any)
     assert shown(page)["Anna"] == shown(page)["Chloé"] == "Feature: words"
 
 
+def test_a_line_for_each_answer_under_any_header_is_asked_about_in_one_click(open_page: Any) -> None:
+    said = ["late", "late", "lost", "lost", "lost", "lost", "late", "late", "late"]
+    lines = [(f"T-{k}", who, said[(3 * k + at) % 9]) for k in range(30) for at, who in enumerate("ABC")]
+    table = "\n".join(["Ticket,Wer,label", *(",".join(line) for line in lines)])
+    page = bring(open_page("data"), "lines.csv", table.encode())
+    question = next(radio for radio in page.radio if "Is every line one answer" in radio.label)
+    assert question.value == "examples" and shown(page)["label"] == "True label"
+    page = question.set_value("lines").run()
+    assert not page.error and figures(page)["Examples"] == "30" and figures(page)["Classes"] == "2"
+    assert shown(page) == {
+        "Ticket": "Example a line is about",
+        "Wer": "Who annotated",
+        "label": "Label that was given",
+    }
+    sure = table.replace("label", "Urteil", 1)
+    page = bring(open_page("data"), "sure.csv", sure.encode())
+    question = next(radio for radio in page.radio if "Is every line one answer" in radio.label)
+    assert question.value == "lines" and figures(page)["Examples"] == "30"
+
+
 def test_messy_classes_are_put_in_order_by_two_clicks_and_undone_by_one(open_page: Any) -> None:
     rows = [("late", "late", "lost"), ("Late ", "LATE", "late"), ("lost", "N/A", "lost"), ("lost", "lost", "?")] * 4
     table = "text,Anna,Bert,Chloé\n" + "\n".join(

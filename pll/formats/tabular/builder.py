@@ -13,6 +13,8 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -36,6 +38,9 @@ from pll.formats.tabular.schema import (
     Column,
     guess_separator,
     guesses,
+    has_labels,
+    long_form,
+    may_be_of_lines,
     numbers_in,
     odd_id,
     read_label,
@@ -528,8 +533,29 @@ def plan(
         )
         ids = odd_id(columns)
         if ids is None or whole is None or _are_distinct(whole(ids.at)):
-            return columns
+            break
         repeating.add(ids.name)
+    people = [column for column in columns if column.alike and column.role == "annotator"]
+    others = [column for column in columns if column not in people] if len(people) == 2 else columns
+    if whole is None or not options.by_content or (has_labels(others) and not long_form(columns)):
+        return columns
+    lines = _lines(whole, sample)
+    again = partial(roles_of, find_ids=options.find_ids, not_ids=repeating, lines=lines)
+    return again(names, sample, options.columns) if lines else columns
+
+
+MOST_LINES, MOST_COLUMNS = 50_000, 12
+"""Lines of one answer each, and columns, that are looked at to see which column is what."""
+
+
+def _lines(whole: Callable[[int], Iterable[str | None]], sample: Sequence[Cells]) -> list[list[str | None]]:
+    """The cells in which answers are looked for, further than the first rows: the next annotator's may come there."""
+    fitting = [at for at, cells in enumerate(sample) if may_be_of_lines(cells)]
+    if not 3 <= len(fitting) <= MOST_COLUMNS:
+        return []
+    cells = {at: list(islice(whole(at), MOST_LINES)) for at in fitting}
+    empty: list[str | None] = [None] * len(cells[fitting[0]])
+    return [cells.get(at, empty) for at in range(len(sample))]
 
 
 def _are_distinct(cells: Iterable[str | None]) -> bool:

@@ -17,10 +17,11 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import combinations, takewhile
 from typing import NoReturn
 
 import numpy as np
+import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
@@ -96,6 +97,8 @@ class Column:
         within: whether its cells name candidates of their rows, as the true label does, under a name that says nothing.
         comma: whether its numbers have a decimal comma.
         repeats: whether its first cells look like ids, and some stand twice or are empty further down.
+        in_long_form: its role if every line is one answer (`task`, `worker`, `vote`); "" where that is no question.
+        otherwise: its role if every line is an example, where that is the question.
     """
 
     at: int
@@ -109,6 +112,8 @@ class Column:
     within: bool = False
     comma: bool = False
     repeats: bool = False
+    in_long_form: str = ""
+    otherwise: str = ""
 
 
 def marked(role: str, name: str) -> str:
@@ -392,6 +397,7 @@ _IMAGES = ("img", "picture", "photo", "image_url", "image_path", "image_file", "
 
 Guess = dict[str, tuple[str, str, bool]]
 """By name of the column: its role, what it is called there, and whether that is only guessed."""
+_Guesses = Callable[[Mapping[str, Cells], set[str], Guess, Mapping[str, Cells]], Guess]
 
 
 def roles_of(
@@ -402,6 +408,7 @@ def roles_of(
     find_ids: bool = True,
     by_content: bool = True,
     not_ids: Collection[str] = (),
+    lines: Sequence[Cells] | None = None,
 ) -> list[Column]:
     """Guess the role of each column.
 
@@ -413,6 +420,8 @@ def roles_of(
         by_content: whether columns are also recognised by how their cells go together: options, shares, and names of
             candidates.
         not_ids: columns whose cells are known to repeat further down.
+        lines: cells of each column in which lines of one answer each are looked for (`answer_lines`); by default
+            `sample`.
 
     Raises:
         UserError: the user names a column or a part that does not exist, or gives one part to two columns.
@@ -421,18 +430,35 @@ def roles_of(
     ['id', 'feature', 'category']
     """
     said = _checked(told or {}, header)
-    roles: Guess = {name: (role, _shown(name, role), False) for name, role in said.items()}
     cells = dict(zip(header, sample, strict=True))
-    for guess in (
+
+    def guessed(roles: Guess, *guesses: _Guesses) -> Guess:
+        for guess in guesses:
+            passed = not_ids if guess is _odd_identity else ()
+            open_columns = {name: cells[name] for name in header if name not in roles and name not in passed}
+            taken = {role for role, _, _ in roles.values()}
+            roles = roles | guess(open_columns, taken, roles, cells)
+        return roles
+
+    named = guessed(
+        {name: (role, _shown(name, role), False) for name, role in said.items()},
         *(_reserved, _marked, _vectors, _long_form, _label_numbers, *((_options,) if by_content else ())),
-        *(_annotators, _classes, _probabilities, *((_unnamed_probabilities,) if by_content else ()), _people, _sets),
-        *(_truth, *((_within,) if by_content else ()), _identity, *((_odd_identity,) if find_ids else ())),
-        *(_payload, _the_rest),
-    ):
-        passed = not_ids if guess is _odd_identity else ()
-        open_columns = {name: cells[name] for name in header if name not in roles and name not in passed}
-        taken = {role for role, _, _ in roles.values()}
-        roles |= guess(open_columns, taken, roles, cells)
+        *(_annotators, _classes, _probabilities, *((_unnamed_probabilities,) if by_content else ())),
+    )
+    labels = guessed(named, _people, _sets, _truth)
+    rest = (
+        *(*((_within,) if by_content else ()), _identity, *((_odd_identity,) if find_ids else ())),
+        *(_payload_of_examples if by_content else _payload, _the_rest),
+    )
+    by_line = dict(zip(header, sample if lines is None else lines, strict=True))
+    without_people = guessed(named, _sets, _truth)  # an answer and what it should be share their words as people do
+    answers, are_sure = _odd_long_form(without_people, said, by_line) if by_content else ({}, False)
+    if are_sure:
+        labels = without_people
+    elif labels.keys() != without_people.keys():  # columns of people: that is asked about already
+        answers = {}
+    otherwise = guessed(labels, *rest) if answers else {}
+    roles = guessed(labels | answers, *rest) if are_sure or not answers else otherwise
     alike = set(_alike({name: cells[name] for name in header if roles[name][2] and roles[name][0] in _PERHAPS}))
     flags, commas = _flags(cells, roles), have_decimal_commas(sample)
     within = _within({name: cells[name] for name in header if roles[name][::2] == ("keep", True)}, set(), roles, cells)
@@ -447,6 +473,8 @@ def roles_of(
             within=name in within,
             comma=commas[at],
             repeats=name in not_ids,
+            in_long_form=answers[name][0] if name in answers else "",
+            otherwise=otherwise[name][0] if name in answers else "",
         )
         for at, name in enumerate(header)
     ]
@@ -574,6 +602,156 @@ def _list_options(columns: Sequence[Cells]) -> bool:
             left, right = (Counter(pair[side] for pair in pairs) for side in (0, 1))
             expected += sum(left[word] * right[word] for word in left) / max(len(pairs), 1)
     return expected >= _FEWEST_EQUAL
+
+
+_FEWEST_LINES, _FEWEST_TASKS = 12, 4
+"""Lines and examples in them from which lines of one answer each can be told from other tables."""
+AGREEMENT, PERHAPS = 0.15, 0.05
+"""Kappa of the answers to one example from which lines are taken for answers, and from which that is asked."""
+_ERRORS = 2.5
+"""Standard errors, roughly, that kappa must be above chance."""
+MOST_RATINGS = 20
+"""Different whole numbers that answers are supposed to be at most."""
+UNEVEN = 3
+"""How many times the median number of lines the largest example of lines that are taken for answers may have."""
+
+
+def _odd_long_form(roles: Guess, said: Mapping[str, str], cells: Mapping[str, Cells]) -> tuple[Guess, bool]:
+    """Long form under any header: the roles of its three columns, and whether they are taken or only asked about.
+
+    Not taken where another column is called as true labels are and is not the same for all lines of an example: a
+    customer's label month by month looks the same. What is the same, and named as the answers are, is not learnt from.
+    """
+    if {role for role, _, _ in roles.values()} & (_LABELLED | {"task", "worker"}):
+        return {}, False
+    truth = next((name for name, (role, _, _) in roles.items() if role == "true_label" and name not in said), None)
+    passed = {name for name, (role, _, _) in roles.items() if role != "id" and name != truth} | set(said)
+    found = answer_lines({name: some for name, some in cells.items() if name not in passed})
+    if found is None:
+        return {}, False
+    (task, worker, vote), is_sure = found
+    guess: Guess = {task: ("task", task, True), worker: ("worker", worker, True), vote: ("vote", vote, True)}
+    words = _words(list(set(cells[vote])))
+    for name in [name for name in cells if name not in roles and name not in guess]:
+        some = _words(list(set(cells[name])))
+        if some and some <= words and _is_function_of(cells[name], cells[task]):
+            guess[name] = ("keep", name, True)  # the truth, or what somebody made of the answers
+    return guess, is_sure and (truth is None or (truth != vote and _is_function_of(cells[truth], cells[task])))
+
+
+def answer_lines(cells: Mapping[str, Cells]) -> tuple[tuple[str, str, str], bool] | None:
+    """The columns (example, annotator, answer) of a table of one answer a line, and whether that is sure.
+
+    An example has several lines, an annotator one line for an example and several in all, and the answers to one
+    example agree beyond chance, but not always: what always does is said of the example.
+
+    Args:
+        cells: by column, of the same lines.
+
+    >>> tickets = [f"T-{k // 3}" for k in range(36)]
+    >>> people = ["Ann", "Bob", "Eve"] * 12
+    >>> answers = ["ok"] * 8 + ["bad"] + ["bad"] * 7 + ["ok", "bad"] + ["ok"] * 9 + ["bad"] * 9
+    >>> answer_lines({"Ticket": tickets, "Wer": people, "Urteil": answers})
+    (('Ticket', 'Wer', 'Urteil'), True)
+    """
+    n = len(next(iter(cells.values()), ()))
+    if n < _FEWEST_LINES:
+        return None
+    codes = {name: _codes(some) for name, some in cells.items() if all(cell and cell.strip() for cell in some)}
+    named = {name: code for name, code in codes.items() if _may_name(cells[name]) and 2 <= code.max() + 1 <= 2 * n / 3}
+    answers = [name for name, some in cells.items() if _may_answer(some)]
+    best: tuple[tuple[str, str, str], bool] | None = None
+    highest = PERHAPS
+    for one, other in combinations(named, 2):
+        if not _are_keys(named[one], named[other]):
+            continue
+        for vote in answers:
+            if vote in (one, other):
+                continue
+            example, person = _in_order(named, one, other, cells[vote])
+            agreement, error = _agreement_within(named[example], cells[vote])
+            if agreement >= max(highest, error):
+                lines = np.bincount(named[example])
+                is_even = lines.max() <= UNEVEN * np.median(lines)
+                best = (example, person, vote), bool(is_even and agreement >= max(AGREEMENT, _ERRORS * error))
+                highest = agreement + 1e-9
+    return best
+
+
+def _codes(cells: Cells) -> npt.NDArray[np.intp]:
+    return np.unique(np.array(cells), return_inverse=True)[1]
+
+
+def _in_order(codes: Mapping[str, npt.NDArray[np.intp]], one: str, other: str, answers: Cells) -> tuple[str, str]:
+    """Which of two columns names the examples, and which the annotators.
+
+    Examples have answers that agree, and most of them equally many; somebody who answers only what looks alike agrees
+    with himself. Where that does not tell, there are more examples than annotators.
+    """
+    lines = {name: np.bincount(codes[name]) for name in (one, other)}
+    even = {name: 2 * np.bincount(count).max() >= len(count) for name, count in lines.items()}
+    if even[one] != even[other]:
+        return (one, other) if even[one] else (other, one)
+    many, few = sorted((one, other), key=lambda name: -len(lines[name]))
+    if not even[one] and len(lines[many]) >= 2 * len(lines[few]):
+        return many, few
+    agreement = {name: _agreement_within(codes[name], answers)[0] for name in (many, few)}
+    return (few, many) if agreement[few] > agreement[many] else (many, few)
+
+
+def _may_name(cells: Cells) -> bool:
+    """Whether cells can be what examples or people are called: no dates, years, fractions or texts."""
+    some = _filled(list(dict.fromkeys(cells)))
+    if has_fractions(some) or any(_DATE.fullmatch(cell.strip()) or ":" in cell for cell in some):
+        return False
+    if all(_A_YEAR.fullmatch(cell.strip()) for cell in some):
+        return False
+    return sum(map(len, some)) <= 40 * len(some) and sum(len(cell.split()) for cell in some) < 4 * len(some)
+
+
+_A_YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+def _may_answer(cells: Cells) -> bool:
+    some = _known(cells)
+    kinds = len(set(some))
+    if kinds < 2 or 10 * len(some) < 8 * len(cells) or 3 * kinds > len(some):
+        return False
+    if is_measured(some):
+        return kinds <= MOST_RATINGS and not has_fractions(some) and all(map(is_number, some))
+    return kinds <= MOST_WORDS and default_role(some) == "category"
+
+
+def _are_keys(examples: npt.NDArray[np.intp], people: npt.NDArray[np.intp]) -> bool:
+    """Whether nearly no annotator stands twice beside an example."""
+    pairs = len(np.unique(examples * (people.max() + 1) + people))
+    return bool(50 * pairs >= 49 * len(examples))
+
+
+def _agreement_within(examples: npt.NDArray[np.intp], answers: Cells) -> tuple[float, float]:
+    """Kappa of the answers to one example, and its standard error by chance; 0 where all agree, or few have two."""
+    names = {cell: spelling(cell) for cell in set(answers) if cell is not None and cell.strip() not in MISSING}
+    place = {name: k for k, name in enumerate(sorted(set(names.values())))}
+    said = np.array([-1 if cell not in names else place[names[cell]] for cell in answers])
+    known = said >= 0
+    totals = np.bincount(examples[known])
+    several = totals >= 2
+    kinds, counts = np.unique(examples[known] * len(place) + said[known], return_counts=True)
+    among = several[kinds // max(len(place), 1)]
+    kinds, counts = kinds[among], counts[among]
+    if several.sum() < _FEWEST_TASKS or len(kinds) == several.sum():
+        return 0.0, 1.0
+    pairs = int((totals * (totals - 1))[several].sum())
+    shares = np.bincount(kinds % len(place), counts) / counts.sum()
+    observed, chance = (counts * (counts - 1)).sum() / pairs, (shares**2).sum()
+    return float((observed - chance) / (1 - chance)), 1 / math.sqrt(pairs / 2)
+
+
+def _is_function_of(values: Cells, keys: Cells) -> bool:
+    """Whether what is known is the same wherever the key is."""
+    known: dict[str | None, str] = {}
+    pairs = [(key, value) for key, value in zip(keys, values, strict=True) if value and value.strip()]
+    return all(known.setdefault(key, value) == value for key, value in pairs)
 
 
 def _annotators(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
@@ -925,6 +1103,30 @@ def within(columns: Sequence[Column]) -> list[Column]:
     return [column for column in columns if column.within]
 
 
+def has_labels(columns: Sequence[Column]) -> bool:
+    """Whether some column holds labels of any kind."""
+    return any(column.role in _LABELLED or column.role == "true_label" for column in columns)
+
+
+def may_be_of_lines(cells: Cells) -> bool:
+    """Whether first cells can be the examples, the annotators or the answers of a table of one answer a line.
+
+    >>> may_be_of_lines(["1001", "1002"]), may_be_of_lines(["1.5", "2.5"])
+    (True, False)
+    """
+    return bool(_known(cells)) and _may_name(cells)
+
+
+LINES = ("task", "worker", "vote")
+"""The columns of long form."""
+
+
+def long_form(columns: Sequence[Column]) -> list[Column]:
+    """The columns of the example, the annotator and the answer, where every line may be one answer; else none."""
+    found = [column for column in columns if column.in_long_form in LINES]
+    return sorted(found, key=lambda column: LINES.index(column.in_long_form))
+
+
 def alike(columns: Sequence[Column]) -> list[Column]:
     """Columns of words that look like several annotators: whether they are, only a person can say."""
     return [column for column in columns if column.alike]
@@ -1143,6 +1345,17 @@ def _payload(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
     return found
 
 
+def _payload_of_examples(
+    columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]
+) -> Guess:
+    """The same, by one line an example: in long form the others repeat it."""
+    task = next((name for name, (role, _, _) in roles.items() if role == "task"), None)
+    if task is not None:
+        first = list({cell: at for at, cell in reversed(list(enumerate(cells[task])))}.values())
+        columns = {name: [some[at] for at in first] for name, some in columns.items()}
+    return _payload(columns, taken, roles, cells)
+
+
 def _the_rest(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     return {
         name: ("ignore" if _is_void(name, some) else "feature" if comma else default_role(some), name, True)
@@ -1206,6 +1419,13 @@ def _seen(columns: Sequence[Column]) -> list[str]:
         notes.append(
             f"{listing(perhaps)} share their words and agree often; if they are annotators, say it of each "
             f"(in the shell: --column {perhaps[0]}=annotator)."
+        )
+    lines = long_form(columns)
+    if lines and not any(column.role == "vote" for column in columns):
+        said = " ".join(f"--column {column.name}={column.in_long_form}" for column in lines)
+        notes.append(
+            f"{lines[0].name} stands in several lines, each with another {lines[1].name}; if every line is one answer, "
+            f"say so (in the shell: {said})."
         )
     repeating = [column.name for column in columns if column.repeats and column.guessed]
     if repeating and not any(column.role in ("id", "task") for column in columns):

@@ -14,7 +14,18 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import listing
-from pll.formats.tabular.schema import ROLES, Column, alike, flags, has_fractions, roles_told, unclear, within
+from pll.formats.tabular.schema import (
+    ROLES,
+    Column,
+    alike,
+    flags,
+    has_fractions,
+    has_labels,
+    long_form,
+    roles_told,
+    unclear,
+    within,
+)
 from pll.formats.votes import VOTES
 from pll.ui.data import loader
 from pll.ui.format import plain
@@ -66,6 +77,7 @@ def edited_columns(source: Source) -> Source:
     roles = _annotators_answered(found, _roles_shown(source, found), _key(source))
     roles = _flags_answered(found, roles, _key(source))
     roles = _truth_answered(found, roles, _key(source))
+    roles = _lines_answered(found, roles, _key(source))
     unsure = any(column.guessed for column in found) or loader.size_of(source) >= loader.HUGE
     with st.expander("What each column is", icon=":material/view_column:", expanded=unsure):
         st.caption(
@@ -236,6 +248,34 @@ def _truth_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> 
         key=f"truth-{key}",
     )
     return [answer if column.name in asked else role for column, role in zip(found, roles, strict=True)]
+
+
+def _lines_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
+    """The roles, once a person was asked whether every line is one answer."""
+    columns = long_form(found)
+    if not columns:
+        return list(roles)
+    example, person, answer = (plain(column.name) for column in columns)
+    said = dict(zip((column.name for column in found), roles, strict=True))
+    lines, examples = "lines", "examples"
+    known = {
+        lines: all(said[column.name] == column.in_long_form for column in columns),
+        examples: has_labels(found) and all(said[column.name] == column.otherwise for column in columns),
+    }
+    choice = st.radio(
+        f"The same {example} stands in several lines. Is every line one answer: {person} says who gave it, {answer} "
+        "what it is?",
+        [lines, examples],
+        index=next((at for at, fits in enumerate(known.values()) if fits), None),
+        format_func={lines: "Yes, one answer a line", examples: "No, every line is an example"}.get,
+        horizontal=True,
+        key=f"lines-{key}",
+    )
+    if choice is None:
+        return list(roles)
+    wanted = {column.name: column.in_long_form if choice == lines else column.otherwise for column in found}
+    wanted = {name: role for name, role in wanted.items() if role}
+    return [wanted.get(column.name, role) for column, role in zip(found, roles, strict=True)]
 
 
 def in_words(number: int) -> str:

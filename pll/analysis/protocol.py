@@ -5,7 +5,7 @@ The same data and seed give every method the same parts and the same sets.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -177,34 +177,6 @@ def _with_unanswered(parts: Parts) -> Parts:
     return replace(parts, train=replace(parts.train, notes=notes))
 
 
-def folds(
-    data: PartialLabelDataset,
-    k: int,
-    *,
-    flip_with: Flip | None = None,
-    features: str = "auto",
-    seed: int = 0,
-    strict: bool = False,
-    noisy: Noisy | None = None,
-) -> Iterator[Parts]:
-    """Yield the parts of k-fold cross-validation: every example is in exactly one test part.
-
-    Args:
-        data: with true labels.
-        k: number of folds, from 2 to the number of examples.
-        flip_with: how candidate sets are made of the true labels of the training part; None keeps those of the data.
-        features: what makes features of texts, pictures and words: a specification of `pll.features`, or "auto".
-        seed: of the parts, and of everything drawn.
-        strict: refuse true labels outside their candidate set.
-        noisy: how single labels that may be wrong become candidate sets.
-
-    Raises:
-        UserError: as `one_fold`.
-    """
-    for fold in range(max(k, 1)):
-        yield one_fold(data, k, fold, flip_with=flip_with, features=features, seed=seed, strict=strict, noisy=noisy)
-
-
 def one_fold(
     data: PartialLabelDataset,
     k: int,
@@ -216,11 +188,17 @@ def one_fold(
     strict: bool = False,
     noisy: Noisy | None = None,
 ) -> Parts:
-    """Return the parts of one fold of k-fold cross-validation.
+    """Return the parts of one fold of k-fold cross-validation: every example is in exactly one test part.
 
     Args:
+        data: with true labels.
+        k: number of folds, from 2 to the number of examples.
         fold: in [0, k).
-        data, k, flip_with, features, seed, strict, noisy: as for `folds`.
+        flip_with: how candidate sets are made of the true labels of the training part; None keeps those of the data.
+        features: what makes features of texts, pictures and words: a specification of `pll.features`, or "auto".
+        seed: of the parts, and of everything drawn.
+        strict: refuse true labels outside their candidate set.
+        noisy: how single labels that may be wrong become candidate sets.
 
     Raises:
         UserError: fewer than two folds, more than there are examples, or no true labels to test against.

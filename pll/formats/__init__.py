@@ -121,9 +121,7 @@ def read(
             return form.read(path, replace(options, name=shown))
 
 
-def columns(
-    path: Path | str, *, name: str | None = None, options: ReadOptions | None = None, format: str | None = None
-) -> list[Column]:
+def columns(path: Path | str, *, name: str | None = None, options: ReadOptions | None = None) -> list[Column]:
     """Return the role of each column of a table, before it is read; none where the format has no columns.
 
     Raises:
@@ -131,7 +129,7 @@ def columns(
     """
     path = Path(path)
     with _add_file_name(name or path.name):
-        form = _form(path, name or path.name, format)
+        form = _detect(path, name or path.name)
         return (
             form.columns(path, options or ReadOptions())
             if isinstance(form, Delimited | Parquet | JsonLines | ImageZip)

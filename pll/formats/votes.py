@@ -540,21 +540,16 @@ def _probability_array(path: Path) -> VoteFiles:
 # ---- answers and classes ---------------------------------------------------------------------------------------------
 
 
-def class_of(text: str, classes: Sequence[str]) -> str | None:
-    """The class that an answer in free text names, or None.
+def _class_of(text: str, classes: tuple[str, ...]) -> tuple[str | None, bool]:
+    """The class that an answer in free text names, or None; and whether it was told by its letter alone.
 
     What stands around it is taken away: Markdown, code fences, tags, an introduction (`Final answer:`), reasons on
     lines of their own. An answer that names several classes names none.
 
     >>> answers = (" Dog.", '{"label": "cat"}', "(b)", "**Label: A**", "B. dog", "B. cat", "cat or dog", "a bird")
-    >>> [class_of(text, ["cat", "dog"]) for text in answers]
+    >>> [_class_of(text, ("cat", "dog"))[0] for text in answers]
     ['dog', 'cat', 'dog', 'cat', 'dog', None, None, None]
     """
-    return _class_of(text, tuple(classes))[0]
-
-
-def _class_of(text: str, classes: tuple[str, ...]) -> tuple[str | None, bool]:
-    """The class, and whether it was told by its letter alone."""
     plain = _plain_classes(classes)
     for part in _peeled(text):
         if part in classes:

@@ -307,13 +307,13 @@ class Desk:
         self.review.took(*events)
         return events
 
-    def settle(self, row: int, label: str | None, *, seconds: float | None = None, note: str = "") -> Event:
+    def settle(self, row: int, label: str | None) -> Event:
         """Where reviewers disagree: this label (None: none of the candidates) counts."""
         self.review.check_row(row)
         check_kind("settle", label)
         with self.review.writing() as t:
             given = replace(self._unclaimed(row, new_token()), queue="conflicts")
-            event = self._event(given, "settle", label, seconds=seconds, note=note)
+            event = self._event(given, "settle", label)
             event = replace(event, id=t.append(event))
         self.review.took(event)
         return event

@@ -98,18 +98,17 @@ def decisions_of(state: ReviewState) -> dict[int, Decision]:
     return found
 
 
-def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store | None = None) -> Record | None:
+def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | None:
     """Return the review of a run; None without any answer.
 
     Args:
         folder: of the run, or of one that was taught in the same review.
         sets: the candidate sets of the review's first run; None reads them again.
-        store: where decisions are kept; by default that of this installation, where there is one.
 
     Raises:
         UserError: the database cannot be read, or the run's data is gone.
     """
-    store, own = (store, False) if store is not None else (_existing(), True)
+    store = _existing()
     if store is None:
         return None
     try:
@@ -117,8 +116,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None, store: Store
             review, events, rounds = reader.review(), reader.events(), reader.rounds()
             promises, last_hash = tuple(reader.promises()), reader.last_hash()
     finally:
-        if own:
-            store.database.close()
+        store.database.close()
     if review is None or not (events or len(rounds) > 1):  # labels may be accepted before the first answer
         return None
     if sets is None:

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 LOG = logging.getLogger("candid")
 
 
-def log_event(event: str, *, by: str = "", level: int = logging.INFO, **facts: object) -> None:
+def log_event(event: str, *, by: str = "", **facts: object) -> None:
     """Log that something was done.
 
     Args:
@@ -22,7 +22,7 @@ def log_event(event: str, *, by: str = "", level: int = logging.INFO, **facts: o
         by: id of the person; "" without a login.
         facts: ids and figures, as in `run="…"`.
     """
-    LOG.log(level, event, extra={"facts": {**facts, **({"by": by} if by else {})}})
+    LOG.info(event, extra={"facts": {**facts, **({"by": by} if by else {})}})
 
 
 class _TextFormatter(logging.Formatter):

@@ -59,10 +59,10 @@ class Reader:
         row = self._db.execute(query).mappings().first()
         return None if row is None else _event(row)
 
-    def claims(self, *, answered: bool = False) -> list[Claim]:
-        """Examples assigned, expired ones included; with `answered`, those that were answered."""
+    def claims(self) -> list[Claim]:
+        """Examples assigned and not answered, expired ones included."""
         table = tables.claim.c
-        query = sa.select(tables.claim).where(table.review == self.review_id, table.answered == answered)
+        query = sa.select(tables.claim).where(table.review == self.review_id, table.answered.is_(False))
         return [_claim(row) for row in self._db.execute(query.order_by(table.since, table.row)).mappings()]
 
     def slots(self, row: int) -> list[Claim]:

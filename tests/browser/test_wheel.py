@@ -19,7 +19,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = [pytest.mark.wheel, pytest.mark.slow]
+pytestmark = [
+    pytest.mark.wheel,
+    pytest.mark.slow,
+    pytest.mark.timeout(3600),  # the first test waits for pip: ten minutes beside other work
+]
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +86,14 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
 def test_the_wheel_holds_one_package_with_pages_and_assets(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == {"pll"}
-    for needed in ("py.typed", "app/app.py", "app/pages/home.py", "app/assets/logo.svg", "app/.streamlit/config.toml"):
+    for needed in (
+        "py.typed",
+        "cli/choices.json",
+        "app/app.py",
+        "app/pages/home.py",
+        "app/assets/logo.svg",
+        "app/.streamlit/config.toml",
+    ):
         assert f"pll/{needed}" in names
     assert any(name.startswith("pll/app/assets/samples/") for name in names)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.votes import VOTES, class_in_sentence, class_of, kind_of, read_votes, with_votes
+from pll.formats.votes import VOTES, _class_of, class_in_sentence, kind_of, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -104,6 +105,10 @@ def test_tables_and_probabilities(tmp_path: Path) -> None:
         *(("a", "clf", "dog"), ("0", "net", "1")),
     ]
     assert found[0].score == 0.9 and math.isnan(found[1].score) and found[3].score == 0.8
+
+
+def class_of(text: str, classes: Sequence[str]) -> str | None:
+    return _class_of(text, tuple(classes))[0]
 
 
 @pytest.mark.parametrize(

@@ -110,14 +110,14 @@ def test_a_link_may_wait_before_its_first_epoch(open_page: Any) -> None:
 def test_a_file_has_to_be_given_again(open_page: Any, tmp_path: Any) -> None:
     content = write_data(tmp_path / "points.npz").read_bytes()
     open_page("home")
-    source = session.remember_upload("points.npz", content)
+    source = session.keep_upload("points.npz", content)
     config = RunConfig(source, params={"epochs": 3, "threads": 1}, flip=Flip("binomial", 0.3))
     page = open_page("train", **link(config=config))
     assert not page.exception
     assert "One file is needed" in said(page)
     assert "points" in said(page) and str(source.sha256)[:16] in said(page)
     assert session.registry().all() == []
-    page.session_state["upload"] = session.remember_upload("other.npz", b"something else")
+    page.session_state["upload"] = session.keep_upload("other.npz", b"something else")
     page.run()
     assert session.registry().all() == []  # what this tab brought before is not it
     page.session_state["upload"] = source

@@ -139,13 +139,13 @@ def test_a_link_that_waits_and_one_that_is_wrong(open_page: Any) -> None:
 def test_a_file_is_asked_for_and_another_one_is_not_taken(open_page: Any, tmp_path: Any) -> None:
     content = write_data(tmp_path / "points.npz").read_bytes()
     open_page("home")
-    source = session.remember_upload("points.npz", content)
+    source = session.keep_upload("points.npz", content)
     configs = lane_configs(replace(IRIS, source=source), ("proden", "proden-naive"))
     page = open_page("compare", **dict(lanes_to_query(configs)))
     assert not page.exception
     assert "One file is needed" in said(page) and "points" in said(page)
     assert str(source.sha256)[:16] in said(page)
-    page.session_state["upload"] = session.remember_upload("other.npz", b"something else")
+    page.session_state["upload"] = session.keep_upload("other.npz", b"something else")
     page.run()
     assert session.registry().comparisons() == []
     page.session_state["upload"] = source

@@ -50,7 +50,7 @@ def chosen(page: Any, name: str) -> Any:
 
 def figures(page: Any) -> dict[str, str]:
     assert not page.exception
-    assert not page.error
+    assert not page.error, [one.value for one in page.error]
     return {metric.label: metric.value for metric in page.metric}
 
 

@@ -351,7 +351,7 @@ def test_undo_goes_back_example_by_example(review: ReviewSession) -> None:
     assert review.decisions() == {} and desk.history() == []
     assert len(review.state.all_events) == 10  # nothing is ever deleted
     nothing = desk.undo()
-    assert (nothing.stored, nothing.notice) == (False, "There is nothing left to undo.")
+    assert not nothing.stored and nothing.notice
     assert nothing.next is not None and nothing.next.row == rows[0]
 
 

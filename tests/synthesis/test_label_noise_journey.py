@@ -133,7 +133,7 @@ def test_examples_without_a_label_are_left_out_and_said() -> None:
     assert y is not None
     data = labelled(y=np.where(np.arange(60) < 7, -1, y))
     made = doubted(data, TOP, seed=0)
-    assert len(made) == 53 and "7 examples have no label; they are left out." in made.notes
+    assert len(made) == 53 and any(note.startswith("7 examples") for note in made.notes)
     assert made.row_ids[0] == "7"
 
 

@@ -71,7 +71,6 @@ class Toy extends ToyHands {
     this.range.max = data.epochs;
     this.makeAdders(data);
     this.root.querySelector(".remove").disabled = data.selected === null;
-    this.root.querySelector(".edits").hidden = !data.editable;
     if (first || data.look !== this.lookTold) this.epoch = data.epoch;
     this.lookTold = data.look;
     this.show(Math.min(this.epoch, data.epochs));

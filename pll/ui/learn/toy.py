@@ -60,6 +60,10 @@ _toy = register(
 )
 
 
+HEIGHT = 460
+"""Pixels of a panel, at most."""
+
+
 @dataclass(frozen=True)
 class Edit:
     """What a reader did to the points, as the browser reports it.
@@ -92,8 +96,6 @@ def toy_plot(
     on_edit: Callable[[Edit], None],
     on_look: Callable[[int, int], None],
     on_select: Callable[[int], None],
-    editable: bool = True,
-    height: int = 460,
 ) -> None:
     """Shows the toy, or moves the one called `key`; a panel for each history.
 
@@ -106,8 +108,6 @@ def toy_plot(
         asked: number of the last report that was taken notice of.
         on_edit, on_look, on_select: called before the page runs: an edit; (epoch, number of the report) once the epoch
             in view has stopped changing; a selected point.
-        editable: whether points can be moved, added and removed.
-        height: at most so many pixels a panel.
     """
 
     def edited() -> None:
@@ -125,9 +125,7 @@ def toy_plot(
         if isinstance(point, int) and 0 <= point < len(toy):
             on_select(point)
 
-    payload = toy_payload(
-        toy, histories, epoch=epoch, look=look, selected=selected, asked=asked, editable=editable, height=height
-    )
+    payload = toy_payload(toy, histories, epoch=epoch, look=look, selected=selected, asked=asked)
     _toy(key=key, data=payload, on_edit_change=edited, on_look_change=looked, on_selected_change=chosen)
 
 
@@ -139,8 +137,6 @@ def toy_payload(
     look: int = 0,
     selected: int | None = None,
     asked: int = 0,
-    editable: bool = True,
-    height: int = 460,
 ) -> Payload:
     """What `toy_plot` sends to the browser, as `toy.js` reads it."""
     n = len(toy)
@@ -148,7 +144,7 @@ def toy_payload(
         "when": "",
         "note": f"{n} points",
         "description": description(toy, histories, epoch),
-        "height": height,
+        "height": HEIGHT,
         "count": n,
         "names": list(CLASSES),
         "colours": class_colours(len(CLASSES)),
@@ -171,7 +167,6 @@ def toy_payload(
         "look": look,
         "selected": selected,
         "asked": asked,
-        "editable": editable,
     }
 
 

@@ -11,7 +11,7 @@ class ToyHands extends ToyPicture {
   grabs(event) {
     const box = this.canvas.getBoundingClientRect();
     const touch = event.touches[0];
-    return this.data.editable && (this.placing !== null || this.at(touch.clientX - box.left, touch.clientY - box.top) !== null);
+    return this.placing !== null || this.at(touch.clientX - box.left, touch.clientY - box.top) !== null;
   }
 
   spot(event) {
@@ -20,7 +20,7 @@ class ToyHands extends ToyPicture {
   }
 
   hold(event) {
-    if (event.button !== 0 || !this.data.editable) return;
+    if (event.button !== 0) return;
     this.canvas.setPointerCapture(event.pointerId);
     const [px, py] = this.spot(event);
     const point = this.at(px, py);
@@ -96,14 +96,14 @@ class ToyHands extends ToyPicture {
 
   press(event) {
     const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-    if (event.key === " " && this.data.editable && this.cursor !== null) {
+    if (event.key === " " && this.cursor !== null) {
       if (this.held) { this.drop(); this.dropped = false; this.spoken.textContent = `point ${this.cursor} put down`; }
       else { this.held = { point: this.cursor, by: "keys", moved: false }; this.spoken.textContent = `point ${this.cursor} held: arrow keys move it, space puts it down`; }
     } else if (this.held?.by === "keys" && step) {
       this.held.moved = true;
       const { point } = this.held;
       this.carry(inside(this.x[point] + NUDGE * step[0]), inside(this.y[point] + NUDGE * step[1]));
-    } else if ((event.key === "Delete" || event.key === "Backspace") && this.data.editable) {
+    } else if (event.key === "Delete" || event.key === "Backspace") {
       if (this.cursor !== null) this.edit({ kind: "remove", point: this.cursor });
     } else if (event.key === "Escape") {
       this.wantPoints(null);

@@ -166,8 +166,8 @@ def test_more_than_256_classes_take_two_bytes_a_label():
 def test_the_text_alternative_says_what_is_seen():
     candidates = CandidateSets.from_lists([[0, 1], [1], [1, 2]], n_classes=3, class_names=["cat", "dog", "fox"])
     words = star_payload(np.array([0.6, 0.4, 1, 0.95, 0.05], dtype=np.float32), candidates, when="Epoch 7")
-    assert words["description"].startswith("Star plot, Epoch 7: 3 examples, 3 classes around a circle;")
-    assert "2 are at least 90 % sure. Identified labels: 2 dog, 1 cat." in words["description"]
+    for said in ("Epoch 7", "3 examples", "3 classes", "2 are at least 90 % sure", "2 dog, 1 cat"):
+        assert said in words["description"]
 
 
 def test_no_examples_are_an_empty_plot():

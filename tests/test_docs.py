@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import pll
+
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FILE = re.compile(r"(?<![\w/.-])((?:pll|pages|tests|tools|benchmarks)/[\w/-]+\.(?:py|js|css|md|npz))\b")
@@ -49,6 +51,11 @@ def exists(name: str) -> bool:
 def test_names_in_documents_exist(document: Path) -> None:
     names = set(MODULE.findall(document.read_text("utf-8"))) - EXAMPLE_MODULES
     assert not [name for name in sorted(names) if not exists(name)]
+
+
+def test_every_public_name_is_in_the_api_reference() -> None:
+    page = (ROOT / "docs" / "api" / "front.md").read_text("utf-8")
+    assert sorted(re.findall(r"^::: pll\.(\w+)$", page, re.MULTILINE)) == sorted(pll.__all__)
 
 
 def test_names_in_docstrings_exist() -> None:

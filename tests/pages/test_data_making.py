@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from pll.runs.background import Stopped
 from pll.synthesis import FLIPS, Flip
@@ -107,6 +108,47 @@ def test_a_matrix_is_drawn_from_a_confusion_matrix_and_from_a_classifier(iris: A
     page = page.switch_page("../../pages/data.py").run()
     page = page.selectbox(key="matrix_origin").set_value("From a classifier's confusions").run()
     assert float(figures(page)["Ambiguity degree γ"].rstrip(" %")) > 40, "the highest probability is 60 %"
+
+
+def test_a_matrix_is_typed_in_normalised_made_symmetric_and_reset(iris: Any) -> None:
+    page = iris.selectbox(key="flip_how").set_value("matrix").run()
+    page = page.selectbox(key="matrix_origin").set_value("Typed here").run()
+    assert page.button(key="matrix-reset").disabled and not page.error
+    page.session_state["typed-matrix"].replace(np.array([[1, 0.2, 0.2], [0, 1, 0], [0, 0, 1]]))  # as if typed
+    page = page.run()
+    assert any("setosa 0.40" in caption.value for caption in page.caption)
+    page = page.button(key="matrix-normalise").click().run()
+    page = page.button(key="matrix-symmetric").click().run()
+    wanted = ((1, 0.5, 0.5), (0.5, 1, 0), (0.5, 0, 1))
+    flip = train_on(page).flip
+    assert flip is not None and flip.matrix == wanted
+    page = page.switch_page("../../pages/data.py").run()
+    assert page.session_state["typed-matrix"].now.tolist() == [list(row) for row in wanted], "it is kept"
+    page.session_state["typed-matrix"].replace(np.array([[1, 1.5, 0], [0, 1, 0], [0, 0, 1]]))
+    page = page.run()
+    assert "Row 'setosa', column 'versicolor' of the transition matrix is 1.5" in page.error[0].value
+    assert page.button(key="matrix-normalise").disabled
+    page.session_state["typed-matrix"].replace(np.array([[1, np.nan, 0], [0, 1, 0], [0, 0, 1]]))
+    page = page.run()
+    assert "row 1, column 2; give a number" in page.error[0].value
+    page = page.button(key="matrix-reset").click().run()
+    assert not page.error and figures(page)["Already certain"] == "100.0 %"
+
+
+def test_a_matrix_of_many_classes_is_typed_in_one_true_label_at_a_time() -> None:
+    def app() -> None:
+        from pll.ui.data.matrix_editor import typed
+
+        typed([f"class {k}" for k in range(30)])
+
+    page = AppTest.from_function(app, default_timeout=60).run()
+    page = page.selectbox(key="matrix_row").set_value(7).run()
+    matrix = np.eye(30)
+    matrix[7, 2] = 0.25
+    page.session_state["typed-matrix"].replace(matrix)
+    page = page.run()
+    assert not page.exception
+    assert any("on average: 0.25. 1 row of 30 filled." in caption.value for caption in page.caption)
 
 
 @pytest.mark.parametrize(("how", "joined"), [("topk", "2.0"), ("confusion", "1.6")])

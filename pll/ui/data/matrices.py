@@ -17,11 +17,12 @@ from pll.errors import UserError
 from pll.synthesis.label_noise import estimated_confusion
 from pll.synthesis.transitions import Matrix, checked_transitions, read_matrix, transitions_from_confusion
 from pll.ui import background, charts
+from pll.ui.data import matrix_editor
 from pll.ui.data.loader import QUICK
 from pll.ui.format import plain
 
 KINDS = ["csv", "tsv", "json", "npy", "npz"]
-MOST_TYPED = 50
+MOST_TYPED = 500
 """Classes of a matrix that a person types in."""
 MOST_DRAWN = 400
 FILE, CONFUSION, CLASSIFIER, TYPED = "A file", "From a confusion matrix", "From a classifier's confusions", "Typed here"
@@ -67,7 +68,7 @@ def transitions(data: PartialLabelDataset, seed: int) -> Matrix | None:
         found = uploaded("Matrix of probabilities", names, "matrix-file", help_)
         return None if found is None else _or_error(lambda: checked_transitions(found, names))
     if origin == TYPED:
-        return typed(names)
+        return matrix_editor.typed(names)
     if origin == CONFUSION:
         help_ = "Row: true label. Column: how often it was taken for this label, as counts or shares."
         confusion = uploaded("Confusion matrix", names, "confusion-file", help_)
@@ -103,19 +104,6 @@ def _of_classifier(data: PartialLabelDataset, seed: int) -> Matrix | None:
         st.session_state["confusion_of_classifier"] = kept = (key, found)
     matrix: Matrix = kept[1]
     return matrix
-
-
-def typed(names: Sequence[str]) -> Matrix | None:
-    """A table of probabilities to type into."""
-    st.caption(
-        "Double-click a cell to change it. Row: true label. Column: probability, 0 to 1, that this label is a "
-        "candidate too. A true label always is: the diagonal stays 1."
-    )
-    start = pd.DataFrame(np.eye(len(names)), index=list(names), columns=list(names))
-    cell = st.column_config.NumberColumn(min_value=0.0, max_value=1.0, step=0.01, required=True, width="small")
-    edited = st.data_editor(start, key=f"matrix-{names}", column_config=dict.fromkeys(names, cell))
-    edited = edited.where(~np.eye(len(names), dtype=bool), 1.0)
-    return _or_error(lambda: checked_transitions(edited.to_numpy(dtype=np.float64), tuple(names)))
 
 
 def draw(matrix: Matrix, names: Sequence[str], *, key: str, title: str, across: str, down: str) -> None:

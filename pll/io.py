@@ -125,6 +125,28 @@ def large_array(shape: int | tuple[int, ...], dtype: npt.DTypeLike, *, zeros: bo
         return np.asarray(np.memmap(file, dtype=kind, mode="w+", shape=lengths))
 
 
+FEATURES_IN_MEMORY_UP_TO = 2**30
+"""Bytes up to which features that are read or made are kept in memory."""
+
+
+def new_features(shape: tuple[int, ...]) -> npt.NDArray[np.float32]:
+    """Return room for features, float32; above `FEATURES_IN_MEMORY_UP_TO` bytes a mapped temporary file.
+
+    Such a file is in the folder for temporary files (`TMPDIR`) and deleted with the array; only what is written takes
+    disk space.
+
+    Raises:
+        UserError: the disk is too full for that.
+    """
+    size = 4 * math.prod(shape)
+    if size <= FEATURES_IN_MEMORY_UP_TO:
+        return np.empty(shape, dtype=np.float32)
+    place = Path(tempfile.gettempdir())
+    check_free_space(place, size, "features that do not fit well into memory")
+    with tempfile.TemporaryFile(dir=place) as file:
+        return np.memmap(file, dtype=np.float32, mode="w+", shape=shape)
+
+
 def check_fits_memory(X: npt.NDArray[Any], needed: int, what: str, remedy: str) -> None:
     """Raise UserError for a mapped array of which something needs more memory than the machine has.
 

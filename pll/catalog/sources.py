@@ -20,6 +20,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
+from pll.formats.tabular.parquet import holds_shards
 from pll.formats.votes import VOTES, Mapped, kind_of, read_votes, with_votes
 from pll.images import SUFFIXES
 from pll.io import Progress
@@ -197,7 +198,8 @@ def _source_of(data: str) -> Source:
         if holds_data(file):
             return Source(file.resolve().name, str(file))
         raise UserError(
-            f"{data} is a folder without pictures or arrays ({FEATURES} and what goes with it); name a file inside it."
+            f"{data} is a folder without pictures, Parquet files or arrays ({FEATURES} and what goes with it); name a "
+            "file inside it."
         )
     if file.suffix or len(file.parts) > 1:
         raise UserError(f"There is no file {data}; check the path.")
@@ -260,8 +262,8 @@ def holds_pictures(folder: Path) -> bool:
 
 
 def holds_data(folder: Path) -> bool:
-    """Whether this is a folder of arrays (`pll.formats.arrays.npz`), or with images."""
-    return holds_arrays(folder) or holds_pictures(folder)
+    """Whether this is a folder of arrays (`pll.formats.arrays.npz`), of Parquet files, or with images."""
+    return holds_arrays(folder) or holds_shards(folder) or holds_pictures(folder)
 
 
 _HASHES: dict[tuple[str, int, int, int], str] = {}

@@ -27,7 +27,7 @@ from pll.formats.images import ImageZip
 from pll.formats.results import Results
 from pll.formats.tabular.csv import Csv, Delimited, Tsv
 from pll.formats.tabular.jsonl import JsonLines
-from pll.formats.tabular.parquet import Parquet
+from pll.formats.tabular.parquet import Parquet, holds_shards
 from pll.formats.tabular.schema import Column
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tabular.xlsx import sheets as sheets_of
@@ -248,7 +248,7 @@ def _detect(path: Path, shown: str) -> Format:
     if not path.exists():
         raise UserError(f"There is no file {path}; check the path.")
     if path.is_dir():
-        return FORMATS["npz" if holds_arrays(path) else "imagezip"]
+        return FORMATS["npz" if holds_arrays(path) else "parquet" if holds_shards(path) else "imagezip"]
     if not path.is_file():
         raise UserError(f"{path} is not an ordinary file.")
     with path.open("rb") as file:

@@ -49,6 +49,7 @@ from pll.formats.tabular.schema import (
 )
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
+from pll.io import new_features
 from pll.weights import Weights, checked_prior
 
 
@@ -568,7 +569,7 @@ def _are_distinct(cells: Iterable[str | None]) -> bool:
     return True
 
 
-FEATURES, ROWS = "features", "rows"
+ROWS = "rows"
 """Columns of the Arrow table of a file: (d,) float32 of every row, and nothing, which says how many rows there are."""
 
 
@@ -579,28 +580,29 @@ def arrow_table(
     row_of: RowNumber,
     rows_at_most: int,
     expected: int | None = None,
-) -> pa.Table:
-    """Return the one Arrow table that every tabular file becomes.
+) -> tuple[pa.Table, npt.NDArray[np.float32]]:
+    """Return the one Arrow table that every tabular file becomes, and its (n, d) features.
 
-    Features are cast batch by batch into one float32 matrix, so that a file is never in memory as text.
+    Features are cast batch by batch into one float32 matrix, so that a file is never in memory as text; a large matrix
+    is in a temporary file (`pll.io.new_features`).
 
     Args:
         batches: the columns that are not ignored by their position, and the number of rows; labels are text, features
             text or numbers.
         columns: the role of each column, as `plan` says.
         row_of: the number a message gives to the row at a position (0 is the first row of data).
-        rows_at_most: room for the features; only what is filled costs memory.
+        rows_at_most: room for the features; only what is filled costs memory, or disk space.
         expected: how many rows there will be, for `options.progress`; by default `rows_at_most`.
 
     Returns:
-        by position ("0", "1", …) the text of every column but features; `FEATURES` where there are some; `ROWS`.
+        by position ("0", "1", …) the text of every column but features, and `ROWS`; the features.
 
     Raises:
         UserError: no rows, or a feature that is no finite number; row and column are named.
     """
     features = [column for column in columns if column.role == "feature"]
     texts = [column.at for column in columns if column.role not in ("feature", "ignore")]
-    X = np.empty((rows_at_most, len(features)), dtype=np.float32)
+    X = new_features((rows_at_most, len(features)))
     chunks: dict[int, list[pa.Array]] = {at: [] for at in texts}
     n = 0
     for batch, rows in batches:
@@ -619,14 +621,12 @@ def arrow_table(
     if not n:
         raise no_rows()
     arrays = {str(at): pa.chunked_array(chunks[at], pa.string()) for at in texts}
-    if features:
-        flat = pa.Array.from_buffers(pa.float32(), n * len(features), [None, pa.py_buffer(X[:n])])  # no copy
-        arrays[FEATURES] = pa.FixedSizeListArray.from_arrays(flat, len(features))
-    return pa.table({**arrays, ROWS: pa.nulls(n)})
+    return pa.table({**arrays, ROWS: pa.nulls(n)}), X if n == len(X) else X[:n]
 
 
 def build_dataset(
     table: pa.Table,
+    X: npt.NDArray[np.float32],
     columns: Sequence[Column],
     options: ReadOptions,
     row_of: RowNumber,
@@ -636,7 +636,7 @@ def build_dataset(
     """Return the dataset in an Arrow table.
 
     Args:
-        table: see `arrow_table`.
+        table, X: see `arrow_table`.
         columns: the role of each column.
         options: class names, separator and name.
         row_of: the number a message gives to the row at a position.
@@ -659,7 +659,7 @@ def build_dataset(
         return found
 
     all_features = [column for column in columns if column.role == "feature"]
-    X, found, about_answers = _matrix(table, len(all_features)), None, []
+    found, about_answers = None, []
     if any(column.role == "vote" for column in columns):
         task, worker, vote = one("task"), one("worker"), one("vote")
         if task is None or worker is None or vote is None:
@@ -750,14 +750,6 @@ def _unused(columns: Sequence[Column]) -> list[str]:
         return []
     names = listing([column.name for column in columns])
     return [f"Not used, because it differs between the answers to one example and so is none of its features: {names}."]
-
-
-def _matrix(table: pa.Table, d: int) -> npt.NDArray[np.float32]:
-    """Return (n, d) the features, without a copy."""
-    if not d:
-        return np.empty((len(table), 0), dtype=np.float32)
-    buffer = table.column(FEATURES).chunk(0).values.buffers()[1]
-    return np.frombuffer(buffer, dtype=np.float32).reshape(len(table), d)
 
 
 def _numbers(column: pa.Array, name: str, row_of: RowNumber, start: int) -> npt.NDArray[np.float64]:

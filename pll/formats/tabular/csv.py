@@ -414,8 +414,8 @@ class Delimited(Format):
         used = [column.at for column in columns if column.role != "ignore"]
         batches = (({at: batch.column(str(at)) for at in used}, len(batch)) for batch in _batches(path, layout, used))
         # Above the rows is the header, and below them what ends the last line.
-        table = arrow_table(batches, columns, options, row_of, rows_at_most, rows_at_most - 2)
-        data = build_dataset(table, columns, options, row_of)
+        table, X = arrow_table(batches, columns, options, row_of, rows_at_most, rows_at_most - 2)
+        data = build_dataset(table, X, columns, options, row_of)
         return data if top else replace(data, notes=(_no_header(width), *data.notes))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:

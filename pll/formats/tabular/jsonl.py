@@ -50,8 +50,8 @@ class JsonLines(Format):
         lines, fields, sample = _survey(path, options)
         columns = _plan(path, fields, sample, options)
         batches = _arrays(path, columns, fields, lines, options)
-        table = arrow_table(batches, columns, options, lines.__getitem__, len(lines))
-        return _decoded(build_dataset(table, columns, options, lines.__getitem__, empty_is_missing=False))
+        table, X = arrow_table(batches, columns, options, lines.__getitem__, len(lines))
+        return _decoded(build_dataset(table, X, columns, options, lines.__getitem__, empty_is_missing=False))
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
         """Return the role of each field.

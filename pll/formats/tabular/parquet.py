@@ -7,13 +7,15 @@ and comes back exactly. `ClassLabel` of Hugging Face datasets is read from the m
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -21,10 +23,10 @@ import pyarrow.parquet as pq
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import Format, ReadOptions
-from pll.formats.checks import check_unpacked_size, parsing
+from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, omitted_columns
-from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan
+from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.schema import ROLES, SAMPLE_ROWS, Column, shown_as, write_label
 from pll.formats.tabular.writer import (
     annotator_lists,
@@ -34,17 +36,17 @@ from pll.formats.tabular.writer import (
     table_limitations,
     text_columns,
 )
-from pll.images import Pictures
+from pll.images import SUFFIXES, Pictures
 from pll.io import Column as ObjectColumn
-from pll.io import as_column
+from pll.io import as_column, pieces
 
 ROWS = 4096
 """Rows per batch."""
 
 
 @contextmanager
-def open_parquet(path: Path, *, whole: bool = True) -> Iterator[pq.ParquetFile]:
-    """A Parquet file.
+def open_parquet(path: Path, *, whole: bool = True) -> Iterator[pq.ParquetFile | Shards]:
+    """A Parquet file, or a folder of them as one.
 
     Args:
         whole: it will be in memory as a whole: text is then read as dictionaries, so that one long text in many rows
@@ -55,7 +57,7 @@ def open_parquet(path: Path, *, whole: bool = True) -> Iterator[pq.ParquetFile]:
     """
     with parsing("the Parquet file", "it is not whole: copy or export it again"):
         texts = _texts(path) if whole else []
-        file = pq.ParquetFile(path, read_dictionary=texts, thrift_string_size_limit=2**26)
+        file = Shards(path, texts) if path.is_dir() else _opened(path, texts)
     with file:
         try:
             yield file
@@ -87,9 +89,95 @@ def batches(file: pq.ParquetFile, used: Sequence[int], max_bytes: int, packed: i
             yield found
 
 
+class Shards:
+    """The Parquet files of a folder, in the order of their names, as one file: it has what is used of `ParquetFile`.
+
+    Args:
+        folder: see `holds_shards`.
+        texts: columns to read as dictionaries.
+
+    Raises:
+        UserError: the files differ in their columns, or some are train and others test.
+    """
+
+    def __init__(self, folder: Path, texts: Sequence[str]) -> None:
+        self._files, self._texts = shards(folder), texts
+        parts = {re.split(r"[-_.]", file.stem.casefold())[0] for file in self._files} & {"train", "test"}
+        if len(parts) > 1:
+            raise UserError(
+                "The names of the files say train and test; put the test files in a folder of their own (in the shell: "
+                "--test FOLDER)."
+            )
+        self.schema_arrow: pa.Schema = pa.schema([])
+        self.num_rows = 0
+        for place, path in enumerate(self._files):
+            with self._opened(path) as file:
+                if not place:
+                    self.schema_arrow = file.schema_arrow
+                elif not file.schema_arrow.equals(self.schema_arrow):
+                    raise UserError(
+                        f"{path.name} has other columns than {self._files[0].name}: "
+                        f"{_difference(self.schema_arrow, file.schema_arrow)}. All files of a folder must agree."
+                    )
+                self.num_rows += file.metadata.num_rows
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Nothing stays open between two batches of different files."""
+
+    @property
+    def metadata(self) -> Shards:
+        """Has `num_rows`, of all files together."""
+        return self
+
+    def iter_batches(self, batch_size: int, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one file after the other."""
+        for path in self._files:
+            with self._opened(path) as file:
+                yield from file.iter_batches(batch_size, columns=columns)
+
+    def _opened(self, path: Path) -> pq.ParquetFile:
+        with parsing(f"the file {path.name}", "it is not whole: copy or export it again"):
+            return _opened(path, self._texts)
+
+
+def shards(folder: Path) -> list[Path]:
+    """Return the Parquet files of a folder, sorted by name."""
+    return sorted(file for file in folder.iterdir() if file.suffix.lower() in Parquet.suffixes and file.is_file())
+
+
+def holds_shards(folder: Path) -> bool:
+    """Return whether this is a folder of Parquet files, with no folder or picture in it."""
+    if not folder.is_dir() or not shards(folder):
+        return False
+    others = folder.glob("[!._]*")
+    return not any(inside.is_dir() or inside.suffix.lower() in SUFFIXES for inside in others)
+
+
+def _opened(path: Path, texts: Sequence[str]) -> pq.ParquetFile:
+    return pq.ParquetFile(path, read_dictionary=texts, thrift_string_size_limit=2**26)
+
+
+def _difference(first: pa.Schema, other: pa.Schema) -> str:
+    """Return in words the first column that differs."""
+    for name in dict.fromkeys([*first.names, *other.names]):
+        if name not in other.names or name not in first.names:
+            return f"only one of them has {shorten(name)}"
+        if first.field(name) != other.field(name):
+            return f"{shorten(name)} is {first.field(name).type} in one, {other.field(name).type} in the other"
+    return "their order"
+
+
+def _size(path: Path) -> int:
+    """Return the bytes of a file, or of all files of a folder."""
+    return sum(file.stat().st_size for file in (shards(path) if path.is_dir() else [path]))
+
+
 def _texts(path: Path) -> list[str]:
     """Return the names of the text columns."""
-    schema = pq.read_schema(path)
+    schema = pq.read_schema(shards(path)[0] if path.is_dir() else path)
     return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
 
 
@@ -194,13 +282,17 @@ def apply_metadata(data: PartialLabelDataset, about: Mapping[str, Any]) -> Parti
             data = replace(data, X=data.X.reshape(len(data), *shape), feature_names=())
         elif not about.get("named_features", True):
             data = replace(data, feature_names=())
-        if about.get("kind") in ("array", "table", "image") and not np.isnan(data.X).any():
+        if about.get("kind") in ("array", "table", "image") and not _has_missing(data.X):
             data = replace(data, kind=about["kind"])
         if about.get("anonymous") and data.annotations is not None:
             data = replace(data, annotations=replace(data.annotations, anonymous=True))
         coded = [shown_as(name) for name in about.get("json") or ()]
         data = replace(data, categories=_decoded(data.categories, coded), extras=_decoded(data.extras, coded))
     return data
+
+
+def _has_missing(X: npt.NDArray[np.float32]) -> bool:
+    return any(np.isnan(X[part]).any() for part in pieces(X))
 
 
 def _decoded(columns: Mapping[str, ObjectColumn], coded: Collection[str]) -> dict[str, ObjectColumn]:
@@ -299,7 +391,7 @@ _HELD = frozenset(
 
 
 class Parquet(Format):
-    """Parquet files, read column by column."""
+    """Parquet files, or a folder of them as one table, read piece by piece."""
 
     name = "parquet"
     label = "Parquet table"
@@ -319,13 +411,20 @@ class Parquet(Format):
     def _read(self, file: pq.ParquetFile, path: Path, options: ReadOptions) -> PartialLabelDataset:
         schema = file.schema_arrow
         rows = file.metadata.num_rows
-        check_unpacked_size(8 * rows * max(len(schema), 1), path.stat().st_size, options.max_bytes, "this table")
+        if not path.is_dir():  # which nobody uploads; its features may be larger than memory
+            check_unpacked_size(8 * rows * max(len(schema), 1), _size(path), options.max_bytes, "this table")
         if not rows:
             raise no_rows()
         about, labels = read_metadata(schema), class_labels(schema)
         options = with_metadata(options, about, labels, schema.names)
         columns = self._plan(file, options, labels)
         used = [column for column in columns if column.role != "ignore"]
+        vectors = {}
+        if path.is_dir():
+            kinds = {column: schema.field(column.at).type for column in used if column.role == "vector"}
+            vectors = {column: _Vector(column, file) for column, kind in kinds.items() if _is_list_of_numbers(kind)}
+            columns = [column for column in columns if column not in vectors]
+            columns += [part for vector in vectors.values() for part in vector.parts]
 
         def arrays(batch: Mapping[int, pa.Array]) -> dict[int, pa.Array]:
             return {
@@ -333,13 +432,14 @@ class Parquet(Format):
                 if column.role == "feature"
                 else to_text(batch[column.at], labels.get(schema.names[column.at], AS_THEY_ARE), column)
                 for column in used
-            }
+                if column not in vectors
+            } | {at: cells for vector in vectors.values() for at, cells in vector.cells(batch[vector.at]).items()}
 
-        found = batches(file, [column.at for column in used], options.max_bytes, path.stat().st_size)
-        table = arrow_table(
+        found = batches(file, [column.at for column in used], options.max_bytes, _size(path))
+        table, X = arrow_table(
             ((arrays(batch), len(next(iter(batch.values())))) for batch in found), columns, options, int, rows
         )
-        data = build_dataset(table, columns, options, int, empty_is_missing=False)
+        data = build_dataset(table, X, columns, options, int, empty_is_missing=False)
         return apply_metadata(_with_pictures(data, self._contents(file, columns)), about)
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
@@ -477,6 +577,47 @@ class Parquet(Format):
                         values = [float(cell) if cell else None for cell in cells] if name in _NUMBERS else cells
                         new.append(pa.array(values, pa.float64() if name in _NUMBERS else pa.string()))
                     writer.write_batch(pa.record_batch([*(batch.column(at) for at in kept), *new], schema=wide))
+
+
+class _Vector:
+    """A column of lists of numbers as columns of numbers; it is never text, as it is in smaller tables.
+
+    Args:
+        column: of lists.
+        file: that has it.
+    """
+
+    def __init__(self, column: Column, file: pq.ParquetFile | Shards) -> None:
+        self.at, self.name = column.at, column.name
+        found = (batch.column(0) for batch in file.iter_batches(ROWS, columns=[file.schema_arrow.names[column.at]]))
+        lengths = (length for cells in found for length in pc.list_value_length(cells).drop_null().to_pylist())
+        self.width = next(lengths, 0)
+        names = [f"{column.shown} {k}" for k in range(1, self.width + 1)]
+        first = (column.at + 1) * MAX_COLUMNS
+        self.parts = [Column(first + k, name, "feature", name) for k, name in enumerate(names)]
+
+    def cells(self, lists: pa.Array) -> dict[int, pa.Array]:
+        """Return by position the numbers of a batch; NaN where a list is missing.
+
+        Raises:
+            UserError: a list of another length.
+        """
+        lengths = pc.list_value_length(lists)
+        is_here = lists.is_valid().to_numpy(zero_copy_only=False)
+        if not pc.all(pc.equal(lengths, self.width)).as_py() and is_here.any():
+            other = next(length for length in lengths.drop_null().to_pylist() if length != self.width)
+            raise UserError(
+                f"Column {shorten(self.name)} holds a list of {other} numbers, others have {self.width}; they must be "
+                "equally long."
+            )
+        block = np.full((self.width, len(lists)), np.nan)
+        numbers = pc.list_flatten(lists).cast(pa.float64()).to_numpy(zero_copy_only=False)
+        block[:, is_here] = numbers.reshape(-1, self.width).T
+        return {part.at: pa.array(values) for part, values in zip(self.parts, block, strict=True)}
+
+
+def _is_list_of_numbers(kind: pa.DataType) -> bool:
+    return _is_list(kind) and bool(pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type))
 
 
 def _with_pictures(data: PartialLabelDataset, contents: ObjectColumn | None) -> PartialLabelDataset:

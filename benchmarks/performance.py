@@ -5,6 +5,7 @@
     nystrom      SURE's approximate kernel beside the exact one, where both can be computed
     ranks        digits trained in one process and in two, by the command line
     reading      mini-batches read from a mapped file beside those from memory
+    shards       a folder of Parquet files: reading, memory, and mini-batches beside those from memory
     growth       part of an epoch on a folder of arrays: time and memory by n, c and |S|
     largest      the same of 100,000,000 examples (some 15 GB in the folder for temporary files, deleted afterwards)
 
@@ -31,8 +32,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
 import torch
 
+import pll.io
 from pll import formats
 from pll.candidates import CandidateSets
 from pll.methods import METHODS, sure
@@ -129,6 +133,7 @@ def ranks(model: str) -> dict[str, Any]:
 # ---- larger than memory ----------------------------------------------------------------------------------------------
 
 STEPS, TURNS = 60, 21
+SHARDS = 6
 
 
 def reading(model: str, d: str) -> dict[str, Any]:
@@ -137,13 +142,18 @@ def reading(model: str, d: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         np.save(Path(place, "X.npy"), X)
         ways = {"memory": _turns(model, X, sets), "file": _turns(model, np.load(f"{place}/X.npy", mmap_mode="r"), sets)}
-        spent: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
-        for _ in range(TURNS):
-            for name, turns in ways.items():
-                spent[name].append(next(turns))
-    wall, cpu = ({name: float(np.median(np.array(spent[name])[1:, k])) for name in ways} for k in (0, 1))
+        wall, cpu = _in_turns(ways)
     step = 1000 * cpu["memory"] / STEPS
     return {"wall": wall["memory"] / wall["file"], "cpu": cpu["memory"] / cpu["file"], "ms": step}
+
+
+def _in_turns(ways: dict[str, Iterator[tuple[float, float]]]) -> list[dict[str, float]]:
+    """Return by name the median time of a turn, and that of the processor, without the first turn."""
+    spent: dict[str, list[tuple[float, float]]] = {name: [] for name in ways}
+    for _ in range(TURNS):
+        for name, turns in ways.items():
+            spent[name].append(next(turns))
+    return [{name: float(np.median(np.array(spent[name])[1:, k])) for name in ways} for k in (0, 1)]
 
 
 def _turns(model: str, X: npt.NDArray[np.float32], sets: CandidateSets) -> Iterator[tuple[float, float]]:
@@ -158,6 +168,26 @@ def _turns(model: str, X: npt.NDArray[np.float32], sets: CandidateSets) -> Itera
                 trainer.step(units)
             yield time.perf_counter() - started, time.process_time() - working
         trainer.end_epoch()
+
+
+def shards(n: str, d: str) -> dict[str, Any]:
+    """Read a folder of Parquet files and train on it beside the same numbers in memory, in turns."""
+    pll.io.FEATURES_IN_MEMORY_UP_TO = 0
+    with tempfile.TemporaryDirectory() as place:
+        for part in range(SHARDS):
+            X, _, sets = made(int(n) // SHARDS, int(d), 100)
+            cells = np.array(["|".join(map(str, row)) for row in np.split(sets.indices, sets.indptr[1:-1])])
+            columns = {f"x{k}": X[:, k] for k in range(int(d))}
+            pq.write_table(pa.table(columns | {"candidates": cells}), f"{place}/part-{part:03}.parquet")
+        del X, columns, cells
+        with _own_memory() as own:
+            working = time.process_time()
+            data = formats.read(place)
+            read, most = time.process_time() - working, own()
+        ways = {name: _turns("linear", X, data.sets()) for name, X in (("memory", np.array(data.X)), ("file", data.X))}
+        wall, cpu = _in_turns(ways)
+    figures = {"gb": data.X.nbytes / 1e9, "read": read, "most": most}
+    return figures | {"wall": wall["memory"] / wall["file"], "cpu": cpu["memory"] / cpu["file"]}
 
 
 def large_folder(place: Path, n: int, d: int, c: int, k: int) -> None:
@@ -239,6 +269,7 @@ SIZES = [
 
 CASES: dict[str, list[tuple[str, ...]]] = {
     "reading": [("reading", model, d) for model, d in (("linear", "100"), ("linear", "784"), ("mlp", "784"))],
+    "shards": [("shards", n, "100") for n in ("60000", "120000", "240000")],
     "growth": [("growth", *size) for size in SIZES],
     "largest": [("growth", "100000000", "20", "1000", "3")],
     "classical": [("classical", name) for name in ("sure", "ecoc", "plsvm")],
@@ -257,23 +288,18 @@ those of the same data in memory to the last bit. Scaling statistics, checks and
 in pieces, in passes over the file. `--holdout` copies both parts to temporary files (`TMPDIR`). Label weights and
 whatever else has an entry for each example or candidate lie in temporary files above 64 MB an array; labels.csv is
 written in parts of 100,000 rows; the frames of the history take 4 GB at most. In several processes each reads the
-features of its own examples only. Shards of Parquet become such a folder in one pass:
+features of its own examples only.
 
-```python
-import numpy as np, pyarrow.parquet as pq
+DATA may be a folder of Parquet files with the same columns: together they are one table, in the order of their names.
+They are read in pieces of 4,096 rows; features (columns of numbers, or of lists of numbers) go into a file of their own
+in `TMPDIR` where they take more than 1 GB, and train from there as above. The text of labels and ids is in memory while
+it is read. The same holds for the features of any other table, and for pixels made of pictures in a folder or a ZIP.
+Not in pieces: a column of words or texts, features made of texts, and .mat files. `{tool} shards`, with the 1 GB set to
+0: the file beside the same numbers in memory, {turns} turns of {steps} steps, linear, 100 classes.
 
-files = [pq.ParquetFile(name) for name in names]  # `columns`: the features; `label`: sorted class numbers
-n, row = sum(file.metadata.num_rows for file in files), 0
-X = np.lib.format.open_memmap("data/X.npy", "w+", np.float32, (n, len(columns)))
-sizes, indices = [np.zeros(1, np.int64)], []
-for batch in (batch for file in files for batch in file.iter_batches(65_536)):
-    X[row : row + len(batch)] = np.column_stack([batch[name] for name in columns])
-    sizes.append(batch["label"].value_lengths().to_numpy())
-    indices.append(batch["label"].flatten().to_numpy().astype(np.int32))
-    row += len(batch)
-np.save("data/indptr.npy", np.cumsum(np.concatenate(sizes)))
-np.save("data/indices.npy", np.concatenate(indices))
-```
+| examples | features | GB of features | read, CPU s | own memory, peak GB | speed, of that in memory | by CPU time |
+|---|---|---|---|---|---|---|
+{shards}
 
 `python -m benchmarks.performance reading`: 60,000 examples, 100 classes, batch 256, one thread that computes; the file
 is in the page cache. Medians of {turns} turns of {steps} steps each. Limit: 0.70 of the speed in memory.
@@ -293,7 +319,8 @@ system takes them back where others need them. Limit: 2 GB for 100,000,000 × 3.
 
 {extrapolated}
 
-Not built: Parquet shards or folders of pictures read directly; an order of examples that suits a disk (a mini-batch is
+Not built: mini-batches straight from Parquet or pictures, without the file between (it takes 4 bytes a number of disk,
+and in several processes each makes its own); an order of examples that suits a disk (a mini-batch is
 drawn from the whole file: what is not in the page cache is read at random places); a checkpoint written in pieces (it
 takes some 12 bytes a candidate and 24 an example of memory while it is written, above the 2 GB from about 20 million
 examples on); labels.csv in parts for runs with `--holdout`. Pages read a run as a whole: above some millions of
@@ -303,7 +330,11 @@ examples use the shell.
 
 def _larger_than_memory(figures: dict[str, Any]) -> str:
     """Return the section of the page on features larger than memory."""
-    reading, growth = [], []
+    reading, growth, parquet = [], [], []
+    for _, n, d in CASES["shards"]:
+        if found := figures.get(f"shards {n} {d}"):
+            cells = [f"{found[name]:.2f}" for name in ("gb", "read", "most", "wall", "cpu")]
+            parquet.append(f"| {int(n):,} | {d} | {' | '.join(cells)} |")
     for _, model, d in CASES["reading"]:
         if found := figures.get(f"reading {model} {d}"):
             reading.append(f"| {model} | {d} | {found['wall']:.2f} | {found['cpu']:.2f} | {found['ms']:.1f} |")
@@ -323,6 +354,8 @@ def _larger_than_memory(figures: dict[str, Any]) -> str:
         turns=TURNS - 1,
         steps=STEPS,
         reading="\n".join(reading),
+        shards="\n".join(parquet),
+        tool="python -m benchmarks.performance",
         growth="\n".join(growth),
         extrapolated=extrapolated,
     )
@@ -412,6 +445,12 @@ def page(figures: dict[str, Any]) -> str:
         "history. Every rank reads the data and needs the run folder. A rank that ends, ends the run with a message;",
         "`--resume` goes on from the last checkpoint with any number of processes, also without torchrun.",
         "",
+        "`candid --ranks N` (or `PLL_RANKS`) opens the app so that new runs train in N processes of its machine; "
+        "*Processes* in",
+        "Train's settings changes it for one run, and beside a run that was stopped or interrupted for its next start. "
+        "One such",
+        "run at a time in a server. The server is rank 0: live views, pause, steps, stop and export are as always.",
+        "",
         "`python -m benchmarks.performance ranks`: digits, q = 0.5, 20 % held out, 10 epochs, two processes and one.",
         "",
         "| model | label weights apart after epoch 1 | after epoch 10 | labels that differ |",
@@ -470,7 +509,7 @@ def main() -> None:
     if wanted[:1] == ["--case"]:
         cases: dict[str, Callable[..., dict[str, Any]]] = {
             **{"classical": classical, "nystrom": nystrom, "ranks": ranks},
-            **{"reading": reading, "growth": growth, "neighbours": neighbours},
+            **{"reading": reading, "shards": shards, "growth": growth, "neighbours": neighbours},
         }
         print(json.dumps(cases[wanted[1]](*wanted[2:])))
         return

@@ -22,6 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pll import io
 from pll.annotations.data import Annotations
 from pll.annotations.rules import MOST_FILLED
 from pll.candidates import CandidateSets, sort_names
@@ -49,7 +50,6 @@ from pll.formats.tabular.schema import (
 )
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
-from pll.io import new_features
 from pll.weights import Weights, checked_prior
 
 
@@ -602,7 +602,9 @@ def arrow_table(
     """
     features = [column for column in columns if column.role == "feature"]
     texts = [column.at for column in columns if column.role not in ("feature", "ignore")]
-    X = new_features((rows_at_most, len(features)))
+    shape = (rows_at_most, len(features))
+    is_large = 4 * math.prod(shape) > io.FEATURES_IN_MEMORY_UP_TO
+    X = io.new_features(shape) if is_large else np.empty(shape, dtype=np.float32)
     chunks: dict[int, list[pa.Array]] = {at: [] for at in texts}
     n = 0
     for batch, rows in batches:

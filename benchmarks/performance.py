@@ -331,10 +331,10 @@ examples use the shell.
 def _larger_than_memory(figures: dict[str, Any]) -> str:
     """Return the section of the page on features larger than memory."""
     reading, growth, parquet = [], [], []
-    for _, n, d in CASES["shards"]:
-        if found := figures.get(f"shards {n} {d}"):
+    for _, rows, d in CASES["shards"]:
+        if found := figures.get(f"shards {rows} {d}"):
             cells = [f"{found[name]:.2f}" for name in ("gb", "read", "most", "wall", "cpu")]
-            parquet.append(f"| {int(n):,} | {d} | {' | '.join(cells)} |")
+            parquet.append(f"| {int(rows):,} | {d} | {' | '.join(cells)} |")
     for _, model, d in CASES["reading"]:
         if found := figures.get(f"reading {model} {d}"):
             reading.append(f"| {model} | {d} | {found['wall']:.2f} | {found['cpu']:.2f} | {found['ms']:.1f} |")

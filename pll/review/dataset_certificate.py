@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -418,60 +419,42 @@ def judge(
     accepted, parts = np.zeros(len(table), dtype=np.bool_), []
     controls = controls_by_group(promise, table)
     for group, rows in table.parts():
-        plan = promise.plans[group]
-        judged = _reranked if promise.reranked else _static
         own = None if features is None else features[group]
-        part = judged(promise, table, group, plan, rows, controls[group], answers, unsure, own)
+        part = _judge_part(promise, table, group, rows, controls[group], answers, unsure, own)
         accepted[part.rows[part.accepted]] = True
         parts.append(part)
     looked = answers != UNANSWERED
     return Judgement(tuple(parts), accepted, looked & ~unsure, looked)
 
 
-def _static(
+def _judge_part(
     promise: Promise,
     table: LabelTable,
     group: str,
-    plan: DatasetPlan,
     rows: Ints,
     controls: Ints,
     answers: Answers,
     unsure: npt.NDArray[np.bool_],
     features: PoolFeatures | None,
 ) -> PartResult:
-    order = order_of(promise, table, rows)
+    plan = promise.plans[group]
     local = np.empty(len(table), dtype=np.int64)
     local[rows] = np.arange(len(rows))
-    cut = cut_of(local[order], local[controls], answers[controls], plan.tolerated)
-    accepted = np.zeros(len(rows), dtype=np.bool_)
-    accepted[local[order[: cut.accepted]]] = True
-    return PartResult(
+    result = partial(
+        PartResult,
         group=group,
         plan=plan,
         rows=rows,
         controls=controls,
-        accepted=accepted,
-        wrong_inside=cut.wrong_inside,
         wrong=int((answers[controls] == WRONG).sum()),
-        waiting=rows[cut.waiting],
-        left=rows[cut.left],
         unsure=int(unsure[rows].sum()),
     )
-
-
-def _reranked(
-    promise: Promise,
-    table: LabelTable,
-    group: str,
-    plan: DatasetPlan,
-    rows: Ints,
-    controls: Ints,
-    answers: Answers,
-    unsure: npt.NDArray[np.bool_],
-    features: PoolFeatures | None,
-) -> PartResult:
-    local = np.empty(len(table), dtype=np.int64)
-    local[rows] = np.arange(len(rows))
+    if not promise.reranked:
+        order = order_of(promise, table, rows)
+        cut = cut_of(local[order], local[controls], answers[controls], plan.tolerated)
+        accepted = np.zeros(len(rows), dtype=np.bool_)
+        accepted[local[order[: cut.accepted]]] = True
+        return result(accepted=accepted, wrong_inside=cut.wrong_inside, waiting=rows[cut.waiting], left=rows[cut.left])
     if features is None:
         order = local[order_of(promise, table, rows)]
         features = pool_features(order, table.confidence[rows], table.labels[rows])
@@ -484,17 +467,11 @@ def _reranked(
     waiting = inside[answers[inside] == UNANSWERED]
     if not pool.done:
         accepted[:] = False
-    return PartResult(
-        group=group,
-        plan=plan,
-        rows=rows,
-        controls=controls,
+    return result(
         accepted=accepted,
         wrong_inside=int((answers[inside] == WRONG).sum()),
-        wrong=int((answers[controls] == WRONG).sum()),
         waiting=waiting,
         left=left if pool.done else np.concatenate([left, rows[pool.waiting]]),
-        unsure=int(unsure[rows].sum()),
         pool_left=left,
     )
 

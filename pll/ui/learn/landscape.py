@@ -108,6 +108,26 @@ def dial(drawn: Carousel, theta: float) -> str:
     return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="-120 -115 240 230">{"".join(parts)}</svg>'
 
 
+def sliders(figure: str, q: float, start: float) -> tuple[float, float]:
+    """The sliders of a figure: q, and where the ball starts in degrees; both at first as given."""
+    chosen = st.slider(
+        "A wrong label joins with probability q",
+        *(0.1, 1.0, q, 0.1),
+        key=f"learn-{figure}-q",
+        bind="query-params",
+        persist_state="session",
+    )
+    place = st.slider(
+        "Start the ball at",
+        *(-175, 175, round(start), 5),
+        format="%d°",
+        key=f"learn-{figure}-start",
+        bind="query-params",
+        persist_state="session",
+    )
+    return chosen, float(place)
+
+
 def show_dial(drawn: Carousel, theta: float) -> None:
     """The dial, which is only looked at: a picture, since it is much quicker there than a chart."""
     uri = "data:image/svg+xml;base64," + base64.b64encode(dial(drawn, theta).encode()).decode()

@@ -28,29 +28,7 @@ def draw() -> None:
             "at its own class, at ±120° at the next one. Its risk (the minimum over the candidates, averaged over all "
             "points) is a curve. Training is a ball that rolls down."
         )
-        q = st.slider(
-            "A wrong label joins with probability q",
-            0.1,
-            1.0,
-            Q,
-            0.1,
-            key="learn-stuck-q",
-            bind="query-params",
-            persist_state="session",
-        )
-        start = float(
-            st.slider(
-                "Start the ball at",
-                -175,
-                175,
-                round(START),
-                5,
-                format="%d°",
-                key="learn-stuck-start",
-                bind="query-params",
-                persist_state="session",
-            )
-        )
+        q, start = landscape.sliders("stuck", Q, START)
         drawn = landscape.scene(q)
         shown = guess(
             "stuck",

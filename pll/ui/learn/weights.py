@@ -10,7 +10,7 @@ from pll.ui import charts
 from pll.ui.learn import landscape
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import beside, heading
-from pll.ui.learn.stuck import ENDS
+from pll.ui.learn.stuck import ENDS, START, Q
 
 
 @st.fragment
@@ -22,29 +22,7 @@ def draw() -> None:
             "Do not choose yet. Give every candidate a **weight** $w_{ij}$, equal at first, that follows the model's "
             "probabilities:"
         )
-        q = st.slider(
-            "A wrong label joins with probability q",
-            0.1,
-            1.0,
-            0.9,
-            0.1,
-            key="learn-weights-q",
-            bind="query-params",
-            persist_state="session",
-        )
-        start = float(
-            st.slider(
-                "Start the ball at",
-                -175,
-                175,
-                110,
-                5,
-                format="%d°",
-                key="learn-weights-start",
-                bind="query-params",
-                persist_state="session",
-            )
-        )
+        q, start = landscape.sliders("weights", Q, START)
         sure = st.slider(
             "How sure the model is of itself", 0.5, 8.0, 1.0, 0.5, key="learn-weights-sure",
             bind="query-params", persist_state="session",

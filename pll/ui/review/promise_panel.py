@@ -35,7 +35,6 @@ EXPLAINED = {
     "least sure labels, and Candid says when you may stop.",
 }
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
-LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
 BOX = setup_form.BOX
 COOKIE = "candid_promise"
 """The browser remembers which promise was chosen last, for the next review."""
@@ -162,14 +161,7 @@ def ask(tab: ReviewTab, key: str) -> Wanted:
         ),
         key=f"{key}-error",
     )
-    level = st.segmented_control(
-        "Confidence level",
-        list(LEVELS),
-        default=0.95,
-        required=True,
-        format_func=LEVELS.__getitem__,
-        key=f"{key}-level",
-    )
+    level = setup_form.confidence_level(f"{key}-level")
     reranked = st.toggle(
         "Order the labels anew while people review",
         key=f"{key}-rerank",
@@ -184,7 +176,7 @@ def ask(tab: ReviewTab, key: str) -> Wanted:
         help=f"A second person answers {percent(TWICE, 0)} of the examples. From how often they differ the certificate "
         "says what holds where reviewers err too.",
     )
-    wanted = Wanted(float(error), float(level or 0.95), bool(reranked), grouped_by, bool(twice))
+    wanted = Wanted(float(error), level, bool(reranked), grouped_by, bool(twice))
     groups = groups_of(grouped_by, review.current, tab.manager.data)
     sizes = [n] if groups is None else list(Counter(groups.tolist()).values())
     plans = [plan_dataset(size, wanted.error, wanted.level) for size in sizes]

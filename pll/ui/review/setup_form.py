@@ -41,15 +41,20 @@ def draw(n: int) -> tuple[float, float]:
         key="review-share",
         help="Share of all examples drawn as controls. At first, about this share of the examples shown are some.",
     )
+    return float(share), confidence_level("review-level")
+
+
+def confidence_level(key: str) -> float:
+    """The level of a guarantee or a promise."""
     level = st.segmented_control(
         "Confidence level",
         list(LEVELS),
         default=0.95,
         required=True,
         format_func=LEVELS.__getitem__,
-        key="review-level",
+        key=key,
     )
-    return float(share), float(level or 0.95)
+    return float(level or 0.95)
 
 
 def guarantee(n: int, share: float, level: float) -> float:

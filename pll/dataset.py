@@ -212,7 +212,8 @@ class PartialLabelDataset:
                 "NAME=candidates, NAME=candidate where each candidate has a column, or NAME=annotator for each "
                 "person's labels; --votes for answers of models)"
             )
-            raise UserError(f"{self.name} has no candidate sets; {remedy}.")
+            hints = "".join(f" {note}" for note in self.notes if "--column" in note)
+            raise UserError(f"{self.name} has no candidate sets; {remedy}.{hints}")
         return self.candidates
 
     def take(self, rows: Rows) -> PartialLabelDataset:

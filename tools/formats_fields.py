@@ -6,7 +6,7 @@ Rows = tuple[tuple[str, str], ...]
 
 TABLE: Rows = (
     ("`id`", "name of the example; by default its number, from 0"),
-    ("`candidates`", "the labels it may have: `cat|dog` (or `;`, or a comma where no cell holds a `|`), a list of JSON or Python `[\"a|b\", \"c\"]`, a set `{'a', 'b'}`, or an array of a database `{a,b}`"),
+    ("`candidates`", "the labels it may have: `cat|dog` (or `;`, a line each, a comma, a slash or \"or\" where no cell holds a `|`), a list of JSON or Python `[\"a|b\", \"c\"]`, a set `{'a', 'b'}`, or an array of a database `{a,b}`"),
     ("`true_label`", "its true label, where known; empty where not"),
     ("`split`", "`train` or `test`"),
     ("`text`, `image`", "what there is to read or to see: a path or an address of a picture"),
@@ -16,7 +16,7 @@ TABLE: Rows = (
     ("`task`, `annotator`, `label`", "long form: a line for each label that somebody gave; several lines an example. What differs between the lines of one example (seconds spent) is no feature"),
     ("`feature:…`, `category:…`, `keep:…`", "marks a column whose part its name would not tell"),
     ("`Option 1`, `Option 2`, …; `first choice`, …", "one candidate a cell, where no row names one twice; two that agree are annotators"),
-    ("`prob_cat`, `P(cat)`, `cat (softmax)`, …", "probabilities of classes, in place of `candidates`: they sum to 1 in every row. The likeliest that make up 99 % are the candidates, with these weights to start from"),
+    ("`prob_cat`, `P(cat)`, `cat %`, …", "probabilities of classes, in place of `candidates`: they sum to 1, to 100, or to the same number of people in every row. The likeliest that make up 99 % are the candidates, with these weights to start from"),
     ("any column that names a candidate of nearly every row", "kept and never learnt from; the data page asks whether it is the true label, in the shell `--column NAME=true_label`"),
     ("any other column", "numbers are features, words are categories; texts and ids in prose are recognised by what they hold"),
     ("`identified_label`, `confidence`, `margin`, `entropy`, `source`, `reviewer`, `decided_at`", "what a run adds; not read back"),

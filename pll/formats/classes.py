@@ -20,20 +20,12 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.tabular.builder import filled
-from pll.formats.tabular.schema import spelling
+from pll.formats.tabular.schema import NO_ANSWER, spelling
 from pll.weights import Weights
 
 Edits = Mapping[str, str | None]
 """What becomes of classes: the old name → the new one, or None where it is no label at all and is dropped."""
 
-NO_ANSWER = (
-    *("", "?", "??", "-", "--", ".", "n/a", "na", "#n/a", "<na>", "nan", "none", "null", "nil"),
-    *("empty", "(empty)", "no answer", "no label", "not applicable", "skip", "skipped"),
-    *("don't know", "dont know", "do not know", "i don't know", "i do not know", "idk", "no idea"),
-    *("can't tell", "cannot tell", "can't say", "cannot say"),
-    *("weiss nicht", "keine angabe", "keine antwort", "k.a", "ne sait pas", "no sabe"),
-)
-"""How people write that they gave no answer, in the common spelling."""
 RARE = 0.1
 """A class whose name differs by one letter from another is proposed as a misspelling if it is so much rarer."""
 LONG_ENOUGH = 5

@@ -11,7 +11,7 @@ import pytest
 from pll import formats
 from pll.analysis.readiness import check_features, warnings_about
 from pll.errors import UserError
-from pll.formats.tabular.schema import alike, flags, guesses, join_names, roles_of, split_cell, within
+from pll.formats.tabular.schema import alike, flags, guess_separator, guesses, join_names, roles_of, split_cell, within
 
 from .strategies import answers, named_sets, named_truth
 from .test_csv import table
@@ -430,3 +430,53 @@ def test_a_field_of_shares_in_json_lines_is_probabilities(tmp_path: Path) -> Non
     data = formats.read(path)
     assert data.class_names == ("Bern", "St. Gallen") and data.prior is not None
     np.testing.assert_allclose(data.prior, [0.75, 0.25] * 6)
+
+
+COUNTS = np.random.default_rng(3).multinomial(20, [0.4, 0.3, 0.2, 0.1], 30)
+
+
+@pytest.mark.parametrize("written", ["{:d}", "{:.0f}%"])
+def test_columns_that_sum_to_the_same_are_counts_of_people(tmp_path: Path, written: str) -> None:
+    cells = [[written.format(n if "d" in written else n * 5) for n in row] for row in COUNTS.tolist()]
+    mood = [CITIES[k] for k in COUNTS.argmax(axis=1)]
+    text = "\n".join(",".join([*row, name]) for row, name in zip(cells, mood, strict=True))
+    data = table(tmp_path, ",".join(CITIES) + ",mood\n" + text + "\n")
+    assert data.prior is not None and data.X.shape == (30, 0) and set(data.extras) == {"mood"}
+    np.testing.assert_allclose(data.prior, (COUNTS / 20)[COUNTS > 0], rtol=1e-6)
+
+
+def test_counts_in_json_lines(tmp_path: Path) -> None:
+    path = tmp_path / "counts.jsonl"
+    lines = [{"text": f"a b {k}", "label_counter": {"b": k + 1, "a": 1}, "meta": {"page": 3}} for k in range(4)]
+    path.write_text("\n".join(map(json.dumps, lines)))
+    data = formats.read(path)
+    assert data.prior is not None
+    np.testing.assert_allclose(
+        data.prior.reshape(4, 2)[:, data.class_names.index("b")], [1 / 2, 2 / 3, 3 / 4, 4 / 5], rtol=1e-6
+    )
+
+
+@pytest.mark.parametrize(("yes", "no"), [("yes", "no"), ("x", ""), ("1", ""), ("Ja", "Nein")])
+def test_words_that_mark_classes(tmp_path: Path, yes: str, no: str) -> None:
+    header, rows = ",".join(CITIES), [",".join(yes if c in names else no for c in CITIES) for names in LISTS]
+    named = [f"{row},{name}" for row, name in zip(rows, TRUTH, strict=True)]
+    data = table(tmp_path, f"{header},where\n" + "\n".join(named) + "\n")
+    assert [set(data.sets().names(i)) for i in range(60)] == [set(names) for names in LISTS]
+    alone = table(tmp_path, f"{header}\n" + "\n".join(rows) + "\n", "alone.csv")
+    with pytest.raises(UserError, match="--column Bern=class"):
+        alone.sets()
+
+
+@pytest.mark.parametrize("mark", [" or ", " oder ", "\n"])
+def test_words_and_lines_separate_labels(mark: str) -> None:
+    assert roles(label=[mark.join(names) for names in LISTS])["label"] == "candidates"
+    assert guess_separator([mark.join(names) for names in LISTS]) == mark
+    assert guess_separator(["black or white", "red", "black or white"]) == "|"
+
+
+def test_a_truth_that_says_there_is_none_is_not_known(tmp_path: Path) -> None:
+    data = table(tmp_path, "candidates,true_label\na|b,a\nb|c,-\na|c,N/A\n")
+    assert data.class_names == ("a", "b", "c") and data.y is not None and data.y.tolist() == [0, -1, -1]
+    assert any("2 true labels say that there is none" in note for note in data.notes)
+    kept = table(tmp_path, "candidates,true_label\na|-,a\nb|-,-\n", "kept.csv")  # a class of that name
+    assert kept.y is not None and kept.y.min() >= 0

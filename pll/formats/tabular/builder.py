@@ -34,7 +34,9 @@ from pll.formats.tabular.schema import (
     BINARY,
     LABEL_COLUMNS,
     MISSING,
+    NO_ANSWER,
     UNNAMED,
+    WORDS,
     Cells,
     Column,
     guess_separator,
@@ -46,6 +48,7 @@ from pll.formats.tabular.schema import (
     odd_id,
     read_label,
     roles_of,
+    spelling,
     split_cell,
 )
 from pll.images import Pictures
@@ -321,19 +324,22 @@ def read_labels(
     """
     given = None if sets is None else read_candidates(sets, row_of, options.separator)
     true = None if truth is None else read_truth(truth, row_of)
+    notes: list[str] = []
     answers = {
         name: read_sets(f"{name} (an annotator)", chunks, row_of, options.separator)
         for name, chunks in (annotators or {}).items()
     }
     _whole_numbers(list(answers.values()))
     marks = None if given is not None or answers or not classes else _read_marks(classes, row_of)
+    if true is not None and options.by_content:
+        cells = [names for column in (given, *answers.values()) if column is not None for names in column.values]
+        notes += _without_no_answers(true, {*(classes or ()), *(probabilities or ())}.union(*cells))
     columns = [column for column in (given, true, *answers.values()) if column is not None]
     names = names_in(columns, options.class_names)
     if marks is not None:
         names, mask = _known_classes(tuple(classes or ()), names, marks, options.class_names)
-        return TableLabels(
-            names, CandidateSets.from_mask(mask, names), None if true is None else true_labels(true, names)
-        )
+        y = None if true is None else true_labels(true, names)
+        return TableLabels(names, CandidateSets.from_mask(mask, names), y, notes=tuple(notes))
     if given is None and not answers and probabilities:
         shares = _read_shares(probabilities, row_of)
         names, mask = _known_classes(tuple(probabilities), names, likeliest(shares), options.class_names)
@@ -341,18 +347,30 @@ def read_labels(
         wide = np.zeros(mask.shape)
         wide[:, [names.index(name) for name in probabilities]] = shares
         y = None if true is None else true_labels(true, names)
-        return TableLabels(names, found, y, prior=checked_prior(wide[found.rows, found.indices], found))
-    annotations, candidates, notes = None, None, []
+        prior = checked_prior(wide[found.rows, found.indices], found)
+        return TableLabels(names, found, y, prior=prior, notes=tuple(notes))
+    annotations, candidates = None, None
     if answers:
         annotations = _annotations(answers, names)
         if annotations is None:
-            notes = ["Nobody gave a label: the columns of the annotators are empty."]
+            notes.append("Nobody gave a label: the columns of the annotators are empty.")
     if given is not None:
         candidates = candidate_sets(given, names)
     elif annotations is not None:
-        candidates, notes = sets_of(annotations, options.combine)
+        candidates, about_sets = sets_of(annotations, options.combine)
+        notes += about_sets
     y = None if true is None else true_labels(true, names)
     return TableLabels(names, candidates, y, annotations, tuple(notes))
+
+
+def _without_no_answers(true: LabelColumn, said: set[str]) -> list[str]:
+    """Make true labels unknown that only say that there is none ("-", "N/A"), where no candidate is called so."""
+    empty = {name for name in true.values if name is not None and name not in said and spelling(name) in NO_ANSWER}
+    if not said or not empty:
+        return []
+    rows = np.isin(true.codes, [code for code, name in enumerate(true.values) if name in empty])
+    true.values[:] = [None if name in empty else name for name in true.values]
+    return [f"{int(rows.sum()):,} true labels say that there is none ({listing(sorted(empty))}): they are not known."]
 
 
 def read_lines(
@@ -419,7 +437,11 @@ def _annotations(answers: Mapping[str, LabelColumn], names: tuple[str, ...]) -> 
 
 def _read_marks(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.bool_]:
     """Return (n, c) bool from one 0/1 column per class."""
-    columns = [read_column(name, without_nulls(chunks), row_of, _mark) for name, chunks in classes.items()]
+    columns = []
+    for name, chunks in classes.items():
+        written = [cell.strip().casefold() for cell in encode(without_nulls(chunks))[1]]
+        says_no = any((BINARY | WORDS).get(cell) is False for cell in written)
+        columns.append(read_column(name, without_nulls(chunks), row_of, _mark if says_no else _mark_or_nothing))
     mask = np.stack([np.asarray(column.values, dtype=np.bool_)[column.codes] for column in columns], axis=1)
     refuse_empty(np.asarray(~mask.any(axis=1)), row_of, "the columns of the classes")
     return mask
@@ -439,6 +461,7 @@ def _read_shares(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArra
 
 
 def _share(cell: str) -> float:
+    cell = cell.strip().removesuffix("%")
     try:
         share = float(cell) if cell.strip() else 0.0
     except ValueError:
@@ -471,9 +494,13 @@ def _known_classes(
     return every, wide
 
 
+def _mark_or_nothing(cell: str) -> bool:
+    return bool(cell.strip()) and _mark(cell)
+
+
 def _mark(cell: str) -> bool:
     try:
-        return BINARY[cell.strip().casefold()]
+        return (BINARY | WORDS)[cell.strip().casefold()]
     except KeyError:
         raise UserError("write 1 for a candidate and 0 for any other class") from None
 

@@ -6,6 +6,7 @@ Every field is a column with a role (`schema`), `candidates` a list of names.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -113,28 +114,33 @@ def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[
 
 
 def _rows(path: Path, options: ReadOptions) -> Iterator[tuple[int, Record]]:
-    """Yield the line and the fields of every record; a field of class → probability becomes `prob_CLASS` fields."""
+    """Yield the line and the fields of every record; a field of class → share or count becomes `prob_CLASS` fields."""
     shares: str | None = None
     is_first = True
     for line, record in json_objects.records(path):
         if is_first and options.by_content:
-            shares = next((name for name, value in record.items() if _shares(value)), None)
+            shares = next((name for name, value in record.items() if _shares(value, name)), None)
         is_first = False
-        found = None if shares is None else _shares(record.get(shares))
+        found = None if shares is None else _shares(record.get(shares), shares)
         if found is not None:
             record = {name: value for name, value in record.items() if name != shares}
-            record |= {f"prob_{name}": share for name, share in found.items()}
+            whole = sum(found.values())
+            record |= {f"prob_{name}": share / whole for name, share in found.items()}
         yield line, record
 
 
-def _shares(value: Any) -> dict[str, float] | None:
-    """Return an object of two or more shares that sum to 1; None where the value is none."""
-    if not isinstance(value, dict) or len(value) < 2:
+_COUNTED = re.compile(r"(?:.*[^a-z])?(?:count|vote|dist|distribution|proba?|probabilitie|score|softmax)(?:s|er|ers)?")
+
+
+def _shares(value: Any, name: str) -> dict[str, float] | None:
+    """Return an object of two or more shares that sum to 1, or of counts under a name that says so; else None."""
+    if not isinstance(value, dict) or not value:
         return None
     numbers = list(value.values())
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one <= 1 for one in numbers):
+    if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one < 1e9 for one in numbers):
         return None
-    return value if abs(sum(numbers) - 1) <= 0.01 else None
+    is_whole = len(value) > 1 and abs(sum(numbers) - 1) <= 0.01
+    return value if is_whole or (sum(numbers) > 0 and _COUNTED.fullmatch(name.casefold())) else None
 
 
 def _survey(path: Path, options: ReadOptions) -> tuple[list[int], list[str], list[list[Any]]]:

@@ -93,7 +93,7 @@ class Column:
         guessed: whether neither the user nor a reserved name says so.
         first: its first cells, for a person to see what it is; None where one is missing.
         alike: whether it shares its words with other columns, and agrees with them, as annotators do.
-        flag: whether it is one of several 0/1 columns that may be classes, in a table without labels.
+        flag: whether it is one of several columns of marks that may be classes, in a table without labels.
         within: whether its cells name candidates of their rows, as the true label does, under a name that says nothing.
         comma: whether its numbers have a decimal comma.
         repeats: whether its first cells look like ids, and some stand twice or are empty further down.
@@ -166,6 +166,21 @@ MISSING = (
 
 BINARY = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
 """Cells of the column of a class."""
+
+WORDS = {
+    **dict.fromkeys(("yes", "y", "ja", "oui", "sí", "si", "x", "✓", "✔", "☑"), True),
+    **dict.fromkeys(("no", "n", "nein", "non"), False),
+}
+"""Words in the column of a class; where none says no, an empty cell does."""
+
+NO_ANSWER = (
+    *("", "?", "??", "-", "--", ".", "n/a", "na", "#n/a", "<na>", "nan", "none", "null", "nil"),
+    *("empty", "(empty)", "no answer", "no label", "not applicable", "skip", "skipped"),
+    *("don't know", "dont know", "do not know", "i don't know", "i do not know", "idk", "no idea"),
+    *("can't tell", "cannot tell", "can't say", "cannot say"),
+    *("weiss nicht", "keine angabe", "keine antwort", "k.a", "ne sait pas", "no sabe"),
+)
+"""How people write that they gave no answer, in the common spelling."""
 
 _DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?")
 _WITH_POINTS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*")
@@ -240,6 +255,27 @@ def has_fractions(cells: Cells) -> bool:
 def are_binary(cells: Cells) -> bool:
     """Whether all cells are 0 or 1 (or the like), as in the column of a class."""
     return bool(cells) and all(cell is not None and cell.strip().casefold() in BINARY for cell in cells)
+
+
+def read_marks(cells: Cells) -> list[bool] | None:
+    """Return whether each cell of a column marks its row: 1, yes, x, against 0, no, or nothing; None if it is none.
+
+    >>> (
+    ...     read_marks(["yes", "no"]),
+    ...     read_marks(["x", ""]),
+    ...     read_marks(["1", ""]),
+    ...     read_marks(["0", ""]),
+    ...     read_marks(["a"]),
+    ... )
+    ([True, False], [True, False], [True, False], None, None)
+    """
+    known = [(cell or "").strip().casefold() for cell in cells]
+    means = BINARY | WORDS
+    if not any(known) or any(cell and cell not in means for cell in known):
+        return None
+    if "" in known and not all(means[cell] for cell in known if cell):
+        return None  # a missing answer, not a no
+    return [bool(cell) and means[cell] for cell in known]
 
 
 def numbers_in(cell: str) -> list[float] | None:
@@ -443,7 +479,7 @@ def roles_of(
     named = guessed(
         {name: (role, _shown(name, role), False) for name, role in said.items()},
         *(_reserved, _marked, _vectors, _long_form, _label_numbers, *((_options,) if by_content else ())),
-        *(_annotators, _classes, _probabilities, *((_unnamed_probabilities,) if by_content else ())),
+        *(_annotators, _classes, _probabilities, *((_marked_classes, _counts) if by_content else ())),
     )
     labels = guessed(named, _people, _sets, _truth)
     rest = (
@@ -527,12 +563,13 @@ def _vectors(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
 
 
 def _flags(cells: Mapping[str, Cells], roles: Guess) -> set[str]:
-    """0/1 columns that may be classes where a table has no labels: three or more, with a 1 in every row."""
+    """Columns of marks that may be classes where a table has no labels: three or more, with a mark in every row."""
     parts = {role for role, _, _ in roles.values()}
     if parts & (_LABELLED | {"true_label"}):
         return set()
-    found = {name: some for name, some in cells.items() if roles[name][::2] == ("feature", True) and are_binary(some)}
-    return set(found) if len(found) >= _FEWEST_FLAGS and all(map(any, _marks(found))) else set()
+    guessed = [name for name, (role, _, is_guess) in roles.items() if is_guess and role in ("feature", "category")]
+    found = {name: marks for name in guessed if (marks := read_marks(cells[name])) is not None}
+    return set(found) if len(found) >= _FEWEST_FLAGS and all(map(any, zip(*found.values(), strict=True))) else set()
 
 
 _FEWEST_FLAGS = 3
@@ -788,30 +825,47 @@ def _probabilities(columns: Mapping[str, Cells], taken: set[str], roles: Guess, 
     return {}
 
 
-def _unnamed_probabilities(
-    columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]
-) -> Guess:
-    """`P(cat), P(dog)`, `cat (softmax), …`: shares that sum to 1 and are called alike; a truth is among them."""
+def _counts(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """`P(cat), P(dog)`, `cat %, …`: columns that sum to the same in every row: to 1, to 100, or to a number of people.
+
+    They are called alike, or there are no other numbers; where there is a truth, it is among them.
+    """
     if taken & _LABELLED:
         return {}
     truth = _truth_beside(columns, {}, taken, roles, cells)
-    shares = {name: some for name, some in columns.items() if has_fractions(some) and _are_shares(some)}
-    for group in () if truth is None else _called_alike(list(shares)):
-        rows = list(zip(*(shares[name] for name in group), strict=True))
-        is_whole = len(rows) >= _FEWEST_ROWS and all(_sum_to_1(row) for row in rows)
-        if is_whole and (not truth or truth <= set(group.values())):
+    amounts = {name: numbers for name, some in columns.items() if (numbers := _amounts(some)) is not None}
+    for group in () if truth is None else _called_alike(list(amounts)):
+        is_among = not truth or truth <= set(group.values())
+        if is_among and _sum_alike(np.stack([amounts[name] for name in group], axis=1)):
             return {name: ("probability", shown, True) for name, shown in group.items()}
     return {}
 
 
 _FEWEST_ROWS = 5
-"""Rows that must sum to 1 where names do not say that columns are probabilities."""
+"""Rows from which it says something how cells go together."""
+
+
+def _sum_alike(amounts: npt.NDArray[np.float64]) -> bool:
+    """Whether the rows of (n, c) amounts sum to 1, to 100, or, of whole numbers, to the same number of two or more."""
+    n, c = amounts.shape
+    sums = amounts.sum(axis=1)
+    if n < _FEWEST_ROWS or (amounts > 0).sum() <= n:  # one each is no distribution
+        return False
+    if (amounts == amounts.round()).all() and amounts.max() >= 2 and (sums == sums[0]).all():
+        return True
+    return any((abs(sums - unit) <= unit * (0.01 + 0.001 * c)).all() for unit in (1, 100))  # rounded
+
+
+def _amounts(cells: Cells) -> npt.NDArray[np.float64] | None:
+    """Return numbers of at least 0, with or without a percent sign, nothing for 0; None where a cell is none."""
+    plain = [(cell or "").strip().removesuffix("%").strip() for cell in cells]
+    if not any(plain) or not all(cell == "" or is_number(cell) for cell in plain):
+        return None
+    numbers = np.array([float(cell or 0) for cell in plain])
+    return numbers if np.isfinite(numbers).all() and (numbers >= 0).all() else None
+
+
 _FIRST_WORD, _LAST_WORD = re.compile(r"[^\W_]+[_.=:( -]+(?=.)", re.S), re.compile(r"[_.:( -]+[^\W_]*\)?$")
-
-
-def _are_shares(cells: Cells) -> bool:
-    known = _known(cells)
-    return all(is_number(cell) and 0 <= float(cell) <= 1 for cell in known)
 
 
 def _called_alike(names: Sequence[str]) -> list[dict[str, str]]:
@@ -1002,25 +1056,31 @@ def _classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells:
         return {name: ("class", ending, True) for name, ending in others[0].items()}
     if len(binary) < 2:
         return {}
-    if not truth and _is_matrix({name: name for name in binary}, binary):
-        truth = _names_marked(columns, binary)
     if truth and truth <= set(binary) and not all(is_number(name) for name in truth):
         return {name: ("class", name, True) for name in columns if name in binary}
     return {}
 
 
-def _names_marked(columns: Mapping[str, Cells], binary: Mapping[str, Cells]) -> set[str]:
-    """Return the labels of a column that names 0/1 columns, nearly always one with a 1 in its row; else none."""
-    for name, some in columns.items():
-        said = [cell.strip() for cell in _known(some)] if name not in binary else []
-        if len(said) >= _FEWEST_ROWS and len(set(said)) >= 2 and set(said) <= set(binary):
-            rows = [
-                (cell.strip(), row) for cell, row in zip(some, _marks(binary), strict=True) if cell and _known([cell])
-            ]
-            at = {label: k for k, label in enumerate(binary)}
-            if sum(row[at[label]] for label, row in rows) >= NEARLY_ALL * len(rows):
-                return set(said)
-    return set()
+def _marked_classes(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """Columns of 1 and 0, yes and no, x and nothing, named as the labels of another column, with a mark where it says.
+
+    Columns called `candidate_…` need no other column.
+    """
+    if taken & _LABELLED:
+        return {}
+    marks = {name: found for name, some in columns.items() if (found := read_marks(some)) is not None}
+    stated = [name for name in marks if name.casefold().startswith(("candidate", "cand_"))]
+    if len(stated) >= 2 and all(map(any, zip(*(marks[name] for name in stated), strict=True))):
+        return {name: ("class", _class_name(name), True) for name in stated}
+    is_whole = len(marks) >= 2 and all(map(any, zip(*marks.values(), strict=True)))
+    for name, some in columns.items() if is_whole else ():
+        pairs = [(k, cell.strip()) for k, cell in enumerate(some) if cell and _known([cell])]
+        said = {label for _, label in pairs}
+        if name in marks or len(said) < 2 or len(pairs) < _FEWEST_ROWS or not said <= set(marks):
+            continue
+        if sum(marks[label][k] for k, label in pairs) >= NEARLY_ALL * len(pairs):
+            return {label: ("class", label, True) for label in marks}
+    return {}
 
 
 def _shown(name: str, role: str) -> str:
@@ -1094,7 +1154,7 @@ def unclear(columns: Sequence[Column]) -> list[Column]:
 
 
 def flags(columns: Sequence[Column]) -> list[Column]:
-    """0/1 columns of a table without labels, with a 1 in every row: classes or features, which cannot be decided."""
+    """Columns of marks of a table without labels, one in every row: classes or features, which cannot be decided."""
     return [column for column in columns if column.flag]
 
 
@@ -1176,7 +1236,7 @@ def _within(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: 
 
     They may be the true label, or what the candidates were made from; only a person knows.
     """
-    sets = _sets_of_rows(roles, cells)
+    sets, fewest = _sets_of_rows(roles, cells)
     if not sets:
         return {}
     inside = Counter(label for names in sets for label in names)
@@ -1188,13 +1248,16 @@ def _within(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: 
             continue
         share = sum(label in names for label, names in pairs) / len(pairs)
         chance = sum(count * inside[label] for label, count in said.items()) / (len(pairs) * len(sets))
-        if share >= NEARLY_ALL and share >= chance + AGREEING:
+        if share >= max(fewest, chance + AGREEING):
             found[name] = ("keep", name, True)
     return found
 
 
-def _sets_of_rows(roles: Guess, cells: Mapping[str, Cells]) -> list[set[str]]:
-    """The candidates of the first rows, in their common spelling; none where nothing holds them row by row."""
+def _sets_of_rows(roles: Guess, cells: Mapping[str, Cells]) -> tuple[list[set[str]], float]:
+    """The candidates of the first rows, in their common spelling, and how many of them a label names that is within.
+
+    Of probabilities the likeliest classes, which the true label is not as often. None where nothing holds them.
+    """
     by_role: dict[str, list[str]] = {}
     for name, (role, _, _) in roles.items():
         by_role.setdefault(role, []).append(name)
@@ -1202,19 +1265,27 @@ def _sets_of_rows(roles: Guess, cells: Mapping[str, Cells]) -> list[set[str]]:
         some = cells[by_role["candidates"][0]]
         mark = guess_separator(cell for cell in some if cell)
         try:
-            return [{spelling(label) for label in split_cell(cell or "", mark)} for cell in some]
+            return [{spelling(label) for label in split_cell(cell or "", mark)} for cell in some], NEARLY_ALL
         except UserError:  # reading says where
-            return []
+            return [], NEARLY_ALL
     if "candidate" in by_role:
         columns = [cells[name] for name in by_role["candidate"]]
-        return [{spelling(cell) for cell in row if cell and cell.strip()} for row in zip(*columns, strict=True)]
-    if "class" in by_role and all(are_binary(cells[name]) for name in by_role["class"]):
-        shown = [spelling(roles[name][1]) for name in by_role["class"]]
-        marks = _marks({name: cells[name] for name in by_role["class"]})
-        return [{label for label, is_in in zip(shown, row, strict=True) if is_in} for row in marks]
-    return []
+        rows = zip(*columns, strict=True)
+        return [{spelling(cell) for cell in row if cell and cell.strip()} for row in rows], NEARLY_ALL
+    for role, read, fewest in (("class", read_marks, NEARLY_ALL), ("probability", _amounts, LIKELY)):
+        amounts = [read(cells[name]) for name in by_role.get(role, ())]
+        known = [amount for amount in amounts if amount is not None]
+        if known and len(known) == len(amounts):
+            shown = [spelling(roles[name][1]) for name in by_role[role]]
+            return [
+                {shown[k] for k, amount in enumerate(row) if amount and amount == max(row)}
+                for row in zip(*known, strict=True)
+            ], fewest
+    return [], NEARLY_ALL
 
 
+LIKELY = 0.5
+"""Share of the rows in which a column names the likeliest class, from which it may be the true label."""
 RECURRING = 3
 """How often the names of classes stand in a column of candidate sets, on average, where nothing else says it is one."""
 
@@ -1438,11 +1509,11 @@ def _seen(columns: Sequence[Column]) -> list[str]:
             f"The numbers of {'column' if len(commas) == 1 else 'columns'} {listing(commas)} were read with a decimal "
             "comma: 1,5 is one and a half."
         )
-    marks = [column.name for column in flags(columns) if column.role == "feature"]
+    marks = [column.name for column in flags(columns) if column.role != "class"]
     if marks:
         notes.append(
-            f"{listing(marks)} hold 0 and 1, with a 1 in every row; if they are the classes, say it of each "
-            f"(in the shell: --column {marks[0]}=class …)."
+            f"{listing(marks)} hold 0 and 1 (or no and yes), with a 1 in every row; if they are the classes, say it of "
+            f"each (in the shell: --column {marks[0]}=class …)."
         )
     named = [column.name for column in within(columns)]
     if named and not any(column.role == "true_label" for column in columns):
@@ -1461,8 +1532,8 @@ def _seen(columns: Sequence[Column]) -> list[str]:
 
 # ---- cells ----------------------------------------------------------------------------------------------------------
 
-SEPARATORS = ("|", ";", ",", "/")
-"""Separators of names that are tried where none is given, in this order; the last two only where parts recur."""
+SEPARATORS = ("|", ";", "\n", ",", "/", " or ", " oder ", " ou ")
+"""Separators of names that are tried where none is given, in this order; from the comma on only where parts recur."""
 
 
 def join_names(names: Sequence[str]) -> str:
@@ -1521,10 +1592,10 @@ def guess_separator(cells: Iterable[str]) -> str:
     ('/', '|')
     """
     plain = {cell for cell in cells if not _like_a_list(cell)}
-    for mark in ("|", ";"):
-        if any(mark in cell for cell in plain):
+    for mark in SEPARATORS[:3]:
+        if any(mark in cell.strip() for cell in plain):
             return mark
-    for mark in (",", "/"):
+    for mark in SEPARATORS[3:]:
         told = [cell for cell in plain if cell.strip() and (mark == "," or cell.strip() not in MISSING)]
         parts = [[part.strip() for part in cell.split(mark)] for cell in told]
         first, later = {names[0] for names in parts}, {name for names in parts for name in names[1:]}

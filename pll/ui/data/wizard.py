@@ -222,7 +222,7 @@ def _flags_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> 
     known = {role for column, role in zip(found, roles, strict=True) if column.name in asked}
     answers = ["class", "feature"]
     answer = st.radio(
-        f"{plain(listing(asked))} hold 0 and 1. Are these the classes?",
+        f"{plain(listing(asked))} hold 0 and 1, or no and yes. Are these the classes?",
         answers,
         index=answers.index("class") if known == {"class"} else None,
         format_func={"class": "Yes, 1 means that the class is a candidate", "feature": "No, learn from them"}.get,
@@ -231,6 +231,8 @@ def _flags_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> 
     )
     if answer is None:
         return list(roles)
+    if answer == "feature":  # as guessed: numbers, or words
+        return [column.role if column.name in asked else role for column, role in zip(found, roles, strict=True)]
     return [answer if column.name in asked else role for column, role in zip(found, roles, strict=True)]
 
 

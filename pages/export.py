@@ -5,6 +5,7 @@ from functools import partial
 
 import streamlit as st
 
+from pll.colors import percent
 from pll.errors import UserError
 from pll.export import ExportSource, archive_data, archive_name, parts_of, preview
 from pll.export.run_export import export_source
@@ -13,7 +14,7 @@ from pll.runs.manifest import unverified
 from pll.runs.run import Run
 from pll.ui import health_notice, session
 from pll.ui.export import certificate, download
-from pll.ui.format import count, headline, percent, plain, without_none
+from pll.ui.format import count, headline, plain, without_none
 from pll.ui.routes import go, link
 
 PREVIEWED = 200

@@ -1,4 +1,4 @@
-"""How things look: a colour and a short name per class, a scale for label weights, right and wrong, the accent.
+"""How things look: a colour and a short name per class, a scale for label weights, right and wrong, percentages.
 
 A class has the same colour on every page, in the light and the dark theme. Contrast of 3:1 against white and against
 the dark background at once leaves a narrow band of lightness, so the colours were found by a search: as far apart as
@@ -15,6 +15,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from functools import lru_cache
 from itertools import takewhile
 from typing import NamedTuple
@@ -206,3 +207,26 @@ def _common_start(names: Sequence[str]) -> str:
     first, last = min(names), max(names)  # what these two share, all share
     same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
     return "".join(letter for letter, _ in same)
+
+
+# ---- shares ----------------------------------------------------------------------------------------------------------
+
+
+def percent(share: float | None, digits: int | None = 1) -> str:
+    """Return a fraction as a percentage, "–" where it is not known: on pages, in files and in the shell.
+
+    Args:
+        share: 1 is 100 %.
+        digits: behind the point; None for as many as a declared share needs, 3 at most.
+
+    >>> percent(0.9437), percent(0.0625), percent(0.125, digits=0), percent(None)
+    ('94.4 %', '6.3 %', '13 %', '–')
+    >>> percent(0.05, digits=None), percent(0.075, digits=None)
+    ('5 %', '7.5 %')
+    """
+    if share is None or not math.isfinite(share):
+        return "–"
+    if digits is None:
+        return f"{round(share * 100, 3):g} %"
+    # Halves go up, as in the scripts of pictures and replays (`toFixed`, `Math.round`); Python's own go to the even.
+    return f"{Decimal(float(share) * 100).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)} %"

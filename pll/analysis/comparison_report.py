@@ -18,6 +18,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pll.analysis.intervals import clearly_more, difference, wilson
+from pll.colors import percent
 
 SURE = 0.9
 """Confidence above which a label is called sure."""
@@ -116,7 +117,7 @@ def beside(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None]) -> Ver
         if y is not None and known is not None and known.any():
             said = f"{_share_with_interval(int((lane.identified == y)[known].sum()), int(known.sum()))} correct"
         else:
-            said = f"no true labels; mean confidence {_percent(float(lane.confidence.mean()))}"
+            said = f"no true labels; mean confidence {percent(float(lane.confidence.mean()))}"
         lines.append(LaneSummary(lane.title, f"{said}, {len(lane.identified):,} examples"))
     return Verdict(
         "These runs did not learn from the same examples and candidate sets, so their figures cannot be compared.",
@@ -167,7 +168,7 @@ def _compared(
     """Compare one lane with the best of those that did not learn from the truth."""
     mine, reference = right[lane.title], right[best.title]
     gap = difference(mine, reference)
-    share = _percent(float(mine.mean()))
+    share = percent(float(mine.mean()))
     points = f"{abs(gap.share) * 100:.1f} points {'more' if gap.share > 0 else 'less'} than {best.title}"
     if gap.is_tie:
         apart = int((mine != reference).sum())
@@ -193,21 +194,21 @@ def _evidence(lane: LaneFigures, best: LaneFigures, y: Labels, known: npt.NDArra
     mine, other = float(lane.confidence.mean()), float(best.confidence.mean())
     accuracy = float((lane.identified == y)[known].mean())
     if mine < other - TELLING:
-        said.append(f"its label weights stay flat, mean confidence {_percent(mine)} against {_percent(other)}")
+        said.append(f"its label weights stay flat, mean confidence {percent(mine)} against {percent(other)}")
     if lane.early is not None and best.early is not None and lane.early[0] < lane.epoch:
         stuck, stuck_of = _still_wrong(lane, y, known)
         also, also_of = _still_wrong(best, y, known)
         if clearly_more(stuck, stuck_of, also, also_of, by=TELLING):
             said.append(
-                f"of the {stuck_of:,} labels it had wrong after epoch {lane.early[0]}, {_percent(stuck / stuck_of, 0)} "
-                f"are still wrong ({best.title}: {_percent(also / also_of, 0)} of {also_of:,})"
+                f"of the {stuck_of:,} labels it had wrong after epoch {lane.early[0]}, {percent(stuck / stuck_of, 0)} "
+                f"are still wrong ({best.title}: {percent(also / also_of, 0)} of {also_of:,})"
             )
     wrong, sure = _sure_and_wrong(lane, y, known)
     wrong_too, sure_too = _sure_and_wrong(best, y, known)
     if clearly_more(sure, wrong, sure_too, wrong_too, by=TELLING):
-        said.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {_percent(SURE, 0)}")
+        said.append(f"{sure:,} of its {wrong:,} wrong labels carry a weight of at least {percent(SURE, 0)}")
     elif mine > accuracy + TELLING:
-        said.append(f"it is surer than it is right, mean confidence {_percent(mine)}")
+        said.append(f"it is surer than it is right, mean confidence {percent(mine)}")
     return said
 
 
@@ -231,8 +232,8 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
     lines = [
         LaneSummary(
             lane.title,
-            f"Mean confidence {_percent(float(lane.confidence.mean()))}; "
-            f"{_percent(float((lane.confidence >= SURE).mean()))} of the labels are at least {_percent(SURE, 0)} sure",
+            f"Mean confidence {percent(float(lane.confidence.mean()))}; "
+            f"{percent(float((lane.confidence >= SURE).mean()))} of the labels are at least {percent(SURE, 0)} sure",
         )
         for lane in lanes
     ]
@@ -242,13 +243,13 @@ def _without_truth(lanes: Sequence[LaneFigures], sizes: npt.NDArray[np.int64]) -
     all_same = np.all([lane.identified == lanes[0].identified for lane in lanes], axis=0)
     most, least = (choose(agreement, key=agreement.__getitem__) for choose in (max, min))
     said = f"All {len(lanes)} lanes name the same label for {_share_with_interval(int(all_same.sum()), n)} of {n:,}"
-    lines.insert(0, LaneSummary("Closest", f"{most[0]} and {most[1]} agree on {_percent(agreement[most])}"))
+    lines.insert(0, LaneSummary("Closest", f"{most[0]} and {most[1]} agree on {percent(agreement[most])}"))
     if least != most:
-        lines.insert(1, LaneSummary("Farthest", f"{least[0]} and {least[1]} agree on {_percent(agreement[least])}"))
+        lines.insert(1, LaneSummary("Farthest", f"{least[0]} and {least[1]} agree on {percent(agreement[least])}"))
     chance = float(np.mean(1.0 / sizes))
     notes = (
         "No true labels are known here: nobody can say which lane is right, only how far they agree and how sure they "
-        f"are. Two that chose at random among the candidates would agree on {_percent(chance)}. Agreement is no proof: "
+        f"are. Two that chose at random among the candidates would agree on {percent(chance)}. Agreement is no proof: "
         "methods can make the same mistake.",
     )
     return Verdict(said + " examples.", tuple(lines), notes)
@@ -284,11 +285,7 @@ def figures_table(lanes: Sequence[LaneFigures], truths: Sequence[Labels | None])
 
 def _share_with_interval(k: int, n: int) -> str:
     low, high = wilson(k, n)
-    return f"{_percent(k / max(n, 1))} ({low * 100:.1f} to {high * 100:.1f})"
-
-
-def _percent(share: float, digits: int = 1) -> str:
-    return f"{share * 100:.{digits}f} %"
+    return f"{percent(k / max(n, 1))} ({low * 100:.1f} to {high * 100:.1f})"
 
 
 def _listed(words: Sequence[str]) -> str:

@@ -19,6 +19,7 @@ from sklearn.base import clone
 
 from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
+from pll.colors import percent
 from pll.errors import UserError
 from pll.methods import PartialLabelEstimator
 from pll.methods.base import Task
@@ -86,8 +87,8 @@ class Evidence:
             if self.by == "truth"
             else "Predictions for examples that were not learnt from lie inside their candidate sets"
         )
-        return f"{what} for {self.hits:,} of {self.n:,} ({self.share:.0%}; {self.chance:.0%} by chance).".replace(
-            "%", " %"
+        return (
+            f"{what} for {self.hits:,} of {self.n:,} ({percent(self.share, 0)}; {percent(self.chance, 0)} by chance)."
         )
 
 
@@ -187,12 +188,13 @@ def health_of(
     ambiguous = sets.sizes > 1
     if ambiguous.any() and not found:
         gain = float((final.confidence[ambiguous] - 1 / sets.sizes[ambiguous]).mean())
+        now, before = float(final.confidence.mean()), float((1 / sets.sizes).mean())
         if gain < FLAT:
             found.append(
                 Finding(
                     "flat",
                     "The label weights have stayed as they began: mean confidence "
-                    f"{_percent(float(final.confidence.mean()))}, {_percent(float((1 / sets.sizes).mean()))} before.",
+                    f"{percent(now, 0)}, {percent(before, 0)} before.",
                     "Train longer, with a larger learning rate or less weight decay; or use another method.",
                 )
             )
@@ -353,7 +355,3 @@ def top_loss_of(estimator: PartialLabelEstimator, n_classes: int) -> float | Non
     """Return the loss of a uniform prediction: log c for cross-entropy, else None."""
     known = isinstance(estimator, DeepEstimator) and estimator.get_params().get("loss") == "ce"
     return math.log(n_classes) if known else None
-
-
-def _percent(share: float) -> str:
-    return f"{share * 100:.0f} %"

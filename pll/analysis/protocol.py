@@ -15,6 +15,7 @@ import numpy.typing as npt
 from pll.analysis.readiness import check_features, check_trainable
 from pll.annotations.voters import dependent_voters
 from pll.candidates import CandidateSets
+from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features import Featuriser, featurised, fitted, suggested
@@ -344,9 +345,9 @@ def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = No
         notes.append(f"{found.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
     for pair in dependent_voters(found.voters):
         notes.append(
-            f"{pair.first} and {pair.second} agree on {pair.observed:.0%} of {pair.rows:,} examples, independent "
-            f"voters would on {pair.expected:.0%}: they share mistakes, and labels they agree on are less sure than "
-            "they look."
+            f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples, "
+            f"independent voters would on {percent(pair.expected, 0)}: they share mistakes, and labels they agree on "
+            "are less sure than they look."
         )
     return SettledSets(found.candidates, found.prior, tuple(notes))
 

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pll.colors import percent
 from pll.experiments.execution import CellOutcome, ExperimentFolder
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.experiments.figures import curve_panels, draw_panel, draw_ranking, q_panels
@@ -66,7 +67,7 @@ def _head(
     if experiment.folds:
         tested = f"{experiment.folds} folds"
     elif experiment.holdout:
-        tested = f"{experiment.holdout:.0%} held out"
+        tested = f"{percent(experiment.holdout, 0)} held out"
     first = method_title(experiment.methods[0])
     lines = [
         f"## {experiment.title or 'Experiment'}",

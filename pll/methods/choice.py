@@ -24,6 +24,7 @@ from sklearn.base import clone
 from torch import nn
 
 from pll.candidates import CandidateSets
+from pll.colors import percent
 from pll.errors import UserError
 from pll.methods.base import Features, PartialLabelEstimator, Task, check_common_settings, validated
 from pll.methods.classical import ClassicalEstimator
@@ -126,7 +127,7 @@ class Auto(PartialLabelEstimator):
         self._check_settings()
 
         def show(share: float, work: str) -> None:
-            self.stage_ = f"Choosing the method ({share:.0%}): {work}"
+            self.stage_ = f"Choosing the method ({percent(share, 0)}): {work}"
             if progress is not None:
                 progress(share, work)
 
@@ -332,11 +333,11 @@ def _with_messages(recipe: Recipe, best: Contender, contenders: Mapping[str, Par
     assert rate is not None and constant is not None and recipe.interval is not None
     titles = {name: type(estimator).title for name, estimator in contenders.items()}
     rates = ", ".join(
-        f"{titles[one.method]} {one.covering_rate:.1%}" for one in recipe.methods if one.covering_rate is not None
+        f"{titles[one.method]} {percent(one.covering_rate)}" for one in recipe.methods if one.covering_rate is not None
     )
     notes = [
         f"The method is {titles[best.method]}. Share of {h:,} held-out examples whose prediction is among their "
-        f"candidates: {rates}; best constant label {constant:.1%}.",
+        f"candidates: {rates}; best constant label {percent(constant)}.",
         *(f"{titles[one.method]} was left out: {one.left_out.rstrip('.')}." for one in recipe.methods if one.left_out),
     ]
     own = chance_note(recipe.covering_rate, recipe.interval, constant)

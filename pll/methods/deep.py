@@ -18,6 +18,7 @@ from sklearn.base import clone
 from torch import Tensor, nn
 
 from pll.candidates import CandidateSets
+from pll.colors import percent
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods.base import Labels, PartialLabelEstimator, Task, check_common_settings, check_number, validated
@@ -233,7 +234,7 @@ class DeepEstimator(PartialLabelEstimator):
         def show(share: float, work: str) -> None:
             spent = time.perf_counter() - started
             left = f", about {spent * (1 - share) / share:.0f} s left" if share > 0.02 else ""
-            self.stage_ = f"Choosing settings ({share:.0%}{left}): {work}"
+            self.stage_ = f"Choosing settings ({percent(share, 0)}{left}): {work}"
             if progress is not None:
                 progress(share, work)
 

@@ -50,6 +50,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, logsumexp
 
 from pll.candidates import CandidateSets
+from pll.colors import percent
 from pll.methods.base import Task
 from pll.methods.deep import scaled
 from pll.methods.proden import PRODEN
@@ -139,8 +140,8 @@ def _note(outside: Outside) -> str:
     labels = int(outside.added.sum())
     examples = len(np.unique(outside.candidates.rows[outside.added]))
     return (
-        f"An estimated {outside.rate:.1%} of the sets miss the truth (an estimate without an interval: only controls "
-        f"give one). {labels:,} labels were added to {examples:,} of {len(outside.miss):,} sets."
+        f"An estimated {percent(outside.rate)} of the sets miss the truth (an estimate without an interval: only "
+        f"controls give one). {labels:,} labels were added to {examples:,} of {len(outside.miss):,} sets."
     )
 
 

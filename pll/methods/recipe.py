@@ -39,6 +39,7 @@ from scipy.stats import binomtest, rankdata
 from torch import Tensor
 
 from pll.candidates import CandidateSets
+from pll.colors import percent
 from pll.errors import UserError
 from pll.methods.defaults import default_batch_size
 from pll.training.batched import BatchedModels, Steps
@@ -164,13 +165,13 @@ class Recipe:
             low, high = self.interval
             default = self.default_covering_rate
             sentences.append(
-                f"On {self.held_out:,} held-out examples {self.covering_rate:.1%} of the predictions are among the "
-                f"candidates (95 % interval {low:.1%} to {high:.1%}"
-                + ("" if default is None else f"; default settings {default:.1%}")
+                f"On {self.held_out:,} held-out examples {percent(self.covering_rate)} of the predictions are among "
+                f"the candidates (95 % interval {percent(low)} to {percent(high)}"
+                + ("" if default is None else f"; default settings {percent(default)}")
                 + (
                     ""
                     if self.constant_covering_rate is None
-                    else f"; best constant label {self.constant_covering_rate:.1%}"
+                    else f"; best constant label {percent(self.constant_covering_rate)}"
                 )
                 + ")."
             )
@@ -737,9 +738,9 @@ def chance_note(rate: float | None, interval: tuple[float, float], constant: flo
     if rate is None or interval[0] > constant:
         return ""
     return (
-        f"No settings do better than chance on held-out examples: predictions are among the candidates of {rate:.1%} "
-        f"(95 % interval {interval[0]:.1%} to {interval[1]:.1%}), a constant label of {constant:.1%}. The features may "
-        "say nothing about the labels."
+        f"No settings do better than chance on held-out examples: predictions are among the candidates of "
+        f"{percent(rate)} (95 % interval {percent(interval[0])} to {percent(interval[1])}), a constant label of "
+        f"{percent(constant)}. The features may say nothing about the labels."
     )
 
 

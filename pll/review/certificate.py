@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import whole_numbers
+from pll.colors import percent
 from pll.errors import UserError
 from pll.review.evidence import (
     LEVEL,
@@ -164,9 +165,9 @@ def _steps(
 def _explain(
     found: ThresholdTest | None, steps: Sequence[ThresholdTest], n: int, answered: int, max_error: float, level: float
 ) -> str:
-    guarantee = f"with {_percent(level)} confidence"
+    guarantee = f"with {percent(level, None)} confidence"
     if found is None:
-        said = f"Nothing can be accepted unseen yet: at most {_percent(max_error)} wrong is not shown {guarantee}."
+        said = f"Nothing can be accepted unseen yet: at most {percent(max_error, None)} wrong is not shown {guarantee}."
         within = {step: _further_draws(step, n, max_error) for step in steps}
         reachable = {step: further for step, further in within.items() if further is not None}
         if not reachable:
@@ -179,7 +180,7 @@ def _explain(
     which = "all " if found.accepted == n else "the "
     return (
         f"Accept {which}{found.accepted:,} labels (confidence {found.threshold:.3f} and above): at most "
-        f"{found.allowed:,} of them ({_percent(max_error)}) are wrong, {guarantee}. "
+        f"{found.allowed:,} of them ({percent(max_error, None)}) are wrong, {guarantee}. "
         f"{_counted(found.controls, 'random control among them was', 'random controls among them were')} checked, "
         f"{_counted(found.wrong, 'was', 'were')} wrong."
     )
@@ -195,10 +196,6 @@ def _further_draws(step: ThresholdTest, n: int, max_error: float) -> int | None:
         return None
     least = more_controls_needed(step.accepted, step.controls, step.wrong, max_error=max_error, level=1 - step.risk)
     return None if least is None else math.ceil(least * n / step.accepted)
-
-
-def _percent(share: float) -> str:
-    return f"{round(share * 100, 3):g} %"
 
 
 def _grid(thresholds: Sequence[float]) -> Floats:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from pll.catalog.sources import Source
+from pll.colors import percent
 from pll.methods import METHODS, get_method
 from pll.runs.decided_sets import DecidedSets
 from pll.synthesis import Flip
@@ -120,7 +121,7 @@ def format_settings(config: RunConfig, found: Mapping[str, Any] | None = None) -
     if every.get("lr") is not None:  # PL-SVM has epochs, and steps that follow from them
         parts.append(f"learning rate {every['lr']:g}")
     if config.holdout:
-        parts.append(f"{config.holdout:.0%} held out")
+        parts.append(f"{percent(config.holdout, 0)} held out")
     if config.processes > 1:
         parts.append(f"{config.processes} processes")
     parts.append(f"seed {config.seed}")

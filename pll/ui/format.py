@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-from decimal import ROUND_HALF_UP, Decimal
 
 import pandas as pd
 
@@ -54,18 +52,6 @@ def plain(text: object) -> str:
     line = " ".join(str(text).split())
     line = _SPECIAL.sub(r"\\\1", _BROKEN_UP.sub(rf"\1{_JOINER}", line))
     return _AT_BEGINNING.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", line)
-
-
-def percent(share: float | None, digits: int = 1) -> str:
-    """A fraction as a percentage, "–" where it is not known.
-
-    >>> percent(0.9437), percent(0.0625), percent(0.125, digits=0), percent(None)
-    ('94.4 %', '6.3 %', '13 %', '–')
-    """
-    if share is None or not math.isfinite(share):
-        return "–"
-    # Halves go up, as in the scripts of pictures and replays (`toFixed`, `Math.round`); Python's own go to the even.
-    return f"{Decimal(float(share) * 100).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP)} %"
 
 
 def duration(seconds: float | None) -> str:

@@ -15,11 +15,11 @@ import streamlit as st
 
 from pll.analysis.intervals import wilson
 from pll.candidates import CandidateSets
+from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.runs.history import History
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
-from pll.ui.format import percent
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
 FOLLOWING = ("One example", "Triangle", "Slow motion")

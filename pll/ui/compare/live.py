@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from pll.analysis.comparison_report import Verdict, beside, figures_table, verdict
+from pll.colors import percent
 from pll.errors import UserError
 from pll.runs.comparison import Comparison, lane_titles
 from pll.runs.config import format_settings
@@ -23,7 +24,7 @@ from pll.ui.compare.view_state import ComparisonView, LaneView, comparison_view,
 from pll.ui.components.canvas import mount
 from pll.ui.components.star import STAR, star_payload, star_sample
 from pll.ui.components.timeline import timeline, timeline_payload
-from pll.ui.format import count, format_comparison_state, percent, plain
+from pll.ui.format import count, format_comparison_state, plain
 from pll.ui.routes import link
 
 REFRESH = 0.5

@@ -13,7 +13,7 @@ from pathlib import Path
 import streamlit as st
 
 from pll.analysis.comparison_report import Verdict
-from pll.colors import class_colours, short_names
+from pll.colors import class_colours, percent, short_names
 from pll.ui.compare.lines import Quantity
 from pll.ui.compare.svg_lines import ON_PAPER, over_epochs, stroke, text
 from pll.ui.compare.view_state import LaneView
@@ -92,8 +92,8 @@ _png = register(
 
 def _head(lane: LaneView, x: float, y: float) -> str:
     right, sure = lane.right, lane.confidence
-    figures = [f"{100 * right:.1f} % correct"] if right is not None else []
-    figures += [f"{100 * sure:.1f} % sure"] if sure is not None else []
+    figures = [f"{percent(right)} correct"] if right is not None else []
+    figures += [f"{percent(sure)} sure"] if sure is not None else []
     return (
         stroke(lane.place, [(x, y + 5), (x + 30, y + 5)])
         + text(x + 38, y + 10, lane.title, size=15, weight=600)

@@ -8,11 +8,12 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from pll.colors import percent
 from pll.runs.comparison import MOST_LANES, lane_titles
 from pll.runs.run import Run, readable
 from pll.runs.runs_table import differences, runs_frame
 from pll.ui import charts, session
-from pll.ui.format import STATES, count, percent, plain
+from pll.ui.format import STATES, count, plain
 from pll.ui.routes import link
 
 HEADINGS = {

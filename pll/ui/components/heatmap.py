@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours, short_names
+from pll.colors import class_colours, percent, short_names
 from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded
 from pll.ui.components.component import Payload
-from pll.ui.format import count, percent
+from pll.ui.format import count
 from pll.weights import Weights, sharpness
 
 MOST_ROWS = 300

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.colors import class_colours, class_shapes, short_names
+from pll.colors import class_colours, class_shapes, percent, short_names
 from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, format_counts
 from pll.ui.components.component import Payload
@@ -182,7 +182,7 @@ def _description(when: str, note: str, sharp: Sharpness, candidates: CandidateSe
     sure = int((sharp.confidence >= SURE).sum())
     return (
         f"Star plot{', ' + when if when else ''}: {note}, {candidates.n_classes:,} classes around a circle; an example "
-        f"stands the nearer to a class the larger its label weight. {sure:,} are at least {SURE * 100:.0f} % "
+        f"stands the nearer to a class the larger its label weight. {sure:,} are at least {percent(SURE, 0)} "
         f"sure. Identified labels: {counted}."
     )
 

@@ -14,10 +14,10 @@ from pll.annotations import Annotations, rule_table
 from pll.annotations.agreement import ENOUGH_ROWS, Agreement, Figure, agreement
 from pll.annotations.voters import LEAST_CHECKED, VoterCard, dependent_voters, fit_voters, voter_cards
 from pll.catalog.sources import Source
-from pll.colors import short_by_name
+from pll.colors import percent, short_by_name
 from pll.dataset import PartialLabelDataset
 from pll.ui.data.candidates import Offer
-from pll.ui.format import percent, plain
+from pll.ui.format import plain
 from pll.ui.session import ChosenData, data_key
 
 OWN = ""

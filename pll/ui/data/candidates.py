@@ -10,10 +10,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pll.analysis.protocol import single_labels
 from pll.catalog.sources import Source
+from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.features import CHOICES, contents, featuriser, fitting_choices, suggested
 from pll.synthesis.ambiguity import degree_of
-from pll.ui.format import percent
 from pll.ui.session import ChosenData
 
 AS_THEY_ARE, SYNTHESISE = "As in the data", "Make them from the true labels"

@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.synthesis.ambiguity import co_occurrence, degree_of
 from pll.ui import charts
 from pll.ui.components.gallery import gallery
-from pll.ui.format import format_shape, percent, plain
+from pll.ui.format import format_shape, plain
 
 PREVIEWED = 12
 MOST_CLASSES = 200

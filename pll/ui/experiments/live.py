@@ -11,6 +11,7 @@ import pandas as pd
 import streamlit as st
 
 from pll.analysis.evaluation import Result, read_results
+from pll.colors import percent
 from pll.errors import UserError
 from pll.experiments import background
 from pll.experiments.background import COPIES, OUTPUT
@@ -22,7 +23,7 @@ from pll.experiments.tables import Table, method_title, signed, spread, tables
 from pll.runs.manifest import MANIFEST_FILE
 from pll.ui import charts
 from pll.ui.experiments import curves
-from pll.ui.format import ICONS, count, duration, percent, plain
+from pll.ui.format import ICONS, count, duration, plain
 
 IDENTIFIED = "identified correctly"
 EVERY = 2.0

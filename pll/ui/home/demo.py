@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from pll.candidates import CandidateSets
+from pll.colors import percent
 from pll.paths import app_root
 from pll.ui.components.canvas import HERE as SHARED
 from pll.ui.components.component import Payload, register
 from pll.ui.components.star import star_payload
-from pll.ui.format import percent
 
 HERE = Path(__file__).parent
 RECORDED = app_root() / "assets" / "demo.npz"

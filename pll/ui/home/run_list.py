@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from pll.colors import percent
 from pll.errors import UserError
 from pll.review.label_snapshot import review_id
 from pll.runs.comparison import Comparison
@@ -24,7 +25,6 @@ from pll.ui.format import (
     format_when,
     headline,
     method_title,
-    percent,
     plain,
 )
 from pll.ui.home import storage

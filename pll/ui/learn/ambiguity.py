@@ -11,11 +11,11 @@ import streamlit as st
 
 from pll.analysis.theory.degree import LabelCooccurrence, degree, examples_to_tell, still_together
 from pll.candidates import CandidateSets
-from pll.colors import ACCENT
+from pll.colors import ACCENT, percent
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.ui import charts
-from pll.ui.format import count, percent, plain
+from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import beside, heading, line, marker
 from pll.ui.learn.lesson_data import DIGITS, LessonData, labels_of, lesson_sources

@@ -7,8 +7,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.theory.risk import OneExample, loss_curves, one_example
+from pll.colors import percent
 from pll.ui import charts
-from pll.ui.format import percent
 from pll.ui.learn.layout import INK, beside, heading, line, marker
 
 OUTSIDE = 0.1

@@ -8,11 +8,11 @@ import numpy as np
 import streamlit as st
 
 from pll.catalog.sources import Source
+from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.synthesis import flip
 from pll.ui import session
 from pll.ui.components.gallery import gallery
-from pll.ui.format import percent
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import beside, heading
 

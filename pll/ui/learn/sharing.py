@@ -10,13 +10,14 @@ from urllib.parse import urlencode
 import pandas as pd
 import streamlit as st
 
+from pll.colors import percent
 from pll.errors import UserError
 from pll.export.spreadsheet import is_formula
 from pll.runs.process import PerProcess
 from pll.store import Database
 from pll.store.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.ui import charts, links, login
-from pll.ui.format import count, percent, plain
+from pll.ui.format import count, plain
 from pll.ui.learn.layout import CHAPTERS
 
 LESSON, RESULTS = "lesson", "guesses"

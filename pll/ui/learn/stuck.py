@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pll.analysis.theory.risk import Carousel
+from pll.colors import percent
 from pll.ui import charts
-from pll.ui.format import percent
 from pll.ui.learn import landscape
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import beside, heading

@@ -10,9 +10,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.theory.toy import EPOCHS, LEARNING_RATES, LR, Toy, from_many_starts
+from pll.colors import percent
 from pll.runs.process import PerProcess
 from pll.ui import charts
-from pll.ui.format import percent
 from pll.ui.learn.algorithm import show_toy
 from pll.ui.learn.guess import guess
 from pll.ui.learn.layout import INK, heading

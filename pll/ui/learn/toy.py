@@ -14,11 +14,10 @@ import numpy as np
 import streamlit as st
 
 from pll.analysis.theory.toy import CLASSES, Toy, ToyHistory
-from pll.colors import class_colours
+from pll.colors import class_colours, percent
 from pll.ui.components import canvas
 from pll.ui.components.canvas import encoded
 from pll.ui.components.component import Payload, register
-from pll.ui.format import percent
 
 HERE = Path(__file__).parent
 HTML = """

@@ -10,13 +10,13 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.calibration import ReliabilityDiagram, error_by_chance
-from pll.colors import ACCENT
+from pll.colors import ACCENT, percent
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.calibration import Calibration, Method
 from pll.review.session import ReviewSession
 from pll.ui import charts
-from pll.ui.format import count, percent, plain
+from pll.ui.format import count, plain
 
 NAMES: dict[Method, str] = {"temperature": "Temperature", "isotonic": "Isotonic"}
 FULLEST = 2

@@ -8,12 +8,12 @@ import streamlit as st
 
 from pll.annotations.agreement import ENOUGH_ROWS, Agreement, agreement
 from pll.annotations.data import Annotations
-from pll.colors import short_by_name
+from pll.colors import percent, short_by_name
 from pll.errors import UserError
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
 from pll.ui.components.gallery import show_picture
-from pll.ui.format import count, percent, plain
+from pll.ui.format import count, plain
 from pll.ui.review.error_messages import show_errors, toast_errors
 from pll.ui.review.review_tab import ReviewTab
 

@@ -7,14 +7,13 @@ from typing import Any
 import numpy as np
 
 from pll.annotations.data import Annotations
-from pll.colors import class_colours, short_by_name
+from pll.colors import class_colours, percent, short_by_name
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.desk import Assignment, CandidateOption
 from pll.review.similar import Similar
 from pll.store.tables import Event
 from pll.ui.components.gallery import picture_uri
-from pll.ui.format import percent
 from pll.ui.review.keys import action_keys, candidate_keys
 from pll.ui.review.review_tab import ReviewTab
 

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pll.analysis.intervals import wilson
 from pll.annotations.voters import LEAST_CHECKED
+from pll.colors import percent
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.forecast import Forecast, ReviewWork, forecast, minutes_left, recent_rate, work_by_reviewer
@@ -20,7 +21,7 @@ from pll.review.summary import last_work_session
 from pll.runs.labels_table import added_labels
 from pll.store.tables import Opened, RoundRecord
 from pll.ui.data.annotators import MOST_SHOWN, show_voters, voter_table
-from pll.ui.format import count, duration, percent, plain
+from pll.ui.format import count, duration, plain
 from pll.ui.review import blocking_notice, calibration_panel, promise_panel, relabel_panel, setup_form, teaching_panel
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab

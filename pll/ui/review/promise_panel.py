@@ -10,6 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
+from pll.colors import percent
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.dataset_certificate import Nodding, draw_words
@@ -20,7 +21,7 @@ from pll.review.promise_state import PromiseInForce, PromiseStatus
 from pll.review.session import ReviewSession
 from pll.store.tables import GOALS
 from pll.ui import charts
-from pll.ui.format import count, duration, percent, plain
+from pll.ui.format import count, duration, plain
 from pll.ui.review import blocking_notice, setup_form
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
@@ -157,7 +158,7 @@ def ask(tab: ReviewTab, key: str) -> Wanted:
         ERRORS,
         value=0.05,
         format_func=lambda share: (
-            share_text(share) if each else f"{share_text(share)} ({int(share * n + 1e-9):,} of {n:,})"
+            percent(share, None) if each else f"{percent(share, None)} ({int(share * n + 1e-9):,} of {n:,})"
         ),
         key=f"{key}-error",
     )
@@ -252,15 +253,6 @@ def draw(tab: ReviewTab) -> None:
         )
 
 
-def share_text(share: float) -> str:
-    """A declared share without needless digits.
-
-    >>> share_text(0.05), share_text(0.075)
-    ('5 %', '7.5 %')
-    """
-    return f"{share * 100:.4g} %"
-
-
 # ---- state -----------------------------------------------------------------------------------------------------------
 
 
@@ -295,9 +287,9 @@ def target(promise: PromiseInForce) -> str:
     record = promise.record
     sure = f"{percent(record.level, 0)} confidence"
     if not promise.grouped:
-        return f"At most {promise.allowed:,} of {promise.n:,} labels wrong ({share_text(record.error)}), {sure}"
+        return f"At most {promise.allowed:,} of {promise.n:,} labels wrong ({percent(record.error, None)}), {sure}"
     each = "class" if record.grouped_by == CLASS else record.grouped_by
-    return f"At most {share_text(record.error)} of the labels of each {each} wrong, {sure} for each"
+    return f"At most {percent(record.error, None)} of the labels of each {each} wrong, {sure} for each"
 
 
 def group_table(status: PromiseStatus) -> pd.DataFrame:
@@ -342,7 +334,7 @@ def line(review: ReviewSession) -> tuple[str, float, bool]:
     assert promise is not None
     status = promise.status(review.state, review.asked)
     of = "each group's" if promise.grouped else "all"
-    words = f"At most {share_text(promise.record.error)} of {of} labels wrong"
+    words = f"At most {percent(promise.record.error, None)} of {of} labels wrong"
     if status.done:
         return f"{words}: certified", 1.0, True
     if status.answered < status.controls:

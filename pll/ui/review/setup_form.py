@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pll.colors import percent
 from pll.review import certification
 from pll.review.rounds import MOST_ERROR, Guarantee, default_guarantee, reachable
 from pll.review.sampling_plan import achievable, how_many
 from pll.review.session import ReviewSession, Settings
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.format import count, percent
+from pll.ui.format import count
 from pll.ui.review import service
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab

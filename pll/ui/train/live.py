@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
+from pll.colors import percent
 from pll.errors import UserError
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
@@ -12,7 +13,7 @@ from pll.share import slug
 from pll.ui import live_page
 from pll.ui.components.star import SURE
 from pll.ui.components.timeline import timeline, timeline_payload
-from pll.ui.format import count, duration, format_state, percent, plain
+from pll.ui.format import count, duration, format_state, plain
 from pll.ui.train import pictures, presenter
 from pll.ui.train.views import VIEWS
 from pll.ui.view_state import Scene, identified, scene
@@ -108,7 +109,7 @@ def figures(now: Scene) -> None:
         ("Epoch", f"{now.frame.epoch:,}", f"of {snapshot.total:,}" if snapshot.total else "…", "The epoch in view."),
         ("Identified", *truth, _I)
         if truth is not None
-        else ("Sure", percent(sure), f"label weight {SURE * 100:.0f} % or more", _S),
+        else ("Sure", percent(sure), f"label weight {percent(SURE, 0)} or more", _S),
         ("Changed", "–" if changed is None else f"{changed:,}", f"of {count(len(now.data), 'label')}", _C),
         (
             "Mean confidence",
@@ -131,7 +132,7 @@ def figures(now: Scene) -> None:
 def _below_confidence(sure: float | None, *, has_truth: bool) -> str:
     if sure is None:
         return "not begun"
-    return f"{percent(sure)} at {SURE * 100:.0f} % or more" if has_truth else "largest label weight"
+    return f"{percent(sure)} at {percent(SURE, 0)} or more" if has_truth else "largest label weight"
 
 
 _I = (
@@ -141,7 +142,7 @@ _I = (
 )
 _S = "Examples whose largest label weight is at least this. Sure is not right: see the verdict when the run has ended."
 _C = "Identified labels that changed in this epoch."
-_M = f"The largest label weight, on average; and the share of examples where it is {SURE * 100:.0f} % or more."
+_M = f"The largest label weight, on average; and the share of examples where it is {percent(SURE, 0)} or more."
 
 
 def views(now: Scene) -> None:

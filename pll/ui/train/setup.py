@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.methods import AUTO, METHODS, get_method
@@ -21,7 +22,7 @@ from pll.training.augment import AUGMENTATIONS
 from pll.training.devices import default_threads
 from pll.training.losses import LOSSES
 from pll.training.models import MODEL_INFO
-from pll.ui.format import duration, percent, plain
+from pll.ui.format import duration, plain
 from pll.ui.session import ChosenData
 
 HELP = {

@@ -10,11 +10,11 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.colors import IN_TABLES, class_colours, short_names
+from pll.colors import IN_TABLES, class_colours, percent, short_names
 from pll.dataset import PartialLabelDataset
 from pll.ui import charts
 from pll.ui.components.gallery import show_picture
-from pll.ui.format import count, excerpt, percent, plain
+from pll.ui.format import count, excerpt, plain
 from pll.ui.view_state import Scene
 
 MOST_FEATURES = 200

@@ -8,9 +8,8 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pll.analysis.calibration import ReliabilityDiagram, reliability
-from pll.colors import RIGHT
+from pll.colors import RIGHT, percent
 from pll.ui import charts
-from pll.ui.format import percent
 from pll.ui.view_state import Scene
 
 

@@ -11,6 +11,7 @@ import pytest
 from pll import formats
 from pll.analysis.readiness import check_features, warnings_about
 from pll.errors import UserError
+from pll.formats.tabular import schema
 from pll.formats.tabular.schema import alike, flags, guess_separator, guesses, join_names, roles_of, split_cell, within
 
 from .strategies import answers, named_sets, named_truth
@@ -480,3 +481,15 @@ def test_a_truth_that_says_there_is_none_is_not_known(tmp_path: Path) -> None:
     assert any("2 true labels say that there is none" in note for note in data.notes)
     kept = table(tmp_path, "candidates,true_label\na|-,a\nb|-,-\n", "kept.csv")  # a class of that name
     assert kept.y is not None and kept.y.min() >= 0
+
+
+def test_many_columns_of_lists_are_looked_at_once_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    names = schema._plain_name
+    monkeypatch.setattr(schema, "_plain_name", lambda name: calls.append(name) or names(name))
+    many = 200
+    header, cells = (";".join(parts) for parts in ([f"f{k}" for k in range(many)], ["a|b"] * many))
+    path = tmp_path / "many.csv"
+    path.write_text(f"{header};candidates\n{cells};a|b\n{cells};b|c\n", encoding="utf-8")
+    formats.columns(path)
+    assert len(calls) < 20 * many

@@ -1201,14 +1201,15 @@ def _sets(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Ma
     for known in _SETS:
         if known in named:
             return {named[known]: ("candidates", named[known], True)}
-    fitting = []
+    fitting, true = [], _truth(columns, taken, roles, cells)
     for name in several:
-        others = {other: some for other, some in columns.items() if other != name}
-        named_so = _truth(others, taken, roles, cells) | roles
-        truths = [other for other, (role, _, _) in named_so.items() if role == "true_label"]
+        beside = true
+        if _plain_name(name) in (*_TRUTHS, *_SETTLED):  # it alone can hide another, or be the one that was found
+            beside = _truth({other: some for other, some in columns.items() if other != name}, taken, roles, cells)
+        truths = [other for other, (role, _, _) in (beside | roles).items() if role == "true_label"]
         if truths and _hold(columns[name], cells[truths[0]]):
             fitting.append(name)
-    if not fitting and "true_label" not in taken and not _truth(columns, taken, roles, cells):
+    if not fitting and "true_label" not in taken and not true:
         fitting = [name for name in several if _have_a_vocabulary(columns[name])]  # no other labels in this table
     return {fitting[0]: ("candidates", fitting[0], True)} if len(fitting) == 1 else {}
 
@@ -1304,11 +1305,16 @@ def _hold(sets: Cells, truth: Cells) -> bool:
     return 2 * sum(known) > len(known)
 
 
+def _plain_name(name: str) -> str:
+    """`true_label` for "True label", "true-label" …"""
+    return re.sub(r"[\s.-]+", "_", name.casefold())
+
+
 def _truth(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     """`label` and the like: candidate sets where a cell holds a separator, else the true label; never a feature."""
     if "true_label" in taken or "vote" in taken:
         return {}
-    named = {re.sub(r"[\s.-]+", "_", name.casefold()): name for name in columns}
+    named = {_plain_name(name): name for name in columns}
     for known in _TRUTHS:
         if known in named and not has_fractions(cells[named[known]]):
             some = [cell for cell in cells[named[known]] if cell]

@@ -40,7 +40,7 @@ from pll.review.promise import (
 )
 from pll.review.reranking import Pool, PoolFeatures, pool_features
 from pll.review.sampling_plan import how_many
-from pll.store.chain import broken_links, chained
+from pll.store.tables import broken_links, chained
 
 FORMAT = "candid-certificate"
 VERSION = 2

@@ -18,9 +18,18 @@ from sqlalchemy import Connection
 
 from pll.errors import UserError
 from pll.store import tables
-from pll.store.chain import broken_links
 from pll.store.database import Database
-from pll.store.tables import START, Claim, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord, entry_hash
+from pll.store.tables import (
+    START,
+    Claim,
+    Event,
+    Opened,
+    PromiseRecord,
+    ReviewRecord,
+    RoundRecord,
+    broken_links,
+    entry_hash,
+)
 
 _EVENT_COLUMNS = tuple(field.name for field in fields(Event))
 _CLAIM_COLUMNS = tuple(field.name for field in fields(Claim))

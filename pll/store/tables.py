@@ -12,13 +12,15 @@ Of shared lessons:
 
 lesson    a lesson that a teacher has shared: its id is in the students' link, the hash of its key in the teacher's
 guess     what a student guessed
+
+The events are a hash chain (`entry_hash`, `broken_links`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -213,6 +215,9 @@ guess = Table(
 )
 
 
+# ---- the hash chain: each entry of a list carries the hash of itself and of the entry before. A changed, removed or
+# inserted entry is detected, and located, unless all later hashes are computed again.
+
 START = "0" * 64
 """Hash before the first entry, where nothing else is to be bound."""
 
@@ -225,6 +230,36 @@ def entry_hash(before: str, content: Mapping[str, Any]) -> str:
     """
     text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(f"{before}\n{text}".encode()).hexdigest()
+
+
+def chained(entries: Iterable[Mapping[str, Any]], start: str = START) -> list[dict[str, Any]]:
+    """The entries with a field `hash` each."""
+    found: list[dict[str, Any]] = []
+    before = start
+    for entry in entries:
+        before = entry_hash(before, entry)
+        found.append({**entry, "hash": before})
+    return found
+
+
+def broken_links(entries: Iterable[Mapping[str, Any]], start: str = START, *, some_without: bool = False) -> list[int]:
+    """Positions of entries whose hash does not fit them and the entry before: altered, or something before is gone.
+
+    Args:
+        some_without: entries may lack a hash (events stored before there was a chain); the next one that has it binds
+            them.
+    """
+    before, broken = start, []
+    for position, entry in enumerate(entries):
+        made = entry_hash(before, {name: value for name, value in entry.items() if name != "hash"})
+        stated = entry.get("hash")
+        if stated is None and some_without:
+            before = made
+            continue
+        if stated != made:
+            broken.append(position)
+        before = str(stated)
+    return broken
 
 
 # ---- the rows as values ----------------------------------------------------------------------------------------------
@@ -251,7 +286,7 @@ class Event:
         batch: common to events of one stroke.
         undoes: the event that this one undoes.
         at: when, UTC.
-        hash: of this event and all before (`pll.store.chain`); None where it is not stored, or was before that.
+        hash: of this event and all before (`broken_links`); None where it is not stored, or was before that.
     """
 
     review: str

@@ -37,7 +37,7 @@ def test_a_run_in_several_processes_is_set_up_where_method_and_machine_can(
     monkeypatch.setattr("pll.ui.train.setup.most_processes", lambda: 4)
     monkeypatch.setenv("PLL_RANKS", "3")
     page = open_page("home")
-    page.session_state["choice"] = session.Choice(Source("iris"), Flip("binomial", 0.3))
+    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()
     assert page.number_input(key="setup_processes").value == 3
     page.selectbox(key="setup_method").set_value("plknn").run()

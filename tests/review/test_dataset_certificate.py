@@ -12,8 +12,7 @@ import pytest
 from pll.errors import UserError
 from pll.export.certificate_page import certificate_html
 from pll.review import dataset_certificate as dc
-from pll.store.chain import broken_links, chained
-from pll.store.tables import START
+from pll.store.tables import START, broken_links, chained
 
 N = 300
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
-import sys
 from contextlib import closing
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -16,8 +14,6 @@ import pll
 from pll.errors import UserError
 from pll.review.orders import DEFAULT
 from pll.store import database
-from pll.store.store import Transaction
-from pll.store.tables import Event
 from pll.ui.review.payload import ordered
 from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab, pressed
 
@@ -53,34 +49,6 @@ def test_a_key_stores_the_decision_and_brings_the_next_example(tab: ReviewTab) -
     assert tab.said.startswith("Saved: ") and label in tab.said
     (event,) = tab.desk.history()
     assert (event.seconds, event.blind, event.reviewer) == (1.5, False, "Ada")
-
-
-def test_a_key_runs_code_of_few_files_until_the_row_is_in_the_database(
-    tab: ReviewTab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stored: list[Event] = []
-    files: dict[str, None] = {}
-    append = Transaction.append
-
-    def recorded(self: Transaction, event: Event) -> int:
-        stored.append(event)
-        return append(self, event)
-
-    def profile(frame: FrameType, event: str, _: object) -> None:
-        file = Path(frame.f_code.co_filename)
-        if event == "call" and not stored and file.is_relative_to(PACKAGE):
-            files[str(file.relative_to(PACKAGE))] = None
-
-    monkeypatch.setattr(Transaction, "append", recorded)
-    assert tab.given is not None
-    label = ordered(tab, tab.given)[0].label
-    sys.setprofile(profile)
-    try:
-        say(tab, "pick", label)
-    finally:
-        sys.setprofile(None)
-    assert len(stored) == 1
-    assert len({*files, "store/store.py"}) <= 7, list(files)
 
 
 def test_a_second_press_cannot_label_the_next_example(tab: ReviewTab) -> None:

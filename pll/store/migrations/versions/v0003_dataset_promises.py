@@ -1,7 +1,7 @@
 """Promises about all labels, and a hash chain over the events.
 
 Events of before keep an empty hash, since nothing in their table is ever changed: the chain goes through them all the
-same, and the first event with a hash binds them (`pll.store.chain`).
+same, and the first event with a hash binds them (`pll.store.tables`).
 """
 
 from __future__ import annotations

@@ -5,7 +5,9 @@
     python -m benchmarks.reliability --only kills --kills 200
 
 Parts: `commands` and `pages` (every file of a run damaged in every way), `resume` (the same for a stopped run that is
-resumed), `disk` (a write fails at every size of file), `kills` (kill -9 at random moments, then `--resume`).
+resumed), `home` and `home-pages` (every kind of file that is found in a home with runs on votes, a review, a
+comparison, an experiment, a promise and a backup: `tests/faults/home.py`), `disk` (a write fails at every size of
+file), `kills` (kill -9 at random moments, then `--resume`).
 """
 
 from __future__ import annotations
@@ -35,8 +37,10 @@ from pll.io import PART
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
+from pll.runs.registry import default_registry
 from pll.training.metrics import StopTraining
 from tests.faults.damage import COMMANDS, Answer, answer, cases, damaged, verdict
+from tests.faults.home import KEPT, Ask, Home, asked, commands_for, copy_of, damage, faults, make_home, outcome
 from tests.run_helpers import config, result_of, write_data
 
 ROOT = Path(__file__).parents[1]
@@ -132,14 +136,28 @@ def of_resume(place: Path, _: argparse.Namespace) -> COUNTED:
     return found
 
 
-def of_pages(place: Path, _: argparse.Namespace) -> COUNTED:
-    """Every file of a run damaged in every way, through the pages; another run is sound."""
+def page_of(name: str, query: dict[str, str]) -> Any:
+    """A page as a new server shows it; of a review, after its reviewer has given a name."""
     import streamlit as st
     from streamlit.testing.v1 import AppTest
 
-    from pll.runs.comparison import LaneList
     from pll.runs.process import PerProcess
     from tests.page_helpers import entered
+
+    st.cache_resource.clear()
+    PerProcess.forget_all()
+    page = AppTest.from_file(str(ROOT / "pll" / "ui" / "main.py"), default_timeout=120)
+    for key, value in query.items():
+        page.query_params[key] = value
+    page.run()
+    if name != "home":
+        page.switch_page(f"../../pages/{name}.py").run()
+    return entered(page) if name == "review" and query and page.text_input and not page.exception else page
+
+
+def of_pages(place: Path, _: argparse.Namespace) -> COUNTED:
+    """Every file of a run damaged in every way, through the pages; another run is sound."""
+    from pll.runs.comparison import LaneList
 
     logging.disable(logging.CRITICAL)
     os.environ["PLL_HOME"] = str(place / "home")
@@ -149,28 +167,89 @@ def of_pages(place: Path, _: argparse.Namespace) -> COUNTED:
     finished(runs / "other", data)
     LaneList(("other", "bad"), False, "both").write(runs / "both")
 
-    def show(name: str, query: dict[str, str]) -> Any:
-        st.cache_resource.clear()
-        PerProcess.forget_all()
-        page = AppTest.from_file(str(ROOT / "pll" / "ui" / "main.py"), default_timeout=120)
-        for key, value in query.items():
-            page.query_params[key] = value
-        page.run()
-        if name != "home":
-            page.switch_page(f"../../pages/{name}.py").run()
-        return entered(page) if name == "review" and query and page.text_input and not page.exception else page
-
     for case in cases(run, most_frames=1):
         if case.way not in WAYS:
             continue
         damaged(run, case, runs / "bad")
         for name, query in PAGES:
-            page = show(name, query)
+            page = page_of(name, query)
             outcome = "exception box" if page.exception else "message" if page.error else "shown"
             whose = "of the run" if query else "of everybody"
             found[f"{name}, {whose}", outcome] += 1
             if page.exception:
                 print(f"{name} {query}: {case}", file=sys.stderr)
+    return found
+
+
+def _home_in(place: Path) -> tuple[Home, Path]:
+    """A home with everything that Candid writes, and a copy of it that stays sound."""
+    from pll.store import backup
+
+    logging.disable(logging.CRITICAL)
+    backup.TRIES = 1  # no run is trained here that it would have to wait for
+    os.environ["PLL_HOME"] = str(place / "home")
+    made, sound = make_home(place), place / "sound"
+    for name in KEPT:
+        shutil.copytree(place / name, sound / name)
+    return made, sound
+
+
+def of_home(place: Path, _: argparse.Namespace) -> COUNTED:
+    """Every kind of file in a home, of a promise and of a backup damaged, through the commands that read it."""
+    (made, sound), found = _home_in(place), Counter[tuple[str, str]]()
+    expected: dict[tuple[str, str], Answer] = {}
+
+    def ask(what: Ask, run: str) -> Answer:
+        out = place / "out"
+        shutil.rmtree(out, ignore_errors=True)
+        out.mkdir()
+        return asked(made, what(made, run, out), out)
+
+    for fault in faults(made):
+        run = fault.run if fault.run in made.runs.values() else "votes"
+        for name, what in commands_for(fault).items():
+            if (name, run) not in expected:
+                copy_of(made, sound)
+                expected[name, run] = ask(what, run)
+            copy_of(made, sound)
+            damage(place, fault)
+            answered = ask(what, run)
+            result = outcome(expected[name, run], answered)
+            found[f"{name}, {fault.top or fault.file}", result] += 1
+            if result in ("traceback", "wrong", "told"):
+                print(f"{name}: {fault} {result} {answered.message[-800:]}", file=sys.stderr, flush=True)
+    return found
+
+
+def of_home_pages(place: Path, _: argparse.Namespace) -> COUNTED:
+    """The same, through the pages; what is of one run must not hide another."""
+    (made, sound), found = _home_in(place), Counter[tuple[str, str]]()
+    both = made.runs | {"comparison": made.comparison}
+    pages: dict[str, tuple[tuple[str, dict[str, str]], ...]] = {
+        "home/runs": (
+            ("home", {}),
+            *((name, {"run": "RUN"}) for name in ("train", "export", "review")),
+            ("compare", {"comparison": both["comparison"]}),
+        ),
+        "home/experiments": (("experiments", {}), ("experiments", {"experiment": "grid"})),
+        "": (("home", {}), ("data", {}), ("review", {"run": "votes"}), ("export", {"run": "votes"})),
+    }
+    for fault in faults(made):
+        if fault.file.split("/")[0] != "home":
+            continue
+        run = fault.run if fault.run in made.runs.values() else "votes"
+        copy_of(made, sound)
+        damage(place, fault)
+        for name, query in pages.get(fault.top, pages[""]):
+            if fault.way not in WAYS and name not in ("review", "export"):
+                continue
+            page = page_of(name, {key: value.replace("RUN", run) for key, value in query.items()})
+            said = "exception box" if page.exception else "message" if page.error else "shown"
+            found[f"{name}, {fault.top or fault.file}", said] += 1
+            if page.exception:
+                trace = page.exception[0].value + "\n" + "\n".join(page.exception[0].stack_trace[-6:])
+                print(f"{name} {query}: {fault} {trace}", file=sys.stderr, flush=True)
+        default_registry().stop_all()
     return found
 
 
@@ -308,6 +387,8 @@ PARTS: dict[str, Callable[[Path, argparse.Namespace], COUNTED]] = {
     "commands": of_commands,
     "resume": of_resume,
     "pages": of_pages,
+    "home": of_home,
+    "home-pages": of_home_pages,
     "disk": of_disk,
     "kills": of_kills,
 }
@@ -315,6 +396,8 @@ TITLES = {
     "commands": "Every file of a run damaged, through the commands",
     "resume": "Every file of a stopped run damaged, then resumed",
     "pages": "Every file of a run damaged, through the pages",
+    "home": "Every kind of file in a home with everything in it, through the commands that read it",
+    "home-pages": "The same, through the pages",
     "disk": "A disk that is full at some write",
     "kills": "Kills",
 }

@@ -105,7 +105,8 @@ def used_names(dataset: PartialLabelDataset) -> set[str]:
         used |= set(np.unique(dataset.annotations.labels).tolist())
     if dataset.y is not None:
         used |= set(np.unique(dataset.y[dataset.y >= 0]).tolist())
-    return {class_names(dataset)[k] for k in used}
+    names = class_names(dataset)
+    return {names[k] for k in used}
 
 
 def class_names(dataset: PartialLabelDataset) -> list[str]:

@@ -400,7 +400,8 @@ def _processes(figures: dict[str, Any]) -> list[str]:
     return [
         "`python -m benchmarks.performance processes`: 20,000 × 784 × 100, batch 256, one thread each; CPU seconds of",
         "rank 0 for an epoch with its label weights and history. Half would be 0.50; the rest is not divided (history,",
-        "metrics) or comes with several (commands, gradients). Waiting for the other rank is not in it.",
+        "metrics) or comes with several (commands, gradients). Waiting for the other rank is not in it. Above 1 several",
+        "processes cost more than they divide: such data trains in one. The machine was busy; a quiet one may differ.",
         "",
         "| model | one process | two processes | ratio |",
         "|---|---|---|---|",
@@ -563,9 +564,8 @@ def page(figures: dict[str, Any]) -> str:
         "## Not measured, not built",
         "",
         "- A GPU: none was to be had. The NCCL back end and torch's own synchronised batch normalisation have not run.",
-        "- The time that passes with several processes: the machine has two busy cores (other work kept 8 to 13 processes "
-        "waiting",
-        "  for them when the table on processes, the one on Parquet and the rows of 50,000 neighbours were measured).",
+        "- The time that passes with several processes: the machine has two cores, and other work kept 8 to 13 processes",
+        "  waiting for them when the tables on processes and Parquet and the rows of 50,000 neighbours were measured.",
         "  Several machines have not been tried.",
         "- The training loop beside the bare loop has its own command, `python -m",
         "  benchmarks.training`; it is unchanged.",

@@ -267,7 +267,11 @@ class SharedTrainer(Trainer):
             self._draw_apart()
         with ranks.connected():
             devices = [X.device] if X.device.type == "cuda" else None
-            self.forward = DistributedDataParallel(_synchronised(self.network), device_ids=devices)
+            self.forward = DistributedDataParallel(
+                _synchronised(self.network),
+                device_ids=devices,
+                forward_sync_buffers=False,  # every rank computes the same running statistics
+            )
 
     @property
     def n_examples(self) -> int:
@@ -449,20 +453,47 @@ def _synchronised(network: nn.Module) -> nn.Module:
     return twin
 
 
-class _SumOverRanks(torch.autograd.Function):
-    """The sum of a tensor over the ranks; each rank's part of a loss depends on it."""
+class _NormaliseOverRanks(torch.autograd.Function):
+    """Centre and scale inputs (B, C, …) by the C means and variances of the mini-batches of all ranks.
+
+    One message each way: forward the counts, means and sums of squared deviations of the ranks (2C + 1 numbers),
+    backward the two sums over examples by which the gradient depends on mean and variance (2C).
+    """
 
     @staticmethod
-    def forward(ctx: Any, value: Tensor) -> Tensor:
-        total = value.clone()
-        dist.all_reduce(total)
-        return total
+    def forward(ctx: Any, inputs: Tensor, eps: float) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        over, shape = _channels(inputs)
+        count = inputs.new_full((1,), inputs.numel() // inputs.shape[1])
+        mean = inputs.sum(over) / count.clamp(min=1)
+        squares = (inputs - mean.view(shape)).square().sum(over)  # from centred values: nothing cancels
+        own = torch.cat([count, mean, squares])
+        parts = [torch.empty_like(own) for _ in range(dist.get_world_size())]
+        dist.all_gather(parts, own)
+        together = torch.stack(parts)  # (ranks, 2C + 1)
+        counts, means, deviations = together[:, :1], *together[:, 1:].chunk(2, dim=1)
+        total = counts.sum()
+        mean = (counts * means).sum(0) / total
+        variance = (deviations + counts * (means - mean).square()).sum(0) / total
+        scale = torch.rsqrt(variance + eps)
+        normal = (inputs - mean.view(shape)) * scale.view(shape)
+        ctx.save_for_backward(normal, scale, total)
+        ctx.mark_non_differentiable(mean, variance, total)
+        return normal, mean, variance, total
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> Tensor:
-        total = gradient.clone()
-        dist.all_reduce(total)
-        return total
+    def backward(ctx: Any, gradient: Tensor, *_: Tensor | None) -> tuple[Tensor, None]:
+        normal, scale, total = ctx.saved_tensors
+        over, shape = _channels(normal)
+        sums = torch.cat([gradient.sum(over), (gradient * normal).sum(over)])
+        dist.all_reduce(sums)
+        by_mean, by_variance = (sums / total).chunk(2)
+        inner = gradient - by_mean.view(shape) - normal * by_variance.view(shape)
+        return inner * scale.view(shape), None
+
+
+def _channels(inputs: Tensor) -> tuple[list[int], list[int]]:
+    """Return the dimensions to sum over, and the shape of one number a channel."""
+    return [0, *range(2, inputs.dim())], [1, -1, *[1] * (inputs.dim() - 2)]
 
 
 class _GlobalBatchNorm(nn.Module):
@@ -478,23 +509,16 @@ class _GlobalBatchNorm(nn.Module):
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Return inputs (B, C, …), normalised for each of the C channels; B may be 0."""
-        sum_over_ranks: Callable[[Tensor], Tensor] = _SumOverRanks.apply
+        normalise: Callable[[Tensor, float], tuple[Tensor, Tensor, Tensor, Tensor]] = _NormaliseOverRanks.apply
         layer = self.layer
-        over = [0, *range(2, inputs.dim())]
-        shape = [1, -1, *[1] * (inputs.dim() - 2)]
-        count = inputs.new_full((1,), inputs.numel() // inputs.shape[1])
-        sums = sum_over_ranks(torch.cat([inputs.sum(over), count]))  # (C + 1,)
-        total = sums[-1].detach()
-        mean = sums[:-1] / total
-        centred = inputs - mean.view(shape)
-        variance = sum_over_ranks((centred * centred).sum(over)) / total  # from centred values: nothing cancels
+        normal, mean, variance, total = normalise(inputs, layer.eps)
         if layer.running_mean is not None and layer.running_var is not None and layer.num_batches_tracked is not None:
             with torch.no_grad():
                 layer.num_batches_tracked.add_(1)
                 share = 1 / float(layer.num_batches_tracked) if layer.momentum is None else layer.momentum
                 layer.running_mean.lerp_(mean, share)
                 layer.running_var.lerp_(variance * (total / (total - 1)), share)
-        normal: Tensor = centred * torch.rsqrt(variance + layer.eps).view(shape)
         if layer.affine:
+            shape = _channels(inputs)[1]
             normal = normal * layer.weight.view(shape) + layer.bias.view(shape)
         return normal

@@ -453,10 +453,6 @@ def test_resuming_with_another_option_is_refused_and_the_option_named(
     assert result_of(RunFolder(tmp_path / "run")) == before
 
 
-def _all_covered(_: object, X: npt.NDArray[np.float32], __: object) -> tuple[npt.NDArray[np.bool_], object]:
-    return np.ones(len(X), dtype=np.bool_), np.zeros(len(X))
-
-
 def test_the_method_is_chosen_and_the_run_is_its_own(
     run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -467,7 +463,7 @@ def test_the_method_is_chosen_and_the_run_is_its_own(
         monkeypatch.setattr(choice, "CONTENDERS", two)
         monkeypatch.setattr(choice, "MEMORY", 0.0 if chosen == "proden" else 4e9)
         if chosen == "ipal":  # whatever PRODEN reaches
-            monkeypatch.setattr(choice, "_scored", _all_covered)
+            monkeypatch.setattr(choice, "_covers_more", lambda *_: True)
         out = tmp_path / chosen
         command = ("fit", table, "--method", "auto", "--holdout", 0.2, "--threads", 1, "--k", 4, "--out", out)
         assert run(*command).status == 0

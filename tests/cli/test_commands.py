@@ -15,7 +15,6 @@ from pathlib import Path
 
 import click
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pytest
 import scipy.io

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pll import formats
 from pll.catalog.sources import source_of
-from pll.dataset import PartialLabelDataset
+from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS
 from pll.io import is_mapped
@@ -161,3 +161,56 @@ def test_a_file_that_is_cut_off_is_refused(tmp_path: Path) -> None:
     (folder / "X.npy").write_bytes(content[:-5])
     with pytest.raises(UserError, match="X is damaged"):
         formats.read(folder)
+
+
+X = np.arange(12.0).reshape(6, 2)
+MASK = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1]], bool)
+Y = np.array([0, 1, 2, 0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        {"features": X, "partial_labels": MASK.astype("u1"), "true_labels": Y},
+        {"data": X, "partial_target": MASK.T, "target": np.eye(3)[Y].T},
+        {"X": X, "S": MASK, "Y": np.eye(3, dtype=int)[Y]},
+        {"Features": X, "candidate_sets": MASK, "labels": Y.reshape(-1, 1)},
+    ],
+)
+def test_usual_names_of_arrays_are_known(tmp_path: Path, arrays: dict[str, Any]) -> None:
+    found = saved(tmp_path, **arrays)
+    assert found.candidates is not None and found.y is not None
+    assert (found.X == X).all() and (found.candidates.mask() == MASK).all() and found.y.tolist() == Y.tolist()
+    assert len(found.notes) == sum(name not in ("X", "y") for name in arrays)
+
+
+def test_our_own_names_count_first(tmp_path: Path) -> None:
+    found = saved(tmp_path, X=X, y=Y, candidates=MASK, data=-X, labels=Y[::-1], partial_labels=~MASK)
+    assert (found.X == X).all() and found.candidates is not None and (found.candidates.mask() == MASK).all()
+    assert found.y is not None and found.y.tolist() == Y.tolist() and len(found.notes) == 1
+
+
+def test_several_labels_a_row_are_candidate_sets(tmp_path: Path) -> None:
+    found = saved(tmp_path, X=X, Y=MASK.T)
+    assert found.y is None and found.candidates is not None and (found.candidates.mask() == MASK).all()
+
+
+def test_words_are_classes(tmp_path: Path) -> None:
+    words = np.array(["dog", "cat", "", "dog", "cat", "cow"])
+    found = saved(tmp_path, X=X, labels=words)
+    assert found.y is not None and found.class_names == ("cat", "cow", "dog")
+    assert found.y.tolist() == [2, 0, UNKNOWN, 2, 0, 1]
+    named = saved(tmp_path, X=X, y=words, candidates=MASK, class_names=["dog", "cat", "cow"])
+    assert named.y is not None and named.y.tolist() == [0, 1, UNKNOWN, 0, 1, 2]
+    with pytest.raises(UserError, match="Row 5 of y is 'cow'"):
+        saved(tmp_path, X=X, y=words, class_names=["dog", "cat"])
+
+
+def test_a_training_and_a_test_part_become_one(tmp_path: Path) -> None:
+    found = saved(tmp_path, x_train=X[:4], y_train=Y[:4], x_test=X[4:], y_test=Y[4:])
+    assert (found.X == X).all() and found.y is not None and found.y.tolist() == Y.tolist()
+    assert found.is_test is not None and found.is_test.tolist() == [False] * 4 + [True] * 2
+    without = saved(tmp_path, X_train=X[:4], y_train=Y[:4], X_test=X[4:])
+    assert without.y is not None and without.y.tolist() == [*Y[:4].tolist(), UNKNOWN, UNKNOWN]
+    with pytest.raises(UserError, match="do not fit together"):
+        saved(tmp_path, x_train=X[:4], x_test=X[4:, :1])

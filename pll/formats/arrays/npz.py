@@ -2,6 +2,8 @@
 
 A folder of the same arrays, each an .npy file of its own (`unzip data.npz -d data` makes one), is memory-mapped: its
 features stay in the file, which may be larger than memory.
+
+Arrays of other people's files are known by their usual names too (`ALIASES`), which is said in the notes.
 """
 
 from __future__ import annotations
@@ -327,6 +329,23 @@ KEYS = (
 )
 """Every array that means something in data.npz; others are left alone, and said so."""
 
+ALIASES = {
+    "X": ("x", "features", "data", "inputs", "embeddings"),
+    "candidates": (
+        *("candidate_labels", "candidate_sets", "partial_labels", "partial_label", "partial_targets", "partial_target"),
+        *("partial_y", "y_partial", "y_p", "p_labels", "label_sets", "s"),
+    ),
+    "y": (
+        *("y", "y_true", "true_labels", "true_label", "true_y", "truth", "ground_truth", "gt", "gold", "label"),
+        *("labels", "target", "targets"),
+    ),
+    "class_names": ("classes", "label_names", "target_names"),
+}
+"""Other names of arrays, in any case, for files without the first; the earlier one counts."""
+
+TRAIN, TEST = ("x_train", "y_train"), ("x_test", "y_test")
+"""Arrays of files with a training and a test part, in any case."""
+
 
 class Npz(Format):
     """data.npz, or a folder of its arrays as .npy files (memory-mapped)."""
@@ -348,18 +367,24 @@ class Npz(Format):
         folder = path.parent if path.name == FEATURES else path
         reader = map_arrays if folder.is_dir() else read_arrays
         arrays, others = reader(folder, KEYS, options.max_bytes)
+        notes: list[str] = []
+        if called := _aliases([*arrays, *others]):
+            found, _ = reader(folder, list(called.values()), options.max_bytes)
+            arrays |= _renamed(found, called, notes)
+            others = [name for name in others if name not in found]
         if "X" not in arrays and arrays.get("votes", np.zeros(0)).ndim == 2:  # votes alone
             arrays["X"] = np.zeros((len(arrays["votes"]), 0), dtype=np.float32)
         if "X" not in arrays:
-            found = listing([*arrays, *others]) or "nothing"
-            raise UserError(f"The array X (the features) is missing; found {found}. Save it with np.savez(…, X=X).")
+            there = listing([*arrays, *others]) or "nothing"
+            raise UserError(f"The array X (the features) is missing; found {there}. Save it with np.savez(…, X=X).")
         others = [name for name in others if name not in results_among(others)]
-        notes = [f"Arrays not used: {listing(others)}."] if others else []
+        if others:
+            notes.append(f"Arrays not used: {listing(others)}.")
         is_table = _kind(arrays) == "table"
         alone = not {*PART_KEYS, "candidates", "indptr", "y", "kind"} & set(arrays)  # `kind`: we wrote it
         X = _features(arrays["X"], notes, allow_missing=is_table, needed=alone)
-        y = _labels(arrays["y"]) if "y" in arrays else None
         names = options.class_names or _texts(arrays, "class_names") or ()
+        y, names = _labels(arrays, len(X), names)
         if not names:
             names = tuple(str(k) for k in range(_count_classes(arrays, y)))
         ids = _texts(arrays, "ids")
@@ -470,7 +495,85 @@ def _features(
     return as_features(array, "X", allow_missing=allow_missing)
 
 
-def _labels(array: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+def _aliases(names: Sequence[str]) -> dict[str, str]:
+    """Return by our name of an array, or one of `TRAIN` and `TEST`, what the file calls it; without those it has."""
+    by_name: dict[str, str] = {}
+    for name in names:
+        by_name.setdefault(name.lower(), name)
+    found = {}
+    has_sets = {"candidates", "indptr", "votes"} & set(names)
+    for ours, others in ALIASES.items():
+        if ours in names or (ours == "candidates" and has_sets):
+            continue
+        called = next((by_name[other] for other in others if other in by_name), None)
+        if called is not None:
+            found[ours] = called
+    if "X" not in names and "X" not in found and TRAIN[0] in by_name:
+        found |= {part: by_name[part] for part in (*TRAIN, *TEST) if part in by_name}
+        found.pop("y", None)
+    return found if {"X", TRAIN[0]} & {*found, *names} else {}
+
+
+def _renamed(arrays: Arrays, called: Mapping[str, str], notes: list[str]) -> dict[str, npt.NDArray[Any]]:
+    """Return arrays under our names; the two parts of the examples joined, and marked in `is_test`.
+
+    Raises:
+        UserError: the parts do not fit together.
+    """
+    found = {ours: arrays[theirs] for ours, theirs in called.items()}
+    said = {"X": "features", "candidates": "candidate sets", "y": "true labels", "class_names": "names of classes"}
+    notes.extend(f"The array {called[ours]} holds the {what}." for ours, what in said.items() if ours in called)
+    if TRAIN[0] in found:
+        parts = [(X, y) for X, y in (TRAIN, TEST) if X in found]
+        features = [found.pop(X) for X, _ in parts]
+        labels = {X: found.pop(y) for X, y in (TRAIN, TEST) if y in found}
+        for (X, _), rows in zip(parts, features, strict=True):  # a part without labels: not known
+            if labels and X not in labels and next(iter(labels.values())).dtype.kind in "iuf":
+                labels[X] = np.full((len(rows), *next(iter(labels.values())).shape[1:]), UNKNOWN)
+        by_part = [labels[X] for X, _ in parts if X in labels]
+        for name, pieces in (("X", features), ("y", by_part)):
+            if pieces and (len(pieces) < len(parts) or len({piece.shape[1:] for piece in pieces}) > 1):
+                shapes = listing([str(piece.shape) for piece in pieces])
+                raise UserError(f"The {said[name]} of the training and the test part do not fit together: {shapes}.")
+            if pieces:
+                found[name] = np.concatenate(pieces) if len(pieces) > 1 else pieces[0]
+        if len(parts) > 1:
+            found["is_test"] = np.repeat([False, True], [len(rows) for rows in features])
+        notes.append(f"Features and labels come from {listing(list(called.values()))}.")
+    y = found.get("y")
+    if y is not None and y.ndim == 2 and 1 not in y.shape and "candidates" not in found and not _is_one_hot(y):
+        found["candidates"] = found.pop("y")  # several labels a row
+        notes[:] = [note.replace("true labels", "candidate sets") for note in notes]
+    return found
+
+
+def _is_one_hot(array: npt.NDArray[Any]) -> bool:
+    """Return whether every row, or every column, has a single 1 and is 0 elsewhere; rows may be 0 (not known)."""
+    if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
+        return False
+    return bool((array.sum(axis=1) <= 1).all() or (array.sum(axis=0) <= 1).all())
+
+
+def _labels(arrays: Arrays, n: int, names: tuple[str, ...]) -> tuple[npt.NDArray[np.int64] | None, tuple[str, ...]]:
+    """Return (n,) classes, and their names: y may hold numbers, names, or be one-hot, (n, c) or (c, n)."""
+    if "y" not in arrays:
+        return None, names
+    array = arrays["y"]
+    if array.ndim == 2 and 1 in array.shape and n > 1:
+        array = array.ravel()
+    if _is_one_hot(array):
+        rows = array if len(array) == n else array.T
+        return np.where(rows.any(axis=1), rows.argmax(axis=1), UNKNOWN), names
+    if array.ndim == 1 and array.dtype.kind in "US":
+        words = _texts({"y": array}, "y") or ()
+        if not names and not {"candidates", "indptr", "votes", "n_classes"} & set(arrays):
+            names = tuple(sorted({*words} - {""}))
+        if names:
+            place = {name: k for k, name in enumerate(names)} | {"": UNKNOWN}
+            unknown = next((row for row, word in enumerate(words) if word not in place), None)
+            if unknown is not None:
+                raise UserError(f"Row {unknown} of y is {shorten(words[unknown])}, which is not among class_names.")
+            return np.array([place[word] for word in words], dtype=np.int64), names
     y = _whole_numbers(array, "y", "store class indices: names, y = np.unique(y, return_inverse=True)")
     wrong = np.flatnonzero(y < UNKNOWN)
     if len(wrong):
@@ -478,7 +581,7 @@ def _labels(array: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
             f"Row {int(wrong[0])} of y is {int(y[wrong[0]])}; labels count from 0, or are {UNKNOWN} where the truth "
             "is not known."
         )
-    return y
+    return y, names
 
 
 def _whole_numbers(array: npt.NDArray[Any], name: str, remedy: str) -> npt.NDArray[np.int64]:
@@ -504,7 +607,9 @@ def _count_classes(arrays: Arrays, y: npt.NDArray[np.int64] | None) -> int:
             raise UserError("The array n_classes must be one whole number, at least 1.")
         count = int(array.ravel()[0])
     elif "candidates" in arrays:
-        count = arrays["candidates"].shape[-1] if arrays["candidates"].ndim else 0
+        mask = arrays["candidates"]
+        is_transposed = mask.ndim == 2 and len(mask) != len(arrays["X"]) and mask.shape[1] == len(arrays["X"])
+        count = mask.shape[0 if is_transposed else -1] if mask.ndim else 0
     else:
         count = 0 if y is None else int(y.max(initial=UNKNOWN)) + 1
         indices = arrays.get("indices", np.zeros(0, dtype=np.int64))
@@ -561,9 +666,7 @@ def _from_mask(mask: npt.NDArray[Any], n: int, names: tuple[str, ...]) -> Candid
     if mask.dtype.kind not in "biuf":
         raise UserError(f"The array candidates holds {kind_of(mask.dtype)}; save a mask of True and False (n, c).")
     if mask.ndim == 2 and len(mask) != n and mask.shape[1] == n:
-        raise UserError(
-            f"The array candidates has the shape {mask.shape} for {n} examples; it is transposed: save candidates.T."
-        )
+        mask = mask.T  # (classes, examples), as MATLAB files have it
     if mask.ndim == 2 and mask.shape[1] != len(names):
         raise UserError(
             f"The array candidates has {mask.shape[1]} columns for {len(names)} classes; give one per class."

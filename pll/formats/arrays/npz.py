@@ -549,7 +549,7 @@ def _renamed(arrays: Arrays, called: Mapping[str, str], notes: list[str]) -> dic
 
 def _is_one_hot(array: npt.NDArray[Any]) -> bool:
     """Return whether every row, or every column, has a single 1 and is 0 elsewhere; rows may be 0 (not known)."""
-    if array.ndim != 2 or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
+    if array.ndim != 2 or not array.size or array.dtype.kind not in "biuf" or not np.isin(array, (0, 1)).all():
         return False
     return bool((array.sum(axis=1) <= 1).all() or (array.sum(axis=0) <= 1).all())
 

@@ -419,19 +419,21 @@ def _setting(name: str, default: object) -> tuple[Any, Any]:
         return FiniteFloat | None, _number(0, 1e9)
     if default is None:
         return Annotated[int | FiniteFloat, BeforeValidator(_whole_or_float)] | None, _number(0, 1e9)
-    return Annotated[float | str, BeforeValidator(_number_or_text)] | None, None  # such as lam: "auto" or a number
+    return Annotated[int | float | str, BeforeValidator(_number_or_text)] | None, None  # such as k: "auto" or a number
 
 
 def _whole_or_float(text: str) -> int | float:
     return float(text) if "." in text else int(text)
 
 
-def _number_or_text(text: str) -> float | str:
+def _number_or_text(text: str) -> int | float | str:
     try:
         number = float(text)
     except ValueError:
         return text
-    return number if math.isfinite(number) else text
+    if not math.isfinite(number):
+        return text
+    return int(text) if text.lstrip("-").isdecimal() else number
 
 
 def _validated(model: type[LinkParts], texts: Mapping[str, object]) -> LinkParts:

@@ -100,6 +100,13 @@ def test_settings_of_every_kind_come_back() -> None:
         assert there_and_back(Share(config)).config == config
 
 
+@pytest.mark.parametrize(("method", "params"), [("plknn", {"k": 5}), ("clpl", {"C": 2}), ("plsvm", {"lam": 3})])
+def test_a_whole_number_beside_auto_is_one_that_the_method_takes(method: str, params: dict[str, Any]) -> None:
+    found = there_and_back(Share(RunConfig(Source("iris"), method, params))).config.params
+    assert found == params and {type(value) for value in found.values()} == {int}
+    METHODS[method](**found).fit([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]], [[0], [1], [0, 1], [1], [0], [1]])
+
+
 def test_nothing_of_a_run_is_forgotten() -> None:
     """Whoever adds a field to RunConfig has to say what a link does with it."""
     known = "source method params flip holdout test features seed strict name noisy decided_sets"

@@ -187,6 +187,9 @@ _WITH_POINTS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*")
 _THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
 
 
+# ---- what the cells of a column hold ---------------------------------------------------------------------------------
+
+
 def looks_like_picture(cell: str) -> bool:
     """Whether a cell is the path or address of a picture.
 
@@ -379,6 +382,9 @@ def numbered(count: int) -> list[str]:
     return [f"column {at}" for at in range(1, count + 1)]
 
 
+# ---- roles from names and first cells --------------------------------------------------------------------------------
+
+
 SAMPLE_ROWS = 200
 """Rows from which roles are guessed."""
 SHOWN = 3
@@ -522,6 +528,9 @@ def roles_of(
                 "Say what the other is, or remove it."
             )
     return columns
+
+
+# ---- the guesses of `roles_of` ---------------------------------------------------------------------------------------
 
 
 def _checked(told: Mapping[str, str], header: Sequence[str]) -> dict[str, str]:
@@ -1135,6 +1144,9 @@ def _truth_beside(
         return None
     name = next((name for name, (role, _, _) in known.items() if role == "true_label"), None)
     return set() if name is None else {cell.strip() for cell in cells[name] if cell and cell.strip()}
+
+
+# ---- what a person is asked about ------------------------------------------------------------------------------------
 
 
 def odd_id(columns: Sequence[Column]) -> Column | None:

@@ -14,6 +14,7 @@ import argparse
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from statistics import mean, stdev
 
 import pandas as pd
 
@@ -72,22 +73,24 @@ def section() -> Iterator[str]:
 
 def auto(results: list[Result]) -> Iterator[str]:
     """Yield what the recipe auto reaches in the protocol of the tables, beside the best entry of the paper."""
-    frame = results_frame(results)
-    frame["flip"], frame["q"] = frame["flip"].fillna(""), frame["q"].fillna(0.0)
-    means = frame.groupby(["dataset", "flip", "q", "method"], sort=False)["test_accuracy"].agg(["mean", "std", "size"])
+    cells: dict[tuple[str, str, float], dict[str, list[float]]] = {}
+    for result in results:
+        of_setting = cells.setdefault((result.dataset, result.flip or "", result.q or 0.0), {})
+        if result.test_accuracy is not None:
+            of_setting.setdefault(result.method, []).append(100 * result.test_accuracy)
     rows, reached = [], {"proden": 0, "auto": 0}
-    for dataset, flip, q in means.index.droplevel("method").unique():
+    for (dataset, flip, q), of_setting in cells.items():
         every = {name: published(dataset, flip, q or None, name) for name in METHODS}
         best = max((found.mean, method_title(name)) for name, found in every.items() if found is not None)
-        cells = []
+        entries = []
         for name in reached:
-            mean, deviation, size = means.loc[dataset, flip, q, name]
-            assert size == 5, (dataset, flip, q, name)
-            is_reached = round(100 * mean, 2) >= best[0]
+            accuracies = of_setting[name]
+            assert len(accuracies) == 5, (dataset, flip, q, name)
+            is_reached = round(mean(accuracies), 2) >= best[0]
             reached[name] += is_reached
-            cells.append(f"{100 * mean:.2f} ± {100 * deviation:.2f}{' ✓' if is_reached else ''}")
+            entries.append(f"{mean(accuracies):.2f} ± {stdev(accuracies):.2f}{' ✓' if is_reached else ''}")
         setting = f"{dataset}, {flip} {q:g}" if flip else dataset
-        rows.append(f"| {setting} | {best[0]:.2f} ({best[1]}) | {' | '.join(cells)} |")
+        rows.append(f"| {setting} | {best[0]:.2f} ({best[1]}) | {' | '.join(entries)} |")
     yield "### The recipe auto"
     yield ""
     yield (

@@ -46,6 +46,7 @@ from pll.formats.tabular.schema import (
     may_be_of_lines,
     numbers_in,
     odd_id,
+    option,
     read_label,
     roles_of,
     spelling,
@@ -723,7 +724,7 @@ def build_dataset(
         except DuplicateIds as error:
             called = next(column.name for column in columns if column.role == "id")
             raise DuplicateIds(
-                f"{error} Correct them; or keep the column and number the rows (--column {called}=keep)."
+                f"{error} Correct them; or keep the column and number the rows ({option(called, 'keep')})."
             ) from None
     split, text, image = one("split"), one("text"), one("image")
     return PartialLabelDataset(

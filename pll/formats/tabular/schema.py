@@ -12,6 +12,7 @@ import csv
 import json
 import math
 import re
+import shlex
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -143,6 +144,15 @@ def bare_name(name: str, role: str) -> str:
             called = json.loads(bare)
             return called if isinstance(called, str) else bare
     return bare
+
+
+def option(name: str, role: str) -> str:
+    """Return the option of the shell that gives a column a role, quoted where the shell needs it.
+
+    >>> option("true label", "true_label")
+    "--column 'true label=true_label'"
+    """
+    return f"--column {shlex.quote(f'{name}={role}')}"
 
 
 def results_among(names: Sequence[str]) -> set[str]:
@@ -1507,11 +1517,11 @@ def _seen(columns: Sequence[Column]) -> list[str]:
     if perhaps:
         notes.append(
             f"{listing(perhaps)} share their words and agree often; if they are annotators, say it of each "
-            f"(in the shell: --column {perhaps[0]}=annotator)."
+            f"(in the shell: {option(perhaps[0], 'annotator')})."
         )
     lines = long_form(columns)
     if lines and not any(column.role == "vote" for column in columns):
-        said = " ".join(f"--column {column.name}={column.in_long_form}" for column in lines)
+        said = " ".join(option(column.name, column.in_long_form) for column in lines)
         notes.append(
             f"{lines[0].name} stands in several lines, each with another {lines[1].name}; if every line is one answer, "
             f"say so (in the shell: {said})."
@@ -1531,19 +1541,19 @@ def _seen(columns: Sequence[Column]) -> list[str]:
     if marks:
         notes.append(
             f"{listing(marks)} hold 0 and 1 (or no and yes), with a 1 in every row; if they are the classes, say it of "
-            f"each (in the shell: --column {marks[0]}=class …)."
+            f"each (in the shell: {option(marks[0], 'class')} …)."
         )
     named = [column.name for column in within(columns)]
     if named and not any(column.role == "true_label" for column in columns):
         notes.append(
             f"{listing(named)} names a candidate in nearly every row; it is carried along and not learnt from. If it "
-            f"is the true label, say so (in the shell: --column {named[0]}=true_label)."
+            f"is the true label, say so (in the shell: {option(named[0], 'true_label')})."
         )
     asked = [column.name for column in unclear(columns)]
     if asked:
         notes.append(
             f"{listing(asked)} could also be annotators, one a column, who answered 0 or 1; if so, say it of one of "
-            f"them (in the shell: --column {asked[0]}=annotator)."
+            f"them (in the shell: {option(asked[0], 'annotator')})."
         )
     return notes
 

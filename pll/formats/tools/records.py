@@ -25,7 +25,16 @@ from pll.formats.checks import MAX_NAME, as_features, check_class_count, check_i
 from pll.formats.json_objects import Record
 from pll.formats.limitations import ALL_BUT_PIXELS, class_names, is_union, part_limitations
 from pll.formats.tabular.builder import filled, no_rows, sets_of
-from pll.formats.tabular.schema import RESULT_COLUMNS, SAMPLE_ROWS, guesses, marked, results_among, roles_of, shown_as
+from pll.formats.tabular.schema import (
+    RESULT_COLUMNS,
+    SAMPLE_ROWS,
+    guesses,
+    marked,
+    option,
+    results_among,
+    roles_of,
+    shown_as,
+)
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
 from pll.io import as_column
@@ -526,6 +535,6 @@ def choose_question(counts: Counter[str], options: ReadOptions, notes: list[str]
     if others:
         notes.append(
             f"There are several questions: {listing([chosen, *others])}; read was {chosen}. To read another, choose it "
-            f"above (in the shell: --column {others[0]}=candidates)."
+            f"above (in the shell: {option(others[0], 'candidates')})."
         )
     return chosen

@@ -1,14 +1,18 @@
-"""What PRODEN costs beside supervised training: `python -m benchmarks.training [--threads N] [--epochs N]`.
+"""What PRODEN costs beside supervised training: `python -m benchmarks.training [--threads N] [--epochs N] [--items]`.
 
-On 60,000 × 784 features and 10 classes, binomial candidates with q = 0.7, batch 256, three ways are measured in turns,
-an epoch each, so that noise hits all of them alike:
+Ten classes, binomial candidates with q = 0.7; 60,000 × 784 features in batches of 256 (convnet: 96 pictures of
+3 × 32 × 32 in batches of 32). An epoch of each way in turns, so that noise hits all of them alike:
 
     bare       a plain supervised loop over the same model, batches and optimiser, in memory
     proden     the training part of an epoch of Candid's loop
     observed   a whole epoch of a run that is watched: records, history on disk, test-free metrics, and a page that
                looks at a snapshot and prepares its star plot and heatmap every 0.4 s
+    whole      a whole epoch with 10,000 test examples, records and history on disk
+    items      the same work as the paper's code does it: pictures one by one through torchvision's transforms and
+               torch's DataLoader, the new label weights written example by example, the training pictures and the
+               test pictures read once more for their accuracies (linear and mlp; with --items, two epochs)
 
-and the medians and ratios printed. Promises: proden ≤ 1.35 × bare for linear, ≤ 1.15 × for mlp; observing adds ≤ 10 %.
+Printed are the medians, and the ratios proden / bare, observed / proden and items / whole.
 """
 
 from __future__ import annotations
@@ -23,9 +27,11 @@ from statistics import median
 
 import numpy as np
 import torch
-from torch import nn
+from torch import Tensor, nn
+from torch.utils.data import DataLoader, Dataset
 
 from pll.candidates import CandidateSets
+from pll.images import torchvision
 from pll.methods.base import Task
 from pll.methods.proden import PRODEN
 from pll.runs.history import HistoryWriter
@@ -36,42 +42,60 @@ from pll.training.trainer import Optimisation, Trainer, train
 from pll.ui.components.heatmap import heatmap_order, heatmap_payload
 from pll.ui.components.star import star_payload
 
-N, D, C, BATCH = 60_000, 784, 10, 256
+C, N_TEST, ITEM_EPOCHS, WORKERS = 10, 10_000, 2, 2
+SHAPES: dict[str, tuple[int, tuple[int, ...], int]] = {
+    "linear": (60_000, (784,), 256),
+    "mlp": (60_000, (784,), 256),
+    "convnet": (96, (3, 32, 32), 32),
+}
+"""Examples, input shape and batch size by model."""
 
 
-def data() -> tuple[torch.Tensor, torch.Tensor, CandidateSets]:
-    """Ten Gaussian classes, so that the label weights sharpen as they do on real data."""
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, C, N)
-    X = rng.standard_normal((N, D), dtype=np.float32) + rng.standard_normal((C, D), dtype=np.float32)[y] * 0.3
-    return torch.from_numpy(X), torch.from_numpy(y), flip_binomial(y, C, 0.7, seed=0)
+class Work:
+    """A model and the data it is trained on.
+
+    Ten Gaussian classes, so that the label weights sharpen as they do on real data.
+    """
+
+    def __init__(self, model: str) -> None:
+        n, self.shape, self.batch = SHAPES[model]
+        self.model = model
+        rng = np.random.default_rng(0)
+        centres = rng.standard_normal((C, *self.shape), dtype=np.float32) * 0.3
+        self.y, self.y_test = rng.integers(0, C, n), rng.integers(0, C, N_TEST)
+        self.X, self.X_test = (
+            torch.from_numpy(rng.standard_normal((len(y), *self.shape), dtype=np.float32) + centres[y])
+            for y in (self.y, self.y_test)
+        )
+        self.sets: CandidateSets = flip_binomial(self.y, C, 0.7, seed=0)
+
+    def network(self) -> nn.Module:
+        torch.manual_seed(0)
+        return build_model(self.model, self.shape, C)
+
+    def trainer(self) -> Trainer:
+        """Candid's own, ready to train."""
+        objective = PRODEN()._objective(Task(self.X.numpy(), self.sets))
+        return Trainer(self.network(), self.X, self.sets, objective, Optimisation(self.batch, 0.01), seed=0)
 
 
-def bare_epochs(model: str, X: torch.Tensor, y: torch.Tensor) -> Iterator[float]:
+def bare_epochs(work: Work) -> Iterator[float]:
     """Seconds of one epoch after the other of supervised training."""
-    torch.manual_seed(0)
-    network = build_model(model, (D,), C)
+    network = work.network()
     optimiser = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-3, fused=True)
-    loss = nn.CrossEntropyLoss()
+    loss, y = nn.CrossEntropyLoss(), torch.from_numpy(work.y)
     while True:
         started = time.perf_counter()
-        for rows in torch.split(torch.randperm(N), BATCH):
+        for rows in torch.split(torch.randperm(len(y)), work.batch):
             optimiser.zero_grad(set_to_none=True)
-            loss(network(X.index_select(0, rows)), y.index_select(0, rows)).backward()
+            loss(network(work.X.index_select(0, rows)), y.index_select(0, rows)).backward()
             optimiser.step()
         yield time.perf_counter() - started
 
 
-def proden_trainer(model: str, X: torch.Tensor, sets: CandidateSets) -> Trainer:
-    """Candid's own, ready to train."""
-    torch.manual_seed(0)
-    objective = PRODEN()._objective(Task(X.numpy(), sets))
-    return Trainer(build_model(model, (D,), C), X, sets, objective, Optimisation(BATCH, 0.01), seed=0)
-
-
-def proden_epochs(model: str, X: torch.Tensor, sets: CandidateSets) -> Iterator[float]:
+def proden_epochs(work: Work) -> Iterator[float]:
     """Seconds of the training part of one epoch after the other."""
-    trainer = proden_trainer(model, X, sets)
+    trainer = work.trainer()
     while True:
         started = time.perf_counter()
         for rows in trainer.batches_left():
@@ -81,21 +105,22 @@ def proden_epochs(model: str, X: torch.Tensor, sets: CandidateSets) -> Iterator[
         yield time.perf_counter() - started
 
 
-def observed_epochs(model: str, X: torch.Tensor, sets: CandidateSets, y: torch.Tensor, folder: Path) -> Iterator[float]:
-    """Seconds of one whole epoch after the other, with history and a page that looks on."""
-    truth = y.numpy()
-    monitor = Monitor(sets, truth)
-    history = HistoryWriter(folder, sets, truth)
-    page = _Page(sets)
-    records = train(proden_trainer(model, X, sets), 10**6, monitor)
+def whole_epochs(work: Work, folder: Path, watched: bool) -> Iterator[float]:
+    """Seconds of one whole epoch after the other, with history; with a page that looks on, or with test examples."""
+    monitor = Monitor(work.sets, work.y, None if watched else work.y_test)
+    history = HistoryWriter(folder, work.sets, work.y)
+    page = _Page(work.sets) if watched else None
+    records = train(work.trainer(), 10**6, monitor, X_test=None if watched else work.X_test)
     while True:
-        page.open()
+        if page is not None:
+            page.open()
         started = time.perf_counter()
         record = next(records)
         history.append(record)
-        page.record = record
         spent = time.perf_counter() - started
-        page.close()
+        if page is not None:
+            page.record = record
+            page.close()
         yield spent
 
 
@@ -125,15 +150,72 @@ class _Page:
             time.sleep(0.4)
 
 
-def measure(model: str, epochs: int) -> None:
-    """Take turns, an epoch each, and print the medians."""
-    X, y, sets = data()
+Item = tuple[Tensor, Tensor, int, int]
+
+
+class _Pictures(Dataset[Item]):
+    """Grey pictures of 28 × 28, changed into a tensor when they are asked for, with the weights of their labels."""
+
+    def __init__(self, X: Tensor, y: np.ndarray, weights: Tensor) -> None:
+        self.pictures = ((X * 32 + 128).clamp(0, 255)).to(torch.uint8).view(-1, 28, 28).numpy()
+        self.y = y.tolist()
+        self.weights = weights
+        transforms = torchvision().transforms
+        self.change = transforms.Compose(
+            [transforms.ToPILImage(), transforms.ToTensor(), transforms.Normalize((0.1307,), (0.3081,))]
+        )
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+    def __getitem__(self, index: int) -> Item:
+        return self.change(self.pictures[index]).flatten(), self.weights[index], self.y[index], index
+
+
+def item_epochs(work: Work) -> Iterator[float]:
+    """Seconds of one whole epoch after the other of PRODEN on pictures that are read one by one."""
+    network = work.network()
+    optimiser = torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-3)
+    mask = torch.from_numpy(work.sets.mask())
+    training = _Pictures(work.X, work.y, mask.float() / mask.sum(dim=1, keepdim=True))
+    test = _Pictures(work.X_test, work.y_test, torch.zeros(N_TEST, C))
+
+    def loader(pictures: _Pictures, shuffle: bool) -> DataLoader[Item]:
+        return DataLoader(pictures, work.batch, shuffle=shuffle, num_workers=WORKERS)
+
+    while True:
+        started = time.perf_counter()
+        network.train()
+        for inputs, weights, _, indices in loader(training, shuffle=True):
+            g = torch.softmax(network(inputs), dim=1)
+            loss = -(weights * torch.log(g + 1e-12)).sum() / len(g)
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            new = (weights > 0) * g.detach()
+            new /= new.sum(dim=1, keepdim=True)
+            for row, index in enumerate(indices):
+                training.weights[index] = new[row]
+        network.eval()
+        with torch.no_grad():
+            for pictures in (training, test):
+                right = 0
+                for inputs, _, y, _ in loader(pictures, shuffle=False):
+                    right += int((network(inputs).argmax(dim=1) == y).sum())
+        yield time.perf_counter() - started
+
+
+def measure(model: str, epochs: int, items: bool = False) -> dict[str, float]:
+    """Take turns, an epoch each; return the median seconds of each way."""
+    work = Work(model)
     with tempfile.TemporaryDirectory() as folder:
         ways: dict[str, Callable[[], Iterator[float]]] = {
-            "bare": lambda: bare_epochs(model, X, y),
-            "proden": lambda: proden_epochs(model, X, sets),
-            "observed": lambda: observed_epochs(model, X, sets, y, Path(folder)),
+            "bare": lambda: bare_epochs(work),
+            "proden": lambda: proden_epochs(work),
+            "observed": lambda: whole_epochs(work, Path(folder) / "watched", watched=True),
         }
+        if model != "convnet":
+            ways["whole"] = lambda: whole_epochs(work, Path(folder) / "whole", watched=False)
         running = {name: start() for name, start in ways.items()}
         seconds: dict[str, list[float]] = {name: [] for name in ways}
         for turn in range(epochs + 1):
@@ -141,13 +223,10 @@ def measure(model: str, epochs: int) -> None:
                 spent = next(epoch)
                 if turn:  # the first warms up
                     seconds[name].append(spent)
-    middle = {name: median(values) for name, values in seconds.items()}
-    print(
-        f"{model:7} bare {middle['bare']:.3f} s   proden {middle['proden']:.3f} s "
-        f"({middle['proden'] / middle['bare']:.2f} ×)   observed {middle['observed']:.3f} s "
-        f"({middle['observed'] / middle['proden'] - 1:+.1%})",
-        flush=True,
-    )
+        if items and "whole" in ways:
+            epoch = item_epochs(work)
+            seconds["items"] = [next(epoch) for _ in range(ITEM_EPOCHS)]
+    return {name: median(values) for name, values in seconds.items()}
 
 
 def main() -> None:
@@ -155,11 +234,22 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--models", default="linear,mlp")
+    parser.add_argument("--items", action="store_true")
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
-    print(f"{N:,} × {D}, {C} classes, batch {BATCH}, {options.threads} thread(s), medians of {options.epochs} epochs")
+    print(f"{options.threads} thread(s), medians of {options.epochs} epochs")
     for model in options.models.split(","):
-        measure(model, options.epochs)
+        found = measure(model, options.epochs, options.items)
+        print(
+            f"{model:7} bare {found['bare']:.3f} s   proden {found['proden']:.3f} s "
+            f"({found['proden'] / found['bare']:.2f} ×)   observed {found['observed']:.3f} s "
+            f"({found['observed'] / found['proden'] - 1:+.1%})",
+            flush=True,
+        )
+        if "items" in found:
+            print(
+                f"whole {found['whole']:.3f} s   items {found['items']:.1f} s ({found['items'] / found['whole']:.0f} ×)"
+            )
 
 
 if __name__ == "__main__":

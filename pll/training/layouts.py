@@ -44,6 +44,9 @@ class Batch(Protocol):
     def pick(self, matrix: Tensor) -> Tensor:
         """Return the (B, k) columns of the candidates of a (B, c) matrix."""
 
+    def scatter(self, values: Tensor, matrix: Tensor) -> Tensor:
+        """Return (B, k) values, 0 off S_i, as the columns of their candidates in a (B, c) matrix like this one."""
+
     def read(self, weights: Tensor) -> Tensor:
         """Return this batch's part of a weight store, (B, k), 0 off S_i."""
 
@@ -134,6 +137,9 @@ class _DenseBatch:
 
     def pick(self, matrix: Tensor) -> Tensor:
         return matrix
+
+    def scatter(self, values: Tensor, matrix: Tensor) -> Tensor:
+        return values
 
     def read(self, weights: Tensor) -> Tensor:
         return weights.index_select(0, self.rows)
@@ -227,6 +233,9 @@ class _PaddedBatch:
     def pick(self, matrix: Tensor) -> Tensor:
         return matrix.gather(1, self._columns)
 
+    def scatter(self, values: Tensor, matrix: Tensor) -> Tensor:
+        return torch.zeros_like(matrix).scatter_add_(1, self._columns, values)
+
     def read(self, weights: Tensor) -> Tensor:
         return weights[self._positions]
 
@@ -281,6 +290,9 @@ class _SharedBatch:
 
     def pick(self, matrix: Tensor) -> Tensor:
         return self._batch.pick(matrix)
+
+    def scatter(self, values: Tensor, matrix: Tensor) -> Tensor:
+        return self._batch.scatter(values, matrix)
 
     def read(self, weights: Tensor) -> Tensor:
         return self._batch.read(weights)

@@ -86,6 +86,19 @@ def test_a_weight_that_underflowed_can_come_back(kind: type[Layout]) -> None:
 
 
 @pytest.mark.parametrize("kind", LAYOUTS)
+@given(sets_and_scores(), st.data())
+def test_scatter_is_the_gradient_of_pick(kind: type[Layout], case: Case, data: st.DataObject) -> None:
+    sets, scores = case
+    layout = kind(sets, CPU)  # type: ignore[call-arg]
+    batch = layout.batch(some_rows(data, len(sets)))
+    weights = batch.read(layout.store(sets.uniform_weights()))
+    matrix = torch.from_numpy(scores)[batch.rows].requires_grad_()
+    batch.pick(matrix).backward(weights)
+    assert matrix.grad is not None
+    torch.testing.assert_close(batch.scatter(weights, matrix.detach()), matrix.grad, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
 def test_no_gradient_reaches_back_through_a_store(kind: type[Layout]) -> None:
     sets = CandidateSets.from_lists([[0, 2], [1]], 3)
     layout = kind(sets, CPU)  # type: ignore[call-arg]

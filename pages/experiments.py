@@ -18,15 +18,14 @@ def choose() -> None:
         "Fit many methods on many datasets, with the same splits and candidate sets, for tables as in the paper. "
         "A stopped experiment can be resumed."
     )
+    fits = 0
     try:
         wanted = setup.experiment()
-        setup.size(wanted)
+        fits = setup.size(wanted)
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
         wanted = None
-    if st.button(
-        "Start", type="primary", icon=":material/play_arrow:", disabled=wanted is None, key="experiment-start"
-    ):
+    if st.button("Start", type="primary", icon=":material/play_arrow:", disabled=fits == 0, key="experiment-start"):
         assert wanted is not None  # the button is disabled without one
         try:
             session.registry().check_quota(1, "another experiment")

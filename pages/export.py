@@ -93,7 +93,7 @@ def everything(source: ExportSource) -> None:
 def one_by_one(source: ExportSource) -> None:
     """The same files, each for itself."""
     st.subheader("Single files")
-    with st.container(gap=None):
+    with st.container(gap=None, key="export-single-files"):
         for name, exporter in parts_of(source).items():
             if name not in certificate.FILES:  # those have a place of their own
                 download.one_file(name, exporter, source)

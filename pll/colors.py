@@ -166,6 +166,8 @@ def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
     ['shoulder', 'hip']
     >>> short_names(["cat", "a very long name of a dog"], most=11)
     ['cat', 'a ver…a dog']
+    >>> short_names(["joints of the lower limb", "joints of the upper limb", "bones"], most=13)
+    ['join…wer limb', 'join…per limb', 'bones']
     """
     return list(_short_names(tuple(names), most))
 
@@ -174,6 +176,14 @@ def short_names(names: Sequence[str], most: int = MOST_SHORT) -> list[str]:
 def _short_names(names: tuple[str, ...], most: int) -> tuple[str, ...]:
     ends = _without_shared(names) if max(map(len, names), default=0) > most // 2 else list(names)
     short = [_in_the_middle(name, most) for name in ends]
+    for head in (most // 3, most // 5, 2 * most // 3):  # other parts of names that became alike, before longer ones
+        often = Counter(short)
+        if len(often) == len(short):
+            break
+        other = [
+            _in_the_middle(end, most, head) if often[name] > 1 else name for end, name in zip(ends, short, strict=True)
+        ]
+        short = other if len(set(other)) > len(often) else short
     while len(set(short)) < len(short):
         most += 4
         often = Counter(short)
@@ -195,10 +205,10 @@ def _without_shared(names: Sequence[str]) -> list[str]:
     return ends if all(ends) and len(set(ends)) == len(names) else list(names)
 
 
-def _in_the_middle(name: str, most: int) -> str:
+def _in_the_middle(name: str, most: int, head: int | None = None) -> str:
     if len(name) <= most:
         return name
-    head = most // 2
+    head = most // 2 if head is None else max(head, 1)
     return f"{name[:head].rstrip()}…{name[len(name) - (most - 1 - head) :].lstrip()}"
 
 

@@ -200,6 +200,11 @@ def test_long_names_keep_both_ends() -> None:
     assert first.endswith("acute") and second.endswith("chronic")
 
 
+def test_names_that_differ_inside_are_not_longer_than_asked_for() -> None:
+    names = ["joints of the lower limb", "joints of the upper limb", "Password / Login", "Password/Login"]
+    assert max(map(len, short_names(names, most=13))) == 13
+
+
 @given(st.lists(st.text(min_size=1, max_size=40), min_size=1, max_size=8, unique=True), st.integers(6, 30))
 def test_different_names_stay_different_and_none_is_empty(names: list[str], most: int) -> None:
     short = short_names(names, most)

@@ -7,6 +7,7 @@ as it is and everything can be undone.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.tabular.builder import filled
-from pll.formats.tabular.schema import NO_ANSWER, spelling
+from pll.formats.tabular.schema import says_nothing, spelling
 from pll.weights import Weights
 
 Edits = Mapping[str, str | None]
@@ -45,19 +46,25 @@ def class_counts(data: PartialLabelDataset) -> dict[str, int]:
 
 
 def no_answers(names: Sequence[str]) -> list[str]:
-    """Return the classes that look as if they said that there is no answer.
+    """Return the classes that look as if they said that there is no answer; a minus is one where there is a plus.
 
-    >>> no_answers(["late", "N/A", "?", "None"])
-    ['N/A', '?', 'None']
+    >>> no_answers(["late", "N/A", "?", "None"]), no_answers(["+", "-"])
+    (['N/A', '?', 'None'], [])
     """
-    return [name for name in names if spelling(name) in NO_ANSWER or name.strip() in NO_ANSWER]
+    has_plus = any(name.strip().strip("+") == "" != name.strip() for name in names)
+    return [name for name in names if says_nothing(name) and not (has_plus and name.strip().strip("-–—") == "")]
+
+
+def _key(name: str) -> str:
+    """The common spelling without spaces, but those between two digits: `A / b`, `a/B`; `e-mail`, `email`."""
+    return re.sub(r"(?<!\d) | (?!\d)", "", spelling(name))
 
 
 def proposed_merges(counts: Mapping[str, int]) -> dict[str, str]:
     """Return which classes look like others, and which these are: each group's most frequent one.
 
-    Alike are names that differ in case, spaces, width or punctuation around them; and a rare one that differs in one
-    letter (no digit) from a name of five letters or more that is ten times as frequent.
+    Alike are names that differ in case, spaces, hyphens, width or punctuation around them; and a rare one that differs
+    in one letter (no digit) from a name of five letters or more that is ten times as frequent.
 
     Args:
         counts: of each class, as `class_counts`.
@@ -69,7 +76,7 @@ def proposed_merges(counts: Mapping[str, int]) -> dict[str, str]:
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for name in counts:
         if name not in ignored:
-            groups[spelling(name)].append(name)
+            groups[_key(name)].append(name)
     totals = {key: sum(counts[name] for name in names) for key, names in groups.items()}
     target = {key: max(names, key=lambda name: (counts[name], name == key)) for key, names in groups.items()}
     nearby: defaultdict[str, list[str]] = defaultdict(list)

@@ -84,6 +84,12 @@ class TestSuggested:
         assert suggested(replace(addresses, categories={"photographer": words("Ann")})) == "table"
         assert suggested(replace(pictures, texts=words("a caption"))) == "tfidf"
         assert suggested(table([[1.0]])) == "" == suggested(addresses)
+        assert suggested(replace(pictures, X=np.zeros((1, 2)))) == "pixels"  # such as the size of the file
+        assert (
+            suggested(replace(pictures, X=np.zeros((1, 40))))
+            == "table"
+            == suggested(replace(pictures, X=np.zeros((1, 2))), 0)
+        )
         assert suggested(PartialLabelDataset(np.zeros((1, 1, 2, 2)), kind="image")) == ""
 
     def test_what_is_suggested_works(self) -> None:

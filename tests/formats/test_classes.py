@@ -81,11 +81,23 @@ def test_what_cannot_be_changed_is_named(messy: Path) -> None:
         ({"damaged": 50, "damage": 40}, {}),  # both are frequent
         ({"class 1": 50, "class 2": 2, "N/A": 3, "na": 1}, {}),  # another number; no answers
         ({"late": 50, "Don't know": 3, "don’t know": 1}, {}),
+        (
+            {"Key / Login": 50, "Key/Login": 4, "key / login": 2, "E-Mail": 3, "Email": 9},
+            {"Key/Login": "Key / Login", "key / login": "Key / Login", "E-Mail": "Email"},
+        ),
+        ({"-1": 3, "0": 9, "1": 40, "1-2": 3, "12": 40, "+": 4, "-": 4}, {}),  # signs and ranges
         ({"cat": 90, "cats": 1, "car": 2}, {}),  # short names: one letter is a lot
     ],
 )
 def test_what_looks_alike(counts: dict[str, int], expected: dict[str, str]) -> None:
     assert proposed_merges(counts) == expected
+
+
+def test_ways_to_say_nothing() -> None:
+    assert no_answers(["k. A.", "k.A.", "–", "n. a.", "weiß nicht", "A", "none of the above"]) == [
+        *("k. A.", "k.A.", "–", "n. a.", "weiß nicht")
+    ]
+    assert no_answers(["++", "+", "-", "n/a"]) == ["n/a"] and no_answers(["A", "-"]) == ["-"]
 
 
 NAMES = ("a", "b", "c", "d")

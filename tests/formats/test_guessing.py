@@ -493,3 +493,16 @@ def test_many_columns_of_lists_are_looked_at_once_each(tmp_path: Path, monkeypat
     path.write_text(f"{header};candidates\n{cells};a|b\n{cells};b|c\n", encoding="utf-8")
     formats.columns(path)
     assert len(calls) < 20 * many
+
+
+@pytest.mark.parametrize(
+    "when", ["2026-07-{:02d}", "{}.7.2026", "7/{}/26 9:12 PM", "2026-07-{:02d}T09:12:11.5+02:00", "09:{:02d}"]
+)
+def test_dates_and_times_are_kept_and_not_learnt_from(when: str) -> None:
+    days = [when.format(day) for day in (1, 1, 2, 2, 3, 3)]
+    assert roles(day=days, width=["1.5"] * 6, candidates=["a|b"] * 6)["day"] == "keep"
+    assert roles(size=["10-12", "8-10"] * 3, candidates=["a|b"] * 6)["size"] == "category"
+
+
+def test_a_sign_belongs_to_a_number() -> None:
+    assert schema.spelling("-1") != schema.spelling("1") and schema.spelling("a-1") == schema.spelling("A 1")

@@ -244,7 +244,7 @@ class TestParquetOfOthers:
         data = formats.read(tmp_path / "t.parquet")
         assert data.row_ids.tolist() == ["10", "11"] and data.feature_names == ("width",)
         assert named_sets(data) == [{"0", "1"}, {"2"}] and data.class_names == ("0", "1", "2")
-        assert list(data.categories) == ["tall", "colour", "when"]
+        assert list(data.categories) == ["tall", "colour"] and list(data.extras) == ["when"]
 
 
 class TestPlCifar:

@@ -34,7 +34,6 @@ from pll.formats.tabular.schema import (
     BINARY,
     LABEL_COLUMNS,
     MISSING,
-    NO_ANSWER,
     UNNAMED,
     WORDS,
     Cells,
@@ -49,7 +48,7 @@ from pll.formats.tabular.schema import (
     option,
     read_label,
     roles_of,
-    spelling,
+    says_nothing,
     split_cell,
 )
 from pll.images import Pictures
@@ -366,7 +365,7 @@ def read_labels(
 
 def _without_no_answers(true: LabelColumn, said: set[str]) -> list[str]:
     """Make true labels unknown that only say that there is none ("-", "N/A"), where no candidate is called so."""
-    empty = {name for name in true.values if name is not None and name not in said and spelling(name) in NO_ANSWER}
+    empty = {name for name in true.values if name is not None and name not in said and says_nothing(name)}
     if not said or not empty:
         return []
     rows = np.isin(true.codes, [code for code, name in enumerate(true.values) if name in empty])

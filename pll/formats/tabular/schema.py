@@ -184,11 +184,12 @@ WORDS = {
 """Words in the column of a class; where none says no, an empty cell does."""
 
 NO_ANSWER = (
-    *("", "?", "??", "-", "--", ".", "n/a", "na", "#n/a", "<na>", "nan", "none", "null", "nil"),
+    *("", "?", "??", "-", "--", "–", "—", ".", "n/a", "n.a", "na", "#n/a", "<na>", "nan", "none", "null", "nil"),
     *("empty", "(empty)", "no answer", "no label", "not applicable", "skip", "skipped"),
     *("don't know", "dont know", "do not know", "i don't know", "i do not know", "idk", "no idea"),
     *("can't tell", "cannot tell", "can't say", "cannot say"),
-    *("weiss nicht", "keine angabe", "keine antwort", "k.a", "ne sait pas", "no sabe"),
+    *("weiss nicht", "keine angabe", "ohne angabe", "keine antwort", "keine ahnung", "k.a", "ka"),
+    *("ne sait pas", "sans réponse", "non renseigné", "no sabe", "sin respuesta"),
 )
 """How people write that they gave no answer, in the common spelling."""
 
@@ -500,7 +501,8 @@ def roles_of(
     labels = guessed(named, _people, _sets, _truth)
     rest = (
         *(*((_within,) if by_content else ()), _identity, *((_odd_identity,) if find_ids else ())),
-        *(_payload_of_examples if by_content else _payload, _the_rest),
+        *((_payload_of_examples, _dates) if by_content else (_payload,)),
+        _the_rest,
     )
     by_line = dict(zip(header, sample if lines is None else lines, strict=True))
     without_people = guessed(named, _sets, _truth)  # an answer and what it should be share their words as people do
@@ -959,13 +961,28 @@ AGREEING = 0.1
 """How far two annotators must agree beyond chance."""
 
 
+_SIGNED = re.compile(r"[+-]\d+(?:[.,]\d+)?")
+
+
+def says_nothing(label: str) -> bool:
+    """Whether a label says that there is no answer.
+
+    >>> [says_nothing(label) for label in ("N/A", "k. A.", "–", "late")]
+    [True, True, True, False]
+    """
+    plain = spelling(label)
+    return plain in NO_ANSWER or plain.replace(". ", ".") in NO_ANSWER or label.strip() in NO_ANSWER
+
+
 def spelling(label: str) -> str:
     """A label without differences of case, width, spaces, and of punctuation around it.
 
-    >>> spelling(" PRAISE."), spelling("not_sure"), spelling("N/A")
-    ('praise', 'not sure', 'n/a')
+    >>> spelling(" PRAISE."), spelling("not_sure"), spelling("N/A"), spelling("-1")
+    ('praise', 'not sure', 'n/a', '-1')
     """
     plain = unicodedata.normalize("NFKC", label).casefold().replace("’", "'")
+    if _SIGNED.fullmatch(plain.strip()):  # −1 is not 1
+        return plain.strip()
     return " ".join(re.sub(r"[_\-\s]+", " ", plain).split()).strip(".,;:!\"' ")
 
 
@@ -1453,6 +1470,22 @@ def _payload_of_examples(
         first = list({cell: at for at, cell in reversed(list(enumerate(cells[task])))}.values())
         columns = {name: [some[at] for at in first] for name, some in columns.items()}
     return _payload(columns, taken, roles, cells)
+
+
+_WHEN = re.compile(
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}([-/.])\d{1,2}\1(?:\d{4}|\d\d))?"  # day
+    r"(?:(?:^|[T,]? ?)\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AP]M)?(?: ?Z| ?UTC| ?[+-]\d\d:?\d\d)?)?",  # hour
+    re.IGNORECASE,
+)
+
+
+def _dates(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """Columns of dates and times: as words they would say which examples came on the same day, and no more."""
+    return {
+        name: ("keep", name, True)
+        for name, some in columns.items()
+        if _mostly(lambda cell: _WHEN.fullmatch(cell.strip()) is not None, some)
+    }
 
 
 def _the_rest(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:

@@ -25,7 +25,7 @@ ONLY = {
 FEATURE_TITLES = {
     "": "Pictures as they are",
     "none": "The numbers as they are",
-    "table": "Columns of words",
+    "table": "Columns of the table",
     "tfidf": "Words of the texts",
     "pixels": "Pixels of the pictures",
     "backbone": "Pictures as a network trained on photographs sees them",
@@ -81,7 +81,7 @@ def feature_title(spec: str) -> str:
     """The features of a specification, in words.
 
     >>> feature_title("tfidf"), feature_title("table+tfidf:100")
-    ('Words of the texts (tfidf)', 'Columns of words + Words of the texts (table+tfidf:100)')
+    ('Words of the texts (tfidf)', 'Columns of the table + Words of the texts (table+tfidf:100)')
     >>> feature_title("")
     'Pictures as they are'
     """

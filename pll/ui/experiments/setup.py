@@ -82,21 +82,28 @@ def _with_choices(found: Experiment, name: str) -> Experiment:
     return changed(found, **in_order, **PROTOCOLS[protocol], settings=settings)
 
 
-def size(wanted: Experiment) -> None:
-    """Say how many fits it has, and which data sets are missing and where to get them.
+def size(wanted: Experiment) -> int:
+    """Say how many fits it has, and which data sets are missing and where to get them; the number of fits.
 
     Raises:
         UserError: a file of its data is not in a folder that the server may read.
     """
     background.check_paths(wanted)  # before any of its files is touched
     plan = wanted.plan()
-    st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends.")
+    if plan.cells:
+        st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends.")
+    else:
+        st.info(
+            "None of these datasets is on this server. Get one as described below, or choose other datasets.",
+            icon=":material/info:",
+        )
     if plan.missing:
         fits = sum(one.cells for one in plan.missing)
         title = f"{count(len(plan.missing), 'dataset')} not on this server ({count(fits, 'fit')})"
-        with st.expander(title, icon=":material/info:"):
+        with st.expander(title, icon=":material/info:", expanded=not plan.cells):
             for one in plan.missing:
                 st.markdown(f"**{plain(one.dataset)}**: {plain(one.reason)}")
+    return len(plan.cells)
 
 
 def name(wanted: Experiment) -> str:

@@ -6,11 +6,11 @@ Rows = tuple[tuple[str, str], ...]
 
 TABLE: Rows = (
     ("`id`", "name of the example; by default its number, from 0"),
-    ("`candidates`", "the labels it may have: `cat|dog` (or `;`, a line each, a comma, a slash or \"or\" where no cell holds a `|`), a list of JSON or Python `[\"a|b\", \"c\"]`, a set `{'a', 'b'}`, or an array of a database `{a,b}`"),
+    ("`candidates`", "the labels it may have: `cat|dog` (or `;`, a line each, a comma, a slash or \"or\" where no cell holds a `|`), a list of JSON or Python `[\"a|b\", \"c\"]`, a set `{'a', 'b'}`, or an array of a database `{a,b}`; where labels stand several times (`[\"a\", \"a\", \"b\"]`) or an object says how often or likely they are (`{\"a\": 2, \"b\": 1}`), these are the weights to start from"),
     ("`true_label`", "its true label, where known; empty where not"),
     ("`split`", "`train` or `test`"),
     ("`text`, `image`", "what there is to read or to see: a path or an address of a picture"),
-    ("`annotator_1`, `annotator_2`, … or `annotator:ann`", "what each person said: a label, or labels as in `candidates`; empty where nothing"),
+    ("`annotator_1`, `annotator_2`, … or `annotator:ann`", "what each person said: a label, or labels as in `candidates`, or a model's answer in JSON (`{\"label\": \"cat\", \"confidence\": 0.8}`); empty where nothing"),
     ("`candidate_cat`, `class_0`, `y0`, … or `candidate:cat`", "0/1 columns, one a class, in place of `candidates`; with any other beginning (`is_cat`) where the true labels are what follows it, or there are none and a row holds two 1s; features where a row holds no 1"),
     ("`label_0`, `label_1`, … of 0 and 1", "classes; annotators where the true labels are 0 and 1 and no such class is there. Without true labels the data page asks; in the shell `--column label_0=annotator`"),
     ("`task`, `annotator`, `label`", "long form: a line for each label that somebody gave; several lines an example. What differs between the lines of one example (seconds spent) is no feature"),

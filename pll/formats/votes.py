@@ -41,6 +41,7 @@ from pll.errors import UserError
 from pll.formats.checks import in_utf8, listing, parsing, shorten
 from pll.formats.classes import no_answers
 from pll.formats.json_objects import first_record, records
+from pll.formats.tabular.answers import ANSWER_FIELDS
 from pll.formats.tabular.builder import likeliest
 from pll.weights import checked_prior
 
@@ -49,7 +50,6 @@ TRUTH_COLUMNS = ("true_label", "truth", "target", "y")
 OTHER_COLUMNS = ("text", "image", "split", "candidates")
 SHARE = "prob_"
 SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
-ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
 TOLD = re.compile(
     r"(?:the\s+|my\s+)?(?:(?:final|correct|best|right|predicted|most likely)\s+)?(?:answer|label|class|category)"
     r"(?:\s*[:=：]\s*|\s+is\s*:?\s*|\s+)(.+)",

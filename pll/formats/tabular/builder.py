@@ -11,8 +11,9 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Any, TypeAlias
@@ -30,6 +31,7 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import DuplicateIds, UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, check_ids, listing, shorten
+from pll.formats.tabular.answers import COVERED, answer_of, shares_of
 from pll.formats.tabular.schema import (
     BINARY,
     LABEL_COLUMNS,
@@ -41,6 +43,7 @@ from pll.formats.tabular.schema import (
     guess_separator,
     guesses,
     has_labels,
+    labels_in,
     long_form,
     may_be_of_lines,
     numbers_in,
@@ -135,12 +138,17 @@ class LabelColumn:
         codes: (n,) int64, which of the different values a row holds.
         values: what each different cell means.
         row_of: the number a message gives to the row at a position.
+        sure: of a column of answers, how sure each different cell is, NaN where it does not say.
+        weights: of a column of candidates, how often each label of each different cell is named, or how likely it is;
+            empty where cells are sets alone.
     """
 
     name: str
     codes: npt.NDArray[np.int64]
     values: list[Any]
     row_of: RowNumber
+    sure: tuple[float, ...] = ()
+    weights: tuple[Mapping[str, float], ...] = ()
 
     def place(self, code: int) -> str:
         """Return the first row with this value, for a message."""
@@ -172,16 +180,64 @@ def read_column(name: str, chunks: Chunks, row_of: RowNumber, read_cell: Callabl
     return column
 
 
-def read_candidates(chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
+REPEATED = 0.05
+"""Share of the candidate sets in which a label is repeated, from which repetitions are counts and no slips."""
+
+
+def read_candidates(
+    chunks: Chunks, row_of: RowNumber, separator: str | None = None, *, by_content: bool = False
+) -> LabelColumn:
     """The column `candidates`; its values are tuples of names.
+
+    Args:
+        by_content: read objects of counts or shares, and count labels that stand several times in a cell.
 
     Raises:
         UserError: an empty set, or a cell that cannot be read; the row is named.
     """
-    column = read_sets("candidates", chunks, row_of, separator)
+    if not by_content:
+        column = read_sets("candidates", chunks, row_of, separator)
+    else:
+        mark = separator or guess_separator(encode(chunks)[1])
+
+        def read_counts(cell: str) -> Mapping[str, float]:
+            return ("{" in cell and shares_of(cell)) or Counter(labels_in(cell, mark))
+
+        column = read_column("candidates", without_nulls(chunks), row_of, read_counts)
+        weighed = np.array(
+            [bool(weights) and set(weights.values()) != {1} for weights in column.values], dtype=np.bool_
+        )
+        is_weighed = weighed[column.codes].mean() >= REPEATED
+        weights = tuple(column.values) if is_weighed else ()
+        column = replace(column, values=[tuple(names) for names in column.values], weights=weights)
     empty = np.asarray([not names for names in column.values], dtype=np.bool_)
     refuse_empty(empty[column.codes], row_of, "the column candidates")
     return column
+
+
+def read_answers(
+    name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None, *, by_content: bool = False
+) -> LabelColumn:
+    """The column of an annotator; its values are tuples of names.
+
+    Args:
+        by_content: read a model's answers in JSON, with how sure they are.
+
+    Raises:
+        UserError: a cell that cannot be read; the row is named.
+    """
+    cells = encode(without_nulls(chunks))[1]
+    if not by_content or not any("{" in cell for cell in cells):
+        return read_sets(name, chunks, row_of, separator)
+    answers = [answer_of(cell) for cell in cells]
+    mark = separator or guess_separator(encode(chunks)[1])
+
+    def read(cell: str) -> tuple[str, ...]:
+        answer = answer_of(cell)
+        return split_cell(cell, mark) if answer is None else answer[0]
+
+    sure = tuple(math.nan if answer is None else answer[1] for answer in answers)
+    return replace(read_column(name, without_nulls(chunks), row_of, read), sure=sure)
 
 
 def read_sets(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
@@ -322,11 +378,11 @@ def read_labels(
     Raises:
         UserError: an empty set, an unknown label, a cell that cannot be read; the row is named.
     """
-    given = None if sets is None else read_candidates(sets, row_of, options.separator)
+    given = None if sets is None else read_candidates(sets, row_of, options.separator, by_content=options.by_content)
     true = None if truth is None else read_truth(truth, row_of)
     notes: list[str] = []
     answers = {
-        name: read_sets(f"{name} (an annotator)", chunks, row_of, options.separator)
+        name: read_answers(f"{name} (an annotator)", chunks, row_of, options.separator, by_content=options.by_content)
         for name, chunks in (annotators or {}).items()
     }
     _whole_numbers(list(answers.values()))
@@ -349,18 +405,21 @@ def read_labels(
         y = None if true is None else true_labels(true, names)
         prior = checked_prior(wide[found.rows, found.indices], found)
         return TableLabels(names, found, y, prior=prior, notes=tuple(notes))
-    annotations, candidates = None, None
+    annotations, candidates, known = None, None, None
     if answers:
         annotations = _annotations(answers, names)
         if annotations is None:
             notes.append("Nobody gave a label: the columns of the annotators are empty.")
     if given is not None:
         candidates = candidate_sets(given, names)
+        if given.weights:
+            known = _prior(given, candidates)
+            notes.append("Candidates come with how often or how likely each is: label weights start from that.")
     elif annotations is not None:
         candidates, about_sets = sets_of(annotations, options.combine)
         notes += about_sets
     y = None if true is None else true_labels(true, names)
-    return TableLabels(names, candidates, y, annotations, tuple(notes))
+    return TableLabels(names, candidates, y, annotations, tuple(notes), prior=known)
 
 
 def _without_no_answers(true: LabelColumn, said: set[str]) -> list[str]:
@@ -382,7 +441,7 @@ def read_lines(
         UserError: a line without task or annotator, an unknown label, no label at all; the row is named.
     """
     tasks, workers = (_named(name, chunks, row_of) for name, chunks in (("task", task), ("annotator", worker)))
-    votes = read_sets("label", vote, row_of, options.separator)
+    votes = read_answers("label", vote, row_of, options.separator, by_content=options.by_content)
     true = None if truth is None else read_truth(truth, row_of)
     names = names_in([votes] if true is None else [votes, true], options.class_names)
     first = np.unique(tasks.codes, return_index=True)[1]
@@ -397,6 +456,7 @@ def read_lines(
         names,
         tuple(workers.values),
         skipped=int(np.isin(votes.codes, [k for k, value in enumerate(votes.values) if not value]).sum()),
+        scores=_scores([votes], [lines]),
     )
     sets, notes = sets_of(annotations, options.combine)
     y = None if true is None else true_labels(true, names)[first]
@@ -432,7 +492,25 @@ def _annotations(answers: Mapping[str, LabelColumn], names: tuple[str, ...]) -> 
     who = [np.full(len(rows), k, dtype=np.int64) for k, (rows, _) in enumerate(pairs)]
     n = len(next(iter(answers.values())).codes)
     rows, labels = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
-    return Annotations(rows, np.concatenate(who), labels, n, names, tuple(answers))
+    scores = _scores(list(answers.values()), [pair[0] for pair in pairs])
+    return Annotations(rows, np.concatenate(who), labels, n, names, tuple(answers), scores=scores)
+
+
+def _scores(columns: Sequence[LabelColumn], rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.float64] | None:
+    """Return how sure the answers of some columns in some rows are, NaN where they do not say; None if none does."""
+    found = [
+        np.array(column.sure or [math.nan] * len(column.values))[column.codes[some]]
+        for column, some in zip(columns, rows, strict=True)
+    ]
+    scores: npt.NDArray[np.float64] = np.concatenate(found)
+    return scores if np.isfinite(scores).any() else None
+
+
+def _prior(column: LabelColumn, sets: CandidateSets) -> Weights:
+    """Return the prior of sets whose cells say how often or how likely each label is."""
+    number = {name: k for k, name in enumerate(sets.class_names)}
+    cells = [[weights[name] for name in sorted(weights, key=number.__getitem__)] for weights in column.weights]
+    return checked_prior(np.concatenate([cells[code] for code in column.codes.tolist()]), sets)
 
 
 def _read_marks(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.bool_]:
@@ -445,10 +523,6 @@ def _read_marks(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray
     mask = np.stack([np.asarray(column.values, dtype=np.bool_)[column.codes] for column in columns], axis=1)
     refuse_empty(np.asarray(~mask.any(axis=1)), row_of, "the columns of the classes")
     return mask
-
-
-COVERED = 0.99
-"""Probability that the likeliest classes together have at least, where candidate sets are made of probabilities."""
 
 
 def _read_shares(classes: Mapping[str, Chunks], row_of: RowNumber) -> npt.NDArray[np.float64]:

@@ -6,7 +6,6 @@ Every field is a column with a role (`schema`), `candidates` a list of names.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -24,6 +23,7 @@ from pll.formats.checks import shorten
 from pll.formats.json_objects import Record
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, omitted_columns
+from pll.formats.tabular.answers import says_counts
 from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.schema import SAMPLE_ROWS, Column, results_among, write_label
 from pll.formats.tabular.writer import annotator_lists, feature_column_names, table_limitations, text_columns
@@ -129,9 +129,6 @@ def _rows(path: Path, options: ReadOptions) -> Iterator[tuple[int, Record]]:
         yield line, record
 
 
-_COUNTED = re.compile(r"(?:.*[^a-z])?(?:count|vote|dist|distribution|proba?|probabilitie|score|softmax)(?:s|er|ers)?")
-
-
 def _shares(value: Any, name: str) -> dict[str, float] | None:
     """Return an object of two or more shares that sum to 1, or of counts under a name that says so; else None."""
     if not isinstance(value, dict) or not value:
@@ -140,7 +137,7 @@ def _shares(value: Any, name: str) -> dict[str, float] | None:
     if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one < 1e9 for one in numbers):
         return None
     is_whole = len(value) > 1 and abs(sum(numbers) - 1) <= 0.01
-    return value if is_whole or (sum(numbers) > 0 and _COUNTED.fullmatch(name.casefold())) else None
+    return value if is_whole or (sum(numbers) > 0 and says_counts(name)) else None
 
 
 def _survey(path: Path, options: ReadOptions) -> tuple[list[int], list[str], list[list[Any]]]:

@@ -26,6 +26,7 @@ import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
+from pll.formats.tabular.answers import are_answers, are_objects, only_labels
 from pll.images import SUFFIXES
 
 ROLES = {
@@ -483,7 +484,16 @@ def roles_of(
     ['id', 'feature', 'category']
     """
     said = _checked(told or {}, header)
-    cells = dict(zip(header, sample, strict=True))
+    given = dict(zip(header, sample, strict=True))
+    in_json = [name for name, some in given.items() if by_content and any(cell and "}" in cell for cell in some)]
+    cells = given | {name: only_labels(name, given[name]) for name in in_json}
+
+    def objects(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+        """A model's answers in JSON, as an annotator's where there are no other labels; other objects are kept."""
+        role = "keep" if taken & (_LABELLED - {"annotator"}) else "annotator"
+        left = [name for name in in_json if name in columns]
+        answers = {name: (role, name, True) for name in left if are_answers(given[name])}
+        return {name: ("keep", name, True) for name in left if are_objects(given[name])} | answers
 
     def guessed(roles: Guess, *guesses: _Guesses) -> Guess:
         for guess in guesses:
@@ -495,16 +505,24 @@ def roles_of(
 
     named = guessed(
         {name: (role, _shown(name, role), False) for name, role in said.items()},
-        *(_reserved, _marked, _vectors, _long_form, _label_numbers, *((_options,) if by_content else ())),
+        *(
+            _reserved,
+            _marked,
+            *((_label_shares,) if by_content else ()),
+            _vectors,
+            _long_form,
+            _label_numbers,
+            *((_options,) if by_content else ()),
+        ),
         *(_annotators, _classes, _probabilities, *((_marked_classes, _counts) if by_content else ())),
     )
-    labels = guessed(named, _people, _sets, _truth)
+    labels = guessed(named, _people, _sets, objects, _truth)
     rest = (
-        *(*((_within,) if by_content else ()), _identity, *((_odd_identity,) if find_ids else ())),
+        *(objects, *((_within,) if by_content else ()), _identity, *((_odd_identity,) if find_ids else ())),
         *((_payload_of_examples, _dates) if by_content else (_payload,)),
         _the_rest,
     )
-    by_line = dict(zip(header, sample if lines is None else lines, strict=True))
+    by_line = cells if lines is None else dict(zip(header, lines, strict=True))
     without_people = guessed(named, _sets, _truth)  # an answer and what it should be share their words as people do
     answers, are_sure = _odd_long_form(without_people, said, by_line) if by_content else ({}, False)
     if are_sure:
@@ -515,13 +533,13 @@ def roles_of(
     roles = guessed(labels | answers, *rest) if are_sure or not answers else otherwise
     alike = set(_alike({name: cells[name] for name in header if roles[name][2] and roles[name][0] in _PERHAPS}))
     flags, commas = _flags(cells, roles), have_decimal_commas(sample)
-    within = _within({name: cells[name] for name in header if roles[name][::2] == ("keep", True)}, set(), roles, cells)
+    within = _within({name: given[name] for name in header if roles[name][::2] == ("keep", True)}, set(), roles, cells)
     columns = [
         Column(
             at,
             name,
             *roles[name],
-            first=tuple(cells[name][:SHOWN]),
+            first=tuple(given[name][:SHOWN]),
             alike=name in alike and not is_annotator(name),
             flag=name in flags,
             within=name in within,
@@ -581,6 +599,32 @@ def _marked(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: 
 def _vectors(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     """Columns whose cells are lists of numbers: embeddings."""
     return {name: ("vector", name, True) for name, some in columns.items() if are_vectors(some)}
+
+
+_SHARES_OF_LABELS = re.compile(
+    r"(?:.*[^a-z])?(?:labels?|class(?:es)?|targets?|votes?|counts?|dist|distributions?|probas?|probs?|probabilit(?:y|ies)"
+    r"|softmax|logits?|pred(?:iction)?s?|scores?|confidences?)(?:[^a-z].*)?"
+)
+
+
+def _label_shares(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """`label_dist`, `probs`: lists of shares or logits of the labels, or of how many people gave each: never features.
+
+    They do not say which number is of which class, so nothing is made of them.
+    """
+    named = [name for name in columns if _SHARES_OF_LABELS.fullmatch(name.casefold())]
+    return {name: ("keep", name, True) for name in named if _are_label_shares(name, columns[name])}
+
+
+def _are_label_shares(name: str, cells: Cells) -> bool:
+    lists = [numbers_in(cell) for cell in _known(cells)]
+    known = [numbers for numbers in lists if numbers is not None]
+    if not known or len(known) < len(lists) or len({len(numbers) for numbers in known}) > 1:
+        return False
+    amounts = np.array(known)
+    if (amounts == amounts.round()).all():  # [3, 0, 2]: not class numbers, of which none stands twice
+        return bool((amounts >= 0).all()) and 2 * sum(len(set(one)) < len(one) for one in known) > len(known)
+    return "logit" in name.casefold() or bool((amounts >= 0).all() and (abs(amounts.sum(axis=1) - 1) <= 0.02).all())
 
 
 def _flags(cells: Mapping[str, Cells], roles: Guess) -> set[str]:
@@ -1629,13 +1673,25 @@ def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
     >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell(""), split_cell("N/A", "/")
     (('cat', 'dog'), ('a|b', '1'), (), ('N/A',))
     """
+    return tuple(dict.fromkeys(labels_in(cell, separator)))
+
+
+def labels_in(cell: str, separator: str = "|") -> list[str]:
+    """The same with repetitions.
+
+    Raises:
+        UserError: as for `split_cell`.
+
+    >>> labels_in("['cat', 'cat', 'dog']"), labels_in("cat|cat")
+    (['cat', 'cat', 'dog'], ['cat', 'cat'])
+    """
     listed = _json_names(cell)
     if listed is not None:
-        return tuple(dict.fromkeys(listed))
+        return listed
     if separator == "/" and cell.strip() in MISSING and cell.strip():
-        return (cell.strip(),)
+        return [cell.strip()]
     parts = (part.strip() for part in cell.split(separator))
-    return tuple(dict.fromkeys(part for part in parts if part))
+    return [part for part in parts if part]
 
 
 def guess_separator(cells: Iterable[str]) -> str:

@@ -1,0 +1,160 @@
+"""Cells in JSON that say more than which labels: how sure a model is of its answer, how often or likely each label is.
+
+A model's answer is an object with a field for the label (`{"label": "cat", "confidence": 0.8}`), in a code fence or
+not. Counts and shares are an object of numbers (`{"cat": 3, "dog": 1}`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+ANSWER_FIELDS = ("label", "answer", "class", "category", "prediction", "choice")
+"""Fields of a model's answer that hold the label."""
+_SEVERAL = (*(f"{name}s" for name in ANSWER_FIELDS), "classes", "categories")
+_SURE = ("confidence", "score", "probability", "prob", "certainty")
+_FENCE = re.compile(r"\s*```[a-z]*[ \t]*\n?(.*?)\n?```\s*", re.IGNORECASE | re.DOTALL)
+COVERED = 0.99
+"""Probability that the likeliest classes together have at least, where candidate sets are made of probabilities."""
+
+Cells = Sequence[str | None]
+
+
+def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
+    """Return the labels of a model's answer in JSON, and how sure it is from 0 to 1 (NaN where it does not say).
+
+    None where the cell is no such answer.
+
+    >>> answer_of('{"label": "cat", "confidence": 0.8}'), answer_of('{"label": null, "why": "blurred"}')[0]
+    ((('cat',), 0.8), ())
+    >>> answer_of("cat"), answer_of('{"cat": 0.8, "dog": 0.2}')
+    (None, None)
+    """
+    fields = _object(cell)
+    if fields is None:
+        return None
+    plain = {name.strip().casefold(): value for name, value in fields.items()}
+    field = next((name for name in (*ANSWER_FIELDS, *_SEVERAL) if name in plain), None)
+    if field is None:
+        return None
+    said = plain[field] if isinstance(plain[field], list) else [plain[field]]
+    names = [_name(one) for one in said if one is not None]
+    if any(name is None for name in names):
+        return None
+    sure = next((_share(plain[name]) for name in _SURE if name in plain), math.nan)
+    return tuple(dict.fromkeys(name for name in names if name)), sure
+
+
+def shares_of(cell: str) -> dict[str, float] | None:
+    """Return how likely or how frequent each label is, of a JSON object of such numbers; None of any other cell.
+
+    Of shares the likeliest labels that make up `COVERED` of their sum, of counts all above 0.
+
+    >>> shares_of('{"cat": 3, "dog": 1, "fox": 0}'), shares_of('{"cat": 0.6, "dog": 0.399, "fox": 0.001}')
+    ({'cat': 3, 'dog': 1}, {'cat': 0.6, 'dog': 0.399})
+    >>> shares_of('{"width": -1}'), shares_of("{cat, dog}")
+    (None, None)
+    """
+    fields = _object(cell)
+    if not fields or not all(
+        isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9 for value in fields.values()
+    ):
+        return None
+    found = {name.strip(): value for name, value in fields.items() if value > 0 and name.strip()}
+    whole = sum(found.values())
+    if not found or all(value == round(value) for value in found.values()):
+        return found or None
+    ahead, least = 0.0, 0.0
+    for value in sorted(found.values(), reverse=True):
+        if ahead >= COVERED * whole - 1e-9:
+            break
+        ahead, least = ahead + value, value
+    return {name: value for name, value in found.items() if value >= least}
+
+
+def are_answers(cells: Cells) -> bool:
+    """Whether nearly all cells are a model's answers in JSON."""
+    return _nearly_all(cells, lambda cell: answer_of(cell) is not None)
+
+
+_COUNTED = re.compile(r"(?:.*[^a-z])?(?:count|vote|dist|distribution|proba?|probabilitie|score|softmax)(?:s|er|ers)?")
+
+
+def says_counts(name: str) -> bool:
+    """Whether a column or field is called as counts or shares of labels are.
+
+    >>> says_counts("label_counts"), says_counts("Probabilities"), says_counts("box")
+    (True, True, False)
+    """
+    return _COUNTED.fullmatch(name.casefold()) is not None
+
+
+def are_shares(name: str, cells: Cells) -> bool:
+    """Whether nearly all cells of a column say how likely each label is, or, if its name says so, how frequent."""
+
+    def test(cell: str) -> bool:
+        found = shares_of(cell) if answer_of(cell) is None else None
+        return found is not None and (says_counts(name) or abs(sum(found.values()) - 1) <= 1.02 - COVERED)
+
+    return _nearly_all(cells, test)
+
+
+def are_objects(cells: Cells) -> bool:
+    """Whether nearly all cells are JSON objects."""
+    return _nearly_all(cells, lambda cell: _object(cell) is not None)
+
+
+def only_labels(name: str, cells: Cells) -> Cells:
+    """Return the cells of a column as if they held its labels alone.
+
+    >>> only_labels("gpt", ['{"label": "cat", "score": 1}', None]), only_labels("votes", ['{"cat": 2, "dog": 1}'])
+    (['cat', None], ['["cat", "dog"]'])
+    >>> only_labels("gpt", ["cat"])
+    ['cat']
+    """
+    if are_answers(cells):
+        return [None if cell is None else _joined(found[0]) if (found := answer_of(cell)) else cell for cell in cells]
+    if are_shares(name, cells):
+        return [None if cell is None else _joined(tuple(shares_of(cell) or ())) or cell for cell in cells]
+    return cells
+
+
+def _joined(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else json.dumps(list(names), ensure_ascii=False) if names else ""
+
+
+def _nearly_all(cells: Cells, test: Callable[[str], bool]) -> bool:
+    filled = [cell for cell in cells if cell and cell.strip()]
+    if not filled or not any(cell.rstrip().endswith(("}", "```")) for cell in filled):  # nearly always, and at once
+        return False
+    return sum(map(test, filled)) >= 0.9 * len(filled)
+
+
+def _object(cell: str) -> dict[str, Any] | None:
+    fenced = _FENCE.fullmatch(cell)
+    text = (cell if fenced is None else fenced[1]).strip()
+    if not (text.startswith("{") and text.endswith("}")):
+        return None
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _name(value: Any) -> str | None:
+    if isinstance(value, str):
+        return value.strip()
+    return json.dumps(value) if isinstance(value, int | float) else None
+
+
+def _share(value: Any) -> float:
+    try:
+        share = float(str(value).strip().removesuffix("%"))
+    except ValueError:
+        return math.nan
+    share = share / 100 if str(value).strip().endswith("%") or 1 < share <= 100 else share
+    return share if 0 <= share <= 1 else math.nan

@@ -112,6 +112,7 @@ def review(run: Run) -> None:
     heading(run, partial(tools, tab, who))
     service.stay(tab)
     teaching_panel.notice(tab)
+    queue_controls.chosen_rows(tab, run.id)
     show(tab)
 
 

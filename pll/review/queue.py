@@ -8,7 +8,7 @@ that a reviewer cannot tell a control from another example.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -45,6 +45,7 @@ class QueueFilter:
         annotator: index of a person who annotated the example; None for any.
         against: with `annotator`, only where that person did not name the identified label.
         undecided: leave out what is decided.
+        rows: only these examples, as chosen on the map; None for any.
     """
 
     classes: tuple[int, ...] = ()
@@ -52,6 +53,7 @@ class QueueFilter:
     annotator: int | None = None
     against: bool = False
     undecided: bool = True
+    rows: Rows | None = field(default=None, compare=False)
 
     def mask(
         self,
@@ -65,13 +67,18 @@ class QueueFilter:
             annotations: who said what; needed to filter by annotator.
 
         Raises:
-            UserError: a class or annotator that does not exist, a pair of one class, no annotations to filter by.
+            UserError: a class, annotator or row that does not exist, a pair of one class, no annotations to filter by.
         """
         sets, identified = signals.sets, signals.sharp.identified
         keep = np.ones(len(sets), dtype=np.bool_)
         for label in (*self.classes, *(self.pair or ())):
             if not 0 <= label < sets.n_classes:
                 raise UserError(f"There is no class {label}; the classes run from 0 to {sets.n_classes - 1}.")
+        if self.rows is not None:
+            if len(self.rows) and not 0 <= self.rows.min() <= self.rows.max() < len(sets):
+                raise UserError(f"There are rows chosen that do not exist; there are {len(sets):,}.")
+            keep[:] = False
+            keep[self.rows] = True
         if self.undecided:
             keep &= ~as_decided(sets, decided).is_decided
         if self.classes:
@@ -98,3 +105,7 @@ class QueueFilter:
             agreed = own & (said.labels == identified[said.rows])
             spoke[said.rows[agreed]] = False
         return spoke
+
+
+UNFILTERED = QueueFilter(undecided=False)
+"""Lets everything through."""

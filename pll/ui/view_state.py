@@ -22,7 +22,7 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
-FOLLOWING = ("One example", "Triangle", "Slow motion")
+FOLLOWING = ("One example", "Map", "Triangle", "Slow motion")
 """Views that show the chosen example by themselves."""
 KEPT_FRAMES = 12
 """Epochs whose label weights stay in memory: those just looked at are looked at again, in a comparison two of each
@@ -70,6 +70,7 @@ class RunView(ViewState):
         sought: ids in a link (the example in view, pinned examples), until the data has been read.
         lost: those of them that the data does not have.
         presenting: whether the pictures fill the screen.
+        outline: the corners of what was drawn on the map; None where nothing is.
     """
 
     run_id: str
@@ -85,6 +86,7 @@ class RunView(ViewState):
     sought: tuple[str | None, tuple[str, ...]] | None = None
     lost: tuple[str, ...] = ()
     presenting: bool = False
+    outline: list[tuple[int, int]] | None = None
 
     @property
     def view_key(self) -> str:
@@ -100,6 +102,10 @@ class RunView(ViewState):
         self.select(example)
         if self.view not in FOLLOWING:
             self.view = st.session_state[self.view_key] = "One example"
+
+    def draw_outline(self, outline: list[tuple[int, int]] | None) -> None:
+        """Keep what was drawn on the map; None clears it."""
+        self.outline = outline
 
     def pin(self, example: int) -> None:
         """Pin or unpin this example."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from pll.ui.train.views import VIEWS
+
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 
@@ -167,3 +169,35 @@ def test_pictures_are_saved_with_what_they_show(paused: Any, tmp_path: Path) -> 
         page.get_by_role("button", name="Labels at this epoch as CSV").click()
     lines = Path(download.value.path()).read_text("utf-8").splitlines()
     assert lines[0].startswith("id,identified_label,confidence") and len(lines) == 1439
+
+
+def test_an_outline_on_the_map_leads_to_the_review_of_what_is_in_it(paused: Any) -> None:
+    page = paused
+    press(page, "Run 5")
+    page.get_by_text("Paused after epoch 5 of 100.").wait_for()
+    for view in ("Map", "Examples", "Map"):  # it comes back with its points, which were sent once
+        page.get_by_role("radio", name=view, exact=True).click()
+        page.get_by_text(VIEWS[view].question).wait_for()
+    drawn = page.locator(".plot[data-points]")
+    drawn.wait_for()
+    assert int(drawn.get_attribute("data-points")) == 1438
+    canvas = drawn.locator("canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    corners = [(0.3, 0.2), (0.6, 0.2), (0.6, 0.7), (0.3, 0.7), (0.3, 0.22)]
+    at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*at[0])
+    page.mouse.down()
+    for x, y in at[1:]:
+        page.mouse.move(x, y, steps=4)
+    page.mouse.up()
+    review = page.get_by_role("button", name=re.compile("^Review these "))
+    review.wait_for()
+    many = int(str(review.inner_text()).split()[-1])
+    assert 0 < many < 1438 and review.is_disabled()  # it has not ended
+    press(page, "Stop")
+    page.get_by_text("Stopped after epoch").wait_for()
+    page.locator("button:not([disabled])", has_text=f"Review these {many}").click()
+    page.get_by_role("textbox", name="Your name").fill("Ada")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.get_by_text(f"Only the {many} examples chosen on the map").wait_for()

@@ -154,3 +154,23 @@ def test_what_speaks_for_a_label_is_computed_when_asked(open_page: Any, finished
     (frame,) = [frame.value for frame in page.dataframe if "in favour of" in frame.value]
     assert 0 < len(frame) <= 8
     assert set(frame["column"]) <= set(service.manager_of(finished).data.feature_names)
+
+
+def test_examples_chosen_on_the_map_are_reviewed_and_nothing_else(open_page: Any, finished: Run) -> None:
+    page = open_page("train", run=finished.id)
+    looking = page.session_state[f"run-view-{finished.id}"]
+    looking.view = "Map"
+    looking.draw_outline([(0, 0), (30_000, 0), (30_000, 65_535), (0, 65_535)])
+    page.run()
+    assert not page.exception
+    (chosen,) = [one for one in page.button if one.label.startswith("Review these")]
+    many = int(chosen.label.split()[-1])
+    assert 0 < many < len(finished.parts().train)
+    page = chosen.click().run()  # goes to the review, where a test has to follow by itself
+    page = entered(page.switch_page("../../pages/review.py").run())
+    tab = page.session_state["review-sitting"][1]
+    assert len(tab.filter.rows) == many
+    assert tab.given.row in tab.filter.rows or tab.given.is_control
+    assert f"{many} examples chosen on the map" in said(page)
+    button(page, "All examples").click().run()
+    assert page.session_state["review-sitting"][1].filter.rows is None

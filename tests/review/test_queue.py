@@ -43,6 +43,8 @@ SAID = Annotations([0, 0, 1, 3], [0, 1, 0, 1], [0, 1, 0, 2], 4, ("0", "1", "2"),
         (QueueFilter(annotator=0), [0, 1]),
         (QueueFilter(annotator=0, against=True), [1]),
         (QueueFilter(annotator=1, against=True, classes=(1,)), [3]),
+        (QueueFilter(rows=np.array([3, 1, 2])), [1, 3]),
+        (QueueFilter(rows=np.array([], dtype=np.int64)), []),
     ],
 )
 def test_filters(chosen: QueueFilter, rows: list[int]) -> None:
@@ -56,6 +58,7 @@ def test_filters(chosen: QueueFilter, rows: list[int]) -> None:
         (QueueFilter(pair=(0, -1)), "no class -1"),
         (QueueFilter(pair=(1, 1)), "two different"),
         (QueueFilter(annotator=2), "no annotator 2"),
+        (QueueFilter(rows=np.array([1, 4])), "do not exist"),
     ],
 )
 def test_filters_that_cannot_be(chosen: QueueFilter, message: str) -> None:

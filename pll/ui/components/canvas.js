@@ -4,6 +4,7 @@
 // with them one Plot: what moves, where it is and where it is going. So an update never flickers, it only sets targets.
 
 const HEADING = 28;       // pixels above a picture that is saved
+const KEPT = 24;          // parts that are sent once, of all pictures of a page
 const plots = new WeakMap();
 
 /** The Plot that belongs to these elements: made on the first call, found on all later ones. */
@@ -23,6 +24,20 @@ function numbers(text, size) {
   const raw = bytes(text);
   if (size === 1) return raw;
   return size === 2 ? new Uint16Array(raw.buffer) : new Uint32Array(raw.buffer);
+}
+
+/** What was sent with the parts that were sent before: kept for the page, since pictures come and go on it. */
+function whole(sent) {
+  const kept = (window.candidKept ??= new Map());
+  const data = { ...sent };
+  for (const [name, digest] of Object.entries(sent.once ?? {})) {
+    if (name in sent) {
+      kept.delete(digest);                              // and to the end: the oldest go first
+      kept.set(digest, sent[name]);
+      while (kept.size > KEPT) kept.delete(kept.keys().next().value);
+    } else data[name] = kept.get(digest);
+  }
+  return data;
 }
 
 /** "#rrggbb" or "rgb(…)" as three numbers. */
@@ -124,10 +139,10 @@ class Plot {
 
   /** New data or a new theme. Returns what Streamlit calls when the component goes. */
   update({ data: sent, setTriggerValue }) {
-    const data = sent.sameTexts ? { ...sent, texts: this.data?.texts } : sent;
+    const data = whole(sent);
     // On a projector the picture takes what the window has left below it.
     this.data = data.fill ? { ...data, height: Math.min(data.height, Math.max(320, window.innerHeight - data.fill)) } : data;
-    this.send = (example) => setTriggerValue("selected", example);
+    this.trigger = setTriggerValue;
     if (data.selected !== this.told) this.selected = this.told = data.selected;  // the last one to change it wins
     this.canvas.setAttribute("aria-label", data.description);
     this.root.querySelector(".when").textContent = data.when;
@@ -320,7 +335,7 @@ class Plot {
   choose() {
     if (this.cursor === null) return;
     this.selected = this.exampleOf(this.cursor);
-    this.send(this.selected);
+    this.trigger("selected", this.selected);
     this.paint();
   }
 

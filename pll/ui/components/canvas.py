@@ -37,6 +37,10 @@ HTML = """
 """
 
 
+SENT_ONCE = ("texts", "points")
+"""Parts of a payload that stay the same over the epochs; the browser keeps them (`canvas.js`, `whole`)."""
+
+
 def canvas_component(name: str) -> Component:
     """Registers `<name>.js`, and returns the command that mounts it."""
     return register(name, HTML, scripts=[*SHARED, HERE / f"{name}.js"], styles=[HERE / "canvas.css"])
@@ -48,18 +52,23 @@ def mount(
     key: str,
     known: range | npt.NDArray[np.integer[Any]],
     on_select: Callable[[int], None] | None,
+    **callbacks: Callable[[], None],
 ) -> int | None:
     """Mounts or updates the component called `key`; returns the example selected in it just now, else None.
 
-    A selection is accepted only if it is one of the `known` examples. Texts are sent once: where a fragment of the page
-    is run again with the same ones, the picture keeps those it has.
+    A selection is accepted only if it is one of the `known` examples. Texts and points are sent once: where a fragment
+    of the page is run again with the same ones, the browser has them.
+
+    Args:
+        callbacks: `on_…_change` of further triggers of the component.
     """
-    if "texts" in payload:
-        sent_key = f"{key}-texts"
-        texts = hashlib.sha256("\0".join(payload["texts"]).encode()).hexdigest()
-        if session.is_fragment_run() and st.session_state.get(sent_key) == texts:
-            payload = {name: value for name, value in payload.items() if name != "texts"} | {"sameTexts": True}
-        st.session_state[sent_key] = texts
+    digests = {name: _digest(payload[name]) for name in SENT_ONCE if name in payload}
+    for name, digest in digests.items():
+        sent_key = f"{key}-{name}"
+        if session.is_fragment_run() and st.session_state.get(sent_key) == digest:
+            payload = {other: value for other, value in payload.items() if other != name}
+        st.session_state[sent_key] = digest
+    payload = payload | {"once": digests}
 
     def checked(example: object) -> int | None:
         return example if isinstance(example, int) and example in known else None
@@ -69,7 +78,11 @@ def mount(
         if on_select is not None and example is not None:
             on_select(example)
 
-    return checked(component(key=key, data=payload, on_selected_change=selected).get("selected"))
+    return checked(component(key=key, data=payload, on_selected_change=selected, **callbacks).get("selected"))
+
+
+def _digest(value: str | Sequence[str]) -> str:
+    return hashlib.sha256((value if isinstance(value, str) else "\0".join(value)).encode()).hexdigest()
 
 
 def encoded(array: npt.NDArray[Any]) -> str:

@@ -6,7 +6,8 @@ import numpy as np
 import streamlit as st
 
 from pll.review.orders import ORDERS
-from pll.review.queue import QueueFilter
+from pll.review.queue import UNFILTERED, QueueFilter, Rows
+from pll.ui.format import count
 from pll.ui.review import promise_panel
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.keys import action_keys
@@ -125,6 +126,7 @@ def apply(tab: ReviewTab, key: str) -> None:
         annotator=annotator,
         against=annotator is not None,
         undecided=False,
+        rows=tab.filter.rows,
     )
     restrict(tab, wanted)
 
@@ -133,9 +135,31 @@ def apply(tab: ReviewTab, key: str) -> None:
 def restrict(tab: ReviewTab, wanted: QueueFilter) -> None:
     """Hand out what the filter lets through; an empty one lifts it."""
     mask = wanted.mask(tab.manager.signals, None, tab.manager.data.annotations)
-    tab.filter = wanted
+    tab.filter = UNFILTERED if mask.all() else wanted
     tab.desk.restrict(None if mask.all() else mask)
     tab.again()
+
+
+CHOSEN = "review-chosen"
+"""Examples chosen elsewhere for the next opening of a review: run and rows."""
+
+
+def choose_rows(run: str, rows: Rows) -> None:
+    """Have the review of this run, when this tab opens it next, assign these examples only."""
+    st.session_state[CHOSEN] = (run, rows)
+
+
+def chosen_rows(tab: ReviewTab, run: str) -> None:
+    """Take over what was chosen, and show that it is in force."""
+    chosen = st.session_state.pop(CHOSEN, None)
+    if chosen is not None and chosen[0] == run:
+        restrict(tab, QueueFilter(undecided=False, rows=chosen[1]))
+    rows = tab.filter.rows
+    if rows is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"Only the {count(len(rows), 'example')} chosen on the map, and random controls.", width="content")
+        st.button("All examples", key="review-all", type="tertiary", on_click=restrict, args=(tab, UNFILTERED))
 
 
 def nothing_left(tab: ReviewTab) -> None:
@@ -144,7 +168,7 @@ def nothing_left(tab: ReviewTab) -> None:
     unsure = state.rows_with("unsure")
     if promise_panel.nothing_left(tab):
         pass
-    elif tab.filter != UNFILTERED:
+    elif tab.filter is not UNFILTERED:
         st.info("No example left matches your filters.", icon=":material/filter_alt_off:")
         st.button("Clear filters", on_click=restrict, args=(tab, UNFILTERED), type="primary")
     elif not bool(np.all(state.answers >= tab.manager.review.asked)):
@@ -167,6 +191,3 @@ def _undo_key(tab: ReviewTab) -> str | None:
 def undo(tab: ReviewTab) -> None:
     """Take back the last decision."""
     tab.given = tab.desk.undo().next
-
-
-UNFILTERED = QueueFilter(undecided=False)

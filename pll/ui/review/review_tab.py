@@ -13,7 +13,7 @@ import streamlit as st
 from pll.errors import BusyError, UserError
 from pll.review.desk import Assignment, DecisionResult, Desk
 from pll.review.promise import hash_keys
-from pll.review.queue import QueueFilter
+from pll.review.queue import UNFILTERED, QueueFilter
 from pll.review.queue_manager import QueueManager
 from pll.review.state import Kind
 from pll.runs.access import Role
@@ -131,7 +131,7 @@ class ReviewTab(MessageHandler):
     made: int = 0
     began: datetime = field(default_factory=lambda: datetime.now(UTC))
     trail: list[Event] = field(default_factory=list)
-    filter: QueueFilter = field(default_factory=lambda: QueueFilter(undecided=False))
+    filter: QueueFilter = UNFILTERED
     line: tuple[tuple[Any, ...], tuple[str, float, bool]] | None = None
     check: Callable[[Role], None] | None = None
 

@@ -66,5 +66,6 @@ def test_texts_are_sent_once_while_a_part_of_the_page_refreshes(monkeypatch: pyt
         monkeypatch.setattr(session, "is_fragment_run", lambda is_part=is_part: is_part)
         mount(component, {"texts": [text], "x": 1}, "star", range(1), None)  # type: ignore[arg-type]
     assert [data.get("texts") for data in sent] == [["a"], None, None, ["b"], ["b"]]
-    assert [data.get("sameTexts", False) for data in sent] == [False, True, True, False, False]
+    a, b = sent[0]["once"]["texts"], sent[3]["once"]["texts"]
+    assert a != b and [data["once"]["texts"] for data in sent] == [a, a, a, b, b]
     assert all(data["x"] == 1 for data in sent)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pll.ui.train.views import accuracy, distributions, example, examples, reliability, slow, ternary
+from pll.ui.train.views import accuracy, distributions, example, example_map, examples, reliability, slow, ternary
 from pll.ui.view_state import Scene
 
 
@@ -31,6 +31,7 @@ class View:
 VIEWS: dict[str, View] = {
     "Examples": View("Which examples are certain, uncertain or wrong?", examples.draw),
     "One example": View("How did its label weights change?", example.draw),
+    "Map": View("Which examples lie together, and where is it unsure?", example_map.draw),
     "Accuracy": View("Does accuracy rise with confidence?", accuracy.draw),
     "Confidence": View("How many examples are at each confidence?", distributions.draw_confidence),
     "Entropy": View("How does entropy fall over the epochs?", distributions.draw_entropy),

@@ -1,0 +1,94 @@
+"""Map of the examples: the first two principal components of their scaled features, and the examples in an outline."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.decomposition import PCA
+
+from pll.errors import UserError
+from pll.training.scaling import Scaling, fit_scaling
+
+FIT_ROWS = 20_000
+"""Maximum number of examples, evenly spaced, that the components are computed from."""
+ROWS_AT_ONCE = 65_536
+CLIP = 3.0
+"""Standard deviations at which scaled features are cut off: one wild value must not be a component of its own."""
+MARGIN = 0.001
+"""Share of the examples at each end of an axis that may lie on the map's border."""
+TOP = 65_535
+"""Coordinates are whole numbers from 0 to this."""
+_GRID = 2048
+
+Places = npt.NDArray[np.uint16]
+
+
+def project(X: npt.NDArray[np.float32]) -> Places:
+    """Return the place of each example on the map.
+
+    Features are z-scored and cut off at ±3 first. Both axes have the same scale only by chance: each is stretched so
+    that all but a thousandth of the examples at either end lie within it; those lie on the border.
+
+    Args:
+        X: (n, …) float32 features; may be memory-mapped, and is read in pieces.
+
+    Returns:
+        (n, 2) uint16, the first and the second component, 0 … 65,535.
+
+    Raises:
+        UserError: there are no features.
+
+    >>> project(np.array([[0], [1], [2]], dtype=np.float32)).tolist()
+    [[0, 32768], [32768, 32768], [65535, 32768]]
+    """
+    n = len(X)
+    if not n or not X.size:
+        raise UserError("There are no features to draw a map of.")
+    sample = X[np.unique(np.linspace(0, n - 1, min(n, FIT_ROWS)).astype(np.int64))]
+    scaling = fit_scaling(sample, "zscore")
+    fitted = _scaled(scaling, sample)
+    values = np.zeros((n, 2), dtype=np.float32)
+    if np.ptp(fitted, axis=0).any():  # else all examples are the same, and lie together
+        parts = min(2, *fitted.shape)
+        solver = "covariance_eigh" if fitted.shape[1] <= 1000 else "randomized"
+        found = PCA(parts, svd_solver=solver, random_state=0).fit(fitted)
+        for start in range(0, n, ROWS_AT_ONCE):
+            part = slice(start, start + ROWS_AT_ONCE)
+            values[part, :parts] = found.transform(_scaled(scaling, X[part]))
+    low, high = np.quantile(values, [MARGIN, 1 - MARGIN], axis=0, method="inverted_cdf")
+    width = np.where(high > low, high - low, 1.0)
+    shares = np.where(high > low, (values - low) / width, 0.5)
+    places: Places = np.rint(np.clip(shares, 0.0, 1.0) * TOP).astype(np.uint16)
+    return places
+
+
+def _scaled(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    with torch.no_grad():
+        scaled = scaling(torch.from_numpy(np.array(X)))  # a copy: torch takes no array that cannot be written
+    flat: npt.NDArray[np.float32] = scaled.clamp(-CLIP, CLIP).flatten(1).numpy()
+    return flat
+
+
+def inside(places: Places, outline: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:
+    """Return the examples in an outline, in order.
+
+    Args:
+        places: (n, 2) of `project`.
+        outline: corners of a polygon, 0 … 65,535; it may cross itself (what is enclosed twice is not inside).
+            The outline is drawn on a grid of 2,048 × 2,048 cells; a cell that it touches is inside.
+
+    >>> places = np.array([[0, 0], [30_000, 30_000], [65_535, 65_535]], dtype=np.uint16)
+    >>> inside(places, [(20_000, 20_000), (40_000, 20_000), (40_000, 40_000), (20_000, 40_000)]).tolist()
+    [1]
+    """
+    from PIL import Image, ImageDraw  # slow to import
+
+    cell = (TOP + 1) // _GRID
+    image = Image.new("1", (_GRID, _GRID))
+    ImageDraw.Draw(image).polygon([(x // cell, y // cell) for x, y in outline], fill=1, outline=1)
+    drawn = np.array(image)  # (row, column)
+    found: npt.NDArray[np.int64] = np.flatnonzero(drawn[places[:, 1] // cell, places[:, 0] // cell])
+    return found

@@ -1,0 +1,126 @@
+"""Map component: every example a point at its place, in the colour of its identified label, paler where it is unsure.
+
+Places stay the same over the epochs and are sent once; an update is two or three bytes an example. The browser draws
+them pixel by pixel (`example_map.js`), a million within a few frames. An outline drawn around points selects them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import streamlit as st
+
+from pll.analysis.projection import TOP, Places
+from pll.candidates import CandidateSets
+from pll.colors import class_colours, short_names
+from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, format_counts, mount
+from pll.ui.components.component import Payload
+from pll.ui.format import count
+from pll.weights import Sharpness
+
+EXAMPLE_MAP = canvas_component("example_map")
+NAMED = 5_000
+"""Examples of which ids and the beginnings of texts are sent; of more, the pointer says the number."""
+MOST_CORNERS = 1_000
+
+Rows = npt.NDArray[np.int64]
+Outline = list[tuple[int, int]]
+
+
+def map_payload(
+    places: Places,
+    sharp: Sharpness,
+    candidates: CandidateSets,
+    rows: Rows,
+    *,
+    when: str = "",
+    selected: int | None = None,
+    outline: Outline | None = None,
+    ids: npt.NDArray[np.str_] | None = None,
+    texts: npt.NDArray[Any] | None = None,
+    height: int = 480,
+) -> Payload:
+    """What `mount_map` shows.
+
+    Args:
+        places: (n, 2) of `pll.analysis.projection.project`.
+        sharp: of the label weights at the viewed epoch.
+        candidates: the n candidate sets; for the names of the classes.
+        rows: (m,) the examples drawn.
+        when, selected, ids, texts: as in `star_payload`.
+        outline: the one that was drawn, which stays to be seen.
+        height: pixels.
+    """
+    n, m = len(candidates), len(rows)
+    labels = sharp.identified if m == n else sharp.identified[rows]
+    confidence = sharp.confidence if m == n else sharp.confidence[rows]
+    counts = np.bincount(labels, minlength=candidates.n_classes)
+    present = np.flatnonzero(counts)
+    number_of = np.zeros(candidates.n_classes, dtype=np.int64)
+    number_of[present] = np.arange(len(present))
+    names = [candidates.class_names[label] for label in present]
+    colours = class_colours(candidates.n_classes)
+    wide = np.uint8 if len(present) <= 256 else np.uint16 if len(present) <= 65_536 else np.uint32
+    note = f"{m:,} of {n:,} examples" if m < n else count(n, "example")
+    few = m <= NAMED
+    said = format_counts(dict(zip(names, counts[present].tolist(), strict=True)))
+    return {
+        "when": when,
+        "note": note,
+        "description": f"Map of {note}{', ' + when if when else ''}. Identified labels: {said}.",
+        "height": height,
+        "top": TOP,
+        "points": encoded(places[rows]),
+        "labels": encoded(number_of[labels].astype(wide)),
+        "labelSize": np.dtype(wide).itemsize,
+        "confidence": encoded(np.rint(confidence * 255).astype(np.uint8)),
+        "names": names,
+        "short": short_names(names),
+        "colours": [colours[label] for label in present],
+        "legend": np.argsort(-counts[present], kind="stable")[:40].tolist(),
+        "examples": None if m == n else encoded(rows.astype(np.uint32)),
+        "selected": selected,
+        "outline": outline,
+    } | ((chosen_ids(ids, rows) | chosen_texts(texts, rows)) if few else {})
+
+
+def mount_map(
+    payload: Payload,
+    key: str,
+    known: range,
+    on_select: Callable[[int], None],
+    on_outline: Callable[[Outline], None],
+) -> None:
+    """Mounts or updates the map called `key`.
+
+    Args:
+        known: the examples that there are.
+        on_select: called with an example that was clicked.
+        on_outline: called with the corners of an outline that was drawn.
+    """
+
+    def drawn() -> None:
+        outline = checked_outline(st.session_state[key].get("outline"))
+        if outline is not None:
+            on_outline(outline)
+
+    mount(EXAMPLE_MAP, payload, key, known, on_select, on_outline_change=drawn)
+
+
+def checked_outline(sent: object) -> Outline | None:
+    """The outline a browser sent; None where it is none.
+
+    >>> checked_outline([[0, 1], [2, 65535], [4, 4]])
+    [(0, 1), (2, 65535), (4, 4)]
+    >>> checked_outline([[0, 1], [2, 3]]), checked_outline([[0, 1], [2, 3], [4, 70000]]), checked_outline("x")
+    (None, None, None)
+    """
+    if not isinstance(sent, list) or not 3 <= len(sent) <= MOST_CORNERS:
+        return None
+    corners = [tuple(corner) for corner in sent if isinstance(corner, list | tuple) and len(corner) == 2]
+    if len(corners) < len(sent) or not all(type(v) is int and 0 <= v <= TOP for corner in corners for v in corner):
+        return None
+    return corners

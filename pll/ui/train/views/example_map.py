@@ -1,0 +1,104 @@
+"""Map view: which examples lie together; those in an outline can be reviewed."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from pll.analysis.projection import Places, inside, project
+from pll.dataset import PartialLabelDataset
+from pll.runs.snapshots import ACTIVE
+from pll.ui.charts import csv_button
+from pll.ui.components.example_map import map_payload, mount_map
+from pll.ui.format import count
+from pll.ui.review.queue_controls import choose_rows
+from pll.ui.routes import go
+from pll.ui.view_state import Scene
+
+MOST_LIVE = 20_000
+"""Examples drawn while the run trains, so that a refresh stays small; afterwards all are."""
+KEPT_MAPS = 4
+
+Rows = npt.NDArray[np.int64]
+
+
+def draw(scene: Scene) -> None:
+    if not scene.data.X.size:
+        st.info("There is no map of votes alone: these examples have no features.", icon=":material/scatter_plot:")
+        return
+    looking = scene.looking
+    places = _places(scene.run.id, scene.data)
+    n = len(scene.data)
+    rows = np.arange(n)
+    if scene.snapshot.is_active and n > MOST_LIVE:
+        rows = np.linspace(0, n - 1, MOST_LIVE).astype(np.int64)
+    payload = map_payload(
+        places,
+        scene.frame.sharp,
+        scene.sets,
+        rows,
+        when=scene.frame.when,
+        selected=looking.selected,
+        outline=looking.outline,
+        ids=scene.data.row_ids,
+        texts=scene.data.texts,
+    )
+    mount_map(payload, f"map-{scene.run.id}", range(n), looking.select, looking.draw_outline)
+    if looking.outline is None:
+        st.caption(
+            "The first two principal components of the features: neighbours here are alike in what varies most, and "
+            "may differ in the rest. Pale: unsure. Draw around points to choose them; click one to select it."
+        )
+    else:
+        chosen(scene, inside(places, looking.outline))
+    csv_button(
+        lambda: map_frame(scene, places), f"candid-map-epoch-{scene.frame.epoch}.csv", key=f"map-csv-{scene.run.id}"
+    )
+
+
+def chosen(scene: Scene, rows: Rows) -> None:
+    """What lies in the outline, and what can be done with it."""
+    labels = np.bincount(scene.frame.sharp.identified[rows], minlength=scene.sets.n_classes)
+    most = [label for label in np.argsort(-labels, kind="stable")[:5] if labels[label]]
+    said = ", ".join(f"{scene.sets.class_names[label]} ({labels[label]:,})" for label in most)
+    rest = len(rows) - int(labels[most].sum())
+    st.text(
+        f"{count(len(rows), 'example')} in the outline: {said}{f' and {rest:,} others' if rest else ''}".rstrip(": ")
+    )
+    over = scene.snapshot.state not in ACTIVE and (scene.run.folder.path / "model.json").exists()
+    with st.container(horizontal=True):
+        if st.button(
+            f"Review these {len(rows):,}",
+            type="primary",
+            icon=":material/rate_review:",
+            key=f"map-review-{scene.run.id}",
+            disabled=not (over and len(rows)),
+            help=None if over else "When the run has ended.",
+        ):
+            choose_rows(scene.run.id, rows)
+            go("review", run=scene.run.id)
+        st.button("Clear", key=f"map-clear-{scene.run.id}", on_click=scene.looking.draw_outline, args=(None,))
+
+
+def map_frame(scene: Scene, places: Places) -> pd.DataFrame:
+    """What is drawn, as a table: id, x and y (0 … 65,535), identified label, confidence; and whether in the outline."""
+    sharp, names = scene.frame.sharp, np.array(scene.sets.class_names, dtype=object)
+    table = pd.DataFrame(
+        {
+            "id": scene.data.row_ids,
+            "x": places[:, 0],
+            "y": places[:, 1],
+            "identified_label": names[sharp.identified],
+            "confidence": sharp.confidence,
+        }
+    )
+    if scene.looking.outline is not None:
+        table["in_outline"] = np.isin(np.arange(len(table)), inside(places, scene.looking.outline))
+    return table
+
+
+@st.cache_resource(max_entries=KEPT_MAPS, show_spinner="Drawing the map…")
+def _places(run_id: str, _data: PartialLabelDataset) -> Places:
+    return project(_data.X)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pll.ui import charts
 from pll.ui.components.component import register
 from pll.ui.learn import sharing
 from pll.ui.learn.layout import CHAPTERS
@@ -92,4 +93,5 @@ def keys(name: str) -> None:
             go_to(asked)
 
     told = IDEA in st.query_params
-    _keys(key=_KEY, data={"names": list(CHAPTERS), "at": name, "told": told}, on_go_change=pressed)
+    data = {"names": list(CHAPTERS), "at": name, "told": told, "charts": charts.script_name()}
+    _keys(key=_KEY, data=data, on_go_change=pressed)

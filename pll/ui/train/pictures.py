@@ -18,7 +18,7 @@ from pll.ui.view_state import Scene
 
 HEIGHT, WHOLE = 430, 10_000
 """Pixels of the two pictures, at most; in presenter mode the window is the limit."""
-ABOVE, BESIDE = 410, 230
+ABOVE, BESIDE = 440, 230
 """Pixels of the window that heading, timeline and figures take; in presenter mode the strip of the transport."""
 ORDERS = {"confidence": "most confident first", "label": "by label"}
 STAR_HELP = (

@@ -141,13 +141,8 @@ class Plot {
   update({ data: sent, setTriggerValue }) {
     const data = whole(sent);
     // On a projector the picture takes what the window has left below it.
-<<<<<<< HEAD
-    this.data = data.fill ? { ...data, height: Math.min(data.height, Math.max(320, window.innerHeight - data.fill)) } : data;
-    this.trigger = setTriggerValue;
-=======
     this.data = data.fill ? { ...data, height: Math.min(data.height, Math.max(280, window.innerHeight - data.fill)) } : data;
-    this.send = (example) => setTriggerValue("selected", example);
->>>>>>> 1242c20 (Pictures of a finished run fit into 1280 x 720; changelog)
+    this.trigger = setTriggerValue;
     if (data.selected !== this.told) this.selected = this.told = data.selected;  // the last one to change it wins
     this.canvas.setAttribute("aria-label", data.description);
     this.root.querySelector(".when").textContent = data.when;

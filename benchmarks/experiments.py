@@ -6,12 +6,19 @@ the protocol of the presets (five folds of seed 0, the paper's settings, 500 epo
     --check 5    also fits that many cells of the presets, drawn at random, and compares their figures with the file
     --auto DIR   takes over the results of `python -m pll experiment benchmarks/auto-uci.toml --out DIR` (the same for
                  auto-real-world.toml; may be given several times) into docs/auto.csv, which *The recipe auto* is from
+    --killed 10  also fits the whole grid, two cells at a time, kills it so often at random (SIGKILL, after 20 to 90
+                 seconds), continues it, and compares every figure with the file: about an hour
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import random
+import signal
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean, stdev
@@ -130,26 +137,54 @@ def cost(results: list[Result]) -> Iterator[str]:
 
 def check(number: int) -> None:
     """Fit cells of the presets, and print whether their figures are those of the file."""
-    known = {
-        (r.dataset, r.flip, r.q, r.method, r.fold): (r.test_accuracy, r.transductive_accuracy)
-        for name in NAMES
-        for r in results_of(name)
-    }
+    known = {key(result): figures(result) for name in NAMES for result in results_of(name)}
     cells = [cell for name in NAMES for cell in preset(name).plan().cells]
     for cell in random.Random(0).sample(cells, number):
         outcome = run_cell(cell)
         if outcome.result is None:
             print(f"{cell.key}: {outcome.error}")
             continue
-        found = outcome.result
-        figures = (found.test_accuracy, found.transductive_accuracy)
-        expected = known[found.dataset, found.flip, found.q, found.method, found.fold]
-        print(f"{cell.key}: {figures}, in the file {expected}: {'the same' if figures == expected else 'DIFFERENT'}")
+        found, expected = figures(outcome.result), known[key(outcome.result)]
+        print(f"{cell.key}: {found}, in the file {expected}: {'the same' if found == expected else 'DIFFERENT'}")
+
+
+def killed(kills: int) -> None:
+    """Fit all cells of the presets with so many kills among them, and compare them with the file."""
+    rng = random.Random()
+    with tempfile.TemporaryDirectory() as place:
+        for k, name in enumerate(NAMES):
+            known = {key(result): result for result in results_of(name)}
+            only = [part for dataset in {result.dataset for result in known.values()} for part in ("--only", dataset)]
+            out = Path(place) / name
+            command = [sys.executable, "-m", "pll", "experiment", name, *only, "--out", str(out), "--jobs", "2"]
+            left = kills * (k + 1) // len(NAMES) - kills * k // len(NAMES)
+            for limit in [*(rng.uniform(20, 90) for _ in range(left)), None]:
+                environment = os.environ | {"OMP_NUM_THREADS": "1"}
+                running = subprocess.Popen(command, cwd=DOCS.parent, env=environment, start_new_session=True)
+                try:
+                    running.wait(limit)
+                except subprocess.TimeoutExpired:
+                    os.killpg(running.pid, signal.SIGKILL)
+                    running.wait()
+            again = {key(result): result for result in read_results(out / "results.csv")}
+            same = sum(figures(again[one]) == figures(result) for one, result in known.items() if one in again)
+            print(f"{name}: {left} kills, {same} of {len(known)} cells have the figures of the file", flush=True)
+
+
+def key(result: Result) -> tuple[object, ...]:
+    """Which cell a result is of."""
+    return result.dataset, result.flip, result.q, result.method, result.seed, result.fold
+
+
+def figures(result: Result) -> tuple[float | None, float | None]:
+    """What was measured, but for the time."""
+    return result.test_accuracy, result.transductive_accuracy
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", type=int, default=0, metavar="N")
+    parser.add_argument("--killed", type=int, default=0, metavar="N")
     parser.add_argument("--auto", type=Path, action="append", default=[], metavar="DIR")
     options = parser.parse_args()
     if options.auto:
@@ -158,6 +193,8 @@ def main() -> None:
     PAGE.write_text(head + "\n".join(section()).rstrip() + "\n", encoding="utf-8")
     if options.check:
         check(options.check)
+    if options.killed:
+        killed(options.killed)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,127 @@
+"""The map of a million examples in Chromium: `python -m benchmarks.example_map [--examples 1000000]`.
+
+20 features, 10 classes, 3 candidates an example; PRODEN (linear), three epochs; then, in a real browser:
+
+    first paint   from the choice of the view *Map* to all points drawn, the projection computed in between
+    again         the same once the places are known
+    scrub         from a jump of the timeline to the map of that epoch (median of 10)
+    lasso         from the end of an outline to the count of what is in it
+    review        from *Review these* to the first of these examples on the desk
+
+Limits (issue): first paint 5 s, scrub 0.3 s, lasso to the review queue 1 s.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from playwright.sync_api import sync_playwright
+
+from benchmarks.app import Server, chromium
+from benchmarks.following import JUMP
+from pll.catalog.sources import Source
+from pll.runs.config import RunConfig
+from pll.runs.registry import RunRegistry
+
+C, D, SIZE = 10, 20, 3
+PATIENCE = 300_000
+"""Milliseconds."""
+JUMPS = 10
+
+
+def data_folder(place: Path, n: int) -> None:
+    """Ten overlapping Gaussian classes, and two wrong candidates each."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, C, n)
+    X = rng.standard_normal((n, D), dtype=np.float32)
+    X += (1.5 * rng.standard_normal((C, D), dtype=np.float32))[y]
+    wrong = (y[:, None] + 1 + np.array([[0, 4]]) + rng.integers(0, 4, (n, 2))) % C  # in 1 … 4 and in 5 … 8 further
+    members = np.sort(np.column_stack([y, wrong]), axis=1)
+    place.mkdir()
+    np.save(place / "X.npy", X)
+    np.save(place / "indptr.npy", np.arange(0, SIZE * n + 1, SIZE))
+    np.save(place / "indices.npy", members.ravel().astype(np.int32))
+    np.save(place / "n_classes.npy", np.array(C))
+
+
+def drawn(page: Any, n: int) -> None:
+    page.locator(f".plot[data-points='{n}']").wait_for(timeout=PATIENCE)
+
+
+def outline(page: Any) -> None:
+    """Draw around the middle of the map."""
+    canvas = page.locator(".plot[data-points] canvas")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    corners = [(0.45, 0.4), (0.55, 0.4), (0.55, 0.6), (0.45, 0.6), (0.45, 0.42)]
+    at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in corners]
+    page.mouse.move(*at[0])
+    page.mouse.down()
+    for x, y in at[1:]:
+        page.mouse.move(x, y, steps=4)
+
+
+def measure(page: Any, url: str, run: str, n: int) -> None:
+    page.set_default_timeout(PATIENCE)
+    page.goto(f"{url}/review?run={run}")  # the name is asked for once
+    page.get_by_role("textbox", name="Your name").fill("Ada")
+    page.get_by_role("button", name="Start", exact=True).click()
+    page.locator(".desk .board").wait_for()
+    page.goto(f"{url}/train?run={run}")
+    page.get_by_text("Which examples are certain").wait_for()
+    for name in ("first paint", "again"):
+        started = time.perf_counter()
+        page.get_by_role("radio", name="Map", exact=True).click()
+        drawn(page, n)
+        print(f"{name:12} {time.perf_counter() - started:6.2f} s", flush=True)
+        page.wait_for_timeout(2000)
+        if name == "first paint":
+            page.get_by_role("radio", name="Accuracy", exact=True).click()
+            page.get_by_text("Does accuracy rise").wait_for()
+            page.wait_for_timeout(2000)
+    rng, found = random.Random(0), []
+    for _ in range(JUMPS):
+        places = [page.locator(one).element_handle() for one in (".timeline .track", ".plot[data-points] .when")]
+        found.append(page.evaluate(JUMP, [*places, rng.random()]) or 10_000)
+        page.wait_for_timeout(1000)
+    print(f"{'scrub':12} {median(found) / 1000:6.2f} s", flush=True)
+    outline(page)
+    started = time.perf_counter()
+    page.mouse.up()
+    review = page.locator("button:not([disabled])", has_text="Review these")
+    review.wait_for()
+    print(f"{'lasso':12} {time.perf_counter() - started:6.2f} s: {review.inner_text().splitlines()[-1]}", flush=True)
+    page.wait_for_timeout(1000)
+    started = time.perf_counter()
+    review.click()
+    page.get_by_text("chosen on the map").wait_for()
+    page.locator(".desk .board").wait_for()
+    print(f"{'review':12} {time.perf_counter() - started:6.2f} s", flush=True)
+
+
+def main() -> None:
+    """See the top of this file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--examples", type=int, default=1_000_000)
+    n = parser.parse_args().examples
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
+        data_folder(Path(place) / "data", n)
+        home = Path(place) / "home"
+        source = Source("data", path=str(Path(place) / "data"))
+        run = RunRegistry(home / "runs").start(RunConfig(source, params={"epochs": 4, "model": "linear"}, name="map"))
+        run.join()
+        with Server(home) as server:
+            browser = chromium(driver)
+            measure(browser.new_page(viewport={"width": 1440, "height": 1000}), server.url, run.id, n)
+            browser.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -16,7 +16,11 @@ function plotIn(parentElement, Kind) {
 
 /** The bytes of a base64 string. */
 function bytes(text) {
-  return Uint8Array.from(atob(text ?? ""), (letter) => letter.charCodeAt(0));
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text ?? "");
+  const letters = atob(text ?? "");
+  const raw = new Uint8Array(letters.length);
+  for (let k = 0; k < raw.length; k += 1) raw[k] = letters.charCodeAt(k);
+  return raw;
 }
 
 /** Little-endian whole numbers of 1, 2 or 4 bytes each. */

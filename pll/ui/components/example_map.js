@@ -27,7 +27,7 @@ class ExampleMap extends Plot {
     this.confidence = bytes(data.confidence);
     this.examples = data.examples ? numbers(data.examples, 4) : null;
     this.count = this.labels.length;
-    this.inks = data.colours.map(rgb);
+    this.inks = Float32Array.from(data.colours.flatMap(rgb));
     if (this.cursor !== null && this.cursor >= this.count) this.cursor = null;
     this.picture = null;  // to be drawn anew
   }
@@ -80,18 +80,18 @@ class ExampleMap extends Plot {
     const stepX = (wide - 2 * PAD * this.ratio) / this.data.top;
     const stepY = (high - 2 * PAD * this.ratio) / this.data.top;
     for (let i = 0; i < this.count; i += 1) {
-      const [red, green, blue] = inks[labels[i]];
+      const ink = 3 * labels[i];
       const opaque = FEWEST_OPAQUE + (1 - FEWEST_OPAQUE) * (confidence[i] / 255);
       const x = Math.round(PAD * this.ratio + places[2 * i] * stepX);
       const y = Math.round(high - PAD * this.ratio - places[2 * i + 1] * stepY);
-      for (const [dx, dy] of offsets) {
-        const column = x + dx;
-        const row = y + dy;
+      for (let k = 0; k < offsets.length; k += 1) {
+        const column = x + offsets[k][0];
+        const row = y + offsets[k][1];
         if (column < 0 || row < 0 || column >= wide || row >= high) continue;
         const at = 4 * (row * wide + column);
-        sums[at] += opaque * red;
-        sums[at + 1] += opaque * green;
-        sums[at + 2] += opaque * blue;
+        sums[at] += opaque * inks[ink];
+        sums[at + 1] += opaque * inks[ink + 1];
+        sums[at + 2] += opaque * inks[ink + 2];
         sums[at + 3] += opaque;
       }
     }

@@ -18,7 +18,7 @@ from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded
 from pll.ui.components.component import Payload
 from pll.ui.format import count
-from pll.weights import Weights, sharpness
+from pll.weights import Sharpness, Weights, sharpness
 
 MOST_ROWS = 300
 MOST_COLUMNS = 60
@@ -35,18 +35,20 @@ def heatmap_order(
     cap: int = MOST_ROWS,
     by: By = "confidence",
     including: Sequence[int] = (),
+    sharp: Sharpness | None = None,
 ) -> npt.NDArray[np.int64]:
     """(min(n, cap),) rows from sure to unsure; of more than `cap` those at evenly spaced quantiles of confidence.
 
     So the share of rows above a confidence is the share of examples above it, to 1/cap. With `by="label"` the same
     rows are in blocks of their identified labels, sure to unsure within each. A row of `including` takes the place of
-    the one at the nearest quantile; of several there the last one does.
+    the one at the nearest quantile; of several there the last one does. `sharp` is that of the weights, where it is
+    known.
 
     >>> sets = CandidateSets.from_lists([[0, 1], [1, 2], [0]], n_classes=3)
     >>> heatmap_order(np.array([0.4, 0.6, 0.1, 0.9, 1.0], dtype=np.float32), sets).tolist()
     [2, 1, 0]
     """
-    sharp = sharpness(weights, candidates)
+    sharp = sharpness(weights, candidates) if sharp is None else sharp
     order = _falling(sharp.confidence)
     if len(order) > cap:
         ranks = ((np.arange(cap) + 0.5) * len(order) / cap).astype(np.int64)

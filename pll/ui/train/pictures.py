@@ -96,7 +96,7 @@ def heatmap(now: Scene) -> None:
     if order is None:
         looked_at = [*looking.pins, *([] if looking.selected is None else [looking.selected])]
         by: By = "label" if looking.order == "label" else "confidence"
-        order = heatmap_order(now.frame.weights, now.sets, by=by, including=looked_at)
+        order = heatmap_order(now.frame.weights, now.sets, by=by, including=looked_at, sharp=now.frame.sharp)
     with _head("heatmap"):
         held = "fixed order" if looking.frozen is not None else ORDERS[looking.order]
         st.markdown(f"**Label weights, {held}**", help=HEATMAP_HELP, width="content")

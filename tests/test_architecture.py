@@ -206,3 +206,12 @@ def test_the_check_itself_sees_what_it_should(tmp_path: Path, source: str, found
     hits = list(unsafe_reads(path))
     assert len(hits) == len(found)
     assert all(hit.startswith(expected) for hit, expected in zip(hits, found, strict=True))
+
+
+def test_no_merge_is_left_half_done() -> None:
+    """Scripts, styles and texts are not parsed by the other checks."""
+    kinds = ("*.js", "*.css", "*.md", "*.jinja", "*.toml")
+    files = [file for folder in ("pll", "docs", "assets") for kind in kinds for file in (ROOT / folder).rglob(kind)]
+    for file in [*files, *ROOT.glob("*.md")]:
+        lines = file.read_text(encoding="utf-8").splitlines()
+        assert not [line for line in lines if line.startswith(("<<<<<<< ", ">>>>>>> "))], file

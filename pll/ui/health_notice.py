@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
 from pll.analysis.health import Health
@@ -19,13 +21,16 @@ IN_SHORT = {
 }
 
 
-def show(health: Health | None, *, folded: bool = False) -> None:
+def show(health: Health | None, *, folded: bool = False, more: Sequence[str] = ()) -> None:
     """Show the verdict on a run that has ended; nothing of a run of an earlier version.
 
     Args:
         health: of the run.
         folded: a verdict that is not good takes one line, which opens to what was found: pictures stand below it.
+        more: what else speaks against the labels; beside a verdict that is not good, it is among what was found.
     """
+    for warning in more if health is None or health.verdict != "unhealthy" else ():
+        st.warning(plain(warning), icon=ICONS["unhealthy"])
     if health is None:
         return
     icon = ICONS[health.verdict]
@@ -37,6 +42,7 @@ def show(health: Health | None, *, folded: bool = False) -> None:
     lines = [f"{plain(finding.sentence)} {finding.remedy}" for finding in health.findings]
     if evidence and all(finding.name != "unsupported" for finding in health.findings):
         lines.append(evidence)
+    lines += map(plain, more)
     if not folded:
         st.warning("  \n".join([f"**Do not trust these labels yet.** {lines[0]}", *lines[1:]]), icon=icon)
         return

@@ -21,6 +21,7 @@ from pll.synthesis import Flip
 from pll.synthesis.ambiguity import degree_of
 from pll.ui import session
 from pll.ui.format import headline
+from pll.ui.train import chosen
 from tests.page_helpers import button, said
 
 
@@ -34,7 +35,10 @@ def ended(open_page: Any, **params: Any) -> tuple[Any, Run]:
 
 
 @pytest.mark.parametrize(("params", "healthy"), [({}, True), ({"lr": 50.0}, False)])
-def test_a_run_says_whether_it_is_to_be_trusted(open_page: Any, params: dict[str, Any], healthy: bool) -> None:
+def test_a_run_says_whether_it_is_to_be_trusted(
+    open_page: Any, monkeypatch: pytest.MonkeyPatch, params: dict[str, Any], healthy: bool
+) -> None:
+    monkeypatch.setattr(chosen, "warnings_of", lambda run: ("Nothing does better than chance.",))
     page, run = ended(open_page, **params)
     health = run.snapshot().health
     assert health is not None and health.is_healthy == healthy
@@ -43,6 +47,9 @@ def test_a_run_says_whether_it_is_to_be_trusted(open_page: Any, params: dict[str
     for notice in notices:  # one line, which opens to all that was found
         assert health.findings[0].remedy in notice.label and "\n" not in notice.label
         assert all(finding.remedy in notice.markdown[0].value for finding in health.findings)
+        assert "better than chance" in notice.markdown[0].value
+    warnings = [one for one in page.warning if "better than chance" in one.value]
+    assert len(warnings) == (1 if healthy else 0)  # once, there or in the notice
     (export,) = [one for one in page.button if one.label.startswith("Export")]
     assert (export.proto.type == "primary") == healthy
     source = export_source(run.folder)

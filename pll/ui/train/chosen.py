@@ -38,11 +38,10 @@ def told(run: Run) -> list[str]:
     return [] if recipe is None or not recipe.trials else list(recipe.messages())
 
 
-def warn(run: Run) -> None:
-    """Show a warning where the features of a run say nothing that is measurable."""
+def warnings_of(run: Run) -> tuple[str, ...]:
+    """Return warnings where the features of a run say nothing that is measurable."""
     recipe = recipe_of(run)
-    for warning in () if recipe is None else recipe.warnings:
-        st.warning(plain(warning), icon=":material/warning:")
+    return () if recipe is None else tuple(recipe.warnings)
 
 
 def panel(run: Run) -> None:

@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shutil
+import stat
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -239,11 +240,18 @@ PART = ".part-"
 def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bool = False) -> None:
     """Write a temporary file beside `path`, then rename it: readers see the old file or the whole new one.
 
+    A symbolic link stays, and the file that it names is written. A device or a pipe (`/dev/stdout`, `/dev/null`) cannot
+    be replaced, and is written to.
+
     Args:
         path: the file; its folder is made if missing.
         write: writes the file whose path it is given, which has the suffix of `path`.
         durable: flush the content to the disk before renaming, so that the file is whole after a power cut too.
     """
+    if _is_stream(path):
+        write(path)
+        return
+    path = path.resolve() if path.is_symlink() else path
     path.parent.mkdir(parents=True, exist_ok=True)
     end = path.name.encode()[-100:].decode(errors="ignore")  # with its suffix; a file system takes 255 bytes
     temporary = path.with_name(f"{PART}{os.getpid()}-{threading.get_ident()}-{end}")
@@ -255,6 +263,15 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path names a device or a pipe."""
+    try:
+        kind = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(kind) or stat.S_ISDIR(kind))
 
 
 def stored_name(name: str) -> str:
@@ -281,9 +298,14 @@ def check_free_space(folder: Path, needed: int, what: str) -> None:
     free = needed if there is None else shutil.disk_usage(there).free
     if free < needed:
         raise UserError(
-            f"The disk of {folder} has {free / 1e6:,.0f} MB left, but {what} may take {needed / 1e6:,.0f} MB. Free "
-            "some space first, or choose a folder on another disk."
+            f"The disk of {folder} has {_in_words(free)} left, but {what} may take {_in_words(needed)}. Free some "
+            "space first, or choose a folder on another disk."
         )
+
+
+def _in_words(size: int) -> str:
+    unit, name = (10**6, "MB") if size >= 10**6 else (10**3, "kB")
+    return f"{size / unit:,.0f} {name}"
 
 
 def remove_parts(folder: Path) -> None:

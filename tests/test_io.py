@@ -83,6 +83,30 @@ def test_a_durable_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, mo
     assert file.read_bytes() == b"y"
 
 
+def test_a_link_keeps_naming_the_file_that_is_written(tmp_path: Path) -> None:
+    link = tmp_path / "link.txt"
+    link.symlink_to(tmp_path / "elsewhere" / "a.txt")
+    write_text(link, "written")
+    assert link.is_symlink() and (tmp_path / "elsewhere" / "a.txt").read_text() == "written"
+
+
+def test_a_device_is_written_to_and_stays_one(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        write_text(pipe, "through")
+        assert os.read(reader, 100) == b"through" and pipe.is_fifo()
+    finally:
+        os.close(reader)
+    full = tmp_path / "full"
+    full.symlink_to("/dev/full")
+    if full.is_char_device():  # where this system has it
+        with pytest.raises(OSError, match="No space"):
+            write_text(full, "x")
+        assert full.is_char_device()
+
+
 def test_what_a_dead_process_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
     (tmp_path / "frames").mkdir()
     for name in (".part-1-2-a.npy", "frames/.part-1-2-b.npy", "frames/b.npy", "part-c"):

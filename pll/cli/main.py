@@ -64,10 +64,18 @@ def main(arguments: Sequence[str] | None = None, *, program: str = "python -m pl
     Returns:
         The exit status: 0, 2 where the user has to mend something, 130 after Ctrl-C.
     """
-    try:
-        cli.main(arguments, prog_name=program)
-    except SystemExit as stop:  # how click ends, always
-        return stop.code if isinstance(stop.code, int) else 0
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        if sys.stdout is None:  # closed by whoever started this (`… >&-`): there is nobody to tell
+            sys.stdout = nowhere
+        if sys.stderr is None:
+            sys.stderr = nowhere
+        try:
+            cli.main(arguments, prog_name=program)
+        except SystemExit as stop:  # how click ends, always
+            return stop.code if isinstance(stop.code, int) else 0
+        finally:
+            sys.stdout = None if sys.stdout is nowhere else sys.stdout
+            sys.stderr = None if sys.stderr is nowhere else sys.stderr
 
 
 def open_app() -> int:

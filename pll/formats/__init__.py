@@ -342,4 +342,5 @@ def _add_file_name(shown: str) -> Iterator[None]:
     except MemoryError as error:
         raise UserError(f"{shown}: there is not enough memory for this file; bring a smaller one.") from error
     except OSError as error:
-        raise UserError(f"{shown}: {error.strerror or error} ({error.filename or 'no file'}).") from error
+        where = f" ({error.filename})" if error.filename else ""
+        raise UserError(f"{shown}: {error.strerror or error}{where}.") from error

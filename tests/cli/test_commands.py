@@ -874,6 +874,17 @@ def test_a_reader_who_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     assert (process.returncode, process.stderr) == (0, "")
 
 
+def test_where_output_is_closed_a_command_works_all_the_same(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)  # as `… >&-` leaves it
+    monkeypatch.setattr(sys, "stderr", None)
+    out = tmp_path / "a.npz"
+    assert main(["synthesize", str(data), "--flip", "binomial", "--q", "0.5", "--out", str(out)]) == 0
+    assert out.exists()
+    assert main(["synthesize", "nothing", "--flip", "binomial", "--q", "0.5", "--out", str(out)]) == 2
+
+
 def parsed(line: str) -> dict[str, object]:
     """What the options of a command are read as; the command is not run."""
     name, *arguments = shlex.split(line)

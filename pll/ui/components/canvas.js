@@ -4,7 +4,7 @@
 // with them one Plot: what moves, where it is and where it is going. So an update never flickers, it only sets targets.
 
 const HEADING = 28;       // pixels above a picture that is saved
-const KEPT = 24;          // parts that are sent once, of all pictures of a page
+const KEPT = 24;          // values of a part that is sent once, of all pictures of a page
 const plots = new WeakMap();
 
 /** The Plot that belongs to these elements: made on the first call, found on all later ones. */
@@ -32,14 +32,13 @@ function numbers(text, size) {
 
 /** What was sent with the parts that were sent before: kept for the page, since pictures come and go on it. */
 function whole(sent) {
-  const kept = (window.candidKept ??= new Map());
   const data = { ...sent };
   for (const [name, digest] of Object.entries(sent.once ?? {})) {
-    if (name in sent) {
-      kept.delete(digest);                              // and to the end: the oldest go first
-      kept.set(digest, sent[name]);
-      while (kept.size > KEPT) kept.delete(kept.keys().next().value);
-    } else data[name] = kept.get(digest);
+    const kept = ((window.candidKept ??= {})[name] ??= new Map());
+    data[name] = sent[name] ?? kept.get(digest);
+    kept.delete(digest);                                // and to the end: those not used for long go first
+    kept.set(digest, data[name]);
+    while (kept.size > KEPT) kept.delete(kept.keys().next().value);
   }
   return data;
 }

@@ -20,7 +20,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import shorten
 from pll.formats.classes import class_edits
-from pll.formats.votes import ONE_VOTER
+from pll.formats.votes import ONE_VOTER, kind_of
 from pll.methods import get_method
 from pll.synthesis import FLIPS, Flip
 from pll.synthesis import SETTINGS as FLIP_SETTINGS
@@ -259,6 +259,10 @@ def note_votes(source: Source) -> None:
     Raises:
         UserError: files that cannot be read or joined.
     """
+    if source.path is not None and source.path not in {one.path for one in source.votes}:
+        path = Path(source.path)
+        if path.is_file() and kind_of(path) == "beside":
+            note([f"{source.name} also holds answers of models; add --votes {source.path} to count them as votes."])
     if not source.vote_files:
         return
     found = source.with_votes()
@@ -268,7 +272,8 @@ def note_votes(source: Source) -> None:
     if found.unmapped:
         shown = ", ".join(f"{shorten(text, 40)} ({count:,})" for text, count in found.unmapped[:5])
         total = sum(count for _, count in found.unmapped)
-        notes.append(f"{total:,} answers are no class and left out: {shown}; map them with --answer FROM=CLASS.")
+        of = "1 answer is" if total == 1 else f"{total:,} answers are"
+        notes.append(f"{of} no class and left out: {shown}; map them with --answer FROM=CLASS.")
     note(notes)
 
 

@@ -1,13 +1,15 @@
 """Votes as models and tools leave them: answers in free text, mapped to classes and joined on the id.
 
 Read are: batch results in the style of OpenAI (JSON lines: `custom_id`, `response.body.choices[].message.content`,
-`logprobs`, `error`; several choices are one voter asked several times), `samples_*.jsonl` of lm-evaluation-harness,
+`logprobs`, `error`; several choices are one voter asked several times; the `output` of its Responses, calls of a tool)
+or of Anthropic (`custom_id`, `result.message.content[].text`), `samples_*.jsonl` of lm-evaluation-harness,
 `suggestions` of Argilla, `predictions` of Label Studio, tables with a column for each model (and optionally
 `MODEL_score` or `MODEL_confidence`) or with `prob_CLASS` columns, and .npy arrays (n, c) of class probabilities.
 
 An answer is a class where it is one word for word, or but for case, spaces and punctuation, once Markdown, code fences,
 tags, an introduction (`Final answer:`) and reasons on lines of their own are taken away; where a JSON object in it has
-such a field; where it is a letter of the list of classes (`B`, `(b)`, `B. dog`), if the data brings that list.
+such a field; where it is a letter of the list of classes (`B`, `(b)`), if the data brings that list or other answers
+give both (`B. dog`).
 Everything else, several classes in one answer too, is counted and shown, and can be mapped by hand. Without known
 classes, the short answers given at least twice are the classes.
 
@@ -46,6 +48,8 @@ from pll.formats.tabular.builder import likeliest
 from pll.weights import checked_prior
 
 ID_COLUMNS = ("id", "custom_id", "doc_id", "task", "index")
+ID_NAME = re.compile(r"(?:.*[_ .-])?(?:id|uuid|guid)|.*[a-z](?:Id|ID)|", re.ASCII)
+"""What else a column of ids is called: `ticket_id`, `ticketId`; or nothing, as pandas writes its index."""
 TRUTH_COLUMNS = ("true_label", "truth", "target", "y")
 OTHER_COLUMNS = ("text", "image", "split", "candidates")
 SHARE = "prob_"
@@ -61,8 +65,10 @@ THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.I | re.S)
 TAGGED = re.compile(r"<(answer|label|class|category)>(.*?)</\1>", re.I | re.S)
 BOXED = re.compile(r"\$*\\boxed\{(?:\\text\{)?([^{}]*)\}?\}\$*")
 FENCED = re.compile(r"```[a-z]*[ \t]*\n?(.*?)```", re.I | re.S)
-LETTERED = re.compile(r"\(?([A-Za-z])[).:]\s+(.+)", re.S)
-"""A letter and what it stands for, `B. dog`."""
+LETTERED = re.compile(r"(?:(?:option|choice)\s+)?\(?([A-Za-z]|\d\d?)[).:]\s+(.+)", re.S | re.I)
+"""A letter or number of a list and what it stands for, `B. dog`."""
+PAIRED = 0.9
+"""A letter stands for a class where at least this share of the answers with both say so."""
 REASONED = re.compile(
     r"\s*\n\s*(?:reason|reasoning|explanation|rationale|justification|because|confidence)\b.*", re.I | re.S
 )
@@ -92,6 +98,10 @@ WORDS, COMMON = 3, 0.02
 """An answer of more words is a class only where it is at least this share of all."""
 
 
+LATEST = 2
+"""How answers are read: 2 as below; 1 without letters told by other answers, several choices as they map, one question
+of several, ids by the name of their column or with leading zeros; 0 without sentences too. Runs keep how theirs were.
+"""
 VOTES = "votes"
 """What a source calls the format of files that hold votes and nothing else."""
 LEAST_SHARE = 0.02
@@ -102,6 +112,10 @@ ONE_VOTER = (
     "There is one voter: one voter's answers alone cannot be settled, and labels taken from them have the confidence 1 "
     "whatever they are worth. Make candidate sets of them out of fold (in the shell: --noisy topk:2), or bring another "
     "voter."
+)
+ONE_VOTER_ALONE = (
+    "There is one voter: one voter's answers alone cannot be settled, and labels taken from them have the confidence 1 "
+    "whatever they are worth. Bring another voter, or check a sample (candid plan)."
 )
 ONE_CLASSIFIER = "The probabilities of one classifier: sets of the likeliest classes, with the probabilities as prior."
 
@@ -117,6 +131,8 @@ class VoterAnswer:
         score: how sure the voter was, NaN where not said.
         row: number of the example where the file has no ids, else −1.
         number: number of the class where the file names none, else −1.
+        texts: every answer, where the voter was asked several times; `text` and `score` are of the most frequent.
+        question: number of the file and what was asked, where the file holds answers to several questions.
     """
 
     id: str
@@ -125,6 +141,8 @@ class VoterAnswer:
     score: float = math.nan
     row: int = -1
     number: int = -1
+    texts: tuple[str, ...] = ()
+    question: tuple[int, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -165,8 +183,12 @@ class Mapped:
     mapped: int = 0
 
 
-def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
+def read_votes(paths: Sequence[Path | str], *, sentences: int = LATEST) -> VoteFiles:
     """Read the answers in some files.
+
+    Args:
+        paths: at least one.
+        sentences: see `LATEST`.
 
     Raises:
         UserError: a file that is not there, damaged, or holds no votes; its name is given.
@@ -175,12 +197,12 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
     errors = 0
     found = VoteFiles(())
     answered: dict[str, set[str]] = {}
-    for given in paths:
+    for place, given in enumerate(paths):
         path = Path(given)
         if not path.is_file():
             raise UserError(f"There is no file {given}; check the path.")
         try:
-            found = _read(path)
+            found = _read(path, sentences)
         except UserError as error:
             raise UserError(f"{path.name}: {error}") from error
         if not found.answers:
@@ -192,7 +214,15 @@ def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
         names = {voter: _voter_name(voter, ids, path.stem, answered) for voter, ids in mine.items()}
         for voter, ids in mine.items():
             answered.setdefault(names[voter], set()).update(ids)
-        answers += [replace(answer, voter=names[answer.voter]) for answer in found.answers]
+        several = len({answer.question for answer in found.answers}) > 1
+        answers += [
+            replace(
+                answer,
+                voter=names[answer.voter],
+                question=(place, answer.question[1]) if several and answer.question else None,
+            )
+            for answer in found.answers
+        ]
         errors += found.errors
     alone = found if len(paths) == 1 else VoteFiles(())
     return VoteFiles(tuple(answers), errors, alone.shares, alone.columns)
@@ -207,7 +237,7 @@ def _voter_name(voter: str, ids: set[str], stem: str, answered: Mapping[str, set
     return name
 
 
-def _read(path: Path) -> VoteFiles:
+def _read(path: Path, sentences: int) -> VoteFiles:
     suffix = path.suffix.lower()
     if suffix == ".npy":
         return _probability_array(path)
@@ -216,7 +246,9 @@ def _read(path: Path) -> VoteFiles:
         with in_utf8(path) as (table, _):
             with table.open(encoding="utf-8-sig", newline="") as file:
                 columns = next(csv.reader(file, delimiter=separator), [])
-            return (_batch_table if _is_batch_table(columns) else _table)(table, separator)
+            if _is_batch_table(columns):
+                return _batch_table(table, separator)
+            return _table(table, separator, sentences)
     if suffix in (".json", ".jsonl", ".ndjson"):
         return _json(path)
     raise UserError("Votes are read from .jsonl, .json, .csv, .tsv and .npy files; convert it to one of these.")
@@ -245,6 +277,8 @@ def _json(path: Path) -> VoteFiles:
                     f"Record {row} has none of custom_id, filtered_resps, suggestions or predictions, so it holds no "
                     f"votes (fields: {listing(list(map(str, record)))})."
                 )
+        except UserError:
+            raise
         except (AttributeError, KeyError, TypeError, ValueError, IndexError) as error:
             raise UserError(f"Record {row} is not as its tool writes it ({error}); export the file again.") from error
         answers += found
@@ -270,7 +304,7 @@ def kind_of(path: Path) -> str:
             first = first_record(path, file.read(2**16))
         if first is None:
             return ""
-        if ("custom_id" in first and ("response" in first or "error" in first)) or (
+        if ("custom_id" in first and any(name in first for name in ("response", "error", "result"))) or (
             "doc_id" in first and ("filtered_resps" in first or "resps" in first)
         ):
             return VOTES
@@ -306,7 +340,8 @@ def _is_votes_table(path: Path, separator: str) -> bool:
         columns = next(csv.reader(file, delimiter=separator), [])
     if _is_batch_table(columns):
         return True
-    rest = [name for name in columns if name not in (*ID_COLUMNS, *TRUTH_COLUMNS)]
+    key = _id_column(columns)
+    rest = [name for name in columns if name != key and name not in (*ID_COLUMNS, *TRUTH_COLUMNS)]
     if len(rest) < 2:
         return False
     if all(name.startswith(SHARE) for name in rest):
@@ -320,19 +355,49 @@ def _is_votes_table(path: Path, separator: str) -> bool:
 
 
 def _batch(record: Mapping[str, Any], stem: str) -> tuple[list[VoterAnswer], int]:
-    response = record.get("response") or {}
-    body = response.get("body") or {}
-    choices = body.get("choices") or []
-    if record.get("error") or not choices:
+    if "body" in record and "response" not in record:
+        raise UserError(
+            "These are the requests of a batch (custom_id, body) and not its results; download its output file."
+        )
+    body, texts = _replies(record)
+    if record.get("error"):
         return [], 1
-    texts = [(str((choice.get("message") or {}).get("content") or ""), _logprob(choice)) for choice in choices]
     said = Counter(_plain(_core(text)) for text, _ in texts if text.strip())
     if not said:
         return [], 1
     most, count = said.most_common(1)[0]
     text, sure = next((text.strip(), score) for text, score in texts if _plain(_core(text)) == most and text.strip())
     score = count / len(texts) if len(texts) > 1 else sure
-    return [VoterAnswer(str(record["custom_id"]), str(body.get("model") or stem), text, score)], 0
+    every = tuple(text.strip() for text, _ in texts) if len(texts) > 1 else ()
+    return [VoterAnswer(str(record["custom_id"]), str(body.get("model") or stem), text, score, texts=every)], 0
+
+
+def _replies(record: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[tuple[str, float]]]:
+    """What names the model in a batch result, and its answers with their probabilities."""
+    if "result" in record:  # Anthropic: result.message.content
+        message = (record["result"] or {}).get("message") or {}
+        return message, [(_content(message.get("content")), math.nan)] if message else []
+    body = (record.get("response") or {}).get("body") or {}
+    if "output" in body:  # OpenAI's Responses: one list of reasoning, messages and calls
+        messages = [_content(one.get("content")) for one in body["output"] if one.get("type") == "message"]
+        calls = [str(one.get("arguments") or "") for one in body["output"] if one.get("type") == "function_call"]
+        return body, [("\n".join(messages) or "\n".join(calls), math.nan)]
+    found = []
+    for choice in body.get("choices") or []:
+        message = choice.get("message") or {}
+        calls = [str((call.get("function") or {}).get("arguments") or "") for call in message.get("tool_calls") or []]
+        text = _content(message["content"] if "content" in message else choice.get("text"))  # `text` of completions
+        found.append((text or "\n".join(calls), _logprob(choice)))
+    return body, found
+
+
+def _content(value: Any) -> str:
+    """The text of a message: itself, or its parts; of calls of a tool their arguments."""
+    if isinstance(value, list):
+        texts = [str(part["text"]) for part in value if part.get("text") and part.get("type") != "thinking"]
+        calls = [json.dumps(part["input"]) for part in value if part.get("type") == "tool_use"]
+        return "\n".join(calls or texts)
+    return str(value or "")
 
 
 def _logprob(choice: Mapping[str, Any]) -> float:
@@ -355,7 +420,7 @@ def _harness(record: Mapping[str, Any], voter: str) -> list[VoterAnswer]:
     logs = np.array([_first_number(part) for part in responses], dtype=np.float64)
     shares = np.exp(logs - logs.max())
     best = int(logs.argmax())
-    text = _choice(record.get("doc") or {}, best)
+    text = _choice(record, best)
     return [VoterAnswer(name, voter, text, float(shares[best] / shares.sum()), row, best if text == str(best) else -1)]
 
 
@@ -372,11 +437,22 @@ def _first_number(value: Any) -> float:
     return float(value)
 
 
-def _choice(doc: Mapping[str, Any], number: int) -> str:
+def _choice(record: Mapping[str, Any], number: int) -> str:
+    """A choice by its number: as the document lists it, else what was to be continued with."""
+    doc = record.get("doc") or {}
     choices = doc.get("choices") or doc.get("options") or doc.get("endings")
     if isinstance(choices, Mapping):
         choices = choices.get("text") or choices.get("label")
-    return str(choices[number]) if isinstance(choices, list) and number < len(choices) else str(number)
+    if isinstance(choices, list) and number < len(choices):
+        return str(choices[number])
+    asked = record.get("arguments") or []
+    requests = list(asked.values()) if isinstance(asked, Mapping) else asked
+    if number < len(requests) and len(requests) == len(record.get("resps") or record["filtered_resps"]):
+        request = requests[number]
+        parts = list(request.values()) if isinstance(request, Mapping) else request
+        if len(parts) > 1 and isinstance(parts[1], str) and parts[1].strip():
+            return str(parts[1]).strip()
+    return str(number)
 
 
 def _suggestions(record: Mapping[str, Any], at: int) -> list[VoterAnswer]:
@@ -391,7 +467,8 @@ def _suggestions(record: Mapping[str, Any], at: int) -> list[VoterAnswer]:
         if isinstance(value, str):
             score = about.get("score")
             sure = float(score) if isinstance(score, int | float) else math.nan
-            found.append(VoterAnswer(name, str(about.get("agent") or question), value, sure))
+            voter = str(about.get("agent") or question)
+            found.append(VoterAnswer(name, voter, value, sure, question=(0, str(question))))
     return found
 
 
@@ -414,7 +491,8 @@ def _predictions(record: Mapping[str, Any], at: int) -> list[VoterAnswer]:
             if str(result.get("id", "")).startswith(OURS):
                 continue
             for choice in (result.get("value") or {}).get("choices") or []:
-                found.append(VoterAnswer(name, voter, str(choice), sure))
+                question = (0, str(result.get("from_name", "label")))
+                found.append(VoterAnswer(name, voter, str(choice), sure, question=question))
     return found
 
 
@@ -476,14 +554,20 @@ def _choices_of(record: dict[str, Any]) -> list[Any]:
     return choices
 
 
-def _table(path: Path, separator: str) -> VoteFiles:
+def _table(path: Path, separator: str, sentences: int = LATEST) -> VoteFiles:
     import pandas as pd  # half a second that other files need not wait for
 
     with parsing("the table"):
         table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
-    key = next((name for name in ID_COLUMNS if name in table), None)
-    ids = None if key is None else table[key].str.strip().tolist()
     columns = [str(name) for name in table.columns]
+    if sentences > 1:
+        if columns[:1] == ["Unnamed: 0"]:  # as pandas calls a column without a name
+            table = table.rename(columns={columns[0]: ""})
+            columns[0] = ""
+        key = _id_column(columns, {str(name): table[name].tolist() for name in table})
+    else:
+        key = next((name for name in ID_COLUMNS if name in table), None)
+    ids = None if key is None else table[key].str.strip().tolist()
     classes = [name for name in columns if name.startswith(SHARE)]
     if classes:
         with parsing("the columns prob_…", "they must be numbers"):
@@ -502,6 +586,18 @@ def _table(path: Path, separator: str) -> VoteFiles:
                 name, number = (str(row), row) if ids is None else (ids[row], -1)
                 answers.append(VoterAnswer(name, model, text, score, number))
     return VoteFiles(tuple(answers))
+
+
+def _id_column(columns: Sequence[str], cells: Mapping[str, Sequence[str]] | None = None) -> str | None:
+    """The column of the ids: one of the usual names, else the first called like one whose cells are all different."""
+    known = next((name for name in ID_COLUMNS if name in columns), None)
+    if known is not None:
+        return known
+    for name in columns:
+        distinct = cells is None or len({cell.strip() for cell in cells[name]} - {""}) == len(cells[name])
+        if distinct and ID_NAME.fullmatch(name):
+            return name
+    return None
 
 
 def _number(text: str, row: int) -> float:
@@ -540,11 +636,12 @@ def _probability_array(path: Path) -> VoteFiles:
 # ---- answers and classes ---------------------------------------------------------------------------------------------
 
 
-def _class_of(text: str, classes: tuple[str, ...]) -> tuple[str | None, bool]:
+def _class_of(text: str, classes: tuple[str, ...], order: Mapping[str, str] | None = None) -> tuple[str | None, bool]:
     """The class that an answer in free text names, or None; and whether it was told by its letter alone.
 
     What stands around it is taken away: Markdown, code fences, tags, an introduction (`Final answer:`), reasons on
-    lines of their own. An answer that names several classes names none.
+    lines of their own. An answer that names several classes names none. `order` has the class of each letter; by
+    default they stand for the classes as listed.
 
     >>> answers = (" Dog.", '{"label": "cat"}', "(b)", "**Label: A**", "B. dog", "B. cat", "cat or dog", "a bird")
     >>> [_class_of(text, ("cat", "dog"))[0] for text in answers]
@@ -557,19 +654,50 @@ def _class_of(text: str, classes: tuple[str, ...]) -> tuple[str | None, bool]:
         if _plain(part) in plain:
             return plain[_plain(part)], False
         both = LETTERED.fullmatch(part)
-        if both:  # the letter and the name must say the same
-            by_letter, by_name = _by_letter(both[1], classes), plain.get(_plain(both[2]))
-            if by_name is not None:
-                return (by_name if by_name == by_letter else None), False
-    letter = re.fullmatch(r"\(?([A-Za-z])[).:]*", part)
-    return (None, False) if letter is None else (_by_letter(letter[1], classes), True)
+        by_name = None if both is None else plain.get(_plain(both[2]))
+        if both and by_name is not None:  # the letter and the name must say the same
+            letter = both[1].upper()
+            by_letter = _places_of(classes).get(letter) if order is None else order.get(letter, by_name)
+            return (by_name if by_name == by_letter else None), False
+    alone = re.fullmatch(r"\(?([A-Za-z])[).:]*", part)
+    return (None, False) if alone is None else (_by_letter(alone[1], classes, order), True)
 
 
-def class_in_sentence(text: str, classes: tuple[str, ...]) -> tuple[str | None, bool]:
+def _order_told(answers: Sequence[VoterAnswer], classes: tuple[str, ...], *, known: bool) -> dict[str, str] | None:
+    """Letter → class, as answers that give both pair them; None where no answer does.
+
+    Letters that stand for other classes elsewhere (a prompt that shuffles the list) tell nothing. Letters that no
+    answer pairs stand for the classes as the data lists them, where the pairs agree with that list.
+    """
+    plain = _plain_classes(classes)
+    pairs: dict[str, Counter[str]] = {}
+    for text, count in Counter(text for answer in answers for text in (answer.texts or (answer.text,))).items():
+        for part in _peeled(text):
+            both = LETTERED.fullmatch(part)
+            name = None if both is None or part in classes else plain.get(_plain(both[2]))
+            if both and name is not None:
+                pairs.setdefault(both[1].upper(), Counter())[name] += count
+                break
+    if not pairs:
+        return None
+    told = {letter: names.most_common(1)[0] for letter, names in pairs.items()}
+    if any(count < PAIRED * sum(pairs[letter].values()) for letter, (_, count) in told.items()):
+        return {}
+    found = {letter: name for letter, (name, _) in told.items()}
+    if len(set(found.values())) < len(found):
+        return {}
+    listed = _places_of(classes)
+    agree = known and all(listed.get(letter) == name for letter, name in found.items())
+    return listed | found if agree else found
+
+
+def class_in_sentence(
+    text: str, classes: tuple[str, ...], order: Mapping[str, str] | None = None
+) -> tuple[str | None, bool]:
     """The class that a sentence ends with, where it names no other and doubts nothing; whether by its letter alone.
 
     So is the class of a first line that holds nothing else, of a last line `Answer: …`, and of JSON of which one field
-    alone is a class.
+    alone is a class. `order` has the class of each letter, by default as the classes are listed.
 
     >>> answers = (
     ...     "I think it's a dog.",
@@ -585,7 +713,10 @@ def class_in_sentence(text: str, classes: tuple[str, ...]) -> tuple[str | None, 
     """
     plain = _plain_classes(classes)
     text = THOUGHT.sub("", text).strip()
-    if any(LETTERED.fullmatch(part) for part in _peeled(text)):  # letter and name that do not say the same
+    lettered = [both[2] for part in _peeled(text) if (both := LETTERED.fullmatch(part))]
+    if lettered and (
+        order is None or any(_plain(one) in plain for one in lettered)
+    ):  # letter and name that do not say the same
         return None, False
     named = {plain[_plain(one)] for one in _json_texts(text) if _plain(one) in plain}
     if named or text.startswith(("{", "[")):
@@ -616,7 +747,7 @@ def class_in_sentence(text: str, classes: tuple[str, ...]) -> tuple[str | None, 
     others = (_words(one) for one in plain if one != name)
     if any(one in words for one in others if one.strip()):
         return None, False
-    return (plain[name], False) if letter is None else (_by_letter(letter[1], classes), True)
+    return (plain[name], False) if letter is None else (_by_letter(letter[1], classes, order), True)
 
 
 def _words(text: str) -> str:
@@ -643,9 +774,14 @@ def _json_texts(text: str) -> list[str]:
     return []
 
 
-def _by_letter(letter: str, classes: Sequence[str]) -> str | None:
-    place = string.ascii_uppercase.index(letter.upper())
-    return classes[place] if place < len(classes) else None
+def _by_letter(letter: str, classes: tuple[str, ...], order: Mapping[str, str] | None) -> str | None:
+    return (_places_of(classes) if order is None else order).get(letter.upper())
+
+
+@lru_cache(maxsize=8)
+def _places_of(classes: tuple[str, ...]) -> dict[str, str]:
+    """Letter → class, as the classes are listed."""
+    return dict(zip(string.ascii_uppercase, classes, strict=False))
 
 
 @lru_cache(maxsize=8)
@@ -710,12 +846,16 @@ def _only(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _guessed_classes(answers: Sequence[VoterAnswer], *, sentences: bool = False) -> tuple[str, ...]:
+def _guessed_classes(answers: Sequence[VoterAnswer], *, sentences: int = 0) -> tuple[str, ...]:
     """The short answers given at least twice, each in its most frequent spelling; longer ones where they are common.
 
     Where several voters answered, at least two of them must have given it: each has its own way to refuse.
     """
-    cores = [(_core(answer.text), answer.voter) for answer in answers]
+    if sentences > 1:
+        every = [(text, answer.voter) for answer in answers for text in (answer.texts or (answer.text,))]
+        cores = _without_letters([(_stated(text), voter) for text, voter in every])
+    else:
+        cores = [(_core(answer.text), answer.voter) for answer in answers]
     texts = Counter(text for text, _ in cores)
     voters: dict[str, set[str]] = {}
     for text, voter in cores:
@@ -739,13 +879,73 @@ def _guessed_classes(answers: Sequence[VoterAnswer], *, sentences: bool = False)
     return sort_names(name for name in names if name not in ignored)
 
 
+def _stated(text: str) -> str:
+    """What an answer states as its class before any class is known: the field of JSON in it, its last line `Answer: …`.
+
+    >>> [_stated(text) for text in ('Sure! {"label": "cat"}', "It barks.\\n\\nAnswer: dog", "Label: fox (95%)")]
+    ['cat', 'dog', 'fox']
+    """
+    bare = re.sub(r"\*\*|__|`", "", THOUGHT.sub("", text)).strip()
+    objects = re.findall(r"\{[^{}]*\}", bare)
+    field = _json_field(objects[0]) if len(objects) == 1 else None
+    if field is not None:
+        return field.strip()
+    lines = [line.strip() for line in bare.splitlines() if line.strip()]
+    told = TOLD.fullmatch(lines[-1]) if lines else None
+    if told is None:
+        return _core(text)
+    return SURENESS.sub("", _core(told[1]))
+
+
+def _without_letters(cores: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Answers without the letters of a list: `B. dog` is `dog` where that stands alone too, or with other marks.
+
+    Letters of that list that stand alone are left out.
+
+    >>> _without_letters([("B. dog", "m"), ("dog", "n"), ("B", "n"), ("E. coli", "m")])
+    [('dog', 'm'), ('dog', 'n'), ('E. coli', 'm')]
+    """
+    lettered = {core: found for core, _ in cores if (found := LETTERED.fullmatch(core))}
+    rests = {core: lettered[core][2] if core in lettered else core for core, _ in cores}
+    forms: dict[str, set[str]] = {}
+    for core, rest in rests.items():
+        forms.setdefault(_plain(rest), set()).add(_plain(core))
+    listed = {core for core in lettered if len(forms[_plain(rests[core])]) > 1}
+    letters = {lettered[core][1].casefold() for core in listed}
+    return [(rests[core] if core in listed else core, who) for core, who in cores if _plain(core) not in letters]
+
+
+def _of_one_question(answers: Sequence[VoterAnswer], known: Sequence[str]) -> tuple[list[VoterAnswer], list[str]]:
+    """Of a file with answers to several questions, those to the one that the classes fit, else the most answered.
+
+    Returns:
+        the answers, and what to say of the others.
+    """
+    names = {_plain(name) for name in known}
+    counts: Counter[tuple[int, str]] = Counter()
+    fits: Counter[tuple[int, str]] = Counter()
+    for answer in answers:
+        if answer.question is not None:
+            counts[answer.question] += 1
+            fits[answer.question] += _plain(answer.text) in names
+    chosen: dict[int, str] = {}
+    for place, question in sorted(counts, key=lambda one: (fits[one], counts[one]), reverse=True):
+        chosen.setdefault(place, question)
+    left = {question for place, question in counts if chosen[place] != question}
+    kept = [one for one in answers if one.question is None or chosen[one.question[0]] == one.question[1]]
+    if not left:
+        return kept, []
+    read = listing(sorted(set(chosen.values())))
+    return kept, [f"There are votes on several questions; read were those on {read}, not on {listing(sorted(left))}."]
+
+
 def with_votes(
     data: PartialLabelDataset | None,
     votes: VoteFiles,
     *,
     answers: Mapping[str, str] | None = None,
     name: str = "",
-    sentences: bool = False,
+    sentences: int = 0,
 ) -> Mapped:
     """Examples with the votes of some files, joined on the id.
 
@@ -754,13 +954,20 @@ def with_votes(
         votes: of `read_votes`.
         answers: answer → class, mapped by hand; "" for no answer.
         name: what to call the data where there is none.
-        sentences: take the class that a sentence ends with for its answer; see `class_in_sentence`.
+        sentences: from 1 on, take the class that a sentence ends with for its answer, see `class_in_sentence`; 2: see
+            `LATEST`.
 
     Raises:
         UserError: no id in common, no class, or no answer that could be mapped.
     """
     by_hand = {_plain(text): target for text, target in (answers or {}).items()}
     known = () if data is None else data.class_names
+    asked: list[str] = []
+    if sentences > 1:
+        of_one, asked = _of_one_question(votes.answers, known)
+        votes = replace(votes, answers=tuple(of_one))
+    else:
+        votes = replace(votes, answers=tuple(replace(answer, texts=()) for answer in votes.answers))
     told = () if votes.columns is None else votes.columns  # all classes, though some be never the likeliest
     if votes.shares and not told:
         told = tuple(map(str, range(len(votes.shares[0]))))
@@ -777,44 +984,52 @@ def with_votes(
             "Fewer than two classes were found in the answers; bring data that names the classes, or map answers "
             "(--answer FROM=CLASS)."
         )
-    ids = _ids_of(votes.answers) if data is None else data.row_ids.tolist()
-    place = _places(ids)
-    joined = {a.voter for a in votes.answers if _alike(a.id) in place}
+    padded = sentences > 1
+    ids = _ids_of(votes.answers, padded) if data is None else data.row_ids.tolist()
+    place = _places(ids, padded)
+    joined = {a.voter for a in votes.answers if _alike(a.id, padded) in place}
     voters = list(dict.fromkeys(a.voter for a in votes.answers))
     number, column = {one: k for k, one in enumerate(classes)}, {one: k for k, one in enumerate(voters)}
     mapped: dict[tuple[str, int], str | None] = {}
     letters: dict[str, str] = {}
+    told_order = _order_told(votes.answers, classes, known=bool(known)) if sentences > 1 else None
+    ordered, order = bool(known) or told_order is not None, told_order or _places_of(classes)
     read: list[str] = []  # sentences
     unmapped: Counter[str] = Counter()
     triples: list[tuple[int, int, int, float]] = []
     source: list[int] = []
     others = by_row = 0
     for at, answer in enumerate(votes.answers):
-        row = place.get(answer.id, place.get(_alike(answer.id)))
+        row = place.get(answer.id, place.get(_alike(answer.id, padded)))
         if row is None and answer.voter not in joined and 0 <= answer.row < len(ids):
             row = answer.row
             by_row += 1
         if row is None:
             others += 1
             continue
-        key = (answer.text, answer.number)
-        if key not in mapped:
-            target = by_hand.get(_plain(answer.text))
-            if target is None:
-                target, by_letter = _class_of_answer(answer, classes)
-                if target is None and sentences and answer.number < 0:
-                    target, by_letter = class_in_sentence(answer.text, classes)
-                    read += [] if target is None or (by_letter and not known) else [answer.text]
-                if by_letter and target is not None:
-                    target = target if known else None  # the order of classes found in the answers is nobody's
-                    if target is not None:
-                        letters[string.ascii_uppercase[classes.index(target)]] = target
-            mapped[key] = target
-        found = mapped[key]
-        if found is None:
-            unmapped[answer.text] += 1
-        elif found:
-            triples.append((row, column[answer.voter], number[found], answer.score))
+        targets = []
+        for text in answer.texts or (answer.text,):
+            key = (text, answer.number)
+            if key not in mapped:
+                target = by_hand.get(_plain(text))
+                if target is None:
+                    target, by_letter = _class_of_answer(text, answer.number, classes, told_order)
+                    if target is None and sentences and answer.number < 0:
+                        target, by_letter = class_in_sentence(text, classes, told_order)
+                        read += [] if target is None or (by_letter and not ordered) else [text]
+                    if by_letter and target is not None:
+                        target = target if ordered else None  # the order of classes found in the answers is nobody's
+                        if target is not None:
+                            letters[next(one for one, name in order.items() if name == target)] = target
+                mapped[key] = target
+            targets.append(mapped[key])
+            if mapped[key] is None and text:
+                unmapped[text] += 1
+        counted = Counter(target for target in targets if target)
+        if counted:
+            found, times = counted.most_common(1)[0]
+            score = times / len(targets) if len(targets) > 1 else answer.score
+            triples.append((row, column[answer.voter], number[found], score))
             source.append(at)
     if others == len(votes.answers):
         raise UserError(
@@ -824,10 +1039,14 @@ def with_votes(
     if not triples:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(votes.answers[0].text)}).")
     rows, who, labels, scores = (np.array(part) for part in zip(*triples, strict=True))
-    notes = [f"{by_row:,} votes have no id and are joined by row number."] if by_row else []
+    notes = [*asked, *([f"{by_row:,} votes have no id and are joined by row number."] if by_row else [])]
     if letters:
         listed = ", ".join(f"{letter} = {letters[letter]}" for letter in sorted(letters)[:5])
-        notes.append(f"Letters were read as places in the list of classes ({listed}): the prompt must list them so.")
+        notes.append(
+            f"Letters were read as places in the list of classes ({listed}): the prompt must list them so."
+            if told_order is None
+            else f"Letters were read as the answers with both letter and class pair them ({listed})."
+        )
     if read:
         shown = ", ".join(f"{shorten(text, 40)} = {mapped[text, -1]}" for text in read[:3])
         notes.append(
@@ -867,8 +1086,9 @@ def with_votes(
         at_rows = np.array([row for row, *_ in triples], dtype=np.int64)
         dataset = _with_shares(given, votes, np.array(source), at_rows, classes, notes)
         return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(triples))
-    if len(names) == 1 and not said.anonymous and data is not None and data.X.size:
-        notes.append(ONE_VOTER)
+    if len(names) == 1 and not said.anonymous:
+        learns = data is not None and (data.X.size or data.texts is not None or data.pictures is not None)
+        notes.append(ONE_VOTER if learns else ONE_VOTER_ALONE)
     dataset = replace(given, notes=(*given.notes, *notes)).resolved_to(resolve(said, Rule("union")), said)
     kinds = {text: target for (text, _), target in mapped.items() if target is not None and target != text}
     return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(triples))
@@ -915,29 +1135,43 @@ def _with_shares(
     )
 
 
-def _class_of_answer(answer: VoterAnswer, classes: tuple[str, ...]) -> tuple[str | None, bool]:
-    if 0 <= answer.number < len(classes):
-        return classes[answer.number], False
-    return _class_of(answer.text, classes)
+def _class_of_answer(
+    text: str, number: int, classes: tuple[str, ...], order: Mapping[str, str] | None
+) -> tuple[str | None, bool]:
+    if 0 <= number < len(classes):
+        return classes[number], False
+    return _class_of(text, classes, order)
 
 
-def _alike(name: str) -> str:
-    """An id as it compares with others: `7.0`, which tables make of whole numbers beside an empty cell, is `7`."""
-    return re.sub(r"^([+-]?\d+)\.0+$", r"\1", name.strip())
+def _alike(name: str, padded: bool) -> str:
+    """An id as it compares with others: `7.0` (what tables make of numbers beside an empty cell) and `007` are `7`."""
+    whole = r"^([+-]?)0*(\d+)(?:\.0+)?$" if padded else r"^([+-]?)(\d+)\.0+$"
+    return re.sub(whole, r"\1\2", name.strip())
 
 
-def _places(ids: Sequence[str]) -> dict[str, int]:
+def _places(ids: Sequence[str], padded: bool) -> dict[str, int]:
     """Id → row: every id as it is, and as it compares with others where no two do alike."""
-    counts = Counter(map(_alike, ids))
-    found = {_alike(one): row for row, one in enumerate(ids) if counts[_alike(one)] == 1}
+    alike = [_alike(one, padded) for one in ids]
+    counts = Counter(alike)
+    found = {one: row for row, one in enumerate(alike) if counts[one] == 1}
     return found | {one: row for row, one in enumerate(ids)}
 
 
-def _ids_of(answers: Sequence[VoterAnswer]) -> list[str]:
-    """The examples that were answered, in order; ids of several files that are alike are one."""
+def _ids_of(answers: Sequence[VoterAnswer], padded: bool) -> list[str]:
+    """The examples that were answered, in order; ids of several files that are alike are one.
+
+    Ids that one voter tells apart (`7` and `007`) are several.
+    """
+    spelled: dict[tuple[str, str], str] = {}
+    apart = set()
+    for answer in answers if padded else ():
+        alike = _alike(answer.id, padded)
+        if spelled.setdefault((answer.voter, alike), answer.id) != answer.id:
+            apart.add(alike)
     found: dict[str, str] = {}
     for answer in answers:
-        found.setdefault(_alike(answer.id), answer.id)
+        alike = _alike(answer.id, padded)
+        found.setdefault(answer.id if alike in apart else alike, answer.id)
     return list(found.values())
 
 

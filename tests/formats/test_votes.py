@@ -8,6 +8,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,7 @@ from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.votes import VOTES, _class_of, class_in_sentence, kind_of, read_votes, with_votes
+from pll.formats.votes import LATEST, VOTES, _class_of, class_in_sentence, kind_of, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -432,3 +433,138 @@ def test_sentences_about_classes_are_no_classes_themselves(tmp_path: Path) -> No
     mapped = with_votes(None, read_votes(files), sentences=True)
     assert mapped.dataset.class_names == ("late", "lost", "very late", "very lost") and not mapped.unmapped
     assert mapped.dataset.sets().sizes.max() == 1
+
+
+def answers_of(paths: Sequence[Path], **options: Any) -> tuple[dict[tuple[str, str], str], Any]:
+    """(id, voter) → class of what files of votes say on their own, as they are read today."""
+    mapped = with_votes(None, read_votes(paths), sentences=LATEST, **options)
+    said = mapped.dataset.annotations
+    assert said is not None
+    ids, classes = mapped.dataset.row_ids.tolist(), mapped.dataset.class_names
+    found = zip(said.rows, said.annotators, said.labels, strict=True)
+    return {(ids[row], said.annotator_names[who]): classes[label] for row, who, label in found}, mapped
+
+
+def test_answers_of_a_list_with_their_letters(tmp_path: Path) -> None:
+    """The prompt lists dog first; without data nobody says so but the answers `A) dog`."""
+    texts = ["A) dog", "B. cat", "dog", "B", "Cat", "Option A: dog", "(A)"] * 3 + ["A) dog"] * 4 + ["A. cat"]
+    wanted = ["dog", "cat", "dog", "cat", "cat", "dog", "dog"] * 3 + ["dog"] * 4
+    file = lines(tmp_path / "a.jsonl", [batch(str(k), text) for k, text in enumerate(texts)])
+    found, mapped = answers_of([file])
+    assert mapped.dataset.class_names == ("cat", "dog") and list(found.values()) == wanted
+    assert mapped.unmapped == (("A. cat", 1),) and any("A = dog" in note for note in mapped.dataset.notes)
+    shuffled = [batch(str(k), text, model="m") for k, text in enumerate(["A) dog", "A) cat", "B) dog", "B) cat", "A"])]
+    found, mapped = answers_of([lines(tmp_path / "b.jsonl", [*shuffled, batch("9", "cat", model="m")])])
+    assert mapped.unmapped == (("A", 1),) and list(found.values()) == ["dog", "cat", "dog", "cat", "cat"]
+
+
+def test_classes_in_json_and_on_last_lines_are_found_where_none_are_known(tmp_path: Path) -> None:
+    forms = ('Sure! {{"label": "{}"}}', "It says so.\n\nFinal answer: {}", "Label: {} (95%)", "B) {}", "B. {}", "{}")
+    texts = [form.format(name) for name in ("late", "lost") for form in forms]
+    files = [lines(tmp_path / f"{m}.jsonl", [batch(str(k), t, model=m) for k, t in enumerate(texts)]) for m in "ab"]
+    found, mapped = answers_of(files)
+    assert mapped.dataset.class_names == ("late", "lost") and not mapped.unmapped
+    assert [found[str(k), "a"] for k in range(12)] == ["late"] * 6 + ["lost"] * 6
+
+
+def test_a_voter_asked_several_times_means_the_class_most_often_given(tmp_path: Path) -> None:
+    """In three spellings it is the same class still; the letters of no list are no class."""
+    asked = batch("1", "fox", "fox", '{"label": "cat"}', "Answer: cat", "**cat**", model="m")
+    file = lines(
+        tmp_path / "a.jsonl", [asked, batch("2", "fox"), batch("3", "cat"), batch("4", "fox"), batch("5", "cat")]
+    )
+    data = PartialLabelDataset(X=np.ones((5, 1)), ids=np.array(list("12345")), class_names=("cat", "fox"))
+    mapped = with_votes(data, read_votes([file]), sentences=LATEST)
+    said = mapped.dataset.annotations
+    assert said is not None and said.scores is not None
+    one = (said.rows == 0).nonzero()[0][0]
+    assert mapped.dataset.class_names[said.labels[one]] == "cat" and said.scores[one] == pytest.approx(0.6)
+
+
+def test_batches_of_other_interfaces(tmp_path: Path) -> None:
+    output = [
+        {"type": "reasoning", "summary": []},
+        {"type": "message", "content": [{"type": "output_text", "text": "cat"}]},
+    ]
+    call = {"content": None, "tool_calls": [{"function": {"name": "f", "arguments": '{"label": "cat"}'}}]}
+    bodies = [{"model": "o", "output": output}, {"model": "t", "choices": [{"message": call}]}]
+    records = [{"custom_id": "1", "response": {"status_code": 200, "body": body}, "error": None} for body in bodies]
+    message = {"model": "c", "content": [{"type": "thinking", "thinking": "dog?"}, {"type": "text", "text": "cat"}]}
+    used = {"model": "u", "content": [{"type": "tool_use", "input": {"label": "cat"}}]}
+    records += [{"custom_id": "1", "result": {"type": "succeeded", "message": one}} for one in (message, used)]
+    path = lines(tmp_path / "out.jsonl", [*records, {"custom_id": "2", "result": {"type": "expired"}}])
+    found = read_votes([path])
+    assert [answer.voter for answer in found.answers] == list("otcu") and found.errors == 1
+    assert {_class_of(answer.text, ("cat", "dog"))[0] for answer in found.answers} == {"cat"}
+    assert kind_of(lines(tmp_path / "c.jsonl", records[2:])) == VOTES
+    request = {"custom_id": "1", "method": "POST", "url": "/v1/chat/completions", "body": {"messages": []}}
+    with pytest.raises(UserError, match="requests of a batch"):
+        read_votes([lines(tmp_path / "in.jsonl", [request])])
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_choices_that_only_the_requests_of_an_evaluation_name(tmp_path: Path, named: bool) -> None:
+    parts = [["It barks:", " cat"], ["It barks:", " dog"]]
+    asked = {f"gen_args_{k}": {"arg_0": one[0], "arg_1": one[1]} for k, one in enumerate(parts)} if named else parts
+    logs = [["-3.0", "False"], ["-0.5", "True"]]
+    record = {"doc": {"text": "It barks"}, "arguments": asked, "resps": [[one] for one in logs], "filtered_resps": logs}
+    found = read_votes([lines(tmp_path / "samples_x.jsonl", [record | {"doc_id": k} for k in range(2)])])
+    assert [(answer.text, answer.number) for answer in found.answers] == [("dog", -1), ("dog", -1)]
+
+
+def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> None:
+    urgent = {"value": "high", "agent": "rule"}
+    records = [
+        {"id": str(k), "fields": {"text": "x"}, "suggestions": {"topic": {"value": topic, "agent": "m"}}}
+        for k, topic in enumerate(["cat", "dog", "cat", "dog"])
+    ]
+    for record in records[:3]:
+        record["suggestions"] |= {"urgency": urgent}  # type: ignore[operator]
+    path = lines(tmp_path / "argilla.jsonl", records)
+    found, mapped = answers_of([path])
+    assert list(found.values()) == ["cat", "dog", "cat", "dog"] and not mapped.unmapped
+    assert any("topic" in note and "urgency" in note for note in mapped.dataset.notes)
+    data = PartialLabelDataset(X=np.ones((4, 1)), ids=np.array(list("0123")), class_names=("high", "low"))
+    other = with_votes(data, read_votes([path]), sentences=LATEST)
+    assert other.mapped == 3 and other.dataset.class_names == ("high", "low")
+
+
+def test_ids_with_leading_zeros_and_in_columns_of_other_names(tmp_path: Path) -> None:
+    padded = lines(tmp_path / "a.jsonl", [batch("007", "cat"), batch("008", "dog"), batch("009", "dog")])
+    table = text_file(tmp_path / "b.csv", "ticket_id,llama,llama_score\n7,cat,0.5\n8,dog,0.7\n")
+    assert kind_of(table) == VOTES
+    found, mapped = answers_of([padded, table])
+    assert (
+        set(found) == {(k, m) for k in ("007", "008") for m in ("gpt-5", "llama")} | {("009", "gpt-5")}
+        and not mapped.unmapped
+    )
+    apart = lines(tmp_path / "c.jsonl", [batch("7", "cat"), batch("07", "dog"), batch("8", "cat"), batch("08", "dog")])
+    assert len(answers_of([apart])[0]) == 4  # one voter tells them apart
+    assert read_votes([text_file(tmp_path / "d.csv", ",llama\na7,cat\na8,dog\n")]).answers[1].id == "a8"
+
+
+def test_runs_of_before_read_their_answers_as_they_did(tmp_path: Path) -> None:
+    file = lines(tmp_path / "a.jsonl", [batch("1", "cat"), batch("2", "dog"), batch("3", "B. cat"), batch("04", "dog")])
+    data = PartialLabelDataset(X=np.ones((4, 1)), ids=np.array(list("1234")), class_names=("cat", "dog"))
+    assert with_votes(data, read_votes([file], sentences=1), sentences=1).mapped == 2
+    assert with_votes(data, read_votes([file]), sentences=LATEST).mapped == 4
+
+
+def test_one_voter_alone_is_said_to_settle_nothing(tmp_path: Path) -> None:
+    file = lines(tmp_path / "x.jsonl", [batch(str(k), text) for k, text in enumerate(("cat", "dog", "cat", "dog"))])
+    assert any("one voter" in note for note in with_votes(None, read_votes([file])).dataset.notes)
+
+
+def test_the_shell_says_that_a_file_also_holds_votes_of_models(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    records = [
+        {"id": str(k), "fields": {"text": f"text {name}"}, "suggestions": {"topic": {"value": name, "agent": "m"}}}
+        | {"responses": {"topic": [{"value": name, "user_id": "ann"}]}}
+        for k, name in enumerate(["cat", "dog"] * 6)
+    ]
+    path = str(lines(tmp_path / "argilla.jsonl", records))
+    assert main(["fit", path, "--epochs", "1", "--out", str(tmp_path / "a")]) == 0
+    assert f"--votes {path}" in capsys.readouterr().err
+    assert main(["fit", path, "--votes", path, "--epochs", "1", "--out", str(tmp_path / "b")]) == 0
+    assert "also holds" not in capsys.readouterr().err

@@ -3,6 +3,7 @@
     python -m benchmarks.reliability                      everything (hours of kills apart, some minutes)
     python -m benchmarks.reliability --only commands      one part; the others stay as they are in the file
     python -m benchmarks.reliability --only kills --kills 200
+    python -m benchmarks.reliability --only home --faults 60          a sample, drawn with a fixed seed
 
 Parts: `commands` and `pages` (every file of a run damaged in every way), `resume` (the same for a stopped run that is
 resumed), `home` and `home-pages` (every kind of file that is found in a home with runs on votes, a review, a
@@ -40,7 +41,7 @@ from pll.runs.folder import RunFolder
 from pll.runs.registry import default_registry
 from pll.training.metrics import StopTraining
 from tests.faults.damage import COMMANDS, Answer, answer, cases, damaged, verdict
-from tests.faults.home import KEPT, Ask, Home, asked, commands_for, copy_of, damage, faults, make_home, outcome
+from tests.faults.home import KEPT, Ask, Fault, Home, asked, commands_for, copy_of, damage, faults, make_home, outcome
 from tests.run_helpers import config, result_of, write_data
 
 ROOT = Path(__file__).parents[1]
@@ -194,7 +195,16 @@ def _home_in(place: Path) -> tuple[Home, Path]:
     return made, sound
 
 
-def of_home(place: Path, _: argparse.Namespace) -> COUNTED:
+def _drawn(made: Home, given: argparse.Namespace, among: Callable[[Fault], bool]) -> list[Fault]:
+    """All faults, or a sample of them in a random order; how many of them is told under the table."""
+    every = [fault for fault in faults(made) if among(fault)]
+    if given.faults and given.faults < len(every):
+        given.sample = f"{given.faults} of {len(every)} faults, drawn at random; "
+        return random.Random(0).sample(every, given.faults)
+    return every
+
+
+def of_home(place: Path, given: argparse.Namespace) -> COUNTED:
     """Every kind of file in a home, of a promise and of a backup damaged, through the commands that read it."""
     (made, sound), found = _home_in(place), Counter[tuple[str, str]]()
     expected: dict[tuple[str, str], Answer] = {}
@@ -205,7 +215,7 @@ def of_home(place: Path, _: argparse.Namespace) -> COUNTED:
         out.mkdir()
         return asked(made, what(made, run, out), out)
 
-    for fault in faults(made):
+    for fault in _drawn(made, given, lambda fault: True):
         run = fault.run if fault.run in made.runs.values() else "votes"
         for name, what in commands_for(fault).items():
             if (name, run) not in expected:
@@ -221,7 +231,7 @@ def of_home(place: Path, _: argparse.Namespace) -> COUNTED:
     return found
 
 
-def of_home_pages(place: Path, _: argparse.Namespace) -> COUNTED:
+def of_home_pages(place: Path, given: argparse.Namespace) -> COUNTED:
     """The same, through the pages; what is of one run must not hide another."""
     (made, sound), found = _home_in(place), Counter[tuple[str, str]]()
     both = made.runs | {"comparison": made.comparison}
@@ -234,9 +244,7 @@ def of_home_pages(place: Path, _: argparse.Namespace) -> COUNTED:
         "home/experiments": (("experiments", {}), ("experiments", {"experiment": "grid"})),
         "": (("home", {}), ("data", {}), ("review", {"run": "votes"}), ("export", {"run": "votes"})),
     }
-    for fault in faults(made):
-        if fault.file.split("/")[0] != "home":
-            continue
+    for fault in _drawn(made, given, lambda fault: fault.file.startswith("home/")):
         run = fault.run if fault.run in made.runs.values() else "votes"
         copy_of(made, sound)
         damage(place, fault)
@@ -410,15 +418,15 @@ def written(rows: list[dict[str, str]]) -> str:
         "",
         "Made by `python -m benchmarks.reliability`, which says how each part is done. A run is damaged by cutting a",
         "file in half, flipping a bit, deleting it or emptying it. *same*: the answer is that of the sound run, to the",
-        "last bit; *refused*: a message names what is wrong; *wrong* would be a label or prediction that differs",
-        "without a word.",
+        "last bit; *refused*: a message names what is wrong; *told*: another answer, and a message about it; *wrong*",
+        "would be a label or prediction that differs without a word.",
         "",
     ]
     for part in (part for part in PARTS if any(row["part"] == part for row in rows)):
         own = [row for row in rows if row["part"] == part]
         lines += [f"## {TITLES[part]}", "", "| what | outcome | count |", "|---|---|---|"]
         lines += [f"| {row['what']} | {row['outcome']} | {row['count']} |" for row in own]
-        lines += ["", f"Made {own[0]['made']}.", ""]
+        lines += ["", f"Made: {own[0]['made']}.", ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -439,11 +447,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", choices=list(PARTS))
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument(
+        "--faults", type=int, default=0, help="of home and home-pages: so many, drawn at random; 0: all"
+    )
     given = parser.parse_args()
     for part in [given.only] if given.only else PARTS:
+        given.sample = ""
         with tempfile.TemporaryDirectory() as place:
             found = PARTS[part](Path(place), given)
-        made = f"{datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()}"
+        made = f"{given.sample}{datetime.now(UTC):%Y-%m-%d} with Python {platform.python_version()}"
         rows = list(_kept(part))
         rows += [
             {"part": part, "what": what, "outcome": outcome, "count": str(count), "made": made}

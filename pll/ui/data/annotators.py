@@ -174,6 +174,10 @@ def show_voters(table: pd.DataFrame) -> None:
     )
 
 
+LEAST_WITH_COPIES = 5
+"""Voters among whom three copies of one outvote two that are independent."""
+
+
 @st.cache_resource(max_entries=8, show_spinner=False)
 def voter_table(
     key: str,
@@ -203,9 +207,15 @@ def voter_table(
         }
     )
     pairs = dependent_voters(models)
+    # Three copies among five outvote the others: what those have in common, the truth, looks like shared mistakes then.
+    shared = (
+        "They share mistakes, or others that agree still more are copies of one another: known labels tell."
+        if len(cards) >= LEAST_WITH_COPIES
+        else "They share mistakes."
+    )
     return table, [
         f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples; independent "
-        f"ones would on {percent(pair.expected, 0)}. They share mistakes."
+        f"ones would on {percent(pair.expected, 0)}. {shared}"
         for pair in pairs
     ]
 

@@ -49,6 +49,7 @@ from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.choice import AUTO
 from pll.methods.input_range import RANGE, range_warnings
 from pll.methods.persistence import ModelCard, load_model, read_card
+from pll.review.record import missing_review
 from pll.runs import repair, runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, check_has_result
@@ -97,7 +98,8 @@ def convert(
     spreadsheet_safe: bool,
 ) -> None:
     """Write data, or a run's labels, in another format; a note says first what the format cannot hold."""
-    note(unverified(Path(given)) if RunFolder(Path(given)).exists() else [])
+    folder = RunFolder(Path(given))
+    note([*unverified(folder.path), *missing_review(folder)] if folder.exists() else [])
     done = convert_to(
         given,
         to,
@@ -345,7 +347,7 @@ def export(run: str, out: str, *, spreadsheet_safe: bool = False) -> None:
 
     folder = RunFolder(Path(run))
     check_has_result(folder)
-    note(unverified(folder.path))
+    note([*unverified(folder.path), *missing_review(folder)])
     with tqdm(unit="file") as bar:
 
         def show(done: int, total: int, label: str) -> None:

@@ -131,6 +131,28 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
     return Record(review, state, tuple(rounds), promises, last_hash)
 
 
+def missing_review(folder: RunFolder) -> list[str]:
+    """Return a note where a run was opened in Review and the database holds no review of it: another one may.
+
+    Raises:
+        UserError: the database cannot be read.
+    """
+    if not (folder.path / "review").is_dir():
+        return []
+    store = _existing()
+    if store is not None:
+        try:
+            with store.read(review_id(folder)) as reader:
+                if reader.review() is not None:
+                    return []
+        finally:
+            store.database.close()
+    return [
+        f"{folder.path.name} was opened in Review, but the database of decisions holds no review of it: these are the "
+        "labels of the model alone. Is the database gone, or do PLL_HOME and PLL_DATABASE_URL name another one?"
+    ]
+
+
 def _existing() -> Store | None:
     """Return the store; None, instead of a new one, where there is no review yet."""
     url = database_url()

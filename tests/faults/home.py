@@ -382,9 +382,11 @@ def _resumed(folder: Path) -> Answer:
 
 
 def outcome(sound: Answer, found: Answer) -> str:
-    """Return "same", "refused", "traceback" or "wrong"."""
+    """Return "same", "refused", "told" (another answer, with a note), "traceback" or "wrong"."""
     if found.status is None or "Traceback" in found.message:
         return "traceback"
     if found.status != 0:
         return "refused"
-    return "same" if same_answer(sound, found) else "told" if "damaged" in found.message else "wrong"
+    if same_answer(sound, found):
+        return "same"
+    return "told" if "damaged" in found.message or "holds no review" in found.message else "wrong"

@@ -26,7 +26,7 @@ from pll.export.run_export import export_source
 from pll.formats import FORMATS
 from pll.review import certification
 from pll.review.desk import Desk
-from pll.review.record import record_of
+from pll.review.record import missing_review, record_of
 from pll.review.rounds import Guarantee, new_round
 from pll.review.session import ReviewSession, Settings, open_review
 from pll.review.teaching import Teacher
@@ -269,3 +269,16 @@ def test_a_decision_that_is_not_what_was_stored_leaves_nowhere(runs: RunRegistry
         database.execute("UPDATE event SET hash = NULL")  # as docs/server.md says
     if "row" not in damage and "undoes" not in damage:
         assert export_source(run.folder).decisions
+
+
+def test_a_review_that_the_database_lacks_is_told(home: Path, runs: RunRegistry) -> None:
+    run = run_of(runs, config(write_data(home / "data.npz"), params={"epochs": 1}))
+    assert missing_review(run.folder) == []
+    store = Store(Database(home / "home" / "reviews.sqlite3"))
+    open_review(run, store, runs.get, settings=SETTINGS)
+    store.database.close()
+    (run.folder.path / "review").mkdir(exist_ok=True)  # what Review makes when it is opened
+    assert missing_review(run.folder) == []
+    (home / "home" / "reviews.sqlite3").unlink()
+    (note,) = missing_review(run.folder)
+    assert "holds no review" in note

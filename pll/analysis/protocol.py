@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.analysis.readiness import check_features, check_trainable
-from pll.annotations.voters import dependent_voters
+from pll.annotations.voters import LEAST_WITH_COPIES, dependent_voters
 from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
@@ -347,11 +347,13 @@ def settled(data: PartialLabelDataset, seed: int, progress: Progress | None = No
     notes = []
     if found.added:
         notes.append(f"{found.added:,} labels that nobody named are likely by the voter models; they joined the sets.")
+    shared = "they share mistakes, and labels they agree on are less sure than they look."
+    if data.annotations.n_annotators >= LEAST_WITH_COPIES:
+        shared = "they share mistakes, or others are copies of one another; known labels tell."
     for pair in dependent_voters(found.voters):
         notes.append(
             f"{pair.first} and {pair.second} agree on {percent(pair.observed, 0)} of {pair.rows:,} examples, "
-            f"independent voters would on {percent(pair.expected, 0)}: they share mistakes, and labels they agree on "
-            "are less sure than they look."
+            f"independent voters would on {percent(pair.expected, 0)}: {shared}"
         )
     return SettledSets(found.candidates, found.prior, tuple(notes))
 

@@ -327,6 +327,10 @@ def _confused(models: VoterModels, at: Codes) -> tuple[tuple[str, str, float], .
     return tuple((said.class_names[k], said.class_names[j], float(counts[k, j] / of_class[k])) for k, j in pairs)
 
 
+LEAST_WITH_COPIES = 5
+"""Voters among whom three copies of one outvote two that are independent: then the two look dependent."""
+
+
 @dataclass(frozen=True)
 class Dependence:
     """Two voters who give the same answer more often than independent ones would.

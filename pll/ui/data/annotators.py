@@ -12,7 +12,14 @@ import streamlit as st
 
 from pll.annotations import Annotations, rule_table
 from pll.annotations.agreement import ENOUGH_ROWS, Agreement, Figure, agreement
-from pll.annotations.voters import LEAST_CHECKED, VoterCard, dependent_voters, fit_voters, voter_cards
+from pll.annotations.voters import (
+    LEAST_CHECKED,
+    LEAST_WITH_COPIES,
+    VoterCard,
+    dependent_voters,
+    fit_voters,
+    voter_cards,
+)
 from pll.catalog.sources import Source
 from pll.colors import percent, short_by_name
 from pll.dataset import PartialLabelDataset
@@ -172,10 +179,6 @@ def show_voters(table: pd.DataFrame) -> None:
         },
         alt="For each annotator: answers, accuracy, decisive answers and most frequent confusion",
     )
-
-
-LEAST_WITH_COPIES = 5
-"""Voters among whom three copies of one outvote two that are independent."""
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

@@ -17,6 +17,7 @@ import argparse
 import random
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -68,7 +69,23 @@ def outline(page: Any) -> None:
         page.mouse.move(x, y, steps=4)
 
 
-def measure(page: Any, url: str, run: str, n: int) -> None:
+def measured(n: int) -> dict[str, float]:
+    """Train on n examples, and return the seconds of each of these."""
+    with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
+        data_folder(Path(place) / "data", n)
+        home = Path(place) / "home"
+        source = Source("data", path=str(Path(place) / "data"))
+        run = RunRegistry(home / "runs").start(RunConfig(source, params={"epochs": 4, "model": "linear"}, name="map"))
+        run.join()
+        with Server(home) as server:
+            browser = chromium(driver)
+            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            found = dict(_looked_at(page, server.url, run.id, n))
+            browser.close()
+    return found
+
+
+def _looked_at(page: Any, url: str, run: str, n: int) -> Iterator[tuple[str, float]]:
     page.set_default_timeout(PATIENCE)
     page.goto(f"{url}/review?run={run}")  # the name is asked for once
     page.get_by_role("textbox", name="Your name").fill("Ada")
@@ -80,7 +97,7 @@ def measure(page: Any, url: str, run: str, n: int) -> None:
         started = time.perf_counter()
         page.get_by_role("radio", name="Map", exact=True).click()
         drawn(page, n)
-        print(f"{name:12} {time.perf_counter() - started:6.2f} s", flush=True)
+        yield name, time.perf_counter() - started
         page.wait_for_timeout(2000)
         if name == "first paint":
             page.get_by_role("radio", name="Accuracy", exact=True).click()
@@ -91,36 +108,27 @@ def measure(page: Any, url: str, run: str, n: int) -> None:
         places = [page.locator(one).element_handle() for one in (".timeline .track", ".plot[data-points] .when")]
         found.append(page.evaluate(JUMP, [*places, rng.random()]) or 10_000)
         page.wait_for_timeout(1000)
-    print(f"{'scrub':12} {median(found) / 1000:6.2f} s", flush=True)
+    yield "scrub", median(found) / 1000
     outline(page)
     started = time.perf_counter()
     page.mouse.up()
     review = page.locator("button:not([disabled])", has_text="Review these")
     review.wait_for()
-    print(f"{'lasso':12} {time.perf_counter() - started:6.2f} s: {review.inner_text().splitlines()[-1]}", flush=True)
+    yield "lasso", time.perf_counter() - started
     page.wait_for_timeout(1000)
     started = time.perf_counter()
     review.click()
     page.get_by_text("chosen on the map").wait_for()
     page.locator(".desk .board").wait_for()
-    print(f"{'review':12} {time.perf_counter() - started:6.2f} s", flush=True)
+    yield "review", time.perf_counter() - started
 
 
 def main() -> None:
     """See the top of this file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--examples", type=int, default=1_000_000)
-    n = parser.parse_args().examples
-    with tempfile.TemporaryDirectory() as place, sync_playwright() as driver:
-        data_folder(Path(place) / "data", n)
-        home = Path(place) / "home"
-        source = Source("data", path=str(Path(place) / "data"))
-        run = RunRegistry(home / "runs").start(RunConfig(source, params={"epochs": 4, "model": "linear"}, name="map"))
-        run.join()
-        with Server(home) as server:
-            browser = chromium(driver)
-            measure(browser.new_page(viewport={"width": 1440, "height": 1000}), server.url, run.id, n)
-            browser.close()
+    for name, seconds in measured(parser.parse_args().examples).items():
+        print(f"{name:12} {seconds:6.2f} s")
 
 
 if __name__ == "__main__":

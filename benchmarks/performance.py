@@ -1,6 +1,7 @@
 """Speed and memory at size: `python -m benchmarks.performance [PART …]`; writes docs/performance.md.
 
     loop         an epoch beside supervised training and beside the paper's way of working (benchmarks.training)
+    map          the map of 100,000 and 1,000,000 examples in a browser (benchmarks.example_map)
     classical    SURE, PL-ECOC and PL-SVM on 20,000 examples × 280 features × 170 classes, one thread each
     neighbours   IPAL and PL-kNN on 50,000, 200,000 and 1,000,000 examples × 100 features × 20 classes
     nystrom      SURE's approximate kernel beside the exact one, where both can be computed
@@ -40,6 +41,7 @@ import pyarrow.parquet as pq
 import torch
 
 import pll.io
+from benchmarks import example_map
 from benchmarks.training import measure
 from pll import formats
 from pll.candidates import CandidateSets
@@ -300,6 +302,7 @@ CASES: dict[str, list[tuple[str, ...]]] = {
     "shards": [("shards", n, "100") for n in ("60000", "120000", "240000")],
     "growth": [("growth", *size) for size in SIZES],
     "largest": [("growth", "100000000", "20", "1000", "3")],
+    "map": [("map", n) for n in ("100000", "1000000")],
     "classical": [("classical", name) for name in ("sure", "ecoc", "plsvm")],
     "neighbours": [("neighbours", name, n) for n in ("50000", "200000", "1000000") for name in ("plknn", "ipal")],
     "nystrom": [("nystrom",)],
@@ -427,6 +430,32 @@ def _loop(figures: dict[str, Any]) -> list[str]:
     ]
 
 
+MAP_LIMITS = {"first paint": 5.0, "again": None, "scrub": 0.3, "lasso": 1.0, "review": 1.0}
+
+
+def _map(figures: dict[str, Any]) -> list[str]:
+    """Return the lines of the page on the map of the examples."""
+    heads = [name if most is None else f"{name} (≤ {most:g})" for name, most in MAP_LIMITS.items()]
+    rows = []
+    for _, n in CASES["map"]:
+        found = figures.get(f"map {n}")
+        cells = ["not measured"] * len(heads) if found is None else [f"{found[name]:.2f}" for name in MAP_LIMITS]
+        rows.append(f"| {int(n):,} | {' | '.join(cells)} |")
+    return [
+        "## The map of the examples",
+        "",
+        "`python -m benchmarks.performance map`: seconds in Chromium, server and browser on the same two cores, with",
+        "20 features and 10 classes (what each is: `benchmarks/example_map.py`); limits for 1,000,000 in brackets. A",
+        "jump of the timeline sends a million labels and confidences, 2.7 MB: compressing them for the connection and",
+        "getting them through it takes most of its time.",
+        "",
+        f"| examples | {' | '.join(heads)} |",
+        "|---|---|---|---|---|---|",
+        *rows,
+        "",
+    ]
+
+
 def _processes(figures: dict[str, Any]) -> list[str]:
     """Return the lines of the page on the work of one of several processes."""
     rows = []
@@ -494,6 +523,7 @@ def page(figures: dict[str, Any]) -> str:
         "what one quiet core takes; the time that passed is not comparable.",
         "",
         *_loop(figures),
+        *_map(figures),
         f"## Classical methods on {SIZE[0]:,} × {SIZE[1]} × {SIZE[2]}",
         "",
         f"`python -m benchmarks.performance classical`. Limits: {LIMIT_SECONDS} s, {LIMIT_GB} GB (peak",
@@ -643,7 +673,14 @@ def main() -> None:
         return
     if wanted[:1] == ["--case"]:
         cases: dict[str, Callable[..., dict[str, Any]]] = {
-            **{"loop": loop, "classical": classical, "nystrom": nystrom, "ranks": ranks, "processes": processes},
+            **{
+                "loop": loop,
+                "map": lambda n: example_map.measured(int(n)),
+                "classical": classical,
+                "nystrom": nystrom,
+                "ranks": ranks,
+                "processes": processes,
+            },
             **{"reading": reading, "shards": shards, "growth": growth, "neighbours": neighbours},
         }
         print(json.dumps(cases[wanted[1]](*wanted[2:])))

@@ -45,6 +45,7 @@ from pll.formats.classes import no_answers
 from pll.formats.json_objects import first_record, records
 from pll.formats.tabular.answers import ANSWER_FIELDS
 from pll.formats.tabular.builder import likeliest
+from pll.formats.tabular.schema import SCORE_ENDS
 from pll.weights import checked_prior
 
 ID_COLUMNS = ("id", "custom_id", "doc_id", "task", "index")
@@ -53,7 +54,6 @@ ID_NAME = re.compile(r"(?:.*[_ .-])?(?:id|uuid|guid)|.*[a-z](?:Id|ID)|", re.ASCI
 TRUTH_COLUMNS = ("true_label", "truth", "target", "y")
 OTHER_COLUMNS = ("text", "image", "split", "candidates")
 SHARE = "prob_"
-SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
 TOLD = re.compile(
     r"(?:the\s+|my\s+)?(?:(?:final|correct|best|right|predicted|most likely)\s+)?(?:answer|label|class|category)"
     r"(?:\s*[:=：]\s*|\s+is\s*:?\s*|\s+)(.+)",

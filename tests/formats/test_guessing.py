@@ -506,3 +506,44 @@ def test_dates_and_times_are_kept_and_not_learnt_from(when: str) -> None:
 
 def test_a_sign_belongs_to_a_number() -> None:
     assert schema.spelling("-1") != schema.spelling("1") and schema.spelling("a-1") == schema.spelling("A 1")
+
+
+SCORED = """id,note,gpt,gpt_score,Claude 3,Claude 3_confidence,weight
+1,red round fruit,apple,0.9,apple,0.8,1.5
+2,long yellow fruit,banana,0.7,apple,,2.5
+3,small red fruit,cherry,0.6,cherry,0.9,0.5
+4,red fruit round,apple,0.5,cherry,0.6,1.0
+5,yellow long,banana,0.99,banana,0.9,2.0
+"""
+
+
+def test_scores_beside_annotators_are_theirs_and_never_learnt_from(tmp_path: Path) -> None:
+    file = tmp_path / "models.csv"
+    file.write_text(SCORED)
+    data = formats.read(file)
+    assert data.feature_names == ("weight",)
+    said = data.annotations
+    assert said is not None and said.annotator_names == ("gpt", "Claude 3")
+    assert said.scores is not None
+    of_gpt, of_claude = (said.scores[said.annotators == who] for who in range(2))
+    np.testing.assert_array_equal(of_gpt, [0.9, 0.7, 0.6, 0.5, 0.99])
+    np.testing.assert_array_equal(of_claude, [0.8, np.nan, 0.9, 0.6, 0.9])
+    for ending in ("csv", "jsonl", "parquet", "xlsx"):
+        formats.write(data, tmp_path / f"again.{ending}")
+        again = formats.read(tmp_path / f"again.{ending}").annotations
+        assert again is not None and again.scores is not None
+        np.testing.assert_array_equal(again.scores, said.scores)
+
+
+@pytest.mark.parametrize(
+    ("columns", "text", "message"),
+    [
+        ({"weight": "score"}, SCORED, "no annotator of that name"),
+        ({"gpt_score": "score"}, SCORED.replace("0.99", "sure"), "Row 6.*score of 'gpt'.*'sure'"),
+    ],
+)
+def test_scores_that_fit_nobody_are_refused(columns: dict[str, str], text: str, message: str, tmp_path: Path) -> None:
+    file = tmp_path / "models.csv"
+    file.write_text(text)
+    with pytest.raises(UserError, match=message):
+        formats.read(file, columns=columns)

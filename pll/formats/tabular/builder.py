@@ -369,6 +369,7 @@ def read_labels(
     annotators: Mapping[str, Chunks] | None = None,
     classes: Mapping[str, Chunks] | None = None,
     probabilities: Mapping[str, Chunks] | None = None,
+    scores: Mapping[str, Chunks] | None = None,
 ) -> TableLabels:
     """Return the labels of a table with one row per example.
 
@@ -407,7 +408,7 @@ def read_labels(
         return TableLabels(names, found, y, prior=prior, notes=tuple(notes))
     annotations, candidates, known = None, None, None
     if answers:
-        annotations = _annotations(answers, names)
+        annotations = _annotations(answers, names, _numbers_of(scores or {}, answers, row_of))
         if annotations is None:
             notes.append("Nobody gave a label: the columns of the annotators are empty.")
     if given is not None:
@@ -483,8 +484,46 @@ def _named(name: str, chunks: Chunks, row_of: RowNumber) -> LabelColumn:
     return column
 
 
-def _annotations(answers: Mapping[str, LabelColumn], names: tuple[str, ...]) -> Annotations | None:
-    """Return the annotations; None where there is no answer at all."""
+def _numbers_of(
+    scores: Mapping[str, Chunks], answers: Mapping[str, LabelColumn], row_of: RowNumber
+) -> dict[str, npt.NDArray[np.float64]]:
+    """Return how sure each annotator was, (n,) each, NaN where it is not said.
+
+    Raises:
+        UserError: scores of somebody who is no annotator, or a cell that is no number; the row is named.
+    """
+    for name in scores:
+        if name not in answers:
+            raise UserError(
+                f"There are scores of {shorten(name)}, but no annotator of that name: the column of the scores of gpt "
+                "is called gpt_score. Say what the column is, or leave it out."
+            )
+    found = {}
+    for name, chunks in scores.items():
+        numbers = np.full(len(answers[name].codes), math.nan)
+        for row, cell in enumerate(chunks.to_pylist()):
+            if cell is None or not cell.strip():
+                continue
+            try:
+                numbers[row] = float(cell)
+            except ValueError:
+                raise UserError(
+                    f"Row {row_of(row)}: the score of {shorten(name)} is no number: {shorten(cell)}."
+                ) from None
+        found[name] = numbers
+    return found
+
+
+def _annotations(
+    answers: Mapping[str, LabelColumn],
+    names: tuple[str, ...],
+    sure: Mapping[str, npt.NDArray[np.float64]],
+) -> Annotations | None:
+    """Return the annotations; None where there is no answer at all.
+
+    Args:
+        sure: (n,) how sure an annotator was of the answers in each row, by annotator, where columns say so.
+    """
     if not names:
         return None
     number = {name: k for k, name in enumerate(names)}
@@ -493,6 +532,10 @@ def _annotations(answers: Mapping[str, LabelColumn], names: tuple[str, ...]) -> 
     n = len(next(iter(answers.values())).codes)
     rows, labels = (np.concatenate([pair[side] for pair in pairs]) for side in (0, 1))
     scores = _scores(list(answers.values()), [pair[0] for pair in pairs])
+    if sure:
+        own = [sure.get(name, np.full(n, math.nan))[pair[0]] for name, pair in zip(answers, pairs, strict=True)]
+        said = np.concatenate(own)
+        scores = said if scores is None else np.where(np.isfinite(said), said, scores)
     return Annotations(rows, np.concatenate(who), labels, n, names, tuple(answers), scores=scores)
 
 
@@ -790,7 +833,9 @@ def build_dataset(
         sets, truth = one("candidates"), one("true_label")
         if sets is None:
             sets = _joined(many("candidate"))
-        found = read_labels(sets, truth, options, row_of, many("annotator"), many("class"), many("probability"))
+        found = read_labels(
+            sets, truth, options, row_of, many("annotator"), many("class"), many("probability"), many("score")
+        )
         rows, names = np.arange(len(table)), one("id")
         try:
             ids = None if names is None else check_ids([cell or "" for cell in names.to_pylist()], row_of)

@@ -41,6 +41,7 @@ ROLES = {
     "true_label": "its true label",
     "split": "train or test",
     "annotator": "what one annotator said; a column each",
+    "score": "how sure one annotator was of each answer, as a number; a column each",
     "class": "1 where this class is a candidate, 0 where not; a column each",
     "probability": "how likely this class is, as a model says; a column each",
     "task": "long form: the example a line is about",
@@ -68,12 +69,16 @@ CONSENSUS_COLUMNS = ("num_annotations", "consensus_label", "annotator_agreement"
 
 MARKS = {
     "annotator": "annotator:",
+    "score": "score:",
     "class": "candidate:",
     "feature": "feature:",
     "category": "category:",
     "keep": "keep:",
 }
 """Prefixes that mark the role of a column: `annotator:ann`, `category:zip`."""
+
+SCORE_ENDS = ("_score", "_confidence", "_prob", " score", " confidence")
+"""What follows the name of an annotator's column in that of their scores."""
 
 IDENTIFIED = "identified_label"
 RESULT_COLUMNS = ("identified_label", "confidence", "margin", "entropy", "source", "reviewer", "decided_at")
@@ -518,7 +523,7 @@ def roles_of(
     )
     labels = guessed(named, _people, _sets, objects, _truth)
     rest = (
-        *(objects, *((_within,) if by_content else ()), _identity, *((_odd_identity,) if find_ids else ())),
+        *(objects, *((_scores, _within) if by_content else ()), _identity, *((_odd_identity,) if find_ids else ())),
         *((_payload_of_examples, _dates) if by_content else (_payload,)),
         _the_rest,
     )
@@ -878,6 +883,23 @@ def _annotators(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cel
     return {}
 
 
+def _scores(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
+    """`gpt_score` beside the annotator `gpt`: how sure each answer was, and nothing to learn from."""
+    people = {name.casefold(): shown for name, (role, shown, _) in roles.items() if role == "annotator"}
+    found: Guess = {}
+    for name, some in columns.items():
+        who = people.get(_scored(name).casefold())
+        if who is not None and _scored(name) != name and _mostly(is_number, some):
+            found[name] = ("score", who, True)
+    return found
+
+
+def _scored(name: str) -> str:
+    """Return the annotator whose scores a column of this name holds: what stands before the ending, if there is one."""
+    end = next((end for end in SCORE_ENDS if name.casefold().endswith(end) and len(name) > len(end)), "")
+    return name[: len(name) - len(end)]
+
+
 def _probabilities(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
     """`prob_cat, prob_dog, …`: shares that sum to 1 in every row, at least two of them."""
     if taken & _LABELLED:
@@ -1168,6 +1190,8 @@ def _shown(name: str, role: str) -> str:
     if role == "probability":
         stem = next((stem for stem in _SHARES if name.casefold().startswith(stem) and len(name) > len(stem)), "")
         return name[len(stem) :]
+    if role == "score" and not name.startswith(MARKS["score"]):
+        return bare_name(_scored(name), "annotator")
     return _class_name(name) if role == "class" else bare_name(name, role)
 
 
@@ -1568,6 +1592,7 @@ def roles_told(columns: Sequence[Column]) -> list[str]:
         "candidates": "{} was taken for the candidates.",
         "candidate": "{} were taken for candidates, one a cell.",
         "annotator": "{} were taken for annotators; the candidates are all labels they gave.",
+        "score": "{} were taken for how sure the annotators were.",
         "class": "{} were taken for classes: 1 is a candidate.",
         "probability": "{} were taken for probabilities of classes; candidates are those that make up 99 %.",
         "vote": "A line was taken for one annotator's label (in {}).",

@@ -79,12 +79,21 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
 
 
 def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
-    """Return one column per annotator with their labels."""
+    """Return one column per annotator with their labels, and one with how sure they were where they said."""
     columns = []
-    for name, answers in annotator_lists(dataset).items():
+    for who, (name, answers) in enumerate(annotator_lists(dataset).items()):
         filled = iter(join_column(labels for labels in answers if labels))
         cells = [next(filled) if labels else "" for labels in answers]
         columns.append(TextColumn(marked("annotator", name), "annotator", cells))
+        said = dataset.annotations
+        if said is None or said.scores is None:
+            continue
+        own = (said.annotators == who) & np.isfinite(said.scores)
+        if own.any():
+            scores = [""] * said.n_rows  # one a row: of several labels in a row, the scores are the same
+            for row, score in zip(said.rows[own].tolist(), said.scores[own].tolist(), strict=True):
+                scores[row] = repr(score)
+            columns.append(TextColumn(marked("score", name), "score", scores))
     return columns
 
 

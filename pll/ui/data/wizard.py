@@ -49,6 +49,7 @@ TITLES = {
     "true_label": "True label",
     "split": "Train or test",
     "annotator": "One annotator's labels",
+    "score": "How sure an annotator was",
     "class": "A class: 1 where it is a candidate",
     "probability": "How likely a class is",
     "task": "Example a line is about",

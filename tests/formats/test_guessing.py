@@ -535,6 +535,15 @@ def test_scores_beside_annotators_are_theirs_and_never_learnt_from(tmp_path: Pat
         np.testing.assert_array_equal(again.scores, said.scores)
 
 
+def test_scores_may_have_a_decimal_comma(tmp_path: Path) -> None:
+    file = tmp_path / "models.csv"
+    file.write_text(SCORED.replace(",", ";").replace(".", ","))
+    data = formats.read(file)
+    assert data.feature_names == ("weight",)
+    assert data.annotations is not None and data.annotations.scores is not None
+    assert data.annotations.scores[data.annotations.annotators == 0].tolist() == [0.9, 0.7, 0.6, 0.5, 0.99]
+
+
 @pytest.mark.parametrize(
     ("columns", "text", "message"),
     [

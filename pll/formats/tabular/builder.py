@@ -505,7 +505,7 @@ def _numbers_of(
             if cell is None or not cell.strip():
                 continue
             try:
-                numbers[row] = float(cell)
+                numbers[row] = float(cell.replace(",", "."))  # a decimal comma
             except ValueError:
                 raise UserError(
                     f"Row {row_of(row)}: the score of {shorten(name)} is no number: {shorten(cell)}."

@@ -889,7 +889,7 @@ def _scores(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: 
     found: Guess = {}
     for name, some in columns.items():
         who = people.get(_scored(name).casefold())
-        if who is not None and _scored(name) != name and _mostly(is_number, some):
+        if who is not None and _scored(name) != name and _mostly(lambda cell: is_number(cell.replace(",", ".")), some):
             found[name] = ("score", who, True)
     return found
 

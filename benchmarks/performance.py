@@ -1,7 +1,7 @@
 """Speed and memory at size: `python -m benchmarks.performance [PART …]`; writes docs/performance.md.
 
     loop         an epoch beside supervised training and beside the paper's way of working (benchmarks.training)
-    map          the map of 100,000 and 1,000,000 examples in a browser (benchmarks.example_map)
+    map          the map of 100,000 and 1,000,000 examples in a browser (benchmarks.map_browser)
     classical    SURE, PL-ECOC and PL-SVM on 20,000 examples × 280 features × 170 classes, one thread each
     neighbours   IPAL and PL-kNN on 50,000, 200,000 and 1,000,000 examples × 100 features × 20 classes
     nystrom      SURE's approximate kernel beside the exact one, where both can be computed
@@ -41,7 +41,7 @@ import pyarrow.parquet as pq
 import torch
 
 import pll.io
-from benchmarks import example_map
+from benchmarks import map_browser
 from benchmarks.training import measure
 from pll import formats
 from pll.candidates import CandidateSets
@@ -445,7 +445,7 @@ def _map(figures: dict[str, Any]) -> list[str]:
         "## The map of the examples",
         "",
         "`python -m benchmarks.performance map`: seconds in Chromium, server and browser on the same two cores, with",
-        "20 features and 10 classes (what each is: `benchmarks/example_map.py`); limits for 1,000,000 in brackets. A",
+        "20 features and 10 classes (what each is: `benchmarks/map_browser.py`); limits for 1,000,000 in brackets. A",
         "jump of the timeline sends a million labels and confidences, 2.7 MB: compressing them for the connection and",
         "getting them through it takes most of its time.",
         "",
@@ -675,7 +675,7 @@ def main() -> None:
         cases: dict[str, Callable[..., dict[str, Any]]] = {
             **{
                 "loop": loop,
-                "map": lambda n: example_map.measured(int(n)),
+                "map": lambda n: map_browser.measured(int(n)),
                 "classical": classical,
                 "nystrom": nystrom,
                 "ranks": ranks,

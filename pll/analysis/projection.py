@@ -6,17 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from sklearn.decomposition import PCA
 
 from pll.errors import UserError
-from pll.training.scaling import Scaling, fit_scaling
+from pll.training.scaling import clipped, fit_scaling
 
 FIT_ROWS = 20_000
 """Maximum number of examples, evenly spaced, that the components are computed from."""
 ROWS_AT_ONCE = 65_536
-CLIP = 3.0
-"""Standard deviations at which scaled features are cut off: one wild value must not be a component of its own."""
 MARGIN = 0.001
 """Share of the examples at each end of an axis that may lie on the map's border."""
 TOP = 65_535
@@ -49,7 +46,7 @@ def project(X: npt.NDArray[np.float32]) -> Places:
         raise UserError("There are no features to draw a map of.")
     sample = X[np.unique(np.linspace(0, n - 1, min(n, FIT_ROWS)).astype(np.int64))]
     scaling = fit_scaling(sample, "zscore")
-    fitted = _scaled(scaling, sample)
+    fitted = clipped(scaling, sample)
     values = np.zeros((n, 2), dtype=np.float32)
     if np.ptp(fitted, axis=0).any():  # else all examples are the same, and lie together
         parts = min(2, *fitted.shape)
@@ -57,19 +54,12 @@ def project(X: npt.NDArray[np.float32]) -> Places:
         found = PCA(parts, svd_solver=solver, random_state=0).fit(fitted)
         for start in range(0, n, ROWS_AT_ONCE):
             part = slice(start, start + ROWS_AT_ONCE)
-            values[part, :parts] = found.transform(_scaled(scaling, X[part]))
+            values[part, :parts] = found.transform(clipped(scaling, X[part]))
     low, high = np.quantile(values, [MARGIN, 1 - MARGIN], axis=0, method="inverted_cdf")
     width = np.where(high > low, high - low, 1.0)
     shares = np.where(high > low, (values - low) / width, 0.5)
     places: Places = np.rint(np.clip(shares, 0.0, 1.0) * TOP).astype(np.uint16)
     return places
-
-
-def _scaled(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    with torch.no_grad():
-        scaled = scaling(torch.from_numpy(np.array(X)))  # a copy: torch takes no array that cannot be written
-    flat: npt.NDArray[np.float32] = scaled.clamp(-CLIP, CLIP).flatten(1).numpy()
-    return flat
 
 
 def inside(places: Places, outline: Sequence[tuple[int, int]]) -> npt.NDArray[np.int64]:

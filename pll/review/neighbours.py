@@ -12,17 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse
-import torch
 from sklearn.neighbors import NearestNeighbors
 
 from pll.candidates import CandidateSets
-from pll.training.scaling import ROWS_AT_ONCE, fit_scaling
+from pll.training.scaling import ROWS_AT_ONCE, clipped, fit_scaling
 from pll.weights import Weights, normalise
 
 NEIGHBOURS = 10
-CLIP = 3.0
-"""z-scores are cut off here: a column that hardly ever varies would otherwise decide alone who is near whom."""
-
 BLOCK = 1024
 """Examples searched at once."""
 LARGEST_TABLE = 50_000_000
@@ -122,10 +118,9 @@ def comparable(X: npt.NDArray[np.float32]) -> Points:
     """Return X as (n, d) float32: columns z-scored and clipped to ±3, images by channel and flattened, NaN filled."""
     scaling = fit_scaling(X)
     flat = np.empty((len(X), int(np.prod(X.shape[1:]))), dtype=np.float32)
-    with torch.no_grad():
-        for start in range(0, len(X), ROWS_AT_ONCE):
-            part = scaling(torch.from_numpy(np.ascontiguousarray(X[start : start + ROWS_AT_ONCE])))
-            flat[start : start + ROWS_AT_ONCE] = part.clamp(-CLIP, CLIP).flatten(1).numpy()
+    for start in range(0, len(X), ROWS_AT_ONCE):
+        part = slice(start, start + ROWS_AT_ONCE)
+        flat[part] = clipped(scaling, X[part])
     return flat
 
 

@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import torch
 
 from pll.dataset import PartialLabelDataset
-from pll.review.neighbours import CLIP
-from pll.training.scaling import fit_scaling
+from pll.training.scaling import clipped, fit_scaling
 from pll.weights import Sharpness
 
 SURE = 0.9
@@ -135,11 +133,7 @@ class Similar:
         return nearest
 
     def _scaled(self, X: Floats) -> Floats:
-        """(m, d) the features as neighbours compare them: z-scored, cut off at ±3, flattened."""
-        with torch.no_grad():
-            scaled = self._scaling(torch.from_numpy(np.ascontiguousarray(X))).clamp(-CLIP, CLIP)
-        found: Floats = scaled.flatten(1).numpy()
-        return found
+        return clipped(self._scaling, X)
 
 
 def _representatives(sharp: Sharpness, n_classes: int, seed: int) -> tuple[Rows, Rows]:

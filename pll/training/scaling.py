@@ -24,6 +24,8 @@ CENTRES = 300
 KNOTS = 33
 """Points between which the quantile transform of a column is linear."""
 KNOTS_AT_ONCE = 8
+CLIP = 3.0
+"""Scaled features are cut off here where examples are compared: one wild value must not decide who is near whom."""
 QUANTILE_ROWS = 20_000
 """Maximum number of examples, evenly spaced, that quantiles are computed from."""
 
@@ -107,6 +109,19 @@ class Scaling(nn.Module):
 
 _BASE = ("fill", "shift", "spread")
 _PARTS = ("knots", "targets", "length", "centres", "width", "basis_shift", "basis_spread")
+
+
+def clipped(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+    """Return the representation of examples for comparing them: (m, d) float32, cut off at ±3, flattened.
+
+    >>> X = np.array([[0.0], [2.0]], dtype=np.float32)
+    >>> clipped(fit_scaling(X), np.array([[2.0], [9.0]], dtype=np.float32)).ravel().tolist()
+    [1.0, 3.0]
+    """
+    with torch.no_grad():
+        scaled = scaling(torch.from_numpy(np.array(X)))  # a copy: torch takes no array that cannot be written
+    flat: npt.NDArray[np.float32] = scaled.clamp(-CLIP, CLIP).flatten(1).numpy()
+    return flat
 
 
 def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:

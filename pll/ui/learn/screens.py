@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import streamlit as st
@@ -33,7 +34,7 @@ def current() -> str:
     return name
 
 
-def of_settings(parts: object) -> str:
+def of_settings(parts: Iterable[object]) -> str:
     """The idea that the settings of an address belong to; the first where there are none.
 
     Links of before there were screens hold settings, and the idea behind their #.
@@ -41,7 +42,7 @@ def of_settings(parts: object) -> str:
     >>> of_settings(["learn-gamma-q"]), of_settings([])
     ('ambiguity', 'partial')
     """
-    names = [str(part).split("-")[1] for part in parts if str(part).startswith("learn-")]  # type: ignore[attr-defined]
+    names = [str(part).split("-")[1] for part in parts if str(part).startswith("learn-")]
     ideas = (SETTINGS.get(name, name) for name in names)
     return next((idea for idea in ideas if idea in CHAPTERS), next(iter(CHAPTERS)))
 

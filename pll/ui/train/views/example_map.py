@@ -11,7 +11,7 @@ from pll.analysis.projection import Places, inside, project
 from pll.dataset import PartialLabelDataset
 from pll.runs.snapshots import ACTIVE
 from pll.ui.charts import csv_button
-from pll.ui.components.example_map import map_payload, mount_map
+from pll.ui.components.scatter import map_payload, mount_map
 from pll.ui.format import count
 from pll.ui.review.queue_controls import choose_rows
 from pll.ui.routes import go

@@ -9,7 +9,7 @@ import pytest
 
 from pll.candidates import CandidateSets
 from pll.synthesis import flip_binomial
-from pll.ui.components.example_map import NAMED, map_payload
+from pll.ui.components.scatter import NAMED, map_payload
 from pll.weights import restricted_softmax, sharpness
 
 

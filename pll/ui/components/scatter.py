@@ -1,7 +1,7 @@
 """Map component: every example a point at its place, in the colour of its identified label, paler where it is unsure.
 
 Places stay the same over the epochs and are sent once; an update is two or three bytes an example. The browser draws
-them pixel by pixel (`example_map.js`), a million within a few frames. An outline drawn around points selects them.
+them pixel by pixel (`scatter.js`), a million within a few frames. An outline drawn around points selects them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import Sharpness
 
-EXAMPLE_MAP = canvas_component("example_map")
+SCATTER = canvas_component("scatter")
 NAMED = 5_000
 """Examples of which ids and the beginnings of texts are sent; of more, the pointer says the number."""
 MOST_CORNERS = 1_000
@@ -107,7 +107,7 @@ def mount_map(
         if outline is not None:
             on_outline(outline)
 
-    mount(EXAMPLE_MAP, payload, key, known, on_select, on_outline_change=drawn)
+    mount(SCATTER, payload, key, known, on_select, on_outline_change=drawn)
 
 
 def checked_outline(sent: object) -> Outline | None:

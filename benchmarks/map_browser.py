@@ -1,4 +1,4 @@
-"""The map of a million examples in Chromium: `python -m benchmarks.example_map [--examples 1000000]`.
+"""The map of a million examples in Chromium: `python -m benchmarks.map_browser [--examples 1000000]`.
 
 20 features, 10 classes, 3 candidates an example; PRODEN (linear), three epochs; then, in a real browser:
 

@@ -1,13 +1,14 @@
 """Choice of a method from candidate sets alone: PRODEN with the recipe auto against methods without gradient descent.
 
-`choose_method` first searches PRODEN's settings (`pll.methods.recipe`), then fits the others with their own defaults on
-the very same inner parts, and compares all by the same criterion: the covering rate on held-out examples (share whose
-argmax over all classes is among the candidates), of equals the held-out log-likelihood of the candidate set; another
-method than PRODEN only where it covers significantly more (5 %). No true label is used. A method that would take longer
-than the budget of a search, or too much memory, is left out, and the recipe says so.
+`choose_method` first searches PRODEN's settings (`pll.methods.recipe`), then fits it with them and the others with
+their own defaults on the very same inner parts, and compares all by the same criterion: of the methods that do not
+cover significantly fewer held-out examples than the one that covers most (paired, 5 %), the one with the highest
+held-out log-likelihood of the candidate set (`pll.methods.set_likelihood`), each with the temperature that suits it
+best, since not all scores are probabilities. No true label is used. A method that would take longer than the budget of
+a search, or too much memory, is left out, and the recipe says so.
 
-PRODEN's rate is the best of many settings on these examples, that of a rival the one of its defaults, so that the
-comparison favours PRODEN slightly.
+PRODEN's settings are the best of many on these examples, those of a rival its defaults, so that the comparison favours
+PRODEN slightly.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from scipy.stats import binomtest
 from sklearn.base import clone
 from torch import nn
 
-from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.errors import UserError
-from pll.methods.base import Features, PartialLabelEstimator, Task, check_common_settings, validated
+from pll.methods.base import PartialLabelEstimator, Task, check_common_settings, validated
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
 from pll.methods.ipal import IPAL
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
 from pll.methods.recipe import BUDGET, Contender, Progress, Recipe, chance_note, inner_parts
+from pll.methods.set_likelihood import best_tempered, is_significantly_less
 from pll.methods.sure import SURE
 from pll.training.metrics import EpochRecord, Hook, StopTraining, TrainingProgress
 from pll.weights import Weights
@@ -243,17 +244,26 @@ def compared(
     if recipe.covering_rate is None or not recipe.complete:
         return _alone(recipe)
     task = validated(task, allow_missing=True)
-    found = [Contender(FIRST, recipe.covering_rate, _likelihood_of(recipe), settings=recipe.settings)]
-    for name in contenders:
-        if name != FIRST:
-            if progress is not None:
-                progress(0.99, f"held-out examples by {contenders[name].title}")
-            try:
-                found.append(_measured(name, contenders[name], task, recipe, hook))
-            except StopTraining:
-                return _alone(recipe)
-    ahead = [one for one in found[1:] if _covers_more(one, found[0], recipe.held_out)]
-    best = max(ahead or found[:1], key=_rank)  # of equals the first
+    found, measured = [], []
+    for name, estimator in contenders.items():
+        if progress is not None:
+            progress(0.99, f"held-out examples by {estimator.title}")
+        try:
+            one = _measured(estimator, task, recipe, hook)
+        except StopTraining:
+            return _alone(recipe)
+        settings = recipe.settings if name == FIRST else {}
+        if isinstance(one, str):
+            found.append(Contender(name, left_out=one, settings=settings))
+            continue
+        inside, likelihood = one
+        found.append(Contender(name, float(inside.mean()), float(likelihood.mean()), settings=settings))
+        measured.append((inside, found[-1]))
+    if not measured:
+        return _alone(recipe)
+    most = max((inside for inside, _ in measured), key=lambda inside: int(inside.sum()))
+    running = [contender for inside, contender in measured if not is_significantly_less(inside, most)]
+    best = max(running, key=lambda contender: contender.log_likelihood or 0.0)  # of equals the first
     return _with_messages(replace(recipe, method=best.method, methods=tuple(found)), best, contenders)
 
 
@@ -262,58 +272,41 @@ def _alone(recipe: Recipe) -> Recipe:
     return replace(recipe, method=FIRST, notes=(*recipe.notes, note))
 
 
-def _covers_more(one: Contender, other: Contender, held_out: int) -> bool:
-    """Whether a method covers significantly more of so many held-out examples than another (5 %)."""
-    if one.left_out or one.covering_rate is None or other.covering_rate is None:
-        return False
-    spread = sum(rate * (1 - rate) for rate in (one.covering_rate, other.covering_rate)) / held_out
-    return one.covering_rate - other.covering_rate > 1.96 * math.sqrt(spread)
+def _measured(
+    estimator: PartialLabelEstimator, task: Task, recipe: Recipe, hook: Hook | None
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]] | str:
+    """Return what a method reaches on the held-out parts of a recipe's search; why it was left out, where it was.
 
-
-def _rank(one: Contender) -> tuple[float, float]:
-    likelihood = -math.inf if one.log_likelihood is None else one.log_likelihood
-    return one.covering_rate or 0.0, likelihood
-
-
-def _likelihood_of(recipe: Recipe) -> float | None:
-    """Return the log-likelihood of the chosen settings, found among the trials."""
-    chosen = recipe.given | recipe.settings
-    same = [
-        trial.log_likelihood
-        for trial in recipe.trials
-        if trial.covering_rate == recipe.covering_rate
-        and all(chosen.get(name, value) == value for name, value in trial.settings.items())
-    ]
-    return same[-1] if same else None
-
-
-def _measured(name: str, estimator: PartialLabelEstimator, task: Task, recipe: Recipe, hook: Hook | None) -> Contender:
-    """Return what a method reaches on the held-out parts of a recipe's search; why it was left out, where it was."""
+    (h,) whether the prediction of an example is a candidate, and the log-likelihood of its set.
+    """
     parts = inner_parts(len(task.candidates), recipe.examples, recipe.folds, recipe.seed)
     obstacle = _obstacle(estimator, task, [len(train) for train, _ in parts])
     if obstacle:
-        return Contender(name, left_out=obstacle)
-    covered, likelihood = [], []
+        return obstacle
+    covered, probabilities = [], []
     for train, held in parts:
         one = clone(estimator)
+        if isinstance(one, DeepEstimator):
+            one.use_recipe(recipe)
         try:
             prior = task.prior if one.takes_prior and task.prior is not None else None
             own = None if prior is None else prior[task.candidates.positions(train)]
             part = Task(task.X[train], task.candidates.take(train), prior=own, kind=task.kind)
             for _ in one.iter_fit(part, hook=hook):
                 pass
-            inside, log_p = _scored(one, task.X[held], task.candidates.take(held))
+            labels = one.predict_scores(task.X[held]).argmax(axis=1)
+            probabilities.append(one.predict_proba(task.X[held]))
         except UserError as error:
-            return Contender(name, left_out=str(error))
-        covered.append(inside)
-        likelihood.append(log_p)
-    rate, log_likelihood = float(np.concatenate(covered).mean()), float(np.concatenate(likelihood).mean())
-    return Contender(name, rate, log_likelihood)
+            return str(error)
+        covered.append(task.candidates.take(held).contains(labels))
+    sets = task.candidates.take(np.concatenate([held for _, held in parts]))
+    return np.concatenate(covered), best_tempered(np.concatenate(probabilities), sets, recipe.seed)
 
 
 def _obstacle(estimator: PartialLabelEstimator, task: Task, sizes: list[int]) -> str:
     """Return why a method does not fit the budget; "" where it does."""
-    assert isinstance(estimator, ClassicalEstimator)
+    if not isinstance(estimator, ClassicalEstimator):
+        return ""  # its settings were searched within the budget
     n, c, d = len(task.candidates), task.candidates.n_classes, math.prod(task.X.shape[1:])
     mean = task.candidates.nnz / n
     costs = [type(estimator).cost(size, d, c, int(mean * size)) for size in (*sizes, n)]
@@ -323,17 +316,6 @@ def _obstacle(estimator: PartialLabelEstimator, task: Task, sizes: list[int]) ->
     if memory > MEMORY:
         return f"it would take about {memory / 1e9:.1f} GB of memory, and the budget is {MEMORY / 1e9:.0f} GB"
     return ""
-
-
-def _scored(
-    estimator: PartialLabelEstimator, X: Features, sets: CandidateSets
-) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64]]:
-    """Return (h,) whether the prediction is a candidate, and log Σ_{j ∈ S} g_j, at least −50."""
-    mask = sets.mask()
-    best = estimator.predict_scores(X).argmax(axis=1)
-    inside = mask[np.arange(len(mask)), best]
-    share = np.where(mask, estimator.predict_proba(X).astype(np.float64), 0.0).sum(axis=1)
-    return inside, np.log(np.clip(share, math.exp(-50.0), 1.0))
 
 
 def _with_messages(recipe: Recipe, best: Contender, contenders: Mapping[str, PartialLabelEstimator]) -> Recipe:
@@ -346,7 +328,8 @@ def _with_messages(recipe: Recipe, best: Contender, contenders: Mapping[str, Par
     )
     notes = [
         f"The method is {titles[best.method]}. Share of {h:,} held-out examples whose prediction is among their "
-        f"candidates: {rates}; best constant label {percent(constant)}.",
+        f"candidates: {rates}; best constant label {percent(constant)}. Of methods that do not differ in it, the one "
+        "is chosen that explains the candidate sets best.",
         *(f"{titles[one.method]} was left out: {one.left_out.rstrip('.')}." for one in recipe.methods if one.left_out),
     ]
     own = chance_note(recipe.covering_rate, recipe.interval, constant)

@@ -7,14 +7,15 @@ A setting that is given explicitly stays in every recipe.
 The search (`search`) compares configurations, a representation of the features (`scale`), a model, an optimiser,
 learning rate and weight decay, by what they predict for inner held-out examples:
 
-- covering rate: share of held-out examples whose argmax over all classes is among their candidates;
-- log-likelihood of the set: mean of log Σ_{j ∈ S_i} g_j(x_i) over held-out examples.
+- covering rate: share of held-out examples whose argmax over all classes is among their candidates (PLENCH, ICLR 2025,
+  names it for this);
+- log-likelihood of the candidate set (`pll.methods.set_likelihood`), mean over held-out examples.
 
-Both are computed after a few numbers of epochs, so that the number of epochs is chosen as well. The configuration
-with the highest covering rate is chosen (PLENCH, ICLR 2025, names it for this), of equals the one with the higher
-log-likelihood; one whose training diverges only where all do; a larger model than the default's only where it covers
-significantly more. No true label is used. All configurations are trained with PRODEN's objective: methods that differ
-from it in their update alone get the same settings, so that a comparison of them is fair.
+Both are computed after a few numbers of epochs, so that the number of epochs is chosen as well. Of the configurations
+that do not cover significantly less than the one that covers most (paired, 5 %), the one with the highest
+log-likelihood is chosen; one whose training diverges only where all do. No true label is used. All configurations are
+trained with PRODEN's objective: methods that differ from it in their update alone get the same settings, so that a
+comparison of them is fair.
 
 Configurations of one representation and model are trained as one batched model (`pll.training.batched`). After each
 stage the weaker ones are dropped (successive halving). How much is trained is planned from the sizes alone, with the
@@ -42,6 +43,7 @@ from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.errors import UserError
 from pll.methods.defaults import default_batch_size
+from pll.methods.set_likelihood import is_significantly_less, set_log_likelihood
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, StopTraining, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
@@ -73,7 +75,8 @@ class Trial:
         settings: of the method.
         stage: 1, 2, …; later stages have fewer configurations.
         covering_rate: share in [0, 1].
-        log_likelihood: of the candidate set, at most 0.
+        log_likelihood: of the held-out candidate set, mean; in searches of earlier versions that of one flip rate for
+            all classes.
         loss: mean training loss of the last epoch; None in searches of earlier versions.
     """
 
@@ -91,7 +94,7 @@ class Contender:
     Attributes:
         method: its name in the registry.
         covering_rate: share in [0, 1]; None where it was left out.
-        log_likelihood: of the candidate set, at most 0.
+        log_likelihood: of the held-out candidate set, mean, with the temperature that suits the method best.
         left_out: why it was not compared; "" where it was.
         settings: that were chosen for it; those not named are its own.
     """
@@ -115,8 +118,8 @@ class Recipe:
             choice was made on the same examples, so the figure is slightly optimistic.
         default_covering_rate: that of the default settings.
         constant_covering_rate: that of the best constant label.
-        certain: share of bootstrap samples of the held-out examples in which the chosen configuration covers at least
-            as many as the best of other representations or models; 1 where there is no other.
+        certain: share of bootstrap samples of the held-out examples in which the chosen configuration is at least as
+            likely as those of other representations or models that cover as much; 1 where there is no other.
         examples, held_out, folds: how many examples were used, held out in all, and in how many parts.
         seed: of the search.
         complete: False where it was stopped.
@@ -174,6 +177,11 @@ class Recipe:
                     else f"; best constant label {percent(self.constant_covering_rate)}"
                 )
                 + ")."
+            )
+        if self.certain is not None:
+            sentences.append(
+                f"In {percent(self.certain, 0)} of bootstrap samples of them no other representation or model that "
+                "covers as much explains the candidate sets better."
             )
         return (*sentences, *self.warnings, *self.notes)
 
@@ -295,7 +303,7 @@ KEPT = (1.0, 0.35, 0.12, 0.06)
 
 
 def search(problem: Problem, *, hook: Hook = no_hook, progress: Progress = lambda share, work: None) -> Recipe:
-    """Choose settings by held-out covering rate and log-likelihood; see the docstring of the module.
+    """Choose settings by covering rate and log-likelihood of held-out candidate sets; see the docstring of the module.
 
     Args:
         problem: the data, and what is fixed.
@@ -515,7 +523,7 @@ class _Configuration:
 
     Attributes:
         covered: number of epochs → (h,) bool, held-out examples whose prediction is a candidate.
-        log_likelihood: number of epochs → mean over the held-out examples.
+        log_likelihood: number of epochs → (h,) of the candidate sets.
         evidence: number of epochs → (h,) log Σ_j p_ij g_j(x_i), p the prior or uniform on the set.
         agreed: number of epochs → (h,) prior of the predicted label, 0 off the set.
         loss: number of epochs → mean training loss of the last one.
@@ -524,7 +532,7 @@ class _Configuration:
     group: int
     arm: int
     covered: dict[int, npt.NDArray[np.bool_]]
-    log_likelihood: dict[int, float]
+    log_likelihood: dict[int, npt.NDArray[np.float64]]
     evidence: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict)
     agreed: dict[int, npt.NDArray[np.float32]] = field(default_factory=dict)
     loss: dict[int, float] = field(default_factory=dict)
@@ -537,6 +545,7 @@ class _Contest:
         self.problem, self.plan, self.progress = problem, plan, progress
         self.judged = problem.candidates if problem.judged is None else problem.judged
         self.parts = inner_parts(len(problem.candidates), plan.examples, plan.folds, problem.seed)
+        self.held = self.judged.take(np.concatenate([held for _, held in self.parts]))
         self.entries = [
             _Configuration(g, arm, {}, {}) for g, group in enumerate(plan.groups) for arm in range(len(group.arms))
         ]
@@ -580,12 +589,12 @@ class _Contest:
             losses.append(model.train_until(until, hook))
             logits = model.logits(self.problem, held)
             found.append(_measured(logits, self.judged.take(held), self._prior_judged(held)))
-        inside, log_likelihood, evidence, agreed = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
+        inside, log_g, evidence, agreed = (np.concatenate(arrays) for arrays in zip(*found, strict=True))
         before = max(self.entries[mine[0]].covered, default=0)
         n = len(self.parts[0][0])
         for place, e in enumerate(mine):
             self.entries[e].covered[until] = inside[:, place]
-            self.entries[e].log_likelihood[until] = float(log_likelihood[:, place].mean())
+            self.entries[e].log_likelihood[until] = set_log_likelihood(log_g[:, place], self.held, self.problem.seed)
             self.entries[e].evidence[until] = evidence[:, place].astype(np.float32)
             self.entries[e].agreed[until] = agreed[:, place].astype(np.float32)
             self.entries[e].loss[until] = float(np.mean([loss[place] for loss in losses]))
@@ -637,7 +646,7 @@ class _Contest:
         What diverges is behind all others.
         """
         covering = [self.entries[e].covered[epochs].mean() for e, epochs in trials]
-        likelihood = [self.entries[e].log_likelihood[epochs] for e, epochs in trials]
+        likelihood = [self.entries[e].log_likelihood[epochs].mean() for e, epochs in trials]
         return np.asarray(covering + 1e-9 * rankdata(likelihood)) - 2.0 * np.asarray([*map(self._diverges, trials)])
 
     def _diverges(self, trial: tuple[int, int]) -> bool:
@@ -645,23 +654,25 @@ class _Contest:
         return is_diverging(self.entries[e].loss[epochs], self._top_loss)
 
     def _best(self, trials: Sequence[tuple[int, int]]) -> tuple[int, int]:
-        """Return the best trial; a larger model only where it covers significantly more (paired, 5 %)."""
-        scores = self._scores(trials)
-        models = [self.plan.groups[self.entries[e].group].shared["model"] for e, _ in trials]
-        names = list(dict.fromkeys(models))  # the default's first, then from small to large
-        best: int | None = None
-        for name in names:
-            own = max((k for k, model in enumerate(models) if model == name), key=lambda k: scores[k])
-            if best is None or self._is_ahead(trials[own], trials[best]):
-                best = own
-        assert best is not None
-        return trials[best]
+        """Return the likeliest of the trials in the running; of equals the first."""
+        return max(self._running(trials), key=lambda trial: self.entries[trial[0]].log_likelihood[trial[1]].mean())
 
-    def _is_ahead(self, a: tuple[int, int], b: tuple[int, int]) -> bool:
-        if self._diverges(a) != self._diverges(b):
-            return self._diverges(b)
-        gain = self.entries[a[0]].covered[a[1]].astype(float) - self.entries[b[0]].covered[b[1]]
-        return bool(gain.mean() > 1.96 * gain.std() / math.sqrt(len(gain)))
+    def _running(self, trials: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Return the trials that do not cover significantly less than the one that covers most.
+
+        Where the truth judges, only that one: what covers a single label is right.
+        """
+        scores = self._scores(trials)
+        top = trials[int(scores.argmax())]
+        if self.problem.judged is not None:
+            return [top]
+        most = self.entries[top[0]].covered[top[1]]
+        return [
+            (e, epochs)
+            for e, epochs in trials
+            if self._diverges((e, epochs)) == self._diverges(top)
+            and not is_significantly_less(self.entries[e].covered[epochs], most)
+        ]
 
     def result(self, complete: bool) -> Recipe:
         """Return the best so far."""
@@ -676,8 +687,7 @@ class _Contest:
         chosen = self.entries[e]
         rate, h = float(chosen.covered[epochs].mean()), len(chosen.covered[epochs])
         default = self.entries[0].covered
-        held = self.judged.take(np.concatenate([held for _, held in self.parts]))
-        constant = float(np.bincount(held.indices, minlength=held.n_classes).max() / h)
+        constant = float(np.bincount(self.held.indices, minlength=self.held.n_classes).max() / h)
         settings = self.plan.groups[chosen.group].settings(chosen.arm, epochs)
         settings = {name: value for name, value in settings.items() if name not in given}
         found = binomtest(int(chosen.covered[epochs].sum()), h).proportion_ci(method="wilson")
@@ -708,7 +718,7 @@ class _Contest:
                     self.plan.groups[self.entries[k].group].settings(self.entries[k].arm, after),
                     stage,
                     float(self.entries[k].covered[after].mean()),
-                    self.entries[k].log_likelihood[after],
+                    float(self.entries[k].log_likelihood[after].mean()),
                     self.entries[k].loss[after],
                 )
                 for k, after, stage in self.trials
@@ -717,16 +727,16 @@ class _Contest:
         )
 
     def _certainty(self, chosen: _Configuration, epochs: int, trials: Sequence[tuple[int, int]]) -> float:
-        """Return the share of bootstrap samples in which it covers at least as much as every other group's best."""
-        others: dict[int, npt.NDArray[np.bool_]] = {}
-        for e, after in trials:
+        """Return the share of bootstrap samples in which it is as likely as every other group's best in the running."""
+        others: dict[int, npt.NDArray[np.float64]] = {}
+        for e, after in self._running(trials):
             entry = self.entries[e]
             best = others.get(entry.group)
-            if entry.group != chosen.group and (best is None or entry.covered[after].sum() > best.sum()):
-                others[entry.group] = entry.covered[after]
+            if entry.group != chosen.group and (best is None or entry.log_likelihood[after].mean() > best.mean()):
+                others[entry.group] = entry.log_likelihood[after]
         if not others:
             return 1.0
-        ahead = chosen.covered[epochs].astype(np.int64) - np.stack(list(others.values())).astype(np.int64)  # (G, h)
+        ahead = chosen.log_likelihood[epochs] - np.stack(list(others.values()))  # (G, h)
         draws = np.random.default_rng([self.problem.seed, 5]).multinomial(
             ahead.shape[1], np.full(ahead.shape[1], 1 / ahead.shape[1]), 200
         )
@@ -785,8 +795,8 @@ def _measured(
 ) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     """Return figures (h, M) of logits (h, M, c).
 
-    Whether the prediction is a candidate; log Σ_{j ∈ S} g_j; log Σ_j p_ij g_j and p of the prediction, where p is the
-    prior or uniform on the set.
+    Whether the prediction is a candidate; log g of the candidates, (nnz, M); log Σ_j p_ij g_j and p of the prediction,
+    where p is the prior or uniform on the set.
     """
     mask = torch.from_numpy(sets.mask()).to(logits.device)[:, None, :]
     p = torch.from_numpy(dense(sets.uniform_weights() if prior is None else prior, sets)).to(logits.device)[:, None, :]
@@ -795,18 +805,12 @@ def _measured(
     inside = torch.gather(mask.expand_as(finite), 2, best)[:, :, 0]
     agreed = torch.gather(p.expand_as(finite), 2, best)[:, :, 0]
     broken = ~torch.isfinite(logits).all(dim=2)
-    log_g = torch.log_softmax(finite.double(), dim=2)
-
-    def total(log_p: Tensor) -> npt.NDArray[np.float64]:
-        found: npt.NDArray[np.float64] = (
-            torch.logsumexp(log_p, dim=2).clamp_min(-50.0).masked_fill(broken, -50.0).cpu().numpy()
-        )
-        return found
-
-    likelihood, evidence = total(log_g.masked_fill(~mask, -torch.inf)), total(log_g + p.double().log())
+    log_g = torch.log_softmax(finite.double(), dim=2).masked_fill(broken[:, :, None], -math.log(finite.shape[2]))
+    evidence = torch.logsumexp(log_g + p.double().log(), dim=2).clamp_min(-50.0).masked_fill(broken, -50.0)
+    rows, labels = (torch.tensor(entries, device=logits.device) for entries in (sets.rows, sets.indices))
     return (
         (inside & ~broken).cpu().numpy(),
-        likelihood,
-        evidence,
+        log_g[rows, :, labels].cpu().numpy(),
+        evidence.cpu().numpy(),
         agreed.masked_fill(broken, 0.0).double().cpu().numpy(),
     )

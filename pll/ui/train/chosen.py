@@ -9,7 +9,7 @@ import streamlit as st
 
 from pll.errors import UserError
 from pll.methods import get_method
-from pll.methods.recipe import Recipe
+from pll.methods.recipe import Recipe, Trial
 from pll.runs.run import Run
 from pll.ui.format import plain
 
@@ -90,8 +90,14 @@ def methods_of(recipe: Recipe) -> pd.DataFrame:
 
 
 def trials_of(recipe: Recipe) -> pd.DataFrame:
-    """Return the best configuration of every representation and model, the one with the highest rate first."""
-    ranked = sorted(recipe.trials, key=lambda one: (-one.covering_rate, -one.log_likelihood))
+    """Return one configuration of every representation and model, that with the highest rate; the chosen one first."""
+    chosen = recipe.given | next((one.settings for one in recipe.methods if one.settings), recipe.settings)
+
+    def rank(trial: Trial) -> tuple[bool, float, float]:
+        differs = any(trial.settings[name] != value for name, value in chosen.items() if name in trial.settings)
+        return differs, -trial.covering_rate, -trial.log_likelihood
+
+    ranked = sorted(recipe.trials, key=rank)
     best = list({(t.settings["scale"], t.settings["model"]): t for t in reversed(ranked)}.values())
     best = sorted(best, key=ranked.index)[:SHOWN]
     names = ("scale", "model", "optimiser", "lr", "weight_decay", "epochs")

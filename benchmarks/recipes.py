@@ -235,7 +235,7 @@ def section() -> str:
             "*Chosen with the "
             "truth*: the same search, where the true labels of its held-out examples decide instead of the candidate "
             "sets. *Paper*: its published settings, where there are none its protocol (500 epochs, default rate). "
-            "*`--method auto`*: the best of PRODEN with auto, IPAL, SURE and PL-kNN by the covering rate. "
+            "*`--method auto`*: the best of PRODEN with auto, IPAL, SURE and PL-kNN by the same criterion. "
             "`python -m benchmarks.recipes` fits what docs/recipes.csv does not hold. A difference of a point or two "
             "is within chance on most of these sets.",
             "",

@@ -457,12 +457,15 @@ def test_the_method_is_chosen_and_the_run_is_its_own(
 ) -> None:
     monkeypatch.setattr(recipe_module, "EPOCHS", (3, 6))
     monkeypatch.setattr(recipe_module, "KEPT", (1.0, 0.2))
+    measured = choice._measured
     for chosen in ("proden", "ipal"):
         two = {name: METHODS[name] for name in ("proden", "ipal")}
         monkeypatch.setattr(choice, "CONTENDERS", two)
         monkeypatch.setattr(choice, "MEMORY", 0.0 if chosen == "proden" else 4e9)
         if chosen == "ipal":  # whatever PRODEN reaches
-            monkeypatch.setattr(choice, "_covers_more", lambda *_: True)
+            monkeypatch.setattr(
+                choice, "_measured", lambda one, *more: measured(one, *more) if one.title == "IPAL" else "not tried"
+            )
         out = tmp_path / chosen
         command = ("fit", table, "--method", "auto", "--holdout", 0.2, "--threads", 1, "--k", 4, "--out", out)
         assert run(*command).status == 0

@@ -1,10 +1,10 @@
 """The map of a million examples in Chromium: `python -m benchmarks.map_browser [--examples 1000000]`.
 
-20 features, 10 classes, 3 candidates an example; PRODEN (linear), three epochs; then, in a real browser:
+20 features, 10 classes, 3 candidates an example; PRODEN (linear), 20 epochs; then, in a real browser:
 
     first paint   from the choice of the view *Map* to all points drawn, the projection computed in between
     again         the same once the places are known
-    scrub         from a jump of the timeline to the map of that epoch (median of 10)
+    scrub         from a jump of the timeline to the map of another epoch (median of 10)
     lasso         from the end of an outline to the count of what is in it
     review        from *Review these* to the first of these examples on the desk
 
@@ -31,7 +31,7 @@ from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 
-C, D, SIZE = 10, 20, 3
+C, D, SIZE, EPOCHS = 10, 20, 3, 20
 PATIENCE = 300_000
 """Milliseconds."""
 JUMPS = 10
@@ -75,7 +75,9 @@ def measured(n: int) -> dict[str, float]:
         data_folder(Path(place) / "data", n)
         home = Path(place) / "home"
         source = Source("data", path=str(Path(place) / "data"))
-        run = RunRegistry(home / "runs").start(RunConfig(source, params={"epochs": 4, "model": "linear"}, name="map"))
+        run = RunRegistry(home / "runs").start(
+            RunConfig(source, params={"epochs": EPOCHS, "model": "linear"}, name="map")
+        )
         run.join()
         with Server(home) as server:
             browser = chromium(driver)
@@ -103,10 +105,11 @@ def _looked_at(page: Any, url: str, run: str, n: int) -> Iterator[tuple[str, flo
             page.get_by_role("radio", name="Accuracy", exact=True).click()
             page.get_by_text("Does accuracy rise").wait_for()
             page.wait_for_timeout(2000)
-    rng, found = random.Random(0), []
+    rng, found, epoch = random.Random(0), [], EPOCHS
     for _ in range(JUMPS):
+        epoch = rng.choice([other for other in range(EPOCHS + 1) if other != epoch])
         places = [page.locator(one).element_handle() for one in (".timeline .track", ".plot[data-points] .when")]
-        found.append(page.evaluate(JUMP, [*places, rng.random()]) or 10_000)
+        found.append(page.evaluate(JUMP, [*places, epoch / EPOCHS]) or 10_000)
         page.wait_for_timeout(1000)
     yield "scrub", median(found) / 1000
     outline(page)

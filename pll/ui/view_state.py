@@ -207,13 +207,19 @@ class Scene:
         """Whether this is the latest epoch."""
         return self.frame.epoch >= max(self.epochs[-1], self.snapshot.epoch)
 
+    @property
+    def stamp(self) -> tuple[object, ...]:
+        """What the label weights in view are, for everybody who looks at this moment of this run."""
+        return str(self.history.folder), _final_stamp(self.history), self.frame.epoch, self.frame.batch
+
     def changed(self) -> npt.NDArray[np.bool_]:
         """(n,) whose identified label is another one than at the stored epoch before."""
         before = [epoch for epoch in self.epochs if epoch < self.frame.epoch or self.frame.batch is not None]
         if not before or (before[-1] == 0 and self.frame.batch is None):
             return np.zeros(len(self.data), dtype=np.bool_)  # before training nothing was identified
-        earlier = stored_frame(self.history, before[-1], self.sets)
-        return np.asarray(earlier.sharp.identified != self.frame.sharp.identified)
+        for _, weights in self.history.frames(before[-1:]):
+            return np.asarray(identified_labels(weights, self.sets) != self.frame.sharp.identified)
+        return np.zeros(len(self.data), dtype=np.bool_)  # thinned out just now
 
     def story(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
         """One example's label weights over the epochs, as `History.example`; what was read once is kept."""

@@ -14,7 +14,8 @@ from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
 from pll.ui import session
-from pll.ui.train.views import VIEWS
+from pll.ui.train import pictures
+from pll.ui.train.views import VIEWS, example_map
 from tests.page_helpers import IRIS, button, figures, labels, said
 
 
@@ -221,6 +222,31 @@ def test_the_gallery_shows_what_its_switch_says_when_training_ends(open_page: An
     assert "changed most recently" in said(page) and "the smallest" not in said(page)
     page = page.run()
     assert page.segmented_control("gallery-list").value == "Changed last"
+
+
+def test_those_who_look_at_the_same_moment_cost_one_computation_of_each_picture(
+    open_page: Any, finished: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    computed: list[str] = []
+    for module, name in (
+        (pictures, "star_payload"),
+        (pictures, "heatmap_order"),
+        (pictures, "heatmap_payload"),
+        (example_map, "map_payload"),
+    ):
+        plain = getattr(module, name)
+        monkeypatch.setattr(
+            module, name, lambda *a, _name=name, _plain=plain, **k: computed.append(_name) or _plain(*a, **k)
+        )
+    for _ in range(10):
+        page = open_page("train", run=finished.id)
+        page.session_state[f"run-view-{finished.id}"].view = "Map"
+        page.run()
+        assert not page.exception
+    assert sorted(computed) == ["heatmap_order", "heatmap_payload", "map_payload", "star_payload"]
+    page.session_state[f"run-view-{finished.id}"].selected = 3  # what one of them selects is in their own
+    page.run()
+    assert sorted(computed) == sorted(2 * ["heatmap_order", "heatmap_payload", "map_payload", "star_payload"])
 
 
 def test_looking_back_does_not_touch_the_run(open_page: Any, finished: Run) -> None:

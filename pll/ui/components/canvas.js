@@ -14,8 +14,9 @@ function plotIn(parentElement, Kind) {
   return plots.get(root);
 }
 
-/** The bytes of a base64 string. */
+/** The bytes of a base64 string; bytes as they are. */
 function bytes(text) {
+  if (text instanceof Uint8Array) return text;
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text ?? "");
   const letters = atob(text ?? "");
   const raw = new Uint8Array(letters.length);

@@ -81,8 +81,8 @@ def mount(
     return checked(component(key=key, data=payload, on_selected_change=selected, **callbacks).get("selected"))
 
 
-def _digest(value: str | Sequence[str]) -> str:
-    return hashlib.sha256((value if isinstance(value, str) else "\0".join(value)).encode()).hexdigest()
+def _digest(value: bytes | Sequence[str]) -> str:
+    return hashlib.sha256(value if isinstance(value, bytes) else "\0".join(value).encode()).hexdigest()
 
 
 def encoded(array: npt.NDArray[Any]) -> str:
@@ -91,7 +91,12 @@ def encoded(array: npt.NDArray[Any]) -> str:
     >>> encoded(np.array([1, 2, 255], dtype=np.uint8))
     'AQL/'
     """
-    return base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode("ascii")
+    return base64.b64encode(raw(array)).decode("ascii")
+
+
+def raw(array: npt.NDArray[Any]) -> bytes:
+    """The same without base64, as a value of a payload (`component.packed`)."""
+    return array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
 
 
 def chosen_ids(ids: Sequence[str] | npt.NDArray[np.str_] | None, examples: npt.NDArray[np.int64]) -> Payload:

@@ -6,9 +6,10 @@ Everything is inline, since Streamlit takes paths from installed packages only.
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Sequence
-from itertools import count
+from itertools import accumulate, count
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,20 @@ Payload = dict[str, Any]
 EXPORTED = "export default function"
 """How the function begins that a script is called by."""
 LATEST = """
+const unpacked = (message) => {
+  if (!(message instanceof Uint8Array)) return message;
+  const from = 4 + new DataView(message.buffer, message.byteOffset).getUint32(0, true);
+  const { arrays, ...data } = JSON.parse(new TextDecoder().decode(message.subarray(4, from)));
+  for (const [name, [at, size]] of Object.entries(arrays)) data[name] = message.slice(from + at, from + at + size);
+  return data;
+};
 const newest = new WeakMap();
 export default (component) => {
-  const { parentElement, data } = component;
+  const { parentElement } = component;
+  const data = unpacked(component.data);
   if (data.sent < newest.get(parentElement)) return;
   newest.set(parentElement, data.sent);
-  return drawn(component);
+  return drawn({ ...component, data });
 };
 """
 """Streamlit loads the script again wherever a component is mounted and calls it once it is loaded: of two updates in
@@ -52,9 +61,29 @@ def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[
     )
 
     def send(*, data: Payload, **options: Any) -> Any:
-        return mount(data=data | {"sent": next(_numbers)}, **options)
+        numbered = data | {"sent": next(_numbers)}
+        has_arrays = any(isinstance(value, bytes) for value in data.values())
+        return mount(data=packed(numbered) if has_arrays else numbered, **options)
 
     return send
+
+
+def packed(payload: Payload) -> bytes:
+    """One message of a payload some of whose values are bytes: those are neither JSON nor base64 on the way.
+
+    Returns:
+        The length of the words (4 bytes, little-endian), the words as JSON, with offset and length of each of the
+        values that are bytes as `arrays`, and these values.
+
+    >>> packed({"a": 1, "b": b"xyz"})
+    b'!\\x00\\x00\\x00{"a": 1, "arrays": {"b": [0, 3]}}xyz'
+    """
+    words = {name: value for name, value in payload.items() if not isinstance(value, bytes)}
+    arrays = {name: value for name, value in payload.items() if isinstance(value, bytes)}
+    ends = list(accumulate(map(len, arrays.values()), initial=0))
+    places = {name: [start, len(value)] for (name, value), start in zip(arrays.items(), ends, strict=False)}
+    head = json.dumps(words | {"arrays": places}).encode()
+    return b"".join((len(head).to_bytes(4, "little"), head, *arrays.values()))
 
 
 def without_comments(text: str) -> str:

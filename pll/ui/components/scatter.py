@@ -16,7 +16,7 @@ import streamlit as st
 from pll.analysis.projection import TOP, Places
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, short_names
-from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, format_counts, mount
+from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, format_counts, mount, raw
 from pll.ui.components.component import Payload
 from pll.ui.format import count
 from pll.weights import Sharpness
@@ -59,11 +59,11 @@ def map_payload(
     confidence = sharp.confidence if m == n else sharp.confidence[rows]
     counts = np.bincount(labels, minlength=candidates.n_classes)
     present = np.flatnonzero(counts)
-    number_of = np.zeros(candidates.n_classes, dtype=np.int64)
-    number_of[present] = np.arange(len(present))
     names = [candidates.class_names[label] for label in present]
     colours = class_colours(candidates.n_classes)
     wide = np.uint8 if len(present) <= 256 else np.uint16 if len(present) <= 65_536 else np.uint32
+    number_of = np.zeros(candidates.n_classes, dtype=wide)
+    number_of[present] = np.arange(len(present))
     note = f"{m:,} of {n:,} examples" if m < n else count(n, "example")
     few = m <= NAMED
     said = format_counts(dict(zip(names, counts[present].tolist(), strict=True)))
@@ -73,15 +73,15 @@ def map_payload(
         "description": f"Map of {note}{', ' + when if when else ''}. Identified labels: {said}.",
         "height": height,
         "top": TOP,
-        "points": encoded(places[rows]),
-        "labels": encoded(number_of[labels].astype(wide)),
+        "points": raw(places if m == n else places[rows]),
+        "labels": raw(number_of[labels]),
         "labelSize": np.dtype(wide).itemsize,
-        "confidence": encoded(np.rint(confidence * 255).astype(np.uint8)),
+        "confidence": raw(np.rint(confidence * 255).astype(np.uint8)),
         "names": names,
         "short": short_names(names),
         "colours": [colours[label] for label in present],
         "legend": np.argsort(-counts[present], kind="stable")[:40].tolist(),
-        "examples": None if m == n else encoded(rows.astype(np.uint32)),
+        "examples": None if m == n else raw(rows.astype(np.uint32)),
         "selected": selected,
         "outline": outline,
     } | ((chosen_ids(ids, rows) | chosen_texts(texts, rows)) if few else {})

@@ -12,6 +12,7 @@ from streamlit.elements.lib.mutable_popover_container import PopoverContainer
 from pll.runs.labels_table import labels_frame
 from pll.ui.charts import csv_button
 from pll.ui.components.canvas import mount
+from pll.ui.components.component import Payload
 from pll.ui.components.heatmap import HEATMAP, By, heatmap_order, heatmap_payload
 from pll.ui.components.star import STAR, star_payload
 from pll.ui.view_state import Scene
@@ -20,6 +21,8 @@ HEIGHT, WHOLE = 430, 10_000
 """Pixels of the two pictures, at most; in presenter mode the window is the limit."""
 ABOVE, BESIDE = 440, 230
 """Pixels of the window that heading, timeline and figures take; in presenter mode the strip of the transport."""
+KEPT_PICTURES = 24
+"""Pictures that are kept for others who look at the same moment."""
 ORDERS = {"confidence": "most confident first", "label": "by label"}
 STAR_HELP = (
     "Every class is a corner. An example starts in the middle of its candidates and moves to the corner of its "
@@ -47,23 +50,32 @@ def star(now: Scene) -> None:
     with _head("star"):
         st.markdown("**Where each example is heading**", help=STAR_HELP, width="content")
         options = _options(f"star-options-{now.run.id}")
-    payload = star_payload(
-        now.frame.weights,
-        now.sets,
-        when=now.frame.when,
-        truth=now.truth if looking.truth else None,
-        changed=now.changed(),
-        selected=looking.selected,
-        pins=looking.pins,
-        ids=now.data.row_ids,
-        texts=now.data.texts,
-        height=WHOLE if looking.presenting else HEIGHT,
-        fill=BESIDE if looking.presenting else ABOVE,
-    )
+    truth = looking.truth and now.data.y is not None
+    payload = _star(now.stamp, truth, looking.selected, tuple(looking.pins), looking.presenting, now)
     mount(STAR, payload, f"star-{now.run.id}", range(len(now.sets)), looking.open_story)
     if options.open:  # closed ones cost nothing
         with options:
             star_options(now)
+
+
+@st.cache_resource(max_entries=KEPT_PICTURES, show_spinner=False)
+def _star(
+    stamp: tuple[object, ...], truth: bool, selected: int | None, pins: tuple[int, ...], presenting: bool, _now: Scene
+) -> Payload:
+    """The picture of this moment, computed once for all who look at it."""
+    return star_payload(
+        _now.frame.weights,
+        _now.sets,
+        when=_now.frame.when,
+        truth=_now.truth if truth else None,
+        changed=_now.changed(),
+        selected=selected,
+        pins=pins,
+        ids=_now.data.row_ids,
+        texts=_now.data.texts,
+        height=WHOLE if presenting else HEIGHT,
+        fill=BESIDE if presenting else ABOVE,
+    )
 
 
 def star_options(now: Scene) -> None:
@@ -92,32 +104,48 @@ def star_options(now: Scene) -> None:
 def heatmap(now: Scene) -> None:
     """How sure each label is."""
     looking = now.looking
-    order = looking.frozen
-    if order is None:
-        looked_at = [*looking.pins, *([] if looking.selected is None else [looking.selected])]
-        by: By = "label" if looking.order == "label" else "confidence"
-        order = heatmap_order(now.frame.weights, now.sets, by=by, including=looked_at, sharp=now.frame.sharp)
     with _head("heatmap"):
         held = "fixed order" if looking.frozen is not None else ORDERS[looking.order]
         st.markdown(f"**Label weights, {held}**", help=HEATMAP_HELP, width="content")
         options = _options(f"heatmap-options-{now.run.id}")
-    by_confidence = looking.frozen is None and looking.order == "confidence"
-    payload = heatmap_payload(
-        now.frame.weights,
-        now.sets,
-        order=order,
-        when=now.frame.when,
-        selected=looking.selected,
-        ids=now.data.row_ids,
-        texts=now.data.texts,
-        ends=("sure", "unsure") if by_confidence else ("", ""),
-        height=WHOLE if looking.presenting else HEIGHT,
-        fill=BESIDE if looking.presenting else ABOVE,
-    )
+    frozen = None if looking.frozen is None else looking.frozen.tobytes()
+    by: By = "label" if looking.order == "label" else "confidence"
+    payload, order = _heatmap(now.stamp, frozen, by, looking.selected, tuple(looking.pins), looking.presenting, now)
     mount(HEATMAP, payload, f"heatmap-{now.run.id}", order, looking.open_story)
     if options.open:
         with options:
             heatmap_options(now, order)
+
+
+@st.cache_resource(max_entries=KEPT_PICTURES, show_spinner=False)
+def _heatmap(
+    stamp: tuple[object, ...],
+    frozen: bytes | None,
+    by: By,
+    selected: int | None,
+    pins: tuple[int, ...],
+    presenting: bool,
+    _now: Scene,
+) -> tuple[Payload, npt.NDArray[np.int64]]:
+    """The picture of this moment, computed once for all who look at it; and its rows."""
+    if frozen is None:
+        including = [*pins, *([] if selected is None else [selected])]
+        order = heatmap_order(_now.frame.weights, _now.sets, by=by, including=including, sharp=_now.frame.sharp)
+    else:
+        order = np.frombuffer(frozen, dtype=np.int64)
+    payload = heatmap_payload(
+        _now.frame.weights,
+        _now.sets,
+        order=order,
+        when=_now.frame.when,
+        selected=selected,
+        ids=_now.data.row_ids,
+        texts=_now.data.texts,
+        ends=("sure", "unsure") if frozen is None and by == "confidence" else ("", ""),
+        height=WHOLE if presenting else HEIGHT,
+        fill=BESIDE if presenting else ABOVE,
+    )
+    return payload, order
 
 
 def heatmap_options(now: Scene, order: npt.NDArray[np.int64]) -> None:

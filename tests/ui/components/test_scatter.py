@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-
 import numpy as np
 import pytest
 
@@ -13,8 +11,8 @@ from pll.ui.components.scatter import NAMED, map_payload
 from pll.weights import restricted_softmax, sharpness
 
 
-def decoded(text: str, dtype: str) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text), dtype=dtype)
+def decoded(sent: bytes, dtype: str) -> np.ndarray:
+    return np.frombuffer(sent, dtype=dtype)
 
 
 @pytest.mark.parametrize("c", [10, 400])

@@ -11,6 +11,7 @@ from pll.analysis.projection import Places, inside, project
 from pll.dataset import PartialLabelDataset
 from pll.runs.snapshots import ACTIVE
 from pll.ui.charts import csv_button
+from pll.ui.components.component import Payload
 from pll.ui.components.scatter import map_payload, mount_map
 from pll.ui.format import count
 from pll.ui.review.queue_controls import choose_rows
@@ -30,22 +31,9 @@ def draw(scene: Scene) -> None:
         return
     looking = scene.looking
     places = _places(scene.run.id, scene.data)
-    n = len(scene.data)
-    rows = np.arange(n)
-    if scene.snapshot.is_active and n > MOST_LIVE:
-        rows = np.linspace(0, n - 1, MOST_LIVE).astype(np.int64)
-    payload = map_payload(
-        places,
-        scene.frame.sharp,
-        scene.sets,
-        rows,
-        when=scene.frame.when,
-        selected=looking.selected,
-        outline=looking.outline,
-        ids=scene.data.row_ids,
-        texts=scene.data.texts,
-    )
-    mount_map(payload, f"map-{scene.run.id}", range(n), looking.select, looking.draw_outline)
+    outline = None if looking.outline is None else tuple(looking.outline)
+    payload = _payload(scene.stamp, scene.snapshot.is_active, looking.selected, outline, scene, places)
+    mount_map(payload, f"map-{scene.run.id}", range(len(scene.data)), looking.select, looking.draw_outline)
     if looking.outline is None:
         st.caption(
             "The first two principal components of the features: neighbours here are alike in what varies most, and "
@@ -97,6 +85,33 @@ def map_frame(scene: Scene, places: Places) -> pd.DataFrame:
     if scene.looking.outline is not None:
         table["in_outline"] = np.isin(np.arange(len(table)), inside(places, scene.looking.outline))
     return table
+
+
+@st.cache_resource(max_entries=KEPT_MAPS, show_spinner=False)
+def _payload(
+    stamp: tuple[object, ...],
+    is_active: bool,
+    selected: int | None,
+    outline: tuple[tuple[int, int], ...] | None,
+    _scene: Scene,
+    _places: Places,
+) -> Payload:
+    """The map of this moment, computed once for all who look at it."""
+    n = len(_scene.data)
+    rows = np.arange(n)
+    if is_active and n > MOST_LIVE:
+        rows = np.linspace(0, n - 1, MOST_LIVE).astype(np.int64)
+    return map_payload(
+        _places,
+        _scene.frame.sharp,
+        _scene.sets,
+        rows,
+        when=_scene.frame.when,
+        selected=selected,
+        outline=None if outline is None else list(outline),
+        ids=_scene.data.row_ids,
+        texts=_scene.data.texts,
+    )
 
 
 @st.cache_resource(max_entries=KEPT_MAPS, show_spinner="Drawing the map…")

@@ -7,7 +7,8 @@ the protocol of the presets (five folds of seed 0, the paper's settings, 500 epo
     --auto DIR   takes over the results of `python -m pll experiment benchmarks/auto-uci.toml --out DIR` (the same for
                  auto-real-world.toml; may be given several times) into docs/auto.csv, which *The recipe auto* is from
     --killed 10  also fits the whole grid, two cells at a time, kills it so often at random (SIGKILL, after 20 to 90
-                 seconds), continues it, and compares every figure with the file: about an hour
+                 seconds), continues it, and compares every figure with the file; with 0 it is not killed, and how long
+                 each fit took is put into the file
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from statistics import mean, stdev
@@ -101,7 +103,7 @@ def auto(results: list[Result]) -> Iterator[str]:
     yield "### The recipe auto"
     yield ""
     yield (
-        "Settings chosen on each training part by the covering rate, no true label (`benchmarks/auto-uci.toml`, "
+        "Settings chosen on each training part from its candidate sets, no true label (`benchmarks/auto-uci.toml`, "
         "`benchmarks/auto-real-world.toml`): test accuracy in %, five folds of seed 0, beside the best entry of the "
         f"paper's table, whichever method has it. ✓: at least that. PRODEN reaches it in {reached['proden']} of the "
         f"{len(rows)} cells, `--method auto` in {reached['auto']}."
@@ -150,7 +152,7 @@ def check(number: int) -> None:
 
 def killed(kills: int) -> None:
     """Fit all cells of the presets with so many kills among them, and compare them with the file."""
-    rng = random.Random()
+    rng, started, fitted = random.Random(), time.monotonic(), dict[tuple[object, ...], Result]()
     with tempfile.TemporaryDirectory() as place:
         for k, name in enumerate(NAMES):
             known = {key(result): result for result in results_of(name)}
@@ -169,6 +171,12 @@ def killed(kills: int) -> None:
             again = {key(result): result for result in read_results(out / "results.csv")}
             same = sum(figures(again[one]) == figures(result) for one, result in known.items() if one in again)
             print(f"{name}: {left} kills, {same} of {len(known)} cells have the figures of the file", flush=True)
+            fitted |= again
+    print(f"{len(fitted)} cells in {(time.monotonic() - started) / 60:.1f} minutes")
+    if not kills:
+        table = pd.read_csv(CSV, dtype=str, keep_default_na=False)
+        table["seconds"] = [str(fitted.get(key(one), one).seconds) for one in read_results(CSV)]
+        table.to_csv(CSV, index=False, lineterminator="\r\n")
 
 
 def key(result: Result) -> tuple[object, ...]:
@@ -184,7 +192,7 @@ def figures(result: Result) -> tuple[float | None, float | None]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", type=int, default=0, metavar="N")
-    parser.add_argument("--killed", type=int, default=0, metavar="N")
+    parser.add_argument("--killed", type=int, metavar="N")
     parser.add_argument("--auto", type=Path, action="append", default=[], metavar="DIR")
     options = parser.parse_args()
     if options.auto:
@@ -193,7 +201,7 @@ def main() -> None:
     PAGE.write_text(head + "\n".join(section()).rstrip() + "\n", encoding="utf-8")
     if options.check:
         check(options.check)
-    if options.killed:
+    if options.killed is not None:
         killed(options.killed)
 
 

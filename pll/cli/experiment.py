@@ -20,7 +20,7 @@ from pll.experiments.background import experiments_home
 from pll.experiments.execution import ExperimentFolder, Progress, run
 from pll.experiments.experiment import Experiment, changed, read_experiment, selected
 from pll.experiments.presets import PRESETS, preset
-from pll.experiments.report import tables_of, write_report
+from pll.experiments.report import failures, tables_of, write_report
 from pll.experiments.tables import markdown
 from pll.methods import get_method
 from pll.methods.deep import DeepEstimator
@@ -78,14 +78,12 @@ def experiment(options: ExperimentOptions) -> int:
     write_report(found, plan.cells, outcomes, folder, plan.missing)
     folder.seal()
     there = [outcomes[cell.key] for cell in plan.cells if cell.key in outcomes]
-    failed = [
-        (cell.key, outcomes[cell.key].error) for cell in among if cell.key in outcomes and outcomes[cell.key].error
-    ]
+    failed = failures(among, outcomes)
     for table in tables_of(found, there):
         print(markdown(table))
-    note([f"{key} failed: {error}" for key, error in failed[:5]])
+    note(failed[:5])
     if len(failed) > 5:
-        note([f"{len(failed) - 5} more failed; {folder.path / 'log.txt'} has them all."])
+        note([f"{len(failed) - 5} more errors; {folder.path / 'log.txt'} has them all."])
     done = sum(outcome.result is not None for outcome in there)
     print_result(
         out=str(folder.path),

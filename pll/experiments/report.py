@@ -24,6 +24,21 @@ def tables_of(experiment: Experiment, outcomes: Sequence[CellOutcome]) -> list[T
     return tables(results, methods=experiment.methods, parts=parts)
 
 
+def failures(cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome]) -> list[str]:
+    """Return a sentence for each error there is, with the fits that failed with it: a broken file fails all of its."""
+    of_error: dict[str, list[Cell]] = {}
+    for cell in cells:
+        if cell.key in outcomes and outcomes[cell.key].error:
+            of_error.setdefault(outcomes[cell.key].error.splitlines()[0], []).append(cell)
+    return [
+        f"{failed[0].key} failed: {error}"
+        if len(failed) == 1
+        else f"{len(failed):,} fits failed ({', '.join(dict.fromkeys(cell.dataset for cell in failed))} by "
+        f"{', '.join(dict.fromkeys(cell.method for cell in failed))}): {error}"
+        for error, failed in of_error.items()
+    ]
+
+
 def write_report(
     experiment: Experiment,
     cells: Sequence[Cell],
@@ -61,7 +76,7 @@ def _head(
     experiment: Experiment, cells: Sequence[Cell], outcomes: Mapping[str, CellOutcome], missing: Sequence[Missing]
 ) -> list[str]:
     done = [cell for cell in cells if (found := outcomes.get(cell.key)) and found.result]
-    failed = [(cell, outcomes[cell.key].error) for cell in cells if cell.key in outcomes and outcomes[cell.key].error]
+    failed = failures(cells, outcomes)
     seeds = f"{len(experiment.seeds)} seed{'s' * (len(experiment.seeds) != 1)}"
     tested = "the published test part"
     if experiment.folds:
@@ -83,9 +98,8 @@ def _head(
         "",
     ]
     if failed:
-        lines += [f"{len(failed)} failed:", ""]
-        lines += [f"- `{cell.key}`: {error.splitlines()[0]}" for cell, error in failed[:20]]
-        lines += ["", *([f"… and {len(failed) - 20} more; log.txt has all.", ""] if len(failed) > 20 else [])]
+        lines += [*(f"- {sentence}" for sentence in failed[:20]), ""]
+        lines += [f"… and {len(failed) - 20} more errors; log.txt has all.", ""] if len(failed) > 20 else []
     if missing:
         lines += ["Data that are not here:", ""]
         lines += [f"- {one.dataset} ({one.cells} fits): {one.reason}" for one in missing]

@@ -2,6 +2,7 @@
 
     loop         an epoch beside supervised training and beside the paper's way of working (benchmarks.training)
     map          the map of 100,000 and 1,000,000 examples in a browser (benchmarks.map_browser)
+    pages        first page, tabs, keys with 30 people, refreshes of Compare (benchmarks.pages)
     classical    SURE, PL-ECOC and PL-SVM on 20,000 examples × 280 features × 170 classes, one thread each
     neighbours   IPAL and PL-kNN on 50,000, 200,000 and 1,000,000 examples × 100 features × 20 classes
     nystrom      SURE's approximate kernel beside the exact one, where both can be computed
@@ -41,7 +42,7 @@ import pyarrow.parquet as pq
 import torch
 
 import pll.io
-from benchmarks import map_browser
+from benchmarks import map_browser, pages
 from benchmarks.training import measure
 from pll import formats
 from pll.candidates import CandidateSets
@@ -302,6 +303,7 @@ CASES: dict[str, list[tuple[str, ...]]] = {
     "shards": [("shards", n, "100") for n in ("60000", "120000", "240000")],
     "growth": [("growth", *size) for size in SIZES],
     "largest": [("growth", "100000000", "20", "1000", "3")],
+    "pages": [("pages",)],
     "map": [("map", n) for n in ("100000", "1000000")],
     "classical": [("classical", name) for name in ("sure", "ecoc", "plsvm")],
     "neighbours": [("neighbours", name, n) for n in ("50000", "200000", "1000000") for name in ("plknn", "ipal")],
@@ -456,6 +458,40 @@ def _map(figures: dict[str, Any]) -> list[str]:
     ]
 
 
+PAGE_LIMITS = {
+    "cold start": ("from starting the server to a page that can be used, s", 3.0),
+    "tab train": ("opening a tab of Train, ms of the server's processor", 100.0),
+    "tab review": ("of Review", 100.0),
+    "tab home": ("of Home", 100.0),
+    "key": ("from a key at the desk to the next example, 15 watching and 15 reviewing, median, s", 0.15),
+    "key, p95": ("the same, 95th percentile", None),
+    "compare": ("a refresh of Compare, five methods on digits, median, kB", 100.0),
+    "compare, largest": ("the same, the largest of 20", None),
+}
+
+
+def _pages(figures: dict[str, Any]) -> list[str]:
+    """Return the lines of the page on the pages of the app."""
+    found = figures.get("pages")
+    if found is None:
+        return []
+    rows = [
+        f"| {what} | {found[name]:.3g} | {'' if most is None else f'{most:g}'} |"
+        for name, (what, most) in PAGE_LIMITS.items()
+    ]
+    return [
+        "## Pages",
+        "",
+        "`python -m benchmarks.performance pages`: servers, browsers and the measuring program on the same two cores.",
+        "Who looks at the same moment of a run gets pictures that were computed once (`tests/pages/test_train.py`).",
+        "",
+        "| what | measured | limit |",
+        "|---|---|---|",
+        *rows,
+        "",
+    ]
+
+
 def _processes(figures: dict[str, Any]) -> list[str]:
     """Return the lines of the page on the work of one of several processes."""
     rows = []
@@ -524,6 +560,7 @@ def page(figures: dict[str, Any]) -> str:
         "",
         *_loop(figures),
         *_map(figures),
+        *_pages(figures),
         f"## Classical methods on {SIZE[0]:,} × {SIZE[1]} × {SIZE[2]}",
         "",
         f"`python -m benchmarks.performance classical`. Limits: {LIMIT_SECONDS} s, {LIMIT_GB} GB (peak",
@@ -676,6 +713,7 @@ def main() -> None:
             **{
                 "loop": loop,
                 "map": lambda n: map_browser.measured(int(n)),
+                "pages": pages.measured,
                 "classical": classical,
                 "nystrom": nystrom,
                 "ranks": ranks,

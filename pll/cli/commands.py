@@ -24,6 +24,7 @@ from pll.catalog.sources import Source, file_hash
 from pll.cli.options import (
     SetOptions,
     TrainingOptions,
+    class_notes,
     flip_of,
     listed,
     noisy_of,
@@ -144,7 +145,7 @@ def synthesize(options: SynthesizeOptions) -> None:
     gamma = None if made.y is None else ambiguity_degree(sets, made.y)
     shown = "" if gamma is None else f", γ = {gamma:.3f}"
     print(f"{options.out}: {len(made)} examples, {sets.nnz / len(sets):.2f} candidates on average{shown}")
-    note(warnings_about(made))
+    note([*class_notes(made), *warnings_about(made)])
     print_result(out=options.out, examples=len(made), mean_candidates=sets.nnz / len(sets), gamma=gamma)
 
 

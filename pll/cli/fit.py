@@ -23,6 +23,7 @@ from pll.catalog.sources import file_hash
 from pll.cli import INTERRUPTED
 from pll.cli.options import (
     TrainingOptions,
+    class_notes,
     flip_of,
     for_method,
     has_setting,
@@ -354,7 +355,7 @@ def _progress(folder: RunFolder) -> Iterator[tuple[runner.Prepared, runner.Obser
             search.close()
         if (recipe := folder.recipe()) is not None:
             note(recipe.messages())
-        note([*warnings_about(parts.train), *advise(estimator, parts.train).notes])
+        note([*class_notes(parts.train), *warnings_about(parts.train), *advise(estimator, parts.train).notes])
         bars.append(tqdm(total=estimator.total_epochs(), unit="epoch"))
 
     def on_record(record: EpochRecord) -> None:

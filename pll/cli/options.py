@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import shorten
-from pll.formats.classes import class_edits
+from pll.formats.classes import class_counts, class_edits, no_answers, proposed_merges
 from pll.formats.votes import ONE_VOTER, kind_of
 from pll.methods import get_method
 from pll.synthesis import FLIPS, Flip
@@ -343,6 +344,25 @@ def resolve_classes(options: SetOptions) -> dict[str, str | None]:
     merge = [pair(one, "--merge", "FROM=TO") for one in options.merge]
     rename = [pair(one, "--rename", "OLD=NEW") for one in options.rename]
     return class_edits(merge, rename, options.drop)
+
+
+NAMED_CLASSES = 8
+"""Classes that a note names at most."""
+
+
+def class_notes(data: PartialLabelDataset) -> list[str]:
+    """Return sentences on classes that look like one, or like no answer, with the options that make them so."""
+    counts = class_counts(data)
+    empty = no_answers(data.class_names)
+    alike = [f"--merge {shlex.quote(f'{name}={other}')}" for name, other in proposed_merges(counts).items()]
+    dropped = [f"--drop {shlex.quote(name)}" for name in empty if len(empty) < data.n_classes]
+    if not alike and not dropped:
+        return []
+    shown = " ".join((alike + dropped)[:NAMED_CLASSES])
+    more = len(alike) + len(dropped) - NAMED_CLASSES
+    rest = f" (and {more} more)" if more > 0 else ""
+    what = " or ".join(["others"] * bool(alike) + ["no answer"] * bool(dropped))
+    return [f"Some classes look like {what}; they stay as they are unless you say so: {shown}{rest}"]
 
 
 def pair(text: str, option: str, form: str) -> tuple[str, str]:

@@ -321,8 +321,11 @@ def test_classes_are_merged_renamed_and_dropped_and_kept_with_the_run(run: Run, 
     lines += [f"{k % 3 + 0.01 * k},{('late|LATE', 'lost|N/A', 'late|lost|N/A')[k % 3]}" for k in range(24)]
     (tmp_path / "messy.csv").write_text("\n".join(lines))
     tidy = ("--merge", "LATE=late", "--drop", "N/A", "--rename", "lost=missing")
-    said = run("fit", tmp_path / "messy.csv", *tidy, "--epochs", "2", "--threads", "1", "--out", tmp_path / "run")
-    assert said.status == 0
+    brief = ("--epochs", "2", "--threads", "1")
+    untidy = run("fit", tmp_path / "messy.csv", *brief, "--out", tmp_path / "untidy")
+    assert untidy.status == 0 and "--merge LATE=late --drop N/A" in untidy.err
+    said = run("fit", tmp_path / "messy.csv", *tidy, *brief, "--out", tmp_path / "run")
+    assert said.status == 0 and "--merge" not in said.err
     config = RunFolder(tmp_path / "run").config()
     assert config.source.classes == {"LATE": "late", "N/A": None, "lost": "missing"}
     labels = pd.read_csv(tmp_path / "run" / "labels.csv", dtype=str, keep_default_na=False)

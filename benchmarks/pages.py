@@ -1,0 +1,94 @@
+"""What the pages cost: `python -m benchmarks.pages [--minutes 2]`.
+
+cold start    from starting the server to a page that can be used, in a Chromium that runs already, seconds
+tab           processor time of the server for opening a tab of Train, Review and Home, ms (benchmarks.tabs)
+key           from a key at the desk to the next example, with 30 people on two servers, seconds (benchmarks.load)
+compare       bytes of a refresh of Compare while five methods train on 1,797 digits, kB
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+import time
+from pathlib import Path
+from statistics import median, quantiles
+from typing import Any
+
+from playwright.sync_api import sync_playwright
+
+from benchmarks.app import Server, chromium
+from benchmarks.following import Wire
+from benchmarks.load import begun_review, load, started
+from benchmarks.tabs import cost
+
+PATIENCE = 120_000
+"""Milliseconds."""
+TABS, SETTLING = 20, 30
+"""Tabs of each page, and seconds until a server has got ready (`pll/ui/startup.py`)."""
+PEOPLE = {"watching": 15, "reviewing": 15, "processes": 2, "arrival": 30.0, "thinking": 3.0, "settle": 0.0}
+LANES = "compare?link=1&lanes=proden,proden-itera,proden-naive,proden-sudden,pn-oracle&data=digits&flip=binomial&q=0.7"
+REFRESHES = 20
+
+
+def in_a_browser() -> dict[str, float]:
+    """Return `cold start` and `compare`."""
+    with sync_playwright() as driver, tempfile.TemporaryDirectory() as place:
+        browser = chromium(driver)
+        page = browser.new_page(viewport={"width": 1440, "height": 1000})
+        page.set_default_timeout(PATIENCE)
+        server = Server(Path(place))
+        started_at = time.perf_counter()
+        with server:
+            page.goto(server.url)
+            page.get_by_role("button", name="Watch it work").wait_for()
+            cold = time.perf_counter() - started_at
+            wire = Wire(page)
+            page.goto(f"{server.url}/{LANES}&seed=0&epochs=2000")
+            page.get_by_role("button", name="Start", exact=True).click()
+            page.locator(".plot canvas").nth(4).wait_for()
+            page.wait_for_timeout(3000)
+            before = len(wire.refreshes)
+            while len(wire.refreshes) < before + REFRESHES:
+                page.wait_for_timeout(200)
+            sent = wire.refreshes[before:]
+        browser.close()
+    return {"cold start": cold, "compare": median(sent) / 1000, "compare, largest": max(sent) / 1000}
+
+
+def of_tabs() -> dict[str, float]:
+    """Return `tab …`, of a server at rest."""
+    with tempfile.TemporaryDirectory() as place:
+        run_id = begun_review(Path(place), 2000)
+        with started(Path(place), 1, None) as (server,):
+            asyncio.run(cost(server, run_id, 2))
+            time.sleep(SETTLING)
+            found = asyncio.run(cost(server, run_id, TABS))
+    return {f"tab {page}": milliseconds for page, milliseconds in found.items()}
+
+
+def of_keys(minutes: float) -> dict[str, float]:
+    """Return `key` and its 95th percentile."""
+    with tempfile.TemporaryDirectory() as place:
+        run_id = begun_review(Path(place), 5000)
+        with started(Path(place), 2, None) as servers:
+            found = asyncio.run(load(servers, run_id, argparse.Namespace(**PEOPLE, minutes=minutes), []))
+    return {"key": median(found.keys), "key, p95": quantiles(found.keys, n=20)[-1], "errors": float(len(found.errors))}
+
+
+def measured(minutes: float = 2.0) -> dict[str, Any]:
+    """Return all of them."""
+    return in_a_browser() | of_tabs() | of_keys(minutes)
+
+
+def main() -> None:
+    """See the top of this file."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=2.0)
+    print(json.dumps(measured(parser.parse_args().minutes), indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -51,6 +51,8 @@ def experiment(options: ExperimentOptions) -> int:
         0, or 130 where Ctrl-C or SIGTERM stopped it before its end.
     """
     if options.show:
+        if options.name not in PRESETS and Path(options.name).is_file():
+            raise UserError(f"--show prints a preset, to be copied; {options.name} is a file already.")
         preset(options.name)  # suggests one where there is none
         print(PRESETS[options.name].rstrip())
         return 0

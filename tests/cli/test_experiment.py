@@ -86,6 +86,11 @@ def test_a_preset_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     assert 'datasets = ["lost"' in capsys.readouterr().out
 
 
+def test_a_file_is_not_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("")
+    assert "mine.toml is a file already" in refused(capsys, tmp_path / "mine.toml", "--show")
+
+
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fit in this process."""

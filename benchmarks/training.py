@@ -145,7 +145,7 @@ class _Page:
             record = self.record
             if record is not None:
                 star_payload(record.label_weights, self.sets)
-                order = heatmap_order(record.label_weights, self.sets)
+                order = heatmap_order(record.label_weights, self.sets, sharp=record.sharpness)
                 heatmap_payload(record.label_weights, self.sets, order=order)
             time.sleep(0.4)
 

@@ -1,11 +1,13 @@
 """Custom Streamlit components: HTML, CSS and JavaScript, registered once at import.
 
-A component is mounted under a fixed key; later runs only send new data, and its elements in the browser are kept.
+A component is mounted under a fixed key; later runs only send new data, and its elements in the browser are kept. Its
+script is sent with every full run of a page; where a fragment is run again, the browser has it.
 Everything is inline, since Streamlit takes paths from installed packages only.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Sequence
@@ -15,12 +17,15 @@ from typing import Any
 
 import streamlit as st
 
+from pll.ui import session
+
 Component = Callable[..., Any]
 Payload = dict[str, Any]
 
 EXPORTED = "export default function"
 """How the function begins that a script is called by."""
-LATEST = """
+LOADER = """
+const scripts = (window.candidScripts ??= {});
 const unpacked = (message) => {
   if (!(message instanceof Uint8Array)) return message;
   const from = 4 + new DataView(message.buffer, message.byteOffset).getUint32(0, true);
@@ -28,17 +33,30 @@ const unpacked = (message) => {
   for (const [name, [at, size]] of Object.entries(arrays)) data[name] = message.slice(from + at, from + at + size);
   return data;
 };
-const newest = new WeakMap();
 export default (component) => {
-  const { parentElement } = component;
-  const data = unpacked(component.data);
-  if (data.sent < newest.get(parentElement)) return;
-  newest.set(parentElement, data.sent);
-  return drawn({ ...component, data });
+  const { script, ...data } = unpacked(component.data);
+  const { digest, text } = script;
+  if (text) scripts[digest] ??= import(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+  if (!scripts[digest]) {
+    component.setTriggerValue("script", digest);
+    return undefined;
+  }
+  const drawn = scripts[digest].then((module) => module.default({ ...component, data }));
+  return () => drawn.then((leave) => leave?.());
 };
 """
-"""Streamlit loads the script again wherever a component is mounted and calls it once it is loaded: of two updates in
-quick succession, the older one may be called last. It must not overwrite the newer one."""
+"""What Streamlit gets as a component's script, with every update. The script itself comes with the data, where the
+browser does not have it yet; if the update that brought it was overtaken by the next one, it is asked for."""
+LATEST = """
+const newest = new WeakMap();
+export default (component) => {
+  const { parentElement, data } = component;
+  if (data.sent < newest.get(parentElement)) return undefined;
+  newest.set(parentElement, data.sent);
+  return drawn(component);
+};
+"""
+"""Of two updates in quick succession, the older one may be called last. It must not overwrite the newer one."""
 
 _numbers = count(time.time_ns() // 1000)
 """Sequence number of updates; based on time, so that it keeps growing when the server restarts."""
@@ -55,15 +73,25 @@ def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[
         styles: in their order.
     """
     shared = "".join(_text([file]).split(EXPORTED)[0] for file in scripts[:-1])
-    script = shared + _text(scripts[-1:]).replace(EXPORTED, "const drawn = function") + LATEST
+    script = without_comments(shared + _text(scripts[-1:]).replace(EXPORTED, "const drawn = function") + LATEST)
+    digest = hashlib.sha256(script.encode()).hexdigest()
     mount: Component = st.components.v2.component(
-        f"candid_{name}", html=html, css=without_comments(_text(styles)), js=without_comments(script)
+        f"candid_{name}", html=html, css=without_comments(_text(styles)), js=without_comments(LOADER)
     )
+    sent_key = f"script-{name}"
+
+    def forget() -> None:
+        st.session_state.pop(sent_key, None)
 
     def send(*, data: Payload, **options: Any) -> Any:
-        numbered = data | {"sent": next(_numbers)}
+        is_there = session.is_fragment_run() and st.session_state.get(sent_key) == digest
+        st.session_state[sent_key] = digest
+        whole = data | {
+            "sent": next(_numbers),
+            "script": {"digest": digest} if is_there else {"digest": digest, "text": script},
+        }
         has_arrays = any(isinstance(value, bytes) for value in data.values())
-        return mount(data=packed(numbered) if has_arrays else numbered, **options)
+        return mount(data=packed(whole) if has_arrays else whole, on_script_change=forget, **options)
 
     return send
 
@@ -89,7 +117,7 @@ def packed(payload: Payload) -> bytes:
 def without_comments(text: str) -> str:
     """A script or style sheet without indentation, blank lines and lines that hold nothing but a comment.
 
-    It travels with every update.
+    It travels with many updates.
 
     >>> without_comments("a;  // stays\\n  // goes\\n  /** goes */\\n  b;")
     'a;  // stays\\nb;'

@@ -41,7 +41,25 @@ def test_what_is_sent_is_numbered_in_order(registered: Any) -> None:
     first, second = sent
     assert given["name"] == "candid_a" and given["css"] == ".a { left: 0 }"
     assert first["data"]["sent"] < second["data"]["sent"]
-    assert second == {"key": "k", "on_x_change": print, "data": {"what": 2, "sent": second["data"]["sent"]}}
+    assert second["key"] == "k" and second["on_x_change"] is print and second["data"]["what"] == 2
+
+
+def test_a_script_is_sent_with_full_runs_and_once_with_those_of_fragments(
+    registered: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command, given, sent = registered
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(st, "session_state", state)
+    for is_fragment in (False, True, True, False):
+        monkeypatch.setattr(component.session, "is_fragment_run", lambda value=is_fragment: value)
+        command(key="k", data={"what": 1})
+    sent[-1]["on_script_change"]()  # the browser says that it does not have it
+    monkeypatch.setattr(component.session, "is_fragment_run", lambda: True)
+    command(key="k", data={"what": 1})
+    scripts = [update["data"]["script"] for update in sent]
+    assert ["text" in script for script in scripts] == [True, False, False, True, True]
+    assert len({script["digest"] for script in scripts}) == 1
+    assert "shown.push(data.what);" in scripts[0]["text"] and "shown" not in given["js"]
 
 
 @pytest.mark.parametrize("file", sorted(FOLDER.parent.rglob("*.js")), ids=lambda file: file.name)

@@ -218,21 +218,33 @@ def test_a_narrow_screen_holds_both(opened: Any) -> None:
 
 def test_an_update_that_comes_late_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, new_page: Any) -> None:
     given: dict[str, Any] = {}
-    monkeypatch.setattr(st.components.v2, "component", lambda name, **parts: given.update(parts))
-    (tmp_path / "a.js").write_text(
-        "const shown = [];\nexport default function ({ data }) { return shown.push(data); }\n"
-    )
-    component.register("a", "", scripts=[tmp_path / "a.js"], styles=[])
+    sent: list[Any] = []
+
+    def registered(name: str, **parts: Any) -> Any:
+        given.update(parts)
+        return lambda **update: sent.append(update["data"])
+
+    monkeypatch.setattr(st.components.v2, "component", registered)
+    (tmp_path / "a.js").write_text("export default function ({ data }) { window.shown.push(data.sent); }\n")
+    component.register("a", "", scripts=[tmp_path / "a.js"], styles=[])(key="k", data={})
     page = new_page()
     page.goto("about:blank")
-    kept = page.evaluate(
-        """async (script) => {
-          const file = new Blob([script], { type: "text/javascript" });
+    shown, asked = page.evaluate(
+        """async ([loader, script]) => {
+          const file = new Blob([loader], { type: "text/javascript" });
           const { default: update } = await import(URL.createObjectURL(file));
           const [one, two] = [document.body, document.head];
-          const sent = [[one, 2], [one, 1], [one, 2], [two, 1], [one, 3]];
-          return sent.map(([parentElement, number]) => update({ parentElement, data: { sent: number } }) ?? 0);
+          const [shown, asked] = [window.shown = [], []];
+          const setTriggerValue = (...told) => asked.push(told);
+          const { digest } = script;
+          update({ parentElement: one, data: { sent: 1, script: { digest } }, setTriggerValue });  // without the script
+          for (const [parentElement, sent] of [[one, 2], [one, 1], [one, 2], [two, 1], [one, 3]]) {
+            update({ parentElement, data: { sent, script: sent === 3 ? { digest } : script }, setTriggerValue });
+          }
+          await new Promise((go) => setTimeout(go, 500));
+          return [shown, asked];
         }""",
-        given["js"],
+        [given["js"], sent[0]["script"]],
     )
-    assert kept == [1, 0, 2, 3, 4]  # the second one was made before the first
+    assert shown == [2, 2, 1, 3]  # the second one was made before the first
+    assert asked == [["script", sent[0]["script"]["digest"]]]

@@ -106,7 +106,7 @@ def test_a_bad_link_and_a_file_that_has_to_be_given(app: str, fresh: Callable[[s
     page.get_by_text("One file is needed").wait_for()
     give = page.locator("input[type=file]")
     give.set_input_files({"name": "pets.csv", "mimeType": "text/csv", "buffer": content + b"\n"})
-    page.get_by_text("pets.csv is not the file of this link").wait_for()
+    page.get_by_text("pets.csv is not a file of this link").wait_for()
     give = page.locator("input[type=file]")
     give.set_input_files({"name": "renamed.csv", "mimeType": "text/csv", "buffer": content})
     ended(begun(page))

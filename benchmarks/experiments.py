@@ -31,8 +31,8 @@ from pll.analysis.evaluation import Result, read_results, results_frame
 from pll.experiments.execution import run_cell
 from pll.experiments.presets import preset
 from pll.experiments.published import published
-from pll.experiments.tables import markdown, method_title, tables
-from pll.methods import METHODS
+from pll.experiments.tables import markdown, tables
+from pll.methods import METHODS, method_title
 
 DOCS = Path(__file__).parents[1] / "docs"
 CSV, AUTO, PAGE = DOCS / "results.csv", DOCS / "auto.csv", DOCS / "experiments.md"

@@ -34,7 +34,8 @@ from pll.io import as_column
 from pll.methods import METHODS, PartialLabelEstimator
 from pll.methods.choice import CONTENDERS, FIRST, compared
 from pll.methods.deep import DeepEstimator
-from pll.methods.recipe import Recipe, search
+from pll.methods.recipe import Recipe
+from pll.methods.recipe_search import search
 from pll.methods.settling import union_of
 from pll.synthesis import Flip, flip_binomial
 

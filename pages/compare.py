@@ -6,12 +6,13 @@ from functools import partial
 import streamlit as st
 
 from pll.errors import UserError
+from pll.methods import method_title
 from pll.runs.comparison import MOST_LANES, Comparison
 from pll.ui import links, session
 from pll.ui.compare import controls, live, runs_table, setup, sharing, sweep
 from pll.ui.compare.view_state import comparison_view
 from pll.ui.experiments.live import in_short
-from pll.ui.format import ICONS, count, method_title, plain
+from pll.ui.format import ICONS, count, plain
 from pll.ui.routes import link
 
 RECENT = 5

@@ -6,10 +6,11 @@ from functools import partial
 import streamlit as st
 
 from pll.errors import UserError
+from pll.methods import method_title
 from pll.runs.run import Run, readable
 from pll.runs.snapshots import ACTIVE
 from pll.ui import session
-from pll.ui.format import format_state, method_title, plain
+from pll.ui.format import format_state, plain
 from pll.ui.review import (
     batch,
     conflicts,

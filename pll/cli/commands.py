@@ -46,8 +46,7 @@ from pll.export.spreadsheet import formula_messages
 from pll.features import featurised, load_features
 from pll.formats.classes import with_classes
 from pll.io import write_atomically
-from pll.methods import PartialLabelEstimator, get_method
-from pll.methods.choice import AUTO
+from pll.methods import AUTO, PartialLabelEstimator, get_method
 from pll.methods.input_range import RANGE, range_warnings
 from pll.methods.persistence import ModelCard, load_model, read_card
 from pll.review.record import missing_review

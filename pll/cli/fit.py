@@ -40,9 +40,8 @@ from pll.cli.options import (
 )
 from pll.cli.progress import bar, load
 from pll.errors import UserError
-from pll.methods import METHODS, PartialLabelEstimator, get_method
+from pll.methods import AUTO, METHODS, PartialLabelEstimator, get_method
 from pll.methods.advice import advise
-from pll.methods.choice import AUTO
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.control import Holder, What, announce, take, withdraw

@@ -15,9 +15,9 @@ from pll.colors import class_colours
 from pll.experiments.drawing import QUIET, Canvas, Point
 from pll.experiments.execution import CellOutcome
 from pll.experiments.experiment import Cell
-from pll.experiments.tables import Table, method_title
+from pll.experiments.tables import Table
 from pll.io import stored_name
-from pll.methods import get_method
+from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
 
 WIDTH, HEIGHT = 560.0, 360.0

@@ -11,8 +11,9 @@ from pll.experiments.execution import CellOutcome, ExperimentFolder
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.experiments.figures import curve_panels, draw_panel, draw_ranking, q_panels
 from pll.experiments.plench import write_plench
-from pll.experiments.tables import Table, entries_frame, latex, markdown, method_title, tables
+from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
 from pll.io import write_atomically, write_text
+from pll.methods import method_title
 
 REPORT = ("tables.md", "tables.tex", "tables.csv")
 

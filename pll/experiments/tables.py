@@ -20,7 +20,7 @@ from pll.analysis.evaluation import Result, paired_t_test
 from pll.analysis.significance import Ranking, holm, ranking, wilcoxon
 from pll.errors import UserError
 from pll.experiments.published import Published, published
-from pll.methods import AUTO, METHODS, get_method
+from pll.methods import method_title
 
 LEVEL = 0.05
 Measured = dict[tuple[int, int], float]
@@ -247,11 +247,6 @@ def _by_part(rows: Sequence[Result]) -> Measured:
 
 
 # ---- how they are written --------------------------------------------------------------------------------------------
-
-
-def method_title(name: str) -> str:
-    """Return a method as people call it."""
-    return get_method(name).title if name in METHODS or name == AUTO else name
 
 
 def markdown(table: Table) -> str:

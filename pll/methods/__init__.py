@@ -1,29 +1,81 @@
-"""The registry of methods: `METHODS`, name → estimator class. A new method is one file and one line here."""
+"""The registry of methods: `METHODS`, name → estimator class. A new method is a file, and a line here and in `TITLES`.
+
+A class is imported when it is first used: pages that list runs need their methods' names, and not torch.
+"""
 
 from __future__ import annotations
 
 import difflib
+import importlib
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any
 
 from pll.errors import UserError
-from pll.methods.base import PartialLabelEstimator, Task, covering_rate_scorer
-from pll.methods.cavl import CAVL
-from pll.methods.cc import CC, RC
-from pll.methods.choice import AUTO, Auto
-from pll.methods.clpl import CLPL
-from pll.methods.crdpll import CRDPLL
-from pll.methods.d2cnn import D2CNN
-from pll.methods.decomp import PNDecomp
-from pll.methods.ecoc import PLECOC
-from pll.methods.ga import GA
-from pll.methods.ipal import IPAL
-from pll.methods.lws import LWS
-from pll.methods.outside import PRODENOutside
-from pll.methods.plknn import PLKNN
-from pll.methods.plsvm import PLSVM
-from pll.methods.pop import POP
-from pll.methods.proden import PRODEN, PNOracle, PRODENItera, PRODENNaive, PRODENSudden
-from pll.methods.sure import SURE
-from pll.methods.voting import DawidSkene, Majority
+from pll.methods.names import AUTO as AUTO
+from pll.methods.names import TITLES
+
+if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compares the two
+    from pll.methods.base import PartialLabelEstimator as PartialLabelEstimator
+    from pll.methods.base import Task as Task
+    from pll.methods.base import covering_rate_scorer as covering_rate_scorer
+    from pll.methods.cavl import CAVL as CAVL
+    from pll.methods.cc import CC as CC
+    from pll.methods.cc import RC as RC
+    from pll.methods.choice import Auto as Auto
+    from pll.methods.clpl import CLPL as CLPL
+    from pll.methods.crdpll import CRDPLL as CRDPLL
+    from pll.methods.d2cnn import D2CNN as D2CNN
+    from pll.methods.decomp import PNDecomp as PNDecomp
+    from pll.methods.ecoc import PLECOC as PLECOC
+    from pll.methods.ga import GA as GA
+    from pll.methods.ipal import IPAL as IPAL
+    from pll.methods.lws import LWS as LWS
+    from pll.methods.outside import PRODENOutside as PRODENOutside
+    from pll.methods.plknn import PLKNN as PLKNN
+    from pll.methods.plsvm import PLSVM as PLSVM
+    from pll.methods.pop import POP as POP
+    from pll.methods.proden import PRODEN as PRODEN
+    from pll.methods.proden import PNOracle as PNOracle
+    from pll.methods.proden import PRODENItera as PRODENItera
+    from pll.methods.proden import PRODENNaive as PRODENNaive
+    from pll.methods.proden import PRODENSudden as PRODENSudden
+    from pll.methods.sure import SURE as SURE
+    from pll.methods.voting import DawidSkene as DawidSkene
+    from pll.methods.voting import Majority as Majority
+
+_CLASSES = {
+    "proden": ("proden", "PRODEN"),
+    "proden-itera": ("proden", "PRODENItera"),
+    "proden-sudden": ("proden", "PRODENSudden"),
+    "proden-naive": ("proden", "PRODENNaive"),
+    "pn-oracle": ("proden", "PNOracle"),
+    "pn-decomp": ("decomp", "PNDecomp"),
+    "d2cnn": ("d2cnn", "D2CNN"),
+    "ga": ("ga", "GA"),
+    "sure": ("sure", "SURE"),
+    "clpl": ("clpl", "CLPL"),
+    "ecoc": ("ecoc", "PLECOC"),
+    "plsvm": ("plsvm", "PLSVM"),
+    "plknn": ("plknn", "PLKNN"),
+    "ipal": ("ipal", "IPAL"),
+    "majority": ("voting", "Majority"),
+    "dawid-skene": ("voting", "DawidSkene"),
+    "cc": ("cc", "CC"),
+    "rc": ("cc", "RC"),
+    "lws": ("lws", "LWS"),
+    "cavl": ("cavl", "CAVL"),
+    "pop": ("pop", "POP"),
+    "cr-dpll": ("crdpll", "CRDPLL"),
+    "proden-outside": ("outside", "PRODENOutside"),
+}
+"""Name → file and class."""
+_OTHERS = {
+    "PartialLabelEstimator": "base",
+    "Task": "base",
+    "covering_rate_scorer": "base",
+    "Auto": "choice",
+}
+"""What else this package offers, and its file."""
 
 
 class UnknownMethod(UserError, KeyError):
@@ -32,40 +84,40 @@ class UnknownMethod(UserError, KeyError):
     __str__ = UserError.__str__  # KeyError's would put the message in quotation marks
 
 
-class _Registry(dict[str, type[PartialLabelEstimator]]):
-    def __missing__(self, name: str) -> type[PartialLabelEstimator]:
-        close = difflib.get_close_matches(str(name).lower(), self, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise UnknownMethod(f"There is no method called {name!r}; use one of {', '.join(self)}.{hint}")
+class _Registry(MutableMapping[str, "type[PartialLabelEstimator]"]):
+    """Classes by name, each imported when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, type[PartialLabelEstimator] | None] = dict.fromkeys(_CLASSES)
+
+    def __getitem__(self, name: str) -> type[PartialLabelEstimator]:
+        if name not in self._known:
+            close = difflib.get_close_matches(str(name).lower(), self, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            raise UnknownMethod(f"There is no method called {name!r}; use one of {', '.join(self)}.{hint}")
+        found = self._known[name]
+        if found is None:
+            file, kind = _CLASSES[name]
+            found = self._known[name] = getattr(importlib.import_module(f"pll.methods.{file}"), kind)
+        return found
+
+    def __setitem__(self, name: str, kind: type[PartialLabelEstimator]) -> None:
+        self._known[name] = kind
+
+    def __delitem__(self, name: str) -> None:
+        del self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known  # asking imports nothing
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
-METHODS: dict[str, type[PartialLabelEstimator]] = _Registry(
-    {
-        "proden": PRODEN,
-        "proden-itera": PRODENItera,
-        "proden-sudden": PRODENSudden,
-        "proden-naive": PRODENNaive,
-        "pn-oracle": PNOracle,
-        "pn-decomp": PNDecomp,
-        "d2cnn": D2CNN,
-        "ga": GA,
-        "sure": SURE,
-        "clpl": CLPL,
-        "ecoc": PLECOC,
-        "plsvm": PLSVM,
-        "plknn": PLKNN,
-        "ipal": IPAL,
-        "majority": Majority,
-        "dawid-skene": DawidSkene,
-        "cc": CC,
-        "rc": RC,
-        "lws": LWS,
-        "cavl": CAVL,
-        "pop": POP,
-        "cr-dpll": CRDPLL,
-        "proden-outside": PRODENOutside,
-    }
-)
+METHODS: MutableMapping[str, type[PartialLabelEstimator]] = _Registry()
 """Every method by the name that pages, shell and files use."""
 
 
@@ -75,39 +127,36 @@ def get_method(name: str) -> type[PartialLabelEstimator]:
     Raises:
         UnknownMethod: there is none; the message lists those there are, and suggests one.
     """
-    return Auto if name == AUTO else METHODS[name]
+    if name == AUTO:
+        from pll.methods.choice import Auto
+
+        return Auto
+    return METHODS[name]
+
+
+def method_title(name: str) -> str:
+    """Return a method as papers call it; its own name where it is none of ours.
+
+    >>> method_title("plknn"), method_title("my-own")
+    ('PL-kNN', 'my-own')
+    """
+    return TITLES.get(name) or (METHODS[name].title if name in METHODS else name)
 
 
 __all__ = [
-    "AUTO",
-    "METHODS",
-    "Auto",
-    "CAVL",
-    "CC",
-    "CLPL",
-    "CRDPLL",
-    "D2CNN",
-    "DawidSkene",
-    "Majority",
-    "GA",
-    "IPAL",
-    "LWS",
-    "PLECOC",
-    "PLKNN",
-    "PLSVM",
-    "PNDecomp",
-    "PNOracle",
-    "POP",
-    "PRODEN",
-    "PRODENItera",
-    "PRODENNaive",
-    "PRODENOutside",
-    "PRODENSudden",
-    "RC",
-    "SURE",
-    "PartialLabelEstimator",
-    "Task",
-    "UnknownMethod",
-    "covering_rate_scorer",
-    "get_method",
+    *("AUTO", "METHODS", "UnknownMethod", "get_method", "method_title"),
+    *("Auto", "CAVL", "CC", "CLPL", "CRDPLL", "D2CNN", "DawidSkene", "Majority", "GA", "IPAL", "LWS", "PLECOC"),
+    *("PLKNN", "PLSVM", "PNDecomp", "PNOracle", "POP", "PRODEN", "PRODENItera", "PRODENNaive", "PRODENOutside"),
+    *("PRODENSudden", "RC", "SURE", "PartialLabelEstimator", "Task", "covering_rate_scorer"),
 ]
+
+
+if not TYPE_CHECKING:  # a type checker would take any name for granted
+
+    def __getattr__(name: str) -> Any:
+        file = _OTHERS.get(name) or next((file for file, kind in _CLASSES.values() if kind == name), None)
+        if file is None:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+        value = getattr(importlib.import_module(f"pll.methods.{file}"), name)
+        globals()[name] = value  # the next use does not come here
+        return value

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
+from pll.methods.names import TITLES
 from pll.methods.proden import PRODEN
 from pll.training.layouts import Batch
 from pll.training.trainer import Objective
@@ -35,7 +36,7 @@ class CC(DeepEstimator):
 
     takes_prior: ClassVar[bool] = False
     in_ranks: ClassVar[bool] = True
-    title: ClassVar[str] = "CC"
+    title: ClassVar[str] = TITLES["cc"]
     summary: ClassVar[str] = (
         "Maximises the probability of the whole candidate set. Close to PRODEN, without weights of its own; "
         "costs as much as ordinary training."
@@ -48,7 +49,7 @@ class CC(DeepEstimator):
 class RC(PRODEN):
     """Importance-weighted losses of the candidates (Feng et al. 2020): the same updates as PRODEN's."""
 
-    title: ClassVar[str] = "RC"
+    title: ClassVar[str] = TITLES["rc"]
     summary: ClassVar[str] = (
         "Weights each candidate's loss by the model's own probability. The same updates as PRODEN's, "
         "derived from an unbiased risk; here to compare under its name."

@@ -1,8 +1,8 @@
 """Choice of a method from candidate sets alone: PRODEN with the recipe auto against methods without gradient descent.
 
-`choose_method` first searches PRODEN's settings (`pll.methods.recipe`), then fits it with them and the others with
-their own defaults on the very same inner parts, and compares all by the same criterion: of the methods that do not
-cover significantly fewer held-out examples than the one that covers most (paired, 5 %), the one with the highest
+`choose_method` first searches PRODEN's settings (`pll.methods.recipe_search`), then fits it with them and the others
+with their own defaults on the very same inner parts, and compares all by the same criterion: of the methods that do
+not cover significantly fewer held-out examples than the one that covers most (paired, 5 %), the one with the highest
 held-out log-likelihood of the candidate set (`pll.methods.set_likelihood`), each with the temperature that suits it
 best, since not all scores are probabilities. No true label is used. A method that would take longer than the budget of
 a search, or too much memory, is left out, and the recipe says so.
@@ -30,16 +30,16 @@ from pll.methods.base import PartialLabelEstimator, Task, check_common_settings,
 from pll.methods.classical import ClassicalEstimator
 from pll.methods.deep import DeepEstimator
 from pll.methods.ipal import IPAL
+from pll.methods.names import AUTO, TITLES
 from pll.methods.plknn import PLKNN
 from pll.methods.proden import PRODEN
-from pll.methods.recipe import BUDGET, Contender, Progress, Recipe, chance_note, inner_parts
+from pll.methods.recipe import Contender, Recipe
+from pll.methods.recipe_search import BUDGET, Progress, chance_note, inner_parts
 from pll.methods.set_likelihood import best_tempered, is_significantly_less
 from pll.methods.sure import SURE
 from pll.training.metrics import EpochRecord, Hook, StopTraining, TrainingProgress
 from pll.weights import Weights
 
-AUTO = "auto"
-"""Stands where a method's name can, for the one that is chosen."""
 FIRST = "proden"
 CONTENDERS: dict[str, type[PartialLabelEstimator]] = {FIRST: PRODEN, "ipal": IPAL, "sure": SURE, "plknn": PLKNN}
 """What is compared, by the names of the registry; of equals the first is taken."""
@@ -71,7 +71,7 @@ class Auto(PartialLabelEstimator):
     {'k': 5}
     """
 
-    title: ClassVar[str] = "Auto"
+    title: ClassVar[str] = TITLES[AUTO]
     summary: ClassVar[str] = (
         "Sets PRODEN, its settings searched, against IPAL, SURE and PL-kNN on held-out examples, without true labels, "
         "and takes the best."

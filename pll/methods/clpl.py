@@ -50,6 +50,7 @@ from pll.methods.classical import (
     covering_rates,
     slow_note,
 )
+from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights
 
@@ -89,7 +90,7 @@ class CLPL(LinearEstimator):
         covering_rates_: C → covering rate in the search; empty where `C` is a number.
     """
 
-    title: ClassVar[str] = "CLPL"
+    title: ClassVar[str] = TITLES["clpl"]
     summary: ClassVar[str] = (
         "A linear classifier that wants the average score of the candidates high and every other score low. "
         "Convex: one answer, found in seconds; weak where sets are large."

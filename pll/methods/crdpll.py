@@ -28,6 +28,7 @@ from torch import Tensor
 
 from pll.methods.base import Task, check_number, own_settings
 from pll.methods.deep import DeepEstimator
+from pll.methods.names import TITLES
 from pll.training.augment import shift
 from pll.training.layouts import Batch
 from pll.training.trainer import Objective, Trainer
@@ -44,7 +45,7 @@ class CRDPLL(DeepEstimator):
     """
 
     takes_prior: ClassVar[bool] = False
-    title: ClassVar[str] = "CR-DPLL"
+    title: ClassVar[str] = TITLES["cr-dpll"]
     summary: ClassVar[str] = (
         "Rules out the labels off the set and asks for the same label on changed copies of an example. "
         "Made for images, best with augmentation; costs twice ordinary training."

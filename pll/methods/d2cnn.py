@@ -50,6 +50,7 @@ from torch import Tensor
 
 from pll.methods.base import Task, check_number, own_settings
 from pll.methods.deep import DeepEstimator
+from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
@@ -66,7 +67,7 @@ class D2CNN(DeepEstimator):
         ramp_up: the share of the epochs, in (0, 1], over which both weights grow to their full size.
     """
 
-    title: ClassVar[str] = "D²CNN"
+    title: ClassVar[str] = TITLES["d2cnn"]
     summary: ClassVar[str] = (
         "Keeps predictions among the candidates, makes them decided, and steadies them with their own past. "
         "Costs as much as ordinary training; made for images, works on tables."

@@ -24,7 +24,8 @@ from pll.io import is_mapped
 from pll.methods.base import Labels, PartialLabelEstimator, Task, check_common_settings, check_number, validated
 from pll.methods.defaults import MOST_BATCH, TABLE, default_batch_size, default_lr, default_scale
 from pll.methods.published import published
-from pll.methods.recipe import RECIPES, SEARCHED, Problem, Progress, Recipe, search, stored
+from pll.methods.recipe import RECIPES, SEARCHED, Recipe, stored
+from pll.methods.recipe_search import Problem, Progress, search
 from pll.training.augment import get_augmentation
 from pll.training.devices import choose_device, computing_threads
 from pll.training.distributed import Ranks, SharedTrainer
@@ -244,7 +245,7 @@ class DeepEstimator(PartialLabelEstimator):
         return found
 
     def problem(self, task: Task) -> Problem:
-        """Return what the recipe `auto` searches on this task; see `pll.methods.recipe.search`."""
+        """Return what the recipe `auto` searches on this task; see `pll.methods.recipe_search.search`."""
         given, defaults = self._given(), type(self)().get_params(deep=False)
         sets, prior = task.candidates, task.prior
         if self.needs_truth and task.y is not None and (task.y >= 0).all():

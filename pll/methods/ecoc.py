@@ -79,6 +79,7 @@ from pll.methods.classical import (
     covering_rates,
     on_candidates_by_blocks,
 )
+from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights, restricted_softmax
 
@@ -114,7 +115,7 @@ class PLECOC(ClassicalEstimator):
         coef_: (s, L) coefficients of the support vectors, or (d, L). intercept_: (L,). support_: (s, d), or empty.
     """
 
-    title: ClassVar[str] = "PL-ECOC"
+    title: ClassVar[str] = TITLES["ecoc"]
     summary: ClassVar[str] = (
         "Never guesses: learns yes/no questions that whole candidate sets answer, and combines them. "
         "Good where sets are small; where they are large few sets answer anything."

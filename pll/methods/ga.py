@@ -47,6 +47,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods.base import Task, own_settings
 from pll.methods.deep import DeepEstimator
+from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer
@@ -62,7 +63,7 @@ class GA(DeepEstimator):
     Settings as for every deep method, but for the defaults `lr=3e-3` and `weight_decay=1e-4`.
     """
 
-    title: ClassVar[str] = "GA"
+    title: ClassVar[str] = TITLES["ga"]
     summary: ClassVar[str] = (
         "Learns from the labels that are ruled out, and steps back where it sees itself overfit. "
         "Costs as much as ordinary training; needs many examples or many labels ruled out."

@@ -45,6 +45,7 @@ from scipy.optimize import nnls
 from pll.candidates import CandidateSets
 from pll.methods.base import check_number
 from pll.methods.classical import Cost, Matrix
+from pll.methods.names import TITLES
 from pll.methods.neighbours import NeighbourEstimator, QueryNeighbours, search_memory, search_note, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Weights, identified_labels, normalise
@@ -68,7 +69,7 @@ class IPAL(NeighbourEstimator):
         labels_: (n,) int64, their identified labels.
     """
 
-    title: ClassVar[str] = "IPAL"
+    title: ClassVar[str] = TITLES["ipal"]
     summary: ClassVar[str] = (
         "Reconstructs each example from its 10 nearest neighbours and propagates label weights among them. "
         "Strong even where sets are large; slow on many features (it compares all pairs)."

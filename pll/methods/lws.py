@@ -25,6 +25,7 @@ from torch import Tensor
 
 from pll.methods.base import Task, check_number, own_settings
 from pll.methods.deep import DeepEstimator
+from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.trainer import Objective, Trainer
 
@@ -38,7 +39,7 @@ class LWS(DeepEstimator):
     """
 
     takes_prior: ClassVar[bool] = False
-    title: ClassVar[str] = "LWS"
+    title: ClassVar[str] = TITLES["lws"]
     summary: ClassVar[str] = (
         "Pushes candidates up and other labels down by one sigmoid loss a label, weighted by its own scores. "
         "Costs as much as ordinary training; keeps n × c weights."

@@ -53,6 +53,7 @@ from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.methods.base import Task
 from pll.methods.deep import scaled
+from pll.methods.names import TITLES
 from pll.methods.proden import PRODEN
 from pll.training.batched import BatchedModels, Steps
 from pll.training.metrics import Hook, no_hook
@@ -97,7 +98,7 @@ class PRODENOutside(PRODEN):
         outside_: added labels and the miss probability of each set; `outside_.rate` is the estimated miss rate.
     """
 
-    title: ClassVar[str] = "PRODEN-outside"
+    title: ClassVar[str] = TITLES["proden-outside"]
     summary: ClassVar[str] = (
         "PRODEN for sets of which some miss the truth: estimates which, and may identify a label outside the set. "
         "Equals PRODEN where it finds none."

@@ -39,6 +39,7 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.methods.base import check_number
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix, best_value
+from pll.methods.names import TITLES
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_note, search_seconds
 from pll.training.metrics import Hook, no_hook
 from pll.weights import Weights, normalise
@@ -65,7 +66,7 @@ class PLKNN(NeighbourEstimator):
         votes_indptr_, votes_indices_: their candidate sets, as in `CandidateSets`.
     """
 
-    title: ClassVar[str] = "PL-kNN"
+    title: ClassVar[str] = TITLES["plknn"]
     summary: ClassVar[str] = (
         "Each example asks its 10 nearest neighbours which labels they may have. Nothing to train or to tune; "
         "weak where sets are large, slow on many features (it compares all pairs)."

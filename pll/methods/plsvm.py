@@ -58,6 +58,7 @@ from pll.methods.classical import (
     covering_rates,
     slow_note,
 )
+from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights
 
@@ -93,7 +94,7 @@ class PLSVM(LinearEstimator):
         covering_rates_: λ → covering rate in the search; empty where `lam` is a number.
     """
 
-    title: ClassVar[str] = "PL-SVM"
+    title: ClassVar[str] = TITLES["plsvm"]
     summary: ClassVar[str] = (
         "A linear classifier that wants the best candidate to beat the best other label by a margin. "
         "Searches its one setting without truth; seconds to a minute."

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from pll.methods.base import Task, check_number, own_settings
 from pll.methods.deep import DeepEstimator
+from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
@@ -37,7 +38,7 @@ class POP(DeepEstimator):
         window: epochs of the rolling mean, at least 1.
     """
 
-    title: ClassVar[str] = "POP"
+    title: ClassVar[str] = TITLES["pop"]
     summary: ClassVar[str] = (
         "PRODEN that also removes candidates which stay unlikely, so that they cannot come back. "
         "Costs as much as PRODEN."

@@ -26,6 +26,7 @@ from torch.nn.functional import one_hot
 from pll.errors import UserError
 from pll.methods.base import Task, check_number, own_settings
 from pll.methods.deep import DeepEstimator
+from pll.methods.names import TITLES
 from pll.training.layouts import Batch
 from pll.training.losses import Loss, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
@@ -35,7 +36,7 @@ class PRODEN(DeepEstimator):
     """Progressive identification (Lv et al. 2020, Algorithm 1). Settings as for every deep method."""
 
     in_ranks: ClassVar[bool] = True
-    title: ClassVar[str] = "PRODEN"
+    title: ClassVar[str] = TITLES["proden"]
     summary: ClassVar[str] = (
         "Learns from all candidates at once and lets each pass shift weight towards the likelier ones. "
         "The method of choice; costs about as much as ordinary training."
@@ -49,7 +50,7 @@ class PRODENNaive(DeepEstimator):
     """Uniform training weights that never change (PRODEN-naive, paper §4)."""
 
     in_ranks: ClassVar[bool] = True
-    title: ClassVar[str] = "PRODEN-naive"
+    title: ClassVar[str] = TITLES["proden-naive"]
     summary: ClassVar[str] = (
         "Treats every candidate as equally right and never changes its mind. Shows what updating the weights is worth."
     )
@@ -62,7 +63,7 @@ class PRODENSudden(DeepEstimator):
     """One-hot training weights on the top candidate, updated in every step (PRODEN-sudden, paper §4)."""
 
     in_ranks: ClassVar[bool] = True
-    title: ClassVar[str] = "PRODEN-sudden"
+    title: ClassVar[str] = TITLES["proden-sudden"]
     summary: ClassVar[str] = (
         "Believes its own first guess at once: all weight goes to the top candidate at every step. "
         "Shows why identification must be progressive."
@@ -82,7 +83,7 @@ class PRODENItera(DeepEstimator):
     """
 
     in_ranks: ClassVar[bool] = True
-    title: ClassVar[str] = "PRODEN-itera"
+    title: ClassVar[str] = TITLES["proden-itera"]
     summary: ClassVar[str] = (
         "Trains for many epochs before it updates the weights, as EM methods do. "
         "Shows what the seamless update is worth."
@@ -112,7 +113,7 @@ class PNOracle(DeepEstimator):
     """
 
     in_ranks: ClassVar[bool] = True
-    title: ClassVar[str] = "PN-oracle"
+    title: ClassVar[str] = TITLES["pn-oracle"]
     summary: ClassVar[str] = (
         "Ordinary supervised learning from the true labels, which it alone is given. The upper limit to compare with."
     )

@@ -57,6 +57,7 @@ from pll.methods.classical import (
     linear_module,
     slow_note,
 )
+from pll.methods.names import TITLES
 from pll.training.metrics import Hook
 from pll.weights import Weights, dense, on_candidates, top_positions
 
@@ -81,7 +82,7 @@ class SURE(ClassicalEstimator):
         kernel_error_: (n,) diagonal of K − K̃; empty where the kernel is exact.
     """
 
-    title: ClassVar[str] = "SURE"
+    title: ClassVar[str] = TITLES["sure"]
     summary: ClassVar[str] = (
         "Fits a kernel regression to the label weights and lets it correct them, rewarding a clear favourite. "
         "Strong on small data; its kernel takes 8 n² bytes (200 MB for 5,000 examples), above 10,000 a low-rank one."

@@ -29,6 +29,7 @@ from pll.annotations.voters import fit_voters
 from pll.candidates import CandidateSets
 from pll.methods.base import Task, check_number
 from pll.methods.classical import Cost, LinearEstimator, Matrix
+from pll.methods.names import TITLES
 from pll.methods.sure import LinearRidge
 from pll.training.metrics import EpochRecord, Hook
 from pll.weights import Weights, dense, normalise, on_candidates
@@ -103,7 +104,7 @@ class Majority(VoteEstimator):
         scale, missing, seed: as for every classical method; nothing is drawn at random.
     """
 
-    title: ClassVar[str] = "Majority vote"
+    title: ClassVar[str] = TITLES["majority"]
     summary: ClassVar[str] = (
         "Gives each label the share of the votes it got. Instant, needs no features; the baseline for votes."
     )
@@ -125,7 +126,7 @@ class DawidSkene(VoteEstimator):
         scale, missing, seed: as for every classical method; nothing is drawn at random.
     """
 
-    title: ClassVar[str] = "Dawid-Skene"
+    title: ClassVar[str] = TITLES["dawid-skene"]
     summary: ClassVar[str] = (
         "Learns from their agreement how far each voter can be relied on, class by class. "
         "Needs no features; strong where many voters answer."

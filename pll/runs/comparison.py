@@ -21,7 +21,7 @@ from pll.analysis.protocol import Parts
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import write_json
-from pll.methods import METHODS, get_method
+from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
 from pll.methods.proden import update_interval
 from pll.runs.config import RunConfig
@@ -129,7 +129,7 @@ def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | 
 
 def lane_titles(configs: Sequence[RunConfig]) -> list[str]:
     """Return the title of each lane: its method; where a method occurs twice, also the settings that differ."""
-    titles = [METHODS[config.method].title if config.method in METHODS else config.method for config in configs]
+    titles = [method_title(config.method) for config in configs]
     made = []
     for place, (config, title) in enumerate(zip(configs, titles, strict=True)):
         namesakes = [other for other, same in zip(configs, titles, strict=True) if same == title]

@@ -8,7 +8,7 @@ from typing import Any
 
 from pll.catalog.sources import Source
 from pll.colors import percent
-from pll.methods import METHODS, get_method
+from pll.methods import get_method, method_title
 from pll.runs.decided_sets import DecidedSets
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
@@ -105,7 +105,7 @@ def format_settings(config: RunConfig, found: Mapping[str, Any] | None = None) -
     Args:
         found: what its recipe has found; until it has, what is searched is not named.
     """
-    parts = [METHODS[config.method].title if config.method in METHODS else config.method]
+    parts = [method_title(config.method)]
     defaults = get_method(config.method)().get_params()
     every = defaults | config.params | dict(found or {})
     if config.params.get("recipe") == "auto":

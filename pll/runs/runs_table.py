@@ -10,7 +10,7 @@ import pandas as pd
 
 from pll.analysis.health import Health
 from pll.errors import UserError
-from pll.methods import METHODS, get_method
+from pll.methods import METHODS, get_method, method_title
 from pll.runs.run import Run
 
 COLUMNS = (
@@ -41,7 +41,7 @@ def _row(run: Run) -> dict[str, Any]:
     config, snapshot = run.config, run.snapshot()
     latest = (snapshot.rows[-1] if snapshot.rows else {}) | (snapshot.metrics or {})
     shares = {name: latest.get(name) for name in COLUMNS if name.startswith(("transductive", "test", "mean", "known"))}
-    method = METHODS[config.method].title if config.method in METHODS else config.method
+    method = method_title(config.method)
     return {
         "id": run.id,
         "name": snapshot.name,

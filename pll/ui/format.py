@@ -8,7 +8,6 @@ from datetime import UTC, datetime, tzinfo
 
 import pandas as pd
 
-from pll.methods import METHODS
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 
 STATES = {
@@ -111,11 +110,6 @@ def format_shape(shape: Sequence[int]) -> str:
     channels, height, width = shape
     colour = {1: "grey", 3: "in colour"}.get(channels, f"{channels} channels")
     return f"{width} × {height} pixels, {colour}"
-
-
-def method_title(name: str) -> str:
-    """A method as people call it; its own name where it is none of ours."""
-    return METHODS[name].title if name in METHODS else name
 
 
 def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:

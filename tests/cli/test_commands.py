@@ -26,8 +26,7 @@ from pll.cli import fit as fit_module
 from pll.cli import main as main_module
 from pll.cli.main import CHOICES, cli, main
 from pll.io import write_atomically
-from pll.methods import METHODS, choice
-from pll.methods import recipe as recipe_module
+from pll.methods import METHODS, choice, recipe_search
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
@@ -458,8 +457,8 @@ def test_resuming_with_another_option_is_refused_and_the_option_named(
 def test_the_method_is_chosen_and_the_run_is_its_own(
     run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recipe_module, "EPOCHS", (3, 6))
-    monkeypatch.setattr(recipe_module, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe_search, "EPOCHS", (3, 6))
+    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
     measured = choice._measured
     for chosen in ("proden", "ipal"):
         two = {name: METHODS[name] for name in ("proden", "ipal")}
@@ -491,8 +490,8 @@ def test_auto_does_not_go_on_with_a_method_that_was_given(run: Run, finished: Pa
 def test_an_evaluation_chooses_the_method_of_every_part(
     run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(recipe_module, "EPOCHS", (3, 6))
-    monkeypatch.setattr(recipe_module, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe_search, "EPOCHS", (3, 6))
+    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
     out = tmp_path / "results.csv"
     command = ("evaluate", table, "--methods", "auto,ipal", "--folds", 2, "--threads", 1, "--out", out)
     assert run(*command).status == 0

@@ -19,8 +19,7 @@ from pll.experiments import execution
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress, run, run_cell
 from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.report import write_report
-from pll.experiments.tables import method_title
-from pll.methods import METHODS
+from pll.methods import METHODS, method_title
 from pll.synthesis import Flip
 
 EXPERIMENT = Experiment.model_validate(

@@ -12,12 +12,12 @@ from sklearn.datasets import make_blobs
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.methods import METHODS, choice
-from pll.methods import recipe as recipe_module
+from pll.methods import METHODS, choice, recipe_search
 from pll.methods.base import PartialLabelEstimator, Task
 from pll.methods.choice import CONTENDERS, FIRST, Auto, choose_method
 from pll.methods.persistence import load_model, save_model
-from pll.methods.recipe import Recipe, inner_parts
+from pll.methods.recipe import Recipe
+from pll.methods.recipe_search import inner_parts
 from pll.synthesis import flip_binomial
 
 X, Y = make_blobs(120, n_features=4, centers=4, cluster_std=2.0, random_state=0)
@@ -28,8 +28,8 @@ RIVALS = [name for name in CONTENDERS if name != FIRST]
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe_module, "EPOCHS", (3, 6))
-    monkeypatch.setattr(recipe_module, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe_search, "EPOCHS", (3, 6))
+    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
 
 
 def contenders(**params: object) -> dict[str, PartialLabelEstimator]:

@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.methods import recipe as recipe_module
+from pll.methods import recipe_search
 from pll.methods.base import Task
 from pll.methods.decomp import PNDecomp
 from pll.methods.defaults import default_batch_size
@@ -22,7 +22,8 @@ from pll.methods.ga import GA
 from pll.methods.persistence import load_model, save_model
 from pll.methods.proden import PRODEN, PNOracle, PRODENNaive
 from pll.methods.published import PUBLISHED, published
-from pll.methods.recipe import VOTE_NOTE, Recipe, class_frequencies, read_recipe
+from pll.methods.recipe import Recipe, read_recipe
+from pll.methods.recipe_search import VOTE_NOTE, class_frequencies
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from pll.weights import checked_prior
@@ -34,8 +35,8 @@ SETS = flip_binomial(Y, 4, 0.4, seed=0)
 
 @pytest.fixture(autouse=True)
 def _short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe_module, "EPOCHS", (3, 6))
-    monkeypatch.setattr(recipe_module, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe_search, "EPOCHS", (3, 6))
+    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
 
 
 def test_the_representation_is_part_of_the_model(tmp_path: Path) -> None:
@@ -116,7 +117,7 @@ def test_a_configuration_that_diverges_is_not_chosen() -> None:
 
 
 def test_a_perceptron_is_chosen_where_it_covers_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe_module, "EPOCHS", (20, 25))
+    monkeypatch.setattr(recipe_search, "EPOCHS", (20, 25))
     x = np.random.default_rng(1).normal(size=(400, 2)).astype(np.float32)
     rings = np.digitize(np.linalg.norm(x, axis=1), (0.9, 1.5))  # no line separates them
     sets = flip_binomial(rings, 3, 0.2, seed=0)
@@ -160,10 +161,10 @@ def test_the_search_fits_its_budget(monkeypatch: pytest.MonkeyPatch) -> None:
         features = np.broadcast_to(np.float32(0), (n, d))
         estimator = PRODEN()
         defaults = estimator.get_params() | {"batch_size": default_batch_size(n)}
-        problem = recipe_module.Problem(
-            features, sets, {}, defaults, estimator._contestant, recipe_module.torch.device("cpu")
+        problem = recipe_search.Problem(
+            features, sets, {}, defaults, estimator._contestant, recipe_search.torch.device("cpu")
         )
-        plan = recipe_module._plan(problem)
+        plan = recipe_search._plan(problem)
         assert plan is not None
         assert plan.seconds <= plan.budget
         assert plan.examples >= min(n, 800)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pll.catalog.sources import Source
-from pll.methods import recipe
+from pll.methods import recipe_search
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
 from pll.synthesis import Flip
@@ -61,8 +61,8 @@ def test_an_interrupted_run_is_resumed_with_another_number_of_processes(
 
 
 def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe, "EPOCHS", (2, 4))
-    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe_search, "EPOCHS", (2, 4))
+    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
     page = open_page("home")
     page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()
@@ -78,8 +78,8 @@ def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.Monke
 
 
 def test_the_method_auto_is_chosen_and_explained(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe, "EPOCHS", (2, 4))
-    monkeypatch.setattr(recipe, "KEPT", (1.0, 0.2))
+    monkeypatch.setattr(recipe_search, "EPOCHS", (2, 4))
+    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
     page = open_page("home")
     page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
     page.switch_page("../../pages/train.py").run()

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
-from pll.methods import METHODS, get_method
+from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
 from pll.runs.comparison import MOST_LANES, USUAL, Comparison, lane_configs, why_not
 from pll.runs.config import RunConfig
@@ -19,7 +19,7 @@ from pll.runs.runner import new_estimator
 from pll.synthesis import FLIPS, Flip
 from pll.training.models import MODEL_INFO
 from pll.ui import charts, session
-from pll.ui.format import count, duration, method_title, plain
+from pll.ui.format import count, duration, plain
 from pll.ui.routes import link
 from pll.ui.session import ChosenData
 from pll.ui.train.setup import BY_DATA, HELP, model_title

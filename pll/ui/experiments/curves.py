@@ -11,7 +11,8 @@ import streamlit as st
 
 from pll.colors import class_colours
 from pll.experiments.figures import Curve, Panel, q_panels
-from pll.experiments.tables import Table, TableEntry, method_title
+from pll.experiments.tables import Table, TableEntry
+from pll.methods import method_title
 from pll.ui import charts
 from pll.ui.compare.lines import COLOURS, DASHES
 from pll.ui.format import count

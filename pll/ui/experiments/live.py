@@ -19,7 +19,8 @@ from pll.experiments.execution import RESULTS, ExperimentFolder, Progress
 from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.figures import curve_panels
 from pll.experiments.report import REPORT
-from pll.experiments.tables import Table, method_title, signed, spread, tables
+from pll.experiments.tables import Table, signed, spread, tables
+from pll.methods import method_title
 from pll.runs.manifest import MANIFEST_FILE
 from pll.ui import charts
 from pll.ui.experiments import curves

@@ -11,8 +11,7 @@ from pll.errors import UserError
 from pll.experiments import background
 from pll.experiments.experiment import Experiment, changed, parse_experiment
 from pll.experiments.presets import PRESETS, preset
-from pll.experiments.tables import method_title
-from pll.methods import get_method
+from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
 from pll.ui.format import count, plain
 

@@ -13,10 +13,11 @@ from pll.export import Exporter, ExportSource
 from pll.export.convert import Conversion, files_of, of_run, results_of
 from pll.export.spreadsheet import neutralise
 from pll.formats import FORMATS
+from pll.methods import method_title
 from pll.runs.folder import RunFolder
 from pll.runs.run import Run, readable
 from pll.ui import session
-from pll.ui.format import method_title, plain
+from pll.ui.format import plain
 
 LABELLED = "-labelled"
 """What the name of a file says once it has the labels of a run."""

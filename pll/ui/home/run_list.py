@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pll.colors import percent
 from pll.errors import UserError
+from pll.methods import method_title
 from pll.review.label_snapshot import review_id
 from pll.runs.comparison import Comparison
 from pll.runs.folder import MOST_NAME
@@ -24,7 +25,6 @@ from pll.ui.format import (
     format_state,
     format_when,
     headline,
-    method_title,
     plain,
 )
 from pll.ui.home import storage

@@ -13,7 +13,6 @@ from pll.ui.data import upload
 from pll.ui.format import plain
 from pll.ui.home import demo, run_list, storage
 from pll.ui.routes import PAGES, go
-from pll.ui.train import run_controls
 
 DEMO = RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, seed=0, name="digits demo")
 DEMO_SLOW, DEMO_SLOW_EPOCHS = 0.9, 5
@@ -91,6 +90,8 @@ def start_demo() -> None:
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
         return
+    from pll.ui.train import run_controls  # late: this page is up before what trains is imported
+
     run.set_slow_start(DEMO_SLOW, DEMO_SLOW_EPOCHS)
     run.set_pace(DEMO_PACE)
     run_controls.begin_when_shown(run)

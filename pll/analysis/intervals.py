@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import binomtest, hypergeom
 
 LEVEL = 0.05
 """Differences with a larger p-value are called ties."""
@@ -49,6 +48,8 @@ def difference(right: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Di
     >>> round(found.share, 3), round(found.p, 4), found.is_tie
     (0.05, 0.0625, True)
     """
+    from scipy.stats import binomtest  # late: it takes most of a second to import, and the home page needs none of it
+
     n = len(right)
     only, only_other = int((right & ~other).sum()), int((other & ~right).sum())
     apart = only + only_other
@@ -65,6 +66,8 @@ def wilson(k: int, n: int) -> tuple[float, float]:
     >>> [round(end, 3) for end in wilson(94, 100)]
     [0.875, 0.972]
     """
+    from scipy.stats import binomtest
+
     if n == 0:
         return 0.0, 1.0
     low, high = binomtest(k, n).proportion_ci(method="wilson")
@@ -86,6 +89,8 @@ def hypergeometric(k: int, m: int, n: int, *, unknown: int = 0) -> tuple[float, 
     >>> hypergeometric(3, 50, 1000), hypergeometric(0, 1000, 1000), hypergeometric(0, 0, 10)
     ((0.014, 0.162), (0.0, 0.0), (0.0, 1.0))
     """
+    from scipy.stats import hypergeom
+
     most = k + unknown
     # What the population can hold, k to n − m + most; the first test grows with it, the second one falls.
     low = bisect_left(range(k, n - m + most), True, key=lambda held: bool(hypergeom.sf(k - 1, n, held, m) > LEVEL / 2))

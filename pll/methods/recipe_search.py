@@ -39,10 +39,10 @@ from pll.methods.defaults import default_batch_size
 from pll.methods.recipe import Recipe, Settings, Trial
 from pll.methods.set_likelihood import is_significantly_less, set_log_likelihood
 from pll.training.batched import BatchedModels, Steps
-from pll.training.metrics import Hook, StopTraining, no_hook
+from pll.training.metrics import Hook, StopTraining, is_diverging, no_hook
 from pll.training.models import SHALLOW_WIDTH, forward_flops
 from pll.training.scaling import fit_scaling
-from pll.training.trainer import Trainer, evaluating, is_diverging
+from pll.training.trainer import Trainer, evaluating
 from pll.weights import Weights, dense
 
 BUDGET = 40.0

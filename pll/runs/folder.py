@@ -27,12 +27,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Literal, get_args
 from zipfile import BadZipFile
 
 import numpy as np
-import torch
 from filelock import FileLock, Timeout
 
 import pll
@@ -99,7 +99,7 @@ class RunFolder:
             "versions": {
                 "candid": pll.__version__,
                 "python": platform.python_version(),
-                "torch": torch.__version__,
+                "torch": version("torch"),
                 "numpy": np.__version__,
             },
         }
@@ -354,6 +354,8 @@ class RunFolder:
 
     def save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         """Write what `PartialLabelEstimator.checkpoint` returned, and list in the manifest what there is so far."""
+        import torch  # late: whoever only reads a run needs none of it
+
         content = io.BytesIO()  # straight to a full disk, torch's error names positions in the file
         torch.save(checkpoint, content)
         name = self._checkpoint_file.relative_to(self.path).as_posix()
@@ -365,6 +367,8 @@ class RunFolder:
         Raises:
             UserError: it cannot be read.
         """
+        import torch
+
         file = self._checkpoint_file
         if not file.exists():
             return None

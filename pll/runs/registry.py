@@ -14,10 +14,9 @@ from pathlib import Path
 from pll.errors import UserError
 from pll.methods import get_method
 from pll.paths import candid_home
-from pll.runs import runner
 from pll.runs.access import Access, access_of, write_access
 from pll.runs.bin import move_to_bin
-from pll.runs.comparison import LANES_FILE, MOST_LANES, Comparison, LaneList, check_lanes
+from pll.runs.comparison import LANES_FILE, MOST_LANES, Comparison, LaneList
 from pll.runs.config import RunConfig
 from pll.runs.control import last_holder
 from pll.runs.device_queue import DeviceQueue
@@ -102,7 +101,9 @@ class RunRegistry:
         Raises:
             UserError: too many runs are alive, or the method or its settings do not exist.
         """
-        runner.new_estimator(config)  # a wrong setting raises here, not in the thread
+        from pll.runs.runner import new_estimator  # late: the home page starts nothing
+
+        new_estimator(config)  # a wrong setting raises here, not in the thread
         with self._guard:
             self._refuse_too_many(visitor)
             run = self._create(config, self._access_of_new(config, owner))
@@ -235,6 +236,8 @@ class RunRegistry:
         Raises:
             UserError: lanes that cannot be compared, settings that do not exist, or too many runs are alive.
         """
+        from pll.runs.lanes import check_lanes
+
         check_lanes(configs)
         made: list[Run] = []
         with self._guard:

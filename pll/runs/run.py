@@ -12,18 +12,19 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from pll.analysis.health import Health
-from pll.analysis.protocol import Parts
 from pll.errors import UserError
-from pll.methods import PartialLabelEstimator
-from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder
 from pll.runs.snapshots import ACTIVE, Snapshot, seconds_left
 from pll.runs.worker import Worker
+
+if TYPE_CHECKING:
+    from pll.analysis.protocol import Parts
+    from pll.methods import PartialLabelEstimator
 
 T = TypeVar("T")
 
@@ -108,11 +109,13 @@ class Run(Worker):
         Raises:
             UserError: the source is missing or has changed.
         """
+        from pll.runs.runner import parts_of  # late: the home page reads no data
+
         self.parts_used_at = time.monotonic()
         with self._loading:  # thread and page need it at about the same time
             parts = self._parts
             if parts is None:
-                parts = self._parts = runner.parts_of(self.folder)
+                parts = self._parts = parts_of(self.folder)
         self._shed()
         return parts
 

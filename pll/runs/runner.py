@@ -25,7 +25,8 @@ import numpy.typing as npt
 import pandas as pd
 import torch
 
-from pll.analysis.health import Health, against_sets, against_truth, health_of, top_loss_of
+from pll.analysis.covering_check import against_sets, top_loss_of
+from pll.analysis.health import Health, against_truth, health_of
 from pll.analysis.protocol import NUMBERS_FIRST, Parts, SettledSets, prepare
 from pll.analysis.readiness import warnings_about
 from pll.candidates import CandidateSets

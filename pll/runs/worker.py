@@ -14,22 +14,22 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-
-from pll.analysis.protocol import Parts
 from pll.errors import UserError, explain
-from pll.methods import PartialLabelEstimator
-from pll.runs import control, runner
+from pll.runs import control
 from pll.runs.config import RunConfig
 from pll.runs.control import Holder, What
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import ENDED, RunFolder, State
 from pll.runs.snapshots import Snapshot, seconds_left
 from pll.training.devices import computing_threads, device_name
-from pll.training.distributed import RanksError
 from pll.training.metrics import EpochRecord, StopTraining, TrainingProgress
+
+if TYPE_CHECKING:
+    from pll.analysis.protocol import Parts
+    from pll.methods import PartialLabelEstimator
+    from pll.runs.runner import RunOutcome
 
 
 class Lane:
@@ -60,6 +60,8 @@ class Lane:
         on_ready: Callable[[Parts], None] = lambda parts: None,
         processes: int = 1,
     ) -> None:
+        from pll.runs.runner import run_epochs  # late: nobody trains yet when the home page is opened
+
         self.id = folder.path.name
         self.folder = folder
         self.is_over = False
@@ -70,7 +72,7 @@ class Lane:
         self.estimator: PartialLabelEstimator | None = None
         self.error: str | None = None
         self._on_ready = on_ready
-        self._epochs: Generator[EpochRecord, None, runner.RunOutcome] = runner.run_epochs(
+        self._epochs: Generator[EpochRecord, None, RunOutcome] = run_epochs(
             folder, load=load, hook=hook, on_ready=self._note_ready, on_search=self._note_search, processes=processes
         )
 
@@ -456,6 +458,8 @@ class Worker(ABC):
 
     def _train(self) -> None:
         """Train all lanes until they end or are stopped."""
+        import torch
+
         self.parts()
         with self._guard:
             self._guard.notify_all()
@@ -593,6 +597,8 @@ def quiet_epochs(rows: Sequence[dict[str, Any]]) -> int:
 
 def note_failure(folder: RunFolder, error: Exception, message: str) -> None:
     """Write an error to a run's folder, unless `pll.runs.runner` has done so, where the folder is writable."""
+    from pll.training.distributed import RanksError
+
     with suppress(OSError, UserError):
         if folder.state()["state"] != "failed" and not isinstance(error, RanksError):
             folder.log("".join(traceback.format_exception(error)))

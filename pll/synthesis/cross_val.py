@@ -10,20 +10,17 @@ import hashlib
 import threading
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.decomposition import PCA
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from pll.candidates import whole_numbers
 from pll.errors import UserError
 from pll.io import check_finite, feature_array
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 DIRECTIONS = 100
 """Principal components kept of wider features: a fit on 48,000 × 784 then takes 8 s instead of minutes."""
@@ -109,6 +106,13 @@ def judged(
 
 
 def _fitted(X: npt.NDArray[np.float32], y: npt.NDArray[np.int64]) -> Pipeline:
+    from sklearn.decomposition import PCA  # late: drawing candidates seldom needs a model
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
     steps: list[Any] = [SimpleImputer(keep_empty_features=True), StandardScaler()]
     if X.shape[1] > DIRECTIONS:
         components = min(DIRECTIONS, len(X))

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from pll.errors import UserError
+
+if TYPE_CHECKING:
+    import torch
 
 
 def default_threads() -> int:
@@ -29,6 +32,8 @@ def choose_device(device: str) -> torch.device:
     Raises:
         UserError: a device this machine does not have.
     """
+    import torch  # late: the home page needs none of it
+
     if device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -48,6 +53,8 @@ def device_name(device: str) -> str:
     >>> device_name("cpu"), device_name("cpu:0")
     ('cpu', 'cpu')
     """
+    import torch
+
     chosen = choose_device(device)
     if chosen.type == "cpu":
         return "cpu"
@@ -68,6 +75,8 @@ def computing_threads(threads: int | None) -> Iterator[None]:
     most = 4 * (os.cpu_count() or 1)
     if not isinstance(threads, int | np.integer) or not 1 <= threads <= most:
         raise UserError(f"threads is {threads}; use 1 to {most} on this machine.")
+    import torch
+
     before = torch.get_num_threads()
     torch.set_num_threads(int(threads))
     try:

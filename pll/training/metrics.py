@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -170,3 +171,20 @@ class TrainingProgress:
     batch: int
     batches: int
     label_weights: Weights
+
+
+OVERSHOT = 1.1
+"""How far a mean loss may exceed that of a uniform prediction: weights change from step to step."""
+
+
+def is_diverging(loss: float, top_loss: float | None) -> bool:
+    """Return whether an epoch's mean loss is worse than learning nothing would be.
+
+    Args:
+        loss: of the epoch.
+        top_loss: of a uniform prediction, log c for the cross-entropy; None where it is not known.
+
+    >>> is_diverging(7.5, 0.69), is_diverging(0.4, 0.69), is_diverging(7.5, None)
+    (True, False, False)
+    """
+    return not math.isfinite(loss) or (top_loss is not None and loss > OVERSHOT * top_loss)

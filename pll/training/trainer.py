@@ -9,7 +9,6 @@ What this file is not about: threads, files and pages.
 from __future__ import annotations
 
 import copy
-import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
@@ -484,23 +483,6 @@ def train(
         )
         clock = _Clock()  # what the caller does with the record counts towards the next epoch
         yield record
-
-
-OVERSHOT = 1.1
-"""How far a mean loss may exceed that of a uniform prediction: weights change from step to step."""
-
-
-def is_diverging(loss: float, top_loss: float | None) -> bool:
-    """Return whether an epoch's mean loss is worse than learning nothing would be.
-
-    Args:
-        loss: of the epoch.
-        top_loss: of a uniform prediction, log c for the cross-entropy; None where it is not known.
-
-    >>> is_diverging(7.5, 0.69), is_diverging(0.4, 0.69), is_diverging(7.5, None)
-    (True, False, False)
-    """
-    return not math.isfinite(loss) or (top_loss is not None and loss > OVERSHOT * top_loss)
 
 
 def refuse_divergence(epoch: int, weights: Weights, loss: float = 0.0) -> None:

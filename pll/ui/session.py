@@ -14,7 +14,6 @@ from typing import Literal, NoReturn, TypeVar, get_args
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pll.analysis.protocol import prepare
 from pll.annotations import Rule
 from pll.catalog.sources import Source, by_rule
 from pll.dataset import PartialLabelDataset
@@ -288,6 +287,8 @@ def with_candidates_made(
     Raises:
         UserError: nothing can be learnt from it.
     """
+    from pll.analysis.protocol import prepare  # late: the home page shows no data
+
     made = prepare(
         replace(data, is_test=None),
         flip_with=choice.flip,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pll.runs.comparison import lane_configs
+from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry
 from pll.ui.routes import PAGES
 from tests.page_helpers import IRIS

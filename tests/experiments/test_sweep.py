@@ -14,8 +14,8 @@ from pll.experiments.execution import ExperimentFolder, run_cell
 from pll.experiments.figures import q_panels
 from pll.experiments.sweep import sweep
 from pll.experiments.tables import tables
-from pll.runs.comparison import lane_configs
 from pll.runs.config import RunConfig
+from pll.runs.lanes import lane_configs
 from pll.runs.runner import load_parts, new_estimator
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy

@@ -34,8 +34,8 @@ from pll.experiments.execution import ExperimentFolder
 from pll.experiments.experiment import changed
 from pll.experiments.presets import preset
 from pll.runs.access import Access, Role, write_access
-from pll.runs.comparison import lane_configs
 from pll.runs.folder import list_runs
+from pll.runs.lanes import lane_configs
 from pll.runs.registry import RunRegistry
 from pll.ui.routes import PAGES
 from tests.page_helpers import IRIS

@@ -14,8 +14,9 @@ from pll.catalog.sources import Source
 from pll.colors import DARK_BACKGROUND, LIGHT_BACKGROUND, class_colours, contrast
 from pll.experiments import background
 from pll.experiments.execution import ExperimentFolder, Progress, run_cell
-from pll.runs.comparison import USUAL, Comparison, lane_configs
+from pll.runs.comparison import Comparison
 from pll.runs.config import RunConfig
+from pll.runs.lanes import USUAL, lane_configs
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.compare import lines, runs_table

@@ -16,9 +16,9 @@ from pll.errors import UserError
 from pll.paths import candid_home
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
-from pll.runs.comparison import lane_configs
 from pll.runs.config import RunConfig
 from pll.runs.folder import check_has_result
+from pll.runs.lanes import lane_configs
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run

@@ -18,8 +18,8 @@ from pll.catalog.sources import Source
 from pll.experiments.background import experiments_home
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress
 from pll.experiments.experiment import Missing, parse_experiment
-from pll.runs.comparison import lane_configs
 from pll.runs.config import RunConfig
+from pll.runs.lanes import lane_configs
 from pll.runs.registry import default_registry
 from pll.ui import session
 from pll.ui.format import plain

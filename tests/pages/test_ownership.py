@@ -12,7 +12,7 @@ import pytest
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
 from pll.runs.access import ACCESS_FILE, Access, Person, Role, write_access
-from pll.runs.comparison import lane_configs
+from pll.runs.lanes import lane_configs
 from pll.runs.personal import PersonalRegistry
 from pll.runs.registry import Visitor, default_registry
 from pll.ui.routes import PAGES

@@ -9,8 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 
 from pll.catalog.sources import Source
-from pll.runs.comparison import Comparison, lane_configs
+from pll.runs.comparison import Comparison
 from pll.runs.folder import RunConfig
+from pll.runs.lanes import lane_configs
 from pll.share import Look, lanes_from_query, lanes_to_query
 from pll.synthesis import Flip
 from pll.ui import session

@@ -23,8 +23,9 @@ from pll.errors import UserError
 from pll.export.run_export import export_source
 from pll.methods import METHODS
 from pll.runs import runner
-from pll.runs.comparison import MOST_LANES, USUAL, Comparison, lane_configs, why_not
+from pll.runs.comparison import MOST_LANES, Comparison
 from pll.runs.config import RunConfig
+from pll.runs.lanes import USUAL, lane_configs, why_not
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.synthesis import flip_binomial
@@ -459,7 +460,7 @@ DRIVER = """
 import sys
 from pathlib import Path
 from pll.runs import runner
-from pll.runs.comparison import USUAL, lane_configs
+from pll.runs.lanes import USUAL, lane_configs
 from pll.runs.registry import RunRegistry
 from tests.run_helpers import config
 runner.CHECKPOINT_EVERY, runner.CHECKPOINT_SHARE = 0, float("inf")

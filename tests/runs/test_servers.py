@@ -18,7 +18,7 @@ from pll.cli.main import main
 from pll.errors import UserError
 from pll.runs import servers
 from pll.runs.access import Access, Person, write_access
-from pll.runs.comparison import lane_configs
+from pll.runs.lanes import lane_configs
 from pll.runs.personal import PersonalRegistry
 from pll.runs.registry import RunRegistry, Visitor, Work
 from pll.runs.servers import Server, ServerState, is_dead

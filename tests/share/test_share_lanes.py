@@ -13,8 +13,8 @@ from hypothesis import strategies as some
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.methods import METHODS
-from pll.runs.comparison import USUAL, lane_configs
 from pll.runs.config import RunConfig
+from pll.runs.lanes import USUAL, lane_configs
 from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, lanes_to_query
 from pll.share.link import LinkParts
 from pll.synthesis import Flip

@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.io
 import scipy.sparse
 from scipy.sparse import csr_array
 
@@ -450,8 +449,10 @@ class Mat(Format):
             raise UserError(
                 "There are no features, which .mat files of this kind cannot do without; write parquet or jsonl."
             )
+        from scipy.io import savemat  # late, as few files are .mat
+
         with path.open("wb") as file:
-            scipy.io.savemat(file, variables, do_compression=True)
+            savemat(file, variables, do_compression=True)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         kept = _without_results(source)
@@ -466,8 +467,10 @@ class Mat(Format):
             self.write(dataset, path, results)
             return
         found = _identified(dataset, results) if dataset.n_classes else {}
+        from scipy.io import savemat
+
         new = io.BytesIO()
-        scipy.io.savemat(new, {name: one for name, one in found.items() if name not in kept}, do_compression=True)
+        savemat(new, {name: one for name, one in found.items() if name not in kept}, do_compression=True)
         # A file is its header and one variable after another.
         path.write_bytes(b"".join(kept.values()) + new.getvalue()[HEADER_BYTES:])
 

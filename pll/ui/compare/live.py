@@ -13,8 +13,9 @@ import streamlit as st
 from pll.analysis.comparison_report import Verdict, beside, figures_table, verdict
 from pll.colors import percent
 from pll.errors import UserError
-from pll.runs.comparison import Comparison, lane_titles
+from pll.runs.comparison import Comparison
 from pll.runs.config import format_settings
+from pll.runs.lanes import lane_titles
 from pll.runs.snapshots import ComparisonSnapshot
 from pll.ui import charts, live_page, session
 from pll.ui.compare import lines, svg_lines

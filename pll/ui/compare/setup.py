@@ -13,8 +13,9 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS, get_method, method_title
 from pll.methods.advice import advise
-from pll.runs.comparison import MOST_LANES, USUAL, Comparison, lane_configs, why_not
+from pll.runs.comparison import MOST_LANES, Comparison
 from pll.runs.config import RunConfig
+from pll.runs.lanes import USUAL, lane_configs, why_not
 from pll.runs.runner import new_estimator
 from pll.synthesis import FLIPS, Flip
 from pll.training.models import MODEL_INFO

@@ -13,8 +13,9 @@ from pll.analysis.comparison_report import LaneFigures
 from pll.analysis.protocol import Parts
 from pll.dataset import PartialLabelDataset
 from pll.methods import METHODS
-from pll.runs.comparison import Comparison, lane_titles, rule_of
+from pll.runs.comparison import Comparison
 from pll.runs.history import History
+from pll.runs.lanes import lane_titles, rule_of
 from pll.runs.run import Run
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 from pll.ui.view_state import ViewState, metrics_at, stored_frame, without_truth_figures

@@ -1,0 +1,114 @@
+"""Lanes of a comparison: which methods can be compared on some data, with what settings, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.methods import METHODS, get_method, method_title
+from pll.methods.advice import advise
+from pll.methods.proden import update_interval
+from pll.runs.comparison import MOST_LANES
+from pll.runs.config import RunConfig
+from pll.runs.runner import new_estimator
+
+USUAL = ("proden", "proden-itera", "proden-naive", "proden-sudden", "pn-oracle")
+"""Default lanes: PRODEN and its variants of the paper, §4."""
+
+
+def lane_configs(
+    shared: RunConfig, methods: Sequence[str], own: Mapping[str, Mapping[str, Any]] | None = None
+) -> list[RunConfig]:
+    """Return one config per method: the same data, split, candidate sets, seed, and the shared settings it has.
+
+    Args:
+        shared: settings that all lanes have in common; its `method` is ignored.
+        methods: names of `METHODS`.
+        own: method → settings in which this lane differs from the shared ones.
+
+    Raises:
+        UserError: see `check_lanes`; a setting that does not exist.
+    """
+    made = []
+    for method in methods:
+        known = get_method(method)().get_params()
+        common = {name: value for name, value in shared.params.items() if name in known}
+        made.append(replace(shared, method=method, params=common | dict((own or {}).get(method, {}))))
+    check_lanes(made)
+    return made
+
+
+def check_lanes(configs: Sequence[RunConfig]) -> None:
+    """Raise UserError unless these are two to `MOST_LANES` lanes that share all but method and settings."""
+    if not 2 <= len(configs) <= MOST_LANES:
+        raise UserError(f"{len(configs)} lanes cannot be compared; choose two to {MOST_LANES}.")
+    for config in configs:
+        new_estimator(config)
+        for name in ("source", "flip", "holdout", "test", "features", "seed", "strict", "noisy"):
+            if getattr(config, name) != getattr(configs[0], name):
+                raise UserError(f"The lanes differ in {name}; lanes share everything but method and settings.")
+
+
+def why_not(method: str, data: PartialLabelDataset, params: Mapping[str, Any] | None = None) -> str | None:
+    """Return the reason why a method cannot be a lane on this data; None where it can.
+
+    Args:
+        data: with its candidate sets.
+        params: settings; those the method does not have are ignored.
+    """
+    kind = METHODS[method]
+    if kind.needs_truth and (data.y is None or bool((data.y < 0).any())):
+        return f"{kind.title} learns from the true label of every example, which this data does not have."
+    known = kind().get_params()
+    settings = {name: value for name, value in (params or {}).items() if name in known}
+    if kind.adds_labels:
+        return f"{kind.title} adds labels to candidate sets, and lanes share theirs; train it on its own."
+    obstacles = advise(kind(**settings), data).obstacles
+    return obstacles[0] if obstacles else None
+
+
+def lane_titles(configs: Sequence[RunConfig]) -> list[str]:
+    """Return the title of each lane: its method; where a method occurs twice, also the settings that differ."""
+    titles = [method_title(config.method) for config in configs]
+    made = []
+    for place, (config, title) in enumerate(zip(configs, titles, strict=True)):
+        namesakes = [other for other, same in zip(configs, titles, strict=True) if same == title]
+        apart = _differences(config, namesakes) if len(namesakes) > 1 else ""
+        number = f"({titles[: place + 1].count(title)})" if len(namesakes) > 1 and not apart else ""
+        made.append(" ".join(part for part in (title, apart, number) if part))
+    return [title if made.count(title) == 1 else f"{title} ({k + 1})" for k, title in enumerate(made)]
+
+
+def _differences(config: RunConfig, namesakes: Sequence[RunConfig]) -> str:
+    """Format the settings in which a run differs from others of the same title."""
+    facts = [_facts(other) for other in namesakes]
+    mine = _facts(config)
+    return ", ".join(f"{k} {v}".strip() for k, v in mine.items() if any(other.get(k) != v for other in facts))
+
+
+def _facts(config: RunConfig) -> dict[str, str]:
+    every = get_method(config.method)().get_params() | config.params
+    words = {"update_every": "update every", "batch_size": "batch", "weight_decay": "weight decay"}
+    settings = {words.get(name, name): str(value) for name, value in every.items() if name not in ("seed", "threads")}
+    sets = "" if config.flip is None else config.flip.words
+    return {"": config.name or config.source.name, "sets": sets, "seed": str(config.seed)} | settings
+
+
+def rule_of(config: RunConfig) -> str:
+    """Return what the method of a lane does with its weights, as a clause; "" where there is nothing to say."""
+    match config.method:
+        case "proden-naive":
+            return "all candidates weigh the same in its loss from beginning to end"
+        case "proden-sudden":
+            return "it puts all weight on its top candidate at every step"
+        case "proden-itera":
+            every = get_method(config.method)().get_params() | config.params
+            interval = update_interval(every["epochs"], every["update_every"])
+            return f"it renews its weights only every {interval} epochs"
+        case "pn-decomp":
+            return "it learns every candidate as if it were true"
+        case _:
+            return ""

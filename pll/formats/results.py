@@ -8,8 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
 
-import pandas as pd
-
 from pll.errors import UserError
 from pll.formats.checks import parsing
 from pll.formats.tabular.schema import CONSENSUS_COLUMNS, RESULT_COLUMNS, results_among
@@ -117,6 +115,8 @@ def read_results(labels_csv: Path, model: str, more: Sequence[str] = ()) -> Resu
     Raises:
         UserError: no such file, or not one that a run writes.
     """
+    import pandas as pd  # late: the home page reads no results
+
     with parsing(f"the table {labels_csv.name}", "finish the run again"):
         # As text, and nothing taken for missing: a label may be called NA.
         frame = pd.read_csv(labels_csv, dtype=str, keep_default_na=False, encoding="utf-8")

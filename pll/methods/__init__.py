@@ -14,7 +14,7 @@ from pll.errors import UserError
 from pll.methods.names import AUTO as AUTO
 from pll.methods.names import TITLES
 
-if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compares the two
+if TYPE_CHECKING:  # what `__getattr__` returns
     from pll.methods.base import PartialLabelEstimator as PartialLabelEstimator
     from pll.methods.base import Task as Task
     from pll.methods.base import covering_rate_scorer as covering_rate_scorer

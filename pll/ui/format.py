@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, tzinfo
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 STATES = {
     "queued": "waiting",
@@ -130,6 +132,7 @@ def headline(metrics: Mapping[str, float | None]) -> tuple[float | None, str]:
 def without_none(table: pd.DataFrame) -> pd.DataFrame:
     """The table with empty cells where nothing is known, as the files have it: a person reads None as a label.
 
+    >>> import pandas as pd
     >>> without_none(pd.DataFrame({"reviewer": [None, "Ada"], "margin": [0.5, 0.25]})).to_numpy().tolist()
     [['', 0.5], ['Ada', 0.25]]
     """

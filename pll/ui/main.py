@@ -6,7 +6,7 @@ import streamlit as st
 
 from pll.errors import UserError, explain
 from pll.paths import app_root
-from pll.ui import login, session
+from pll.ui import login, session, startup
 from pll.ui.format import plain
 from pll.ui.routes import PAGES
 from pll.ui.view_state import hides_navigation
@@ -27,3 +27,4 @@ except (UserError, OSError) as error:  # a damaged run, a full disk: what is on 
 login.menu()
 login.go_back()
 session.address_is_sent()
+startup.PAGE_SHOWN.set()

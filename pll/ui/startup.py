@@ -71,8 +71,18 @@ MODULES = ("pll.ui.train.live", "pll.ui.train.run_controls", "pll.ui.compare.liv
 """What the train and compare pages import; the home page, where most begin, does not."""
 
 
+PAGE_SHOWN = threading.Event()
+"""Set once the server has shown a page."""
+LATEST = 5.0
+"""Seconds after which a server that nobody has opened gets ready."""
+
+
 def get_ready() -> None:
-    """Import what pages will need, train for a moment, compute what Learn shows first, and freeze all objects."""
+    """Import what pages will need, train for a moment, compute what Learn shows first, and freeze all objects.
+
+    The first page goes first: it needs little of that, and Python imports in one thread at a time.
+    """
+    PAGE_SHOWN.wait(LATEST)
     for name in MODULES:
         importlib.import_module(name)
     warm_up()

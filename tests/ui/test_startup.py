@@ -3,14 +3,47 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
+from pathlib import Path
 
+import pytest
+
+import pll
+from pll.catalog.sources import Source
+from pll.runs.config import RunConfig
+from pll.runs.registry import RunRegistry
+from pll.synthesis import Flip
+from pll.ui import startup
 from pll.ui.startup import MODULES, get_ready_in_background
+
+HEAVY = ("torch", "sklearn", "scipy.stats", "scipy.io", "pandas", "sqlalchemy")
+"""Each takes from .3 to 2.5 s to import."""
+FIRST_PAGE = """
+import sys
+import app
+from streamlit.testing.v1 import AppTest
+at = AppTest.from_file(sys.argv[1], default_timeout=60).run()
+assert not at.exception and any("listed there" in one.value for one in at.markdown)
+print(*sys.modules)
+"""
+
+
+def test_the_first_page_waits_for_none_of_the_large_libraries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path))
+    config = RunConfig(Source("digits"), flip=Flip("binomial", 0.5), params={"epochs": 1}, name="listed there")
+    RunRegistry(tmp_path / "runs").start(config).join(60)
+    main = Path(pll.__file__).parent / "ui" / "main.py"
+    command = [sys.executable, "-c", FIRST_PAGE, str(main)]
+    ran = subprocess.run(command, cwd=main.parents[2], capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    assert not set(HEAVY) & set(ran.stdout.split())
 
 
 def test_what_is_loaded_is_not_looked_through_again() -> None:
     gc.collect()
     before = len(gc.get_objects())
+    startup.PAGE_SHOWN.set()
     try:
         get_ready_in_background().join(60)
         assert all(name in sys.modules for name in MODULES)

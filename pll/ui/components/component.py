@@ -27,7 +27,6 @@ EXPORTED = "export default function"
 LOADER = """
 const scripts = (window.candidScripts ??= {});
 const unpacked = (message) => {
-  if (!(message instanceof Uint8Array)) return message;
   const from = 4 + new DataView(message.buffer, message.byteOffset).getUint32(0, true);
   const { arrays, ...data } = JSON.parse(new TextDecoder().decode(message.subarray(4, from)));
   for (const [name, [at, size]] of Object.entries(arrays)) data[name] = message.slice(from + at, from + at + size);
@@ -90,14 +89,15 @@ def register(name: str, html: str, *, scripts: Sequence[Path], styles: Sequence[
             "sent": next(_numbers),
             "script": {"digest": digest} if is_there else {"digest": digest, "text": script},
         }
-        has_arrays = any(isinstance(value, bytes) for value in data.values())
-        return mount(data=packed(whole) if has_arrays else whole, on_script_change=forget, **options)
+        return mount(data=packed(whole), on_script_change=forget, **options)
 
     return send
 
 
 def packed(payload: Payload) -> bytes:
-    """One message of a payload some of whose values are bytes: those are neither JSON nor base64 on the way.
+    """One message of a payload: values that are bytes are neither JSON nor base64 on the way.
+
+    Streamlit passes it on as it is; each value of a dict it would look at for a table, and import pandas to do so.
 
     Returns:
         The length of the words (4 bytes, little-endian), the words as JSON, with offset and length of each of the

@@ -12,7 +12,6 @@ from streamlit.delta_generator import DeltaGenerator
 from pll.colors import percent
 from pll.errors import UserError
 from pll.methods import method_title
-from pll.review.label_snapshot import review_id
 from pll.runs.comparison import Comparison
 from pll.runs.folder import MOST_NAME
 from pll.runs.run import Run
@@ -223,6 +222,7 @@ def delete(one: Run | Comparison) -> None:
 
 def _under_review(one: Run | Comparison) -> str:
     """What else disappears with it; "" without decisions."""
+    from pll.review.label_snapshot import review_id
     from pll.ui.review.service import store  # loads a database, which the home page needs for this alone
 
     runs = one.runs if isinstance(one, Comparison) and one.lanes.together else [one] if isinstance(one, Run) else []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
 from pll.errors import UserError
@@ -76,9 +75,7 @@ def of_everybody() -> None:
     ]
     if rows:
         with st.expander("Storage by person", icon=":material/hard_drive:"):
-            st.dataframe(
-                pd.DataFrame(rows), hide_index=True, column_config={name: _NUMBER for name in rows[0] if "(" in name}
-            )
+            st.dataframe(rows, hide_index=True, column_config={name: _NUMBER for name in rows[0] if "(" in name})
 
 
 _NUMBER = st.column_config.NumberColumn(format="%.1f")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -34,14 +35,21 @@ def registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Callabl
     return command, given, sent
 
 
+def words(update: dict[str, Any]) -> dict[str, Any]:
+    """What was sent, but for arrays."""
+    message: bytes = update["data"]
+    found: dict[str, Any] = json.loads(message[4 : 4 + int.from_bytes(message[:4], "little")])
+    return found
+
+
 def test_what_is_sent_is_numbered_in_order(registered: Any) -> None:
     command, given, sent = registered
     command(key="k", data={"what": 1})
     command(key="k", data={"what": 2}, on_x_change=print)
     first, second = sent
     assert given["name"] == "candid_a" and given["css"] == ".a { left: 0 }"
-    assert first["data"]["sent"] < second["data"]["sent"]
-    assert second["key"] == "k" and second["on_x_change"] is print and second["data"]["what"] == 2
+    assert words(first)["sent"] < words(second)["sent"]
+    assert second["key"] == "k" and second["on_x_change"] is print and words(second)["what"] == 2
 
 
 def test_a_script_is_sent_with_full_runs_and_once_with_those_of_fragments(
@@ -56,7 +64,7 @@ def test_a_script_is_sent_with_full_runs_and_once_with_those_of_fragments(
     sent[-1]["on_script_change"]()  # the browser says that it does not have it
     monkeypatch.setattr(component.session, "is_fragment_run", lambda: True)
     command(key="k", data={"what": 1})
-    scripts = [update["data"]["script"] for update in sent]
+    scripts = [words(update)["script"] for update in sent]
     assert ["text" in script for script in scripts] == [True, False, False, True, True]
     assert len({script["digest"] for script in scripts}) == 1
     assert "shown.push(data.what);" in scripts[0]["text"] and "shown" not in given["js"]

@@ -5,29 +5,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pll.analysis.covering_check import against_sets, top_loss_of
 from pll.analysis.health import (
     FEWEST,
     Evidence,
     Health,
-    against_sets,
     against_truth,
     health_of,
-    top_loss_of,
 )
 from pll.candidates import CandidateSets
 from pll.methods import METHODS
 from pll.methods.base import Task
-from pll.synthesis import flip_binomial
 from pll.weights import Sharpness, sharpness
-
-C = 4
-
-
-def clouds(n: int = 200, *, seed: int = 0) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], CandidateSets]:
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, C, n)
-    X = (rng.normal(size=(n, 5)) + 4 * np.eye(C, 5)[y]).astype(np.float32)
-    return X, y, flip_binomial(y, C, q=0.4, seed=seed)
+from tests.analysis.clouds import C, clouds, fitted
 
 
 def settled(identified: np.ndarray[Any, Any], confidence: float = 0.9) -> Sharpness:
@@ -47,11 +37,6 @@ GOOD = Evidence("truth", 90, 100, 0.5)
 
 def names_of(health: Health) -> list[str]:
     return [finding.name for finding in health.findings]
-
-
-def fitted(sets: CandidateSets, X: np.ndarray[Any, Any], **params: Any) -> tuple[Any, list[dict[str, Any]]]:
-    estimator = METHODS["proden"](model="linear", epochs=20, threads=1, **params)
-    return estimator, [record.metrics() for record in estimator.iter_fit(Task(X, sets))]
 
 
 def test_a_run_that_has_settled_and_beats_chance_is_healthy() -> None:
@@ -82,15 +67,6 @@ def test_features_that_say_nothing_do_not_support_the_labels() -> None:
     assert evidence is not None and abs(evidence.share - evidence.chance) < 0.1
     unsupported = Evidence("candidates", 150, 300, 0.5)
     assert names_of(health_of([], settled(y), sets, unsupported)) == ["unsupported"]
-
-
-def test_always_naming_the_commonest_class_is_chance() -> None:
-    """The share that a constant prediction reaches is what shuffling it gives, too."""
-    sets = CandidateSets.from_lists([[0, 1]] * 90 + [[1, 2]] * 10, 3)
-    X = np.zeros((100, 2), dtype=np.float32)
-    X[:, 0] = np.random.default_rng(0).normal(size=100)
-    evidence = against_sets(METHODS["proden"](model="linear", epochs=5, threads=1), Task(X, sets))
-    assert evidence is not None and not evidence.beats_chance
 
 
 @pytest.mark.parametrize(
@@ -139,21 +115,3 @@ def test_too_few_examples_are_no_evidence() -> None:
     X, _, sets = clouds(FEWEST - 1)
     assert against_sets(METHODS["proden"](), Task(X, sets)) is None
     assert health_of([], settled(sets.indices[sets.indptr[:-1]]), sets, None).verdict == "unchecked"
-
-
-def test_the_check_leaves_the_run_alone() -> None:
-    """Neither what was learnt nor the settings change, and a second check says the same."""
-    X, _, sets = clouds()
-    estimator, _ = fitted(sets, X)
-    before, params = estimator.label_weights_.copy(), estimator.get_params()
-    once, again = (against_sets(estimator, Task(X, sets)) for _ in range(2))
-    assert once == again
-    np.testing.assert_array_equal(estimator.label_weights_, before)
-    assert estimator.get_params() == params
-
-
-@pytest.mark.parametrize("name", ["ipal", "sure", "pn-decomp", "d2cnn"])
-def test_other_methods_are_checked_too(name: str) -> None:
-    X, _, sets = clouds(60)
-    params = {"epochs": 3} if "epochs" in METHODS[name]().get_params() else {}
-    assert against_sets(METHODS[name](**params), Task(X, sets)) is not None

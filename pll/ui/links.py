@@ -137,14 +137,17 @@ def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | N
 
     Args:
         what: what is set up, in a word.
-
-    Raises:
-        UserError: the file that was given is another one.
     """
     if not shares[0].is_complete:
+        refused: list[UserError] = []
         for source in _asked_for(shares[0].missing, what):
-            shares = [share.with_file(source) for share in shares]
+            try:
+                shares = [share.with_file(source) for share in shares]
+            except UserError as error:  # the right one may stand beside it
+                refused.append(error)
         if not shares[0].is_complete:
+            for error in refused:
+                st.error(plain(error), icon=":material/link_off:")
             left = ", ".join(plain(one.name) for one in shares[0].missing)
             st.caption(f"Still needed: {left}.")
             return None

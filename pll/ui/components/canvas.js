@@ -144,6 +144,7 @@ class Plot {
   /** New data or a new theme. Returns what Streamlit calls when the component goes. */
   update({ data: sent, setTriggerValue }) {
     const data = whole(sent);
+    if (!this.root.isConnected) return this.dispose();   // the page went on while the script was read
     // On a projector the picture takes what the window has left below it.
     this.data = data.fill ? { ...data, height: Math.min(data.height, Math.max(280, window.innerHeight - data.fill)) } : data;
     this.trigger = setTriggerValue;

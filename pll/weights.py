@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import ROWS_AT_ONCE, CandidateSets, PaddedRows, Rows
+from pll.candidates import ROWS_AT_ONCE, CandidateSets, Rows
 from pll.errors import UserError
 from pll.io import large_array
 
@@ -258,8 +258,8 @@ def dense(weights: npt.NDArray[Any], candidates: CandidateSets) -> npt.NDArray[A
 def top_positions(weights: npt.NDArray[np.floating[Any]], candidates: CandidateSets) -> npt.NDArray[np.int64]:
     """Return the (n,) positions in `indices` of the largest of the (nnz,) weights of each example (first of equals)."""
     found = candidates.indptr[:-1].copy()
-    for block, values in _in_blocks(weights, candidates):
-        found[block.rows] += _top_two(values)[2]
+    for rows, values in _in_blocks(weights, candidates):
+        found[rows] += _top_two(values)[2]
     return found
 
 
@@ -302,15 +302,16 @@ def sharpness(weights: Weights, candidates: CandidateSets) -> Sharpness:
     n = len(candidates)
     if n > ROWS_AT_ONCE:
         return _sharpness_in_parts(weights, candidates)
-    at = candidates.indptr[:-1].copy()
+    identified = np.empty(n, dtype=np.int64)
     confidence, margin, entropy = (np.empty(n, dtype=np.float32) for _ in range(3))
-    for block, values in _in_blocks(weights, candidates):
+    starts, sizes = candidates.indptr[:-1], candidates.sizes
+    for rows, values in _in_blocks(weights, candidates):
         top, second, place = _top_two(values)
-        at[block.rows] += place
-        confidence[block.rows] = top
-        margin[block.rows] = top - second
-        entropy[block.rows] = _entropy(values, candidates.sizes[block.rows])
-    return Sharpness(candidates.indices[at].astype(np.int64), confidence, margin, entropy)
+        identified[rows] = candidates.indices[starts[rows] + place]
+        confidence[rows] = top
+        margin[rows] = top - second
+        entropy[rows] = _entropy(values, sizes[rows])
+    return Sharpness(identified, confidence, margin, entropy)
 
 
 def _sharpness_in_parts(weights: Weights, candidates: CandidateSets) -> Sharpness:
@@ -326,13 +327,25 @@ def _sharpness_in_parts(weights: Weights, candidates: CandidateSets) -> Sharpnes
 
 
 Values = npt.NDArray[np.floating[Any]]
+IN_CACHE = 2**18
+"""Weights that are looked at together."""
 
 
-def _in_blocks(weights: Values, candidates: CandidateSets) -> Iterator[tuple[PaddedRows, Values]]:
-    """Each block of the candidates with its weights, (k, m); 0 where an example has fewer than k candidates."""
-    padded = np.append(weights, weights.dtype.type(0))
-    for block in candidates.blocks:
-        yield block, padded.take(block.places)
+def _in_blocks(weights: Values, candidates: CandidateSets) -> Iterator[tuple[npt.NDArray[np.int64] | slice, Values]]:
+    """Some examples and their weights, (k, m) and 0 where one has fewer than k candidates, until all were there.
+
+    So few at a time that what is computed of them stays in the cache of the processor.
+    """
+    blocks = candidates.blocks
+    is_padded = sum(block.places.size for block in blocks) > len(weights)
+    padded = np.append(weights, weights.dtype.type(0)) if is_padded else weights
+    for block in blocks:
+        k, m = block.places.shape
+        step = max(IN_CACHE // k, 1)
+        for start in range(0, m, step):
+            part = slice(start, min(start + step, m))
+            rows = part if isinstance(block.rows, slice) else block.rows[part]
+            yield rows, padded.take(block.places[:, part])
 
 
 def _top_two(values: Values) -> tuple[Values, Values, npt.NDArray[Any]]:
@@ -350,8 +363,11 @@ def _top_two(values: Values) -> tuple[Values, Values, npt.NDArray[Any]]:
 
 def _entropy(values: Values, sizes: npt.NDArray[np.int64]) -> Values:
     # log of the smallest float keeps 0 · log 0 at 0 without a branch an element.
-    total = -(values * np.log(np.maximum(values, np.finfo(np.float32).tiny))).sum(axis=0)
-    return np.asarray(np.clip(total / np.log(np.maximum(sizes, 2)).astype(np.float32), 0.0, 1.0))
+    terms = np.maximum(values, np.finfo(np.float32).tiny)
+    np.log(terms, out=terms)
+    terms *= values
+    largest = np.log(np.maximum(np.arange(int(sizes.max(initial=0)) + 1), 2)).astype(np.float32)  # by size
+    return np.asarray(np.clip(-terms.sum(axis=0) / largest[sizes], 0.0, 1.0))
 
 
 def accuracy(predicted: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None) -> float | None:

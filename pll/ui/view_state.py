@@ -212,14 +212,12 @@ class Scene:
         """What the label weights in view are, for everybody who looks at this moment of this run."""
         return str(self.history.folder), _final_stamp(self.history), self.frame.epoch, self.frame.batch
 
-    def changed(self) -> npt.NDArray[np.bool_]:
-        """(n,) whose identified label is another one than at the stored epoch before."""
+    def before(self) -> Weights | None:
+        """(nnz,) label weights at the stored epoch before; None where nothing was identified yet."""
         before = [epoch for epoch in self.epochs if epoch < self.frame.epoch or self.frame.batch is not None]
         if not before or (before[-1] == 0 and self.frame.batch is None):
-            return np.zeros(len(self.data), dtype=np.bool_)  # before training nothing was identified
-        for _, weights in self.history.frames(before[-1:]):
-            return np.asarray(identified_labels(weights, self.sets) != self.frame.sharp.identified)
-        return np.zeros(len(self.data), dtype=np.bool_)  # thinned out just now
+            return None
+        return self.history.weights(before[-1])
 
     def story(self, row: int) -> tuple[list[int], npt.NDArray[np.float32]]:
         """One example's label weights over the epochs, as `History.example`; what was read once is kept."""

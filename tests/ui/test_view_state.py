@@ -51,7 +51,7 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView)
     first = now(run)
     assert (first.frame.epoch, first.frame.when, first.row) == (0, "Before training", {})
     assert first.frame.weights.tolist() == first.sets.uniform_weights().tolist()
-    assert first.is_latest and not first.changed().any()
+    assert first.is_latest and first.before() is None
 
     run.step(epochs=4)
     run.wait_until_paused(30)
@@ -60,7 +60,9 @@ def test_a_run_is_seen_from_its_beginning_to_its_end(run: Run, looking: RunView)
     record = run.snapshot().record
     assert record is not None and live.frame.weights is record.label_weights  # from memory, not from disk
     earlier = identified_labels(live.history.weights(3), live.sets)
-    assert live.changed().sum() == (earlier != live.frame.sharp.identified).sum() == live.row["changed_labels"]
+    before = live.before()
+    assert before is not None and identified_labels(before, live.sets).tolist() == earlier.tolist()
+    assert (earlier != live.frame.sharp.identified).sum() == live.row["changed_labels"]
 
     looking.look(2, False, 1)
     back = now(run)

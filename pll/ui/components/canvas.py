@@ -103,7 +103,7 @@ def chosen_ids(ids: Sequence[str] | npt.NDArray[np.str_] | None, examples: npt.N
     """The ids of some examples as a part of a payload; nothing where they merely repeat the examples' numbers."""
     if ids is None:
         return {}
-    names = [str(ids[int(example)]) for example in examples]
+    names = ids[examples].tolist() if isinstance(ids, np.ndarray) else [str(ids[int(example)]) for example in examples]
     if names == [str(example) for example in examples]:
         return {}
     return {"ids": names}

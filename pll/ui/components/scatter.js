@@ -8,6 +8,20 @@ const FEWEST_OPAQUE = 0.2;  // opacity of a point without any confidence
 const DRAG = 6;           // pixels that the pointer moves before it draws an outline
 const CORNERS = 150;      // of an outline, at most
 
+/** The pixels of a disc, as steps from its middle. */
+function discOf(radius) {
+  const steps = Array.from({ length: 2 * Math.floor(radius) + 1 }, (_, k) => k - Math.floor(radius));
+  return steps.flatMap((y) => steps.map((x) => [x, y])).filter(([x, y]) => x * x + y * y <= radius * radius);
+}
+
+/** A pixel of an image, of sums of colours times opacity and of opacity. */
+function shade(red, green, blue, opacity) {
+  if (opacity === 0) return 0;
+  const alpha = Math.round(255 * Math.min(1, opacity));
+  const [r, g, b] = [Math.round(red / opacity), Math.round(green / opacity), Math.round(blue / opacity)];
+  return (alpha << 24) | (b << 16) | (g << 8) | r;       // little-endian
+}
+
 class ExampleMap extends Plot {
   constructor(root) {
     super(root);
@@ -69,45 +83,76 @@ class ExampleMap extends Plot {
     const wide = Math.round(this.width * this.ratio);
     const high = Math.round(this.high * this.ratio);
     if (wide < 1 || high < 1) return null;
+    const { used, starts, order } = this.inPixels(wide, high);
+    const { labels, confidence, inks, image } = this;
+    const opacities = Float32Array.from({ length: 256 }, (_, c) => FEWEST_OPAQUE + (1 - FEWEST_OPAQUE) * (c / 255));
     // Few points are discs, many are single pixels.
     const radius = this.ratio * Math.min(4, Math.max(0.5, Math.sqrt((this.width * this.high) / (12 * this.count))));
-    const offsets = [];
-    for (let y = -Math.floor(radius); y <= radius; y += 1) {
-      for (let x = -Math.floor(radius); x <= radius; x += 1) if (x * x + y * y <= radius * radius) offsets.push([x, y]);
-    }
-    const sums = new Float32Array(4 * wide * high);      // red, green, blue times opacity; opacity
-    const { places, labels, confidence, inks } = this;
-    const stepX = (wide - 2 * PAD * this.ratio) / this.data.top;
-    const stepY = (high - 2 * PAD * this.ratio) / this.data.top;
-    for (let i = 0; i < this.count; i += 1) {
-      const ink = 3 * labels[i];
-      const opaque = FEWEST_OPAQUE + (1 - FEWEST_OPAQUE) * (confidence[i] / 255);
-      const x = Math.round(PAD * this.ratio + places[2 * i] * stepX);
-      const y = Math.round(high - PAD * this.ratio - places[2 * i + 1] * stepY);
-      for (let k = 0; k < offsets.length; k += 1) {
-        const column = x + offsets[k][0];
-        const row = y + offsets[k][1];
+    const disc = discOf(radius);
+    const sums = disc.length > 1 ? new Float32Array(4 * wide * high) : null;  // red, green, blue times opacity; opacity
+    for (let u = 0; u < used.length; u += 1) {
+      let [red, green, blue, opacity] = [0, 0, 0, 0];
+      for (let k = starts[u]; k < starts[u + 1]; k += 1) {
+        const opaque = opacities[confidence[order[k]]];
+        const ink = 3 * labels[order[k]];
+        red += opaque * inks[ink];
+        green += opaque * inks[ink + 1];
+        blue += opaque * inks[ink + 2];
+        opacity += opaque;
+      }
+      if (!sums) {
+        image.shades[used[u]] = shade(red, green, blue, opacity);
+        continue;
+      }
+      const [x, y] = [used[u] % wide, Math.floor(used[u] / wide)];
+      for (const [right, down] of disc) {
+        const column = x + right;
+        const row = y + down;
         if (column < 0 || row < 0 || column >= wide || row >= high) continue;
         const at = 4 * (row * wide + column);
-        sums[at] += opaque * inks[ink];
-        sums[at + 1] += opaque * inks[ink + 1];
-        sums[at + 2] += opaque * inks[ink + 2];
-        sums[at + 3] += opaque;
+        sums[at] += red;
+        sums[at + 1] += green;
+        sums[at + 2] += blue;
+        sums[at + 3] += opacity;
       }
     }
-    const image = new ImageData(wide, high);
-    const pixels = image.data;
-    for (let at = 0; at < sums.length; at += 4) {
-      const opacity = sums[at + 3];
-      if (opacity === 0) continue;
-      for (let c = 0; c < 3; c += 1) pixels[at + c] = sums[at + c] / opacity;
-      pixels[at + 3] = 255 * Math.min(1, opacity);
+    for (let at = 0; sums && at < sums.length; at += 4) {
+      image.shades[at / 4] = shade(sums[at], sums[at + 1], sums[at + 2], sums[at + 3]);
     }
-    const picture = document.createElement("canvas");
-    [picture.width, picture.height] = [wide, high];
-    picture.getContext("2d").putImageData(image, 0, 0);
+    image.canvas.getContext("2d").putImageData(image.data, 0, 0);
     this.root.dataset.points = this.count;               // drawn: for whoever waits for it
-    return picture;
+    return image.canvas;
+  }
+
+  /** The points pixel by pixel, and the image for them: they stay over the epochs, as the places do. */
+  inPixels(wide, high) {
+    const { places, count, sorted } = this;
+    if (sorted && sorted.places === places && sorted.count === count && sorted.wide === wide && sorted.high === high) {
+      return sorted;
+    }
+    const stepX = (wide - 2 * PAD * this.ratio) / this.data.top;
+    const stepY = (high - 2 * PAD * this.ratio) / this.data.top;
+    const pixelOf = new Uint32Array(count);
+    const counts = new Uint32Array(wide * high);
+    for (let i = 0; i < count; i += 1) {
+      const x = Math.round(PAD * this.ratio + places[2 * i] * stepX);
+      const y = Math.round(high - PAD * this.ratio - places[2 * i + 1] * stepY);
+      pixelOf[i] = Math.min(Math.max(y, 0), high - 1) * wide + Math.min(Math.max(x, 0), wide - 1);
+      counts[pixelOf[i]] += 1;
+    }
+    const used = Uint32Array.from(counts.keys()).filter((pixel) => counts[pixel]);
+    const starts = new Uint32Array(used.length + 1);
+    used.forEach((pixel, u) => {
+      starts[u + 1] = starts[u] + counts[pixel];
+      counts[pixel] = starts[u];                         // from here on: where its next point goes
+    });
+    const order = new Uint32Array(count);
+    for (let i = 0; i < count; i += 1) order[counts[pixelOf[i]]++] = i;
+    const data = new ImageData(wide, high);
+    const canvas = Object.assign(document.createElement("canvas"), { width: wide, height: high });
+    this.image = { data, canvas, shades: new Uint32Array(data.data.buffer) };
+    this.sorted = { places, count, wide, high, used, starts, order };
+    return this.sorted;
   }
 
   drawOutline(context) {

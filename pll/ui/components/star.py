@@ -18,7 +18,7 @@ from pll.errors import UserError
 from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, encoded, format_counts
 from pll.ui.components.component import Payload
 from pll.ui.format import count
-from pll.weights import Sharpness, Weights, sharpness
+from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
 MOST_POINTS = 2000
 """Examples drawn at most: browsers cannot animate more smoothly."""
@@ -37,7 +37,7 @@ def star_payload(
     *,
     when: str = "",
     truth: npt.NDArray[np.int64] | None = None,
-    changed: npt.NDArray[np.bool_] | None = None,
+    before: Weights | None = None,
     selected: int | None = None,
     pins: Sequence[int] = (),
     examples: npt.NDArray[np.integer[Any]] | None = None,
@@ -60,12 +60,13 @@ def star_payload(
         when: a few words above the plot, such as "Epoch 12".
         truth: (n,) labels to colour by, −1 where unknown; without it points have the colour of their identified label,
             and that of the unknown where no label is ahead.
-        changed: (n,) bool, whose identified label changed in this epoch: they wear a faint ring.
+        before: (nnz,) label weights at an earlier epoch: examples whose identified label was another one then wear a
+            faint ring.
         selected: the example to mark, with lines to its candidates; the latest change, by page or viewer, counts.
         pins: pinned examples: each has a diamond, with its id where they are few.
         examples: (m,) numbers of the examples that the rows of `candidates` are, where they are a part of the run's;
-            by default row i is example i. `selected`, `pins` and the result are these numbers; `truth` and
-            `changed` are aligned with the rows.
+            by default row i is example i. `selected`, `pins` and the result are these numbers; `truth` is
+            aligned with the rows.
         ids: what to call the examples, indexed by example number; without it "example 12".
         texts: what the examples say, indexed by example number; the pointer shows how a text begins.
         height: at most so many pixels; less on a narrow screen.
@@ -77,21 +78,24 @@ def star_payload(
         UserError: arrays whose lengths do not fit.
     """
     n, c = len(candidates), candidates.n_classes
-    _check_length("weights", weights, candidates.nnz)
-    for name, array in (("examples", examples), ("truth", truth), ("changed", changed)):
+    for name, values in (("weights", weights), ("weights of before", before)):
+        if values is not None:
+            _check_length(name, values, candidates.nnz)
+    for name, array in (("examples", examples), ("truth", truth)):
         if array is not None:
             _check_length(name, array, n)
     every = np.arange(n) if examples is None else np.asarray(examples, dtype=np.int64)
     looked_at = np.flatnonzero(np.isin(every, [*pins, *([] if selected is None else [selected])]))
     rows = np.union1d(star_sample(n), looked_at)  # what a person looks at is shown, whatever the sample
     if len(rows) < n:
-        weights, candidates = weights[candidates.positions(rows)], candidates.take(rows)
+        at = candidates.positions(rows)
+        weights, before, candidates = weights[at], None if before is None else before[at], candidates.take(rows)
     numbers = every[rows]
     sharp = sharpness(weights, candidates)
     label_type = np.uint8 if c <= 256 else np.uint16
     shades = np.rint(sharp.confidence * 127).astype(np.uint8)
-    if changed is not None:
-        shades |= changed[rows].astype(np.uint8) << 7
+    if before is not None:
+        shades |= (identified_labels(before, candidates) != sharp.identified).astype(np.uint8) << 7
     shown = np.flatnonzero(np.isin(numbers, pins)).tolist()
     note = f"{len(rows):,} of {n:,} examples" if len(rows) < n else count(n, "example")
     payload: Payload = {

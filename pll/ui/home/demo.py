@@ -22,7 +22,9 @@ HTML = """
 <div class="plot">
   <div class="head">
     <span class="when"></span><span class="note"></span>
-    <button class="play" type="button" aria-label="Play"><svg viewBox="0 0 20 20" aria-hidden="true"><path /></svg></button>
+    <button class="play" type="button" aria-label="Play">
+      <svg viewBox="0 0 20 20" aria-hidden="true"><path /></svg>
+    </button>
   </div>
   <canvas tabindex="0" role="application" aria-describedby="keys"></canvas>
   <div class="tip" hidden></div>

@@ -60,9 +60,12 @@ def _live(run: Run, state_of_page: str) -> None:
         progress(now)
         if "figures" not in hidden:
             figures(now)
-        pictures.draw(now)
-    with st.container():  # at the usual distances
-        views(now)
+        above = st.container(gap="xsmall")
+    below = st.container()  # at the usual distances
+    drawn = [(above, pictures.draw), (below, views)]
+    for place, draw in drawn[:: -1 if VIEWS[now.looking.view].is_first else 1]:
+        with place:
+            draw(now)
 
 
 def getting_ready(snapshot: Snapshot) -> None:

@@ -68,7 +68,7 @@ def _star(
         _now.sets,
         when=_now.frame.when,
         truth=_now.truth if truth else None,
-        changed=_now.changed(),
+        before=_now.before(),
         selected=selected,
         pins=pins,
         ids=_now.data.row_ids,

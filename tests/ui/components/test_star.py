@@ -109,10 +109,12 @@ def test_all_are_shown_up_to_the_cap_and_then_a_sample_that_never_changes():
 
 def test_a_sample_is_sent_as_what_it_is():
     weights, candidates = weighted(5_000, 10)
-    truth, changed = np.arange(5_000) % 10, np.arange(5_000) % 3 == 0
+    truth, before = np.arange(5_000) % 10, np.where(candidates.rows % 3, weights, weights[::-1])
+    changed = identified_labels(before, candidates) != identified_labels(weights, candidates)
+    assert 0 < changed.sum() < len(changed)
     truth[star_sample(5_000)[0]] = -1
     ids = np.array([f"img{i:04d}" for i in range(5_000)])
-    payload = star_payload(weights, candidates, truth=truth, changed=changed, ids=ids)
+    payload = star_payload(weights, candidates, truth=truth, before=before, ids=ids)
     sample = star_sample(5_000)
     assert payload["count"] == MOST_POINTS
     assert payload["note"] == "2,000 of 5,000 examples"
@@ -138,8 +140,7 @@ def test_a_part_of_a_run_keeps_the_numbers_of_its_examples():
 
 def test_the_digits_take_13_kilobytes():
     weights, candidates = weighted(1797, 10)
-    changed = np.ones(1797, dtype=bool)
-    payload = star_payload(weights, candidates, when="Epoch 100", changed=changed, selected=3)
+    payload = star_payload(weights, candidates, when="Epoch 100", before=weights[::-1], selected=3)
     assert len(json.dumps(payload)) <= 13_000
     assert "examples" not in payload and "ids" not in payload  # row i is example i, and called so
 
@@ -175,7 +176,7 @@ def test_no_examples_are_an_empty_plot():
     assert payload["count"] == 0 and payload["places"] == ""
 
 
-@pytest.mark.parametrize("name", ["truth", "changed", "examples"])
+@pytest.mark.parametrize("name", ["truth", "examples"])
 def test_arrays_of_another_length_are_refused_by_name(name):
     weights, candidates = weighted(5, 3)
     with pytest.raises(UserError, match=f"The star plot's {name} have 4 entries where 5 are needed"):

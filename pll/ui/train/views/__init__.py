@@ -21,17 +21,19 @@ class View:
         question: what it answers.
         draw: puts it on the page.
         needs_truth: whether it says something only where true labels are known.
+        is_first: whether it is computed before the pictures above it: what it sends takes the browser longest.
     """
 
     question: str
     draw: Callable[[Scene], None]
     needs_truth: bool = False
+    is_first: bool = False
 
 
 VIEWS: dict[str, View] = {
     "Examples": View("Which examples are certain, uncertain or wrong?", examples.draw),
     "One example": View("How did its label weights change?", example.draw),
-    "Map": View("Which examples lie together, and where is it unsure?", example_map.draw),
+    "Map": View("Which examples lie together, and where is it unsure?", example_map.draw, is_first=True),
     "Accuracy": View("Does accuracy rise with confidence?", accuracy.draw),
     "Confidence": View("How many examples are at each confidence?", distributions.draw_confidence),
     "Entropy": View("How does entropy fall over the epochs?", distributions.draw_entropy),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,7 @@ def mount(
     Args:
         callbacks: `on_…_change` of further triggers of the component.
     """
-    digests = {name: _digest(payload[name]) for name in SENT_ONCE if name in payload}
+    digests = {name: _digest(_bytes(payload[name])) for name in SENT_ONCE if name in payload}
     for name, digest in digests.items():
         sent_key = f"{key}-{name}"
         if session.is_fragment_run() and st.session_state.get(sent_key) == digest:
@@ -81,8 +82,13 @@ def mount(
     return checked(component(key=key, data=payload, on_selected_change=selected, **callbacks).get("selected"))
 
 
-def _digest(value: bytes | Sequence[str]) -> str:
-    return hashlib.sha256(value if isinstance(value, bytes) else "\0".join(value).encode()).hexdigest()
+def _bytes(value: bytes | Sequence[str]) -> bytes:
+    return value if isinstance(value, bytes) else "\0".join(value).encode()
+
+
+@lru_cache(maxsize=8)
+def _digest(value: bytes) -> str:
+    return hashlib.sha256(value).hexdigest()
 
 
 def encoded(array: npt.NDArray[Any]) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import streamlit as st
 
-from pll.analysis.projection import TOP, Places
+from pll.analysis.projection import TOP
 from pll.candidates import CandidateSets
 from pll.colors import class_colours, short_names
 from pll.ui.components.canvas import canvas_component, chosen_ids, chosen_texts, format_counts, mount, raw
@@ -31,7 +31,7 @@ Outline = list[tuple[int, int]]
 
 
 def map_payload(
-    places: Places,
+    points: bytes,
     sharp: Sharpness,
     candidates: CandidateSets,
     rows: Rows,
@@ -46,7 +46,7 @@ def map_payload(
     """What `mount_map` shows.
 
     Args:
-        places: (n, 2) of `pll.analysis.projection.project`.
+        points: `raw` of the (m, 2) places (`pll.analysis.projection.project`) of the examples drawn.
         sharp: of the label weights at the viewed epoch.
         candidates: the n candidate sets; for the names of the classes.
         rows: (m,) the examples drawn.
@@ -73,7 +73,7 @@ def map_payload(
         "description": f"Map of {note}{', ' + when if when else ''}. Identified labels: {said}.",
         "height": height,
         "top": TOP,
-        "points": raw(places if m == n else places[rows]),
+        "points": points,
         "labels": raw(number_of[labels]),
         "labelSize": np.dtype(wide).itemsize,
         "confidence": raw(np.rint(confidence * 255).astype(np.uint8)),

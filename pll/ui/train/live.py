@@ -46,7 +46,6 @@ def _live(run: Run, state_of_page: str) -> None:
     except UserError as error:
         st.error(plain(error), icon=":material/error:")
         return
-    hidden = now.looking.hidden
     if now.looking.lost:
         st.caption(
             f":material/info: The link names examples that are not here: {plain(', '.join(now.looking.lost[:5]))}."
@@ -56,16 +55,20 @@ def _live(run: Run, state_of_page: str) -> None:
         draw_timeline(now)
         pictures.draw(now)
         return
-    with st.container(gap="xsmall"):
-        progress(now)
-        if "figures" not in hidden:
-            figures(now)
-        above = st.container(gap="xsmall")
+    above = st.container(gap="xsmall")
     below = st.container()  # at the usual distances
-    drawn = [(above, pictures.draw), (below, views)]
+    drawn = [(above, summary), (below, views)]
     for place, draw in drawn[:: -1 if VIEWS[now.looking.view].is_first else 1]:
         with place:
             draw(now)
+
+
+def summary(now: Scene) -> None:
+    """Where the run stands: timeline, figures and the two pictures."""
+    progress(now)
+    if "figures" not in now.looking.hidden:
+        figures(now)
+    pictures.draw(now)
 
 
 def getting_ready(snapshot: Snapshot) -> None:

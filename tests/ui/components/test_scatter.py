@@ -7,6 +7,7 @@ import pytest
 
 from pll.candidates import CandidateSets
 from pll.synthesis import flip_binomial
+from pll.ui.components.canvas import raw
 from pll.ui.components.scatter import NAMED, map_payload
 from pll.weights import restricted_softmax, sharpness
 
@@ -21,7 +22,7 @@ def test_the_browser_gets_what_it_draws(c: int) -> None:
     sharp = sharpness(restricted_softmax(np.random.default_rng(1).normal(size=sets.nnz), sets), sets)
     places = np.random.default_rng(0).integers(0, 65_536, (2000, 2)).astype(np.uint16)
     for rows in (np.arange(2000), np.arange(5, 2000, 7)):
-        sent = map_payload(places, sharp, sets, rows)
+        sent = map_payload(raw(places[rows]), sharp, sets, rows)
         np.testing.assert_array_equal(decoded(sent["points"], "<u2").reshape(-1, 2), places[rows])
         assert sent["labelSize"] == (1 if len(sent["names"]) <= 256 else 2)
         labels = decoded(sent["labels"], f"<u{sent['labelSize']}")
@@ -41,5 +42,5 @@ def test_names_and_texts_of_few_examples_only() -> None:
         places = np.zeros((n, 2), dtype=np.uint16)
         ids = np.array([f"id {i}" for i in range(n)])
         texts = np.array([f"text {i}" for i in range(n)], dtype=object)
-        sent = map_payload(places, sharp, sets, np.arange(n), ids=ids, texts=texts)
+        sent = map_payload(raw(places), sharp, sets, np.arange(n), ids=ids, texts=texts)
         assert ("ids" in sent) == ("texts" in sent) == named

@@ -21,7 +21,7 @@ class View:
         question: what it answers.
         draw: puts it on the page.
         needs_truth: whether it says something only where true labels are known.
-        is_first: whether it is computed before the pictures above it: what it sends takes the browser longest.
+        is_first: whether it is computed before what is above it: what it sends takes the browser longest.
     """
 
     question: str

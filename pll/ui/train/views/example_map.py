@@ -11,6 +11,7 @@ from pll.analysis.projection import Places, inside, project
 from pll.dataset import PartialLabelDataset
 from pll.runs.snapshots import ACTIVE
 from pll.ui.charts import csv_button
+from pll.ui.components.canvas import raw
 from pll.ui.components.component import Payload
 from pll.ui.components.scatter import map_payload, mount_map
 from pll.ui.format import count
@@ -98,11 +99,10 @@ def _payload(
 ) -> Payload:
     """The map of this moment, computed once for all who look at it."""
     n = len(_scene.data)
-    rows = np.arange(n)
-    if is_active and n > MOST_LIVE:
-        rows = np.linspace(0, n - 1, MOST_LIVE).astype(np.int64)
+    shown = MOST_LIVE if is_active and n > MOST_LIVE else n
+    rows = np.linspace(0, n - 1, shown).astype(np.int64) if shown < n else np.arange(n)
     return map_payload(
-        _places,
+        _points(_scene.run.id, shown, _places, rows),
         _scene.frame.sharp,
         _scene.sets,
         rows,
@@ -112,6 +112,12 @@ def _payload(
         ids=_scene.data.row_ids,
         texts=_scene.data.texts,
     )
+
+
+@st.cache_resource(max_entries=KEPT_MAPS, show_spinner=False)
+def _points(run_id: str, shown: int, _places: Places, _rows: Rows) -> bytes:
+    """What is sent of the places, the same bytes at every epoch."""
+    return raw(_places[_rows])
 
 
 @st.cache_resource(max_entries=KEPT_MAPS, show_spinner="Drawing the map…")

@@ -146,8 +146,8 @@ def complete_shares(shares: Sequence[Share], what: str) -> tuple[Share, ...] | N
             except UserError as error:  # the right one may stand beside it
                 refused.append(error)
         if not shares[0].is_complete:
-            for error in refused:
-                st.error(plain(error), icon=":material/link_off:")
+            for one in refused:
+                st.error(plain(one), icon=":material/link_off:")
             left = ", ".join(plain(one.name) for one in shares[0].missing)
             st.caption(f"Still needed: {left}.")
             return None

@@ -1,9 +1,10 @@
-"""The covering rate of a run as evidence for its health: the same method learns from a part and predicts the rest."""
+"""The covering rate on held-out examples, which needs no true label: of a run, and of kinds of features."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,16 @@ import numpy.typing as npt
 from sklearn.base import clone
 
 from pll.analysis.health import FEWEST, Evidence
+from pll.analysis.protocol import prepare
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
+from pll.io import Progress
 from pll.methods import PartialLabelEstimator
 from pll.methods.base import Task
 from pll.methods.deep import DeepEstimator
+from pll.methods.proden import PRODEN
+from pll.synthesis import Flip
+from pll.synthesis.label_noise import Noisy
 from pll.training.models import forward_flops
 
 MOST_LEARNT, MOST_CHECKED, FOLDED = 2_000, 1_000, 500
@@ -67,6 +74,49 @@ def against_sets(estimator: PartialLabelEstimator, task: Task) -> Evidence | Non
     except UserError:  # too few examples of its kind in a part, say
         return None
     return Evidence("candidates", hits, checked, chances / checked)
+
+
+def compare_features(
+    data: PartialLabelDataset,
+    specs: Sequence[str],
+    *,
+    flip_with: Flip | None = None,
+    noisy: Noisy | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> dict[str, Evidence]:
+    """Return the covering rate of linear PRODEN with several kinds of features, on the same sample of the data.
+
+    Parameters
+    ----------
+    data
+        At most `FOLDED` of its examples, drawn with `seed`, are used; each is predicted once, in `FOLDS` parts.
+    specs
+        Specifications of features, as in `pll.features.featuriser`.
+    flip_with, noisy, seed
+        How candidate sets are made, as in `pll.analysis.protocol.prepare`.
+    progress
+        Called while features are computed.
+
+    Returns
+    -------
+    dict of str to Evidence
+        By specification; empty if there are fewer than `FEWEST` examples.
+
+    Raises
+    ------
+    UserError
+        Features or candidate sets cannot be made.
+    """
+    rows = np.sort(np.random.default_rng([seed, 5]).permutation(len(data))[:FOLDED])
+    sample = replace(data.take(rows), is_test=None)
+    rates = {}
+    for spec in specs:
+        parts = prepare(sample, flip_with=flip_with, noisy=noisy, features=spec, seed=seed, progress=progress)
+        evidence = against_sets(PRODEN(model="linear", seed=seed), parts.task())
+        if evidence is not None:
+            rates[spec] = evidence
+    return rates
 
 
 def _parts(n: int) -> Iterator[tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]]:

@@ -15,7 +15,16 @@
 
 from pll.features.backbones import BACKBONES
 from pll.features.base import CONTENTS, Featuriser, contents
-from pll.features.selection import CHOICES, FEATURISERS, featurised, featuriser, fitted, fitting_choices, suggested
+from pll.features.selection import (
+    CHOICES,
+    FEATURISERS,
+    featurised,
+    featuriser,
+    fitted,
+    fitting_choices,
+    suggested,
+    without_folders,
+)
 from pll.features.serialization import load_features, save_features
 from pll.io import Progress
 
@@ -34,4 +43,5 @@ __all__ = [
     "load_features",
     "save_features",
     "suggested",
+    "without_folders",
 ]

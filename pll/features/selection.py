@@ -12,6 +12,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.features.backbones import BACKBONES, BackboneFeatures
 from pll.features.base import Arrays, Features, Featuriser, contents
+from pll.features.embeddings import EmbeddingFeatures
 from pll.features.images import PixelFeatures
 from pll.features.tables import TableFeatures
 from pll.features.texts import TextFeatures
@@ -79,11 +80,19 @@ class JoinedFeatures(Featuriser):
 
 
 FEATURISERS: dict[str, type[Featuriser]] = {
-    kind.name: kind for kind in (TableFeatures, TextFeatures, PixelFeatures, BackboneFeatures)
+    kind.name: kind for kind in (TableFeatures, TextFeatures, EmbeddingFeatures, PixelFeatures, BackboneFeatures)
 }
 """Featuriser classes by name."""
 
-CHOICES = ("table", "tfidf", "tfidf:100", "pixels", "pixels:64", *(f"backbone:{name}" for name in BACKBONES))
+CHOICES = (
+    "table",
+    "tfidf",
+    "tfidf:100",
+    "embedding",
+    "pixels",
+    "pixels:64",
+    *(f"backbone:{name}" for name in BACKBONES),
+)
 """Specifications to offer in a help text or on a page; see `featuriser`."""
 
 
@@ -91,7 +100,8 @@ def featuriser(spec: str) -> Featuriser:
     """Return an unfitted featuriser.
 
     Args:
-        spec: `table`, `tfidf`, `tfidf:100`, `pixels`, `pixels:64`, `backbone:resnet18`, or several joined by `+`.
+        spec: `table`, `tfidf`, `tfidf:100`, `embedding`, `embedding:FOLDER`, `pixels`, `pixels:64`,
+            `backbone:resnet18`, or several joined by `+`.
 
     Raises:
         UserError: invalid specification.
@@ -107,6 +117,23 @@ def featuriser(spec: str) -> Featuriser:
             f"There are no features called {name!r}; use one of {', '.join(FEATURISERS)}, or join some by +."
         )
     return FEATURISERS[name].from_argument(argument.strip())
+
+
+def without_folders(spec: str) -> None:
+    """Check that a specification from a page or a link names no folder of this computer.
+
+    Raises:
+        UserError: it does, or is no specification.
+
+    >>> without_folders("table+embedding:all-mpnet-base-v2")
+    """
+    made = featuriser(spec)
+    for part in made.parts if isinstance(made, JoinedFeatures) else (made,):
+        if isinstance(part, EmbeddingFeatures) and part.names_a_folder():
+            raise UserError(
+                f"A page takes a language model by its name on the Hugging Face hub; {part.model!r} is a folder, which "
+                "only the shell takes: --features embedding:FOLDER."
+            )
 
 
 def restored(kind: str, settings: dict[str, Any], arrays: Arrays) -> Featuriser:

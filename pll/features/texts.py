@@ -49,7 +49,7 @@ class TextFeatures(Featuriser):
         return cls() if not argument else cls(whole_argument(argument, "The number of text features", 1, 10_000))
 
     def fit(self, data: PartialLabelDataset, progress: Progress | None = None) -> Self:
-        texts = _texts(data)
+        texts = texts_of(data)
         if self.unit == "auto":
             self.unit = "word" if _has_spaces(texts) else "character"
         counted = self._count(data, texts)
@@ -80,7 +80,7 @@ class TextFeatures(Featuriser):
     def transform(self, data: PartialLabelDataset, progress: Progress | None = None) -> Features:
         if self._words is None:
             raise not_fitted(self.name)
-        texts = _texts(data)
+        texts = texts_of(data)
         features = np.zeros((len(texts), self.components), dtype=np.float32)
         for start in range(0, len(texts), ROWS_AT_ONCE):
             some = slice(start, start + ROWS_AT_ONCE)
@@ -96,7 +96,7 @@ class TextFeatures(Featuriser):
     def notes(self, data: PartialLabelDataset) -> tuple[str, ...]:
         if self._words is None:
             raise not_fitted(self.name)
-        known = self._words.transform(_texts(data))
+        known = self._words.transform(texts_of(data))
         silent = int((np.diff(known.indptr) == 0).sum())
         found = (
             [
@@ -148,7 +148,7 @@ def _vectorizer(unit: str, **settings: Any) -> TfidfVectorizer:
     return TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **by, **settings)
 
 
-def _texts(data: PartialLabelDataset) -> list[str]:
+def texts_of(data: PartialLabelDataset) -> list[str]:
     if data.texts is None:
         raise UserError(f"{data.name} has no texts; say which column holds them.")
     return ["" if text is None else str(text) for text in data.texts]

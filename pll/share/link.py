@@ -22,6 +22,7 @@ from pll import catalog
 from pll.annotations import Rule
 from pll.catalog.sources import Source
 from pll.errors import UserError
+from pll.features import without_folders
 from pll.formats.checks import listing
 from pll.methods import get_method
 from pll.runs.config import RunConfig
@@ -388,12 +389,18 @@ def from_query(
         noisy=None if parts.noisy is None else Noisy.parse(parts.noisy, confusion=parts.confusion, rows=parts.rows),
         holdout=parts.holdout,
         test=None if parts.test is None else Source(catalog.find(parts.test).name),
-        features=parts.features,
+        features=_features(parts.features),
         seed=parts.seed,
         strict=parts.strict == "true",
         name=parts.name[:200],
     )
     return Share(config, _look(parts, views, controls))
+
+
+def _features(spec: str) -> str:
+    if spec not in ("auto", "none"):
+        without_folders(spec)  # a link must not have this computer read a folder
+    return spec
 
 
 @lru_cache(maxsize=32)

@@ -37,7 +37,7 @@ def test_every_choice_exists(spec: str) -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("words", "no features called 'words'; use one of table, tfidf, pixels, backbone"),
+        ("words", "no features called 'words'; use one of table, tfidf"),
         ("table:3", "take nothing behind a colon; leave out '3'"),
         ("table+table", "name one kind twice"),
         ("table+pixels", "The features 'pixels' stand alone; use backbone:resnet18"),

@@ -12,8 +12,9 @@ from pll.analysis.protocol import single_labels
 from pll.catalog.sources import Source
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
-from pll.features import CHOICES, contents, featuriser, fitting_choices, suggested
+from pll.features import CHOICES, contents, fitting_choices, suggested, without_folders
 from pll.synthesis.ambiguity import degree_of
+from pll.ui.data import language_model
 from pll.ui.session import ChosenData
 
 AS_THEY_ARE, SYNTHESISE = "As in the data", "Make them from the true labels"
@@ -27,6 +28,7 @@ FEATURE_TITLES = {
     "none": "The numbers as they are",
     "table": "Columns of the table",
     "tfidf": "Words of the texts",
+    "embedding": "Texts as a language model understands them",
     "pixels": "Pixels of the pictures",
     "backbone": "Pictures as a network trained on photographs sees them",
 }
@@ -99,15 +101,18 @@ def with_features(choice: ChosenData, data: PartialLabelDataset) -> ChosenData:
     if not usual and "pictures" not in contents(data):
         return choice
     ready = ["none"] if usual and "numbers" in contents(data) else []
+    key = f"features-{choice.source.sha256 or choice.source.name}-{usual}"  # none is kept from other data
     spec = st.selectbox(
         "What is learnt from",
         list(dict.fromkeys([usual, *ready, *fitting_choices(data)])),
         format_func=feature_title,
         help="The one for this data is chosen. You can type another, such as tfidf:500; several are joined by +.",
-        key=f"features-{choice.source.sha256 or choice.source.name}-{usual}",  # none is kept from other data
+        key=key,
         accept_new_options=True,
         persist_state="session",
     )
     if spec and spec not in (*CHOICES, "none"):
-        featuriser(spec)  # typed: says at once what is wrong with it
+        without_folders(spec)  # typed: says at once what is wrong with it
+    if data.texts is not None and spec and "embedding" not in spec:
+        language_model.offer(replace(choice, features=spec), data, key)
     return replace(choice, features=spec or "auto")

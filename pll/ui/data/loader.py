@@ -92,7 +92,7 @@ def prepared(choice: ChosenData, data: PartialLabelDataset) -> PartialLabelDatas
 def is_slow(choice: ChosenData, data: PartialLabelDataset) -> bool:
     """Whether making features and sets takes longer than one likes to wait."""
     spec = suggested(data) if choice.features == "auto" else choice.features
-    if "backbone" in spec:
+    if "backbone" in spec or "embedding" in spec:
         return True
     most = QUICK_PICTURES if "pictures" in contents(data) else QUICK_EXAMPLES
     if spec not in ("", "none") and len(data) > most:

@@ -78,10 +78,13 @@ def fit(options: FitOptions) -> int:
     ranks = Ranks.from_environment()
     if ranks is None:
         return _fit(options, None)
-    if not ranks.leads:
-        return _follow(ranks)
-    with _leading(ranks):
-        return _fit(options, ranks)
+    try:
+        if not ranks.leads:
+            return _follow(ranks)
+        with _leading(ranks):
+            return _fit(options, ranks)
+    finally:
+        ranks.close()
 
 
 def _follow(ranks: Ranks) -> int:

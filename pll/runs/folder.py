@@ -46,7 +46,8 @@ from pll.training.metrics import METRICS
 from pll.weights import Outside
 
 State = Literal["queued", "running", "paused", "stopped", "failed", "interrupted", "finished"]
-"""`interrupted` is never written: it stands for `queued`, `running` and `paused` where nobody holds the lock."""
+"""`interrupted` is written when another process of the training has ended, and stands for `queued`, `running` and
+`paused` where nobody holds the lock."""
 
 ENDED: tuple[State, ...] = ("stopped", "failed", "finished")
 """States in which nothing is written any more, until the run is resumed."""

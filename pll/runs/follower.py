@@ -18,7 +18,11 @@ def main(port: int, rank: int, size: int, parent: int) -> int:
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), signal.SIG_IGN)
     try:
-        follow(joined(port, rank, size))
+        ranks = joined(port, rank, size)
+        try:
+            follow(ranks)
+        finally:
+            ranks.close()
     except UserError as error:
         sys.stderr.write(f"candid: process {rank + 1} of {size}: {error}\n")
         return 1

@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import torch
-import torch.distributed as dist
-from torch._C._distributed_c10d import TCPStore
+from torch.distributed import TCPStore  # type: ignore[attr-defined]  # public, but its stub does not export it
 
 import pll
 from pll.errors import UserError
@@ -74,9 +73,8 @@ def other_processes(size: int) -> Iterator[Ranks]:
             with suppress(UserError):
                 ranks.tell(None)
         _end(others, patience=0.0 if ranks is None else FAREWELL)
-        if dist.is_initialized():
-            with suppress(RuntimeError):
-                dist.destroy_process_group()
+        if ranks is not None:
+            ranks.close()
         _BUSY.release()
 
 

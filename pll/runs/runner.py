@@ -263,7 +263,7 @@ def run_epochs(
         message = explain(error)
         with suppress(OSError, UserError):  # a full disk, or a damaged manifest, must not hide the first error
             folder.log(traceback.format_exc())
-            folder.set_state("running" if isinstance(error, RanksError) else "failed", error=message)
+            folder.set_state("interrupted" if isinstance(error, RanksError) else "failed", error=message)
         if isinstance(error, UserError):
             raise
         raise UserError(message) from error

@@ -14,11 +14,14 @@ of images differ, since each rank draws its own.
 from __future__ import annotations
 
 import copy
+import gc
+import importlib
 import io
 import os
+import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import timedelta
 from enum import IntEnum
 from itertools import chain
@@ -28,7 +31,6 @@ import numpy as np
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch._C._distributed_c10d import Store  # torch.distributed has it too, but untyped
 from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parallel import DistributedDataParallel
 
@@ -73,12 +75,14 @@ class Ranks:
 
     Attributes:
         told: whether there was a message of rank 0.
+        trainers: those that train on the process group, until `close`.
     """
 
     def __init__(self, rank: int, size: int) -> None:
         self.rank = rank
         self.size = size
         self.told = False
+        self.trainers: weakref.WeakSet[SharedTrainer] = weakref.WeakSet()
 
     @classmethod
     def from_environment(cls) -> Ranks | None:
@@ -96,8 +100,8 @@ class Ranks:
         return cls(int(os.environ["RANK"]), size)
 
     @classmethod
-    def connect(cls, store: Store, rank: int, size: int) -> Ranks:
-        """Return the ranks of processes on this machine that share a store.
+    def connect(cls, store: Any, rank: int, size: int) -> Ranks:
+        """Return the ranks of processes on this machine that share a store (`torch.distributed.Store`).
 
         Raises:
             RanksError: they do not find each other.
@@ -105,6 +109,20 @@ class Ranks:
         with _connecting(size, rank) as backend:
             dist.init_process_group(backend, store=store, rank=rank, world_size=size, timeout=PATIENCE)
         return cls(rank, size)
+
+    def close(self) -> None:
+        """Leave the process group; every rank does, when nothing is left to train.
+
+        Otherwise gloo's threads are still running while the interpreter is finalised, which aborts the process
+        (SIGABRT) after its work is done. They end with the last reference to the group, and each
+        DistributedDataParallel holds one.
+        """
+        for trainer in list(self.trainers):
+            trainer.release()
+        gc.collect()
+        if dist.is_initialized():
+            with suppress(RuntimeError):  # another rank has ended before: there is nothing to say goodbye to
+                dist.destroy_process_group()
 
     @property
     def leads(self) -> bool:
@@ -209,6 +227,9 @@ class Ranks:
 @contextmanager
 def _connecting(size: int, place: int) -> Iterator[str]:
     """Context manager with the back end to connect by, for the process at a place among those of this machine."""
+    # The default arguments of its functions hold the group that exists when it is imported. DistributedDataParallel
+    # imports it, and would make that the group of this training, which then never ends.
+    importlib.import_module("torch.distributed.nn.functional")
     backend = "gloo"
     if torch.cuda.is_available():
         torch.cuda.set_device(place % torch.cuda.device_count())
@@ -272,6 +293,11 @@ class SharedTrainer(Trainer):
                 device_ids=devices,
                 forward_sync_buffers=False,  # every rank computes the same running statistics
             )
+        ranks.trainers.add(self)
+
+    def release(self) -> None:
+        """Let go of the process group; afterwards this trainer computes what its own network gives."""
+        self.forward = self.network
 
     @property
     def n_examples(self) -> int:

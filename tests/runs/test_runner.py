@@ -30,6 +30,7 @@ from pll.runs.folder import RunFolder
 from pll.runs.history import History
 from pll.runs.run import Run
 from pll.synthesis import Flip
+from pll.training.distributed import RanksError
 from pll.training.metrics import StopTraining
 from pll.training.trainer import Trainer
 from tests.run_helpers import BATCHES, config, result_of, wait_for, write_data
@@ -351,6 +352,16 @@ def failure(folder: RunFolder) -> str:
     assert state["error"] == str(caught.value)
     assert "Traceback" in (folder.path / "log.txt").read_text(encoding="utf-8")
     return str(caught.value)
+
+
+def test_after_a_lost_rank_the_run_is_interrupted(data: Path, tmp_path: Path) -> None:
+    def lost() -> Any:
+        raise RanksError("Another process has ended.")
+
+    folder = made(tmp_path / "run", config(data))
+    with pytest.raises(RanksError):
+        runner.run(folder, load=lost)
+    assert json.loads((folder.path / "state.json").read_text("utf-8"))["state"] == "interrupted"
 
 
 def test_divergence_is_said_with_its_remedy(data: Path, tmp_path: Path) -> None:

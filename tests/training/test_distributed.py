@@ -79,6 +79,37 @@ def test_a_rank_that_dies_ends_the_training_with_a_message(folder: Path) -> None
     assert "has ended" in message and "--resume" in message
 
 
+_CLOSED = """
+import os
+from pathlib import Path
+
+import numpy as np
+import torch.distributed as dist
+
+from pll.candidates import CandidateSets
+from pll.methods import METHODS
+from pll.methods.base import Task
+from pll.training.distributed import Ranks
+
+ranks = Ranks.connect(dist.HashStore(), 0, 1)
+estimator = METHODS["proden"](model="linear", epochs=2, device="cpu")
+estimator.use_ranks(ranks)
+task = Task(np.eye(4, dtype=np.float32), CandidateSets.from_lists([[0], [0, 1], [1, 2], [2]], 3))
+fit = estimator.iter_fit(task)
+next(fit)
+named = lambda: [Path("/proc/self/task", task, "comm").read_text().strip() for task in os.listdir("/proc/self/task")]
+assert any("gloo" in name for name in named()), named()
+ranks.close()  # while the estimator still holds its trainer, as after an error
+assert not any("gloo" in name for name in named()), named()
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="the threads of a process are listed on Linux alone")
+def test_no_thread_of_the_process_group_outlives_its_end() -> None:
+    """A thread of gloo that is running while the interpreter is finalised aborts the process, in one of a few runs."""
+    subprocess.run([sys.executable, "-c", _CLOSED], cwd=ROOT, check=True, timeout=120)
+
+
 def test_every_example_has_one_owner() -> None:
     for n in (2, 3, 10, 101):
         bounds = [Ranks(0, 3).bounds(n, rank) for rank in range(3)]

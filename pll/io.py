@@ -248,7 +248,7 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
         write: writes the file whose path it is given, which has the suffix of `path`.
         durable: flush the content to the disk before renaming, so that the file is whole after a power cut too.
     """
-    if _is_stream(path):
+    if is_stream(path):
         write(path)
         return
     path = path.resolve() if path.is_symlink() else path
@@ -265,8 +265,8 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
         temporary.unlink(missing_ok=True)
 
 
-def _is_stream(path: Path) -> bool:
-    """Whether a path names a device or a pipe."""
+def is_stream(path: Path) -> bool:
+    """Return whether a path names a device or a pipe."""
     try:
         kind = path.stat().st_mode
     except (OSError, ValueError):

@@ -5,12 +5,21 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pll.errors import UserError
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
 def candid_home() -> Path:
-    """Return the folder of runs, uploads and downloads: `$PLL_HOME`, or `~/.candid`."""
-    return Path(os.environ.get("PLL_HOME") or "~/.candid").expanduser()
+    """Return the folder of runs, uploads and downloads: `$PLL_HOME`, or `~/.candid`.
+
+    Raises:
+        UserError: PLL_HOME is set and empty, as by a script whose own variable is missing.
+    """
+    named = os.environ.get("PLL_HOME", "~/.candid")
+    if not named.strip():
+        raise UserError("PLL_HOME is set but empty; name a folder in it, or unset it to use ~/.candid.")
+    return Path(named).expanduser()
 
 
 def app_root() -> Path:

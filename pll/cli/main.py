@@ -104,7 +104,19 @@ class Refusal(click.ClickException):
 
 
 class Commands(click.Group):
-    """The commands, with one way to end for all of them."""
+    """The commands, with one way to begin and one way to end for all of them."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments of a command.
+
+        Raises:
+            Refusal: one that is not UTF-8, as the name of a file may be: libraries and our own files need text.
+        """
+        for argument in args:
+            if any("\ud800" <= letter <= "\udfff" for letter in argument):  # how Python holds bytes that are no text
+                shown = argument.encode("utf-8", "backslashreplace").decode()
+                raise Refusal(f"{shown} is not UTF-8; rename the file or folder, then give its new name.")
+        return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> None:
         """Run a command; its return value, where it has one, is the exit status.

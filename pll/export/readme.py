@@ -62,7 +62,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"listed": _listed, "json_block": _json_block}
+    environment.filters |= {"listed": _listed, "quoted": _quoted, "json_block": _json_block}
     return environment
 
 

@@ -38,7 +38,7 @@ from pll.formats.tools.huggingface import HuggingFace
 from pll.formats.tools.labelstudio import LabelStudio
 from pll.formats.tools.plcifar import PlCifar
 from pll.formats.tools.prodigy import Prodigy
-from pll.io import write_text
+from pll.io import is_stream, write_atomically, write_text
 
 __all__ = [
     "FORMATS",
@@ -184,8 +184,7 @@ def write(
         order = list(results.in_order((name, row) for row, name in enumerate(dataset.row_ids.tolist())))
         dataset = dataset.take(np.array(order, dtype=np.int64))
     with _add_file_name(path.name):
-        _write_atomically(path, lambda half: form.write(dataset, half, results))
-        return [path, *_write_beside(path, form.beside(dataset, results))]
+        return _write(path, lambda half: form.write(dataset, half, results), form.beside(dataset, results))
 
 
 def give_back(
@@ -217,26 +216,21 @@ def give_back(
             raise UserError(f"{path} is the file that the labels are for; write to another.")
         known = options or ReadOptions()
         with _add_row_note(form):
-            _write_atomically(path, lambda half: form.give_back(source, half, results, known))
-            return [path, *_write_beside(path, form.beside_given_back(source, results, known))]
+            beside = form.beside_given_back(source, results, known)
+            return _write(path, lambda half: form.give_back(source, half, results, known), beside)
 
 
-def _write_beside(path: Path, texts: Mapping[str, str]) -> list[Path]:
-    files = {path.with_name(path.stem + end): text for end, text in texts.items()}
-    for other, text in files.items():
-        write_text(other, text + "\n")
-    return list(files)
-
-
-def _write_atomically(path: Path, write: Callable[[Path], None]) -> None:
+def _write(path: Path, write: Callable[[Path], None], beside: Mapping[str, str]) -> list[Path]:
+    """Write a file and texts beside it, whose names have these ends; return all of them."""
     if not path.parent.is_dir():
         raise UserError(f"{path.name}: there is no folder {path.parent}; make it first, or choose another.")
-    half = path.with_name(path.name + ".part")
-    try:
-        write(half)
-        half.replace(path)
-    finally:
-        half.unlink(missing_ok=True)
+    if beside and is_stream(path):
+        raise UserError(f"{path} is no file, and this format writes another file beside; give the name of a file.")
+    write_atomically(path, write)
+    texts = {path.with_name(path.stem + end): text for end, text in beside.items()}
+    for other, text in texts.items():
+        write_text(other, text + "\n")
+    return [path, *texts]
 
 
 def _form(path: Path, shown: str, format: str | None) -> Format:

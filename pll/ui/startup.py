@@ -37,7 +37,7 @@ def begin() -> None:
     Ends the process with a message where a setting cannot be meant.
     """
     try:
-        warnings = check_settings()
+        warnings, home = check_settings(), candid_home()
     except UserError as error:
         sys.stderr.write(f"candid: {error}\n")
         sys.stderr.flush()
@@ -46,7 +46,7 @@ def begin() -> None:
     health.raise_descriptor_limit()
     for warning in (*warnings, *login_warnings()):
         _LOG.warning(warning)
-    log_event("server started", version=pll.__version__, home=str(candid_home()), login=login_is_set_up())
+    log_event("server started", version=pll.__version__, home=str(home), login=login_is_set_up())
 
 
 def login_warnings() -> list[str]:

@@ -1024,3 +1024,17 @@ def test_candid_serves_the_app_with_its_own_settings_from_any_directory(tmp_path
         out, _ = process.communicate(timeout=60)
     # Streamlit announces that it collects statistics when it starts, unless config.toml turns that off.
     assert "usage statistics" not in out.lower()
+
+
+def test_a_name_that_is_not_utf_8_is_refused(run: Run, tmp_path: Path) -> None:
+    name = tmp_path / os.fsdecode(b"caf\xe9.csv")
+    run("convert", name, "--to", "jsonl", "--out", tmp_path / "out.jsonl").refuses("caf", "UTF-8", "rename")
+
+
+def test_an_empty_home_is_not_the_home_of_the_user(
+    run: Run, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PLL_HOME", "")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    run("fit", data, *FLIP, "--out", tmp_path / "run").refuses("PLL_HOME")
+    assert list(tmp_path.iterdir()) == []

@@ -152,11 +152,16 @@ def test_the_code_in_the_readme_runs(
 def test_the_readme_tells_real_names_shapes_and_how_it_was_made(source: ExportSource) -> None:
     text = readme(source, set(FILES), ["model.xyz: impossible"])
     for part in (
-        *("# Labels of Odd names, 10\n", "`日本語`", '`` " `x` " ``', '`"two\\nlines"`'),
+        *("# Labels of `Odd names, 10`\n", "`日本語`", '`` " `x` " ``', '`"two\\nlines"`'),
         *("(batch, 5) float32", "(batch, 10) float32", '"transductive_accuracy": 0.5', '"epochs": 2'),
         *("## Not in this export\n\n- model.xyz: impossible", "60 examples, 10 classes"),
     ):
         assert part in text
+
+
+def test_the_heading_shows_the_name_of_the_file_as_it_is(source: ExportSource) -> None:
+    text = readme(replace(source, name="a\n# b ![x](http://y.z) `c`.csv"), set(FILES), [])
+    assert text.splitlines()[0] == '# Labels of `` "a\\n# b ![x](http://y.z) `c`.csv" ``'
 
 
 def test_only_files_that_are_there_are_described(source: ExportSource) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -140,3 +141,22 @@ def test_options_may_be_named_one_by_one(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("x,zip\n1,4\n2,5\n", encoding="utf-8")
     data = formats.read(tmp_path / "t.csv", columns={"zip": "category"}, class_names=("a", "b"))
     assert data.feature_names == ("x",) and list(data.categories) == ["zip"] and data.class_names == ("a", "b")
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_a_pipe_is_written_to_and_stays_one(link: bool, tmp_path: Path, data: PartialLabelDataset) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    out = pipe
+    if link:
+        out = tmp_path / "link.csv"
+        out.symlink_to(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        formats.write(data, out, "csv")
+        formats.write(data, tmp_path / "file.csv", "csv")
+        assert os.read(reader, 1 << 20) == (tmp_path / "file.csv").read_bytes() and pipe.is_fifo()
+        with pytest.raises(UserError, match="writes another file beside"):
+            formats.write(data, out, "labelstudio")
+    finally:
+        os.close(reader)

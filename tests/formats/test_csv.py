@@ -212,5 +212,3 @@ def test_what_a_line_says_about_the_answer_is_no_feature(tmp_path: Path) -> None
     assert list(data.categories) == ["kind"]
     (note,) = [note for note in data.notes if "seconds" in note]
     assert "device" in note and "length" not in note
-    kept = table(tmp_path, lines, columns={"seconds": "feature"})
-    assert set(kept.feature_names) == {"seconds", "length"}

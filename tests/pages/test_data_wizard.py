@@ -59,8 +59,27 @@ def test_corrections_change_what_is_read_and_outlast_a_change_of_page(open_page:
     assert shown(page)["ann_1"] == "One annotator's labels" and figures(page)["Candidates each"] == "1.00"
     assert any("2 of 7" in caption.value for caption in page.caption)
     next(button for button in page.button if button.label == "Train on this").click().run()
-    assert page.session_state["choice"].source.options == {"columns": told}
+    columns = page.session_state["choice"].source.options["columns"]
+    assert columns == {"comment": "text", "width": "feature", "gold": "true_label", "unnamed 7": "ignore"} | told
     assert session.dataset(page.session_state["choice"].source).row_ids.tolist() == ["x-1", "x-2", "x-3"]
+
+
+def test_an_annotator_who_is_told_joins_those_that_are_shown(open_page: Any) -> None:
+    names, people = ("cat", "dog", "fox"), ["Ann", "Bob", "Cem", "Dan", "Eve"]
+    rows = [[names[(k + (k % 5 == at)) % 3] for at in range(4)] + [names[k * k % 7 % 3]] for k in range(30)]
+    table = "\n".join(
+        [",".join(["id", "width", *people]), *(f"e{k},{k}.5,{','.join(row)}" for k, row in enumerate(rows))]
+    )
+    page = bring(open_page("data"), "five.csv", table.encode())
+    source = page.session_state["upload"]
+    for wrong in ("Eve", "Ann"):  # be it guessed or not
+        page.session_state[f"edits-columns-{source.sha256}"] = dict.fromkeys([wrong], "annotator") | {"width": "keep"}
+        page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()
+        next(button for button in page.button if button.label == "Train on this").click().run()
+        said = shown(page.switch_page("../../pages/data.py").run())
+        told = {name for name in people if said[name] == TITLES["annotator"]}
+        data = session.dataset(page.session_state["choice"].source)
+        assert wrong in told and data.annotations is not None and set(data.annotations.annotator_names) == told
 
 
 def test_columns_of_names_that_share_their_words_are_asked_about(open_page: Any) -> None:

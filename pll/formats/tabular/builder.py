@@ -814,8 +814,7 @@ def build_dataset(
                 "(task, worker, vote)."
             )
         found = read_lines(task, worker, vote, one("true_label"), options, row_of)
-        varying = _varying(X, table, columns, found)
-        about_answers = [column for column in varying if column.name not in options.columns]  # said so: a feature
+        about_answers = _varying(X, table, columns, found)
         columns = [column for column in columns if column not in about_answers]
     features = tuple(column for column in columns if column.role == "feature")
     if len(features) < len(all_features):

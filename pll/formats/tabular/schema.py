@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, takewhile
 from typing import NoReturn
 
@@ -489,6 +490,10 @@ def roles_of(
     ['id', 'feature', 'category']
     """
     said = _checked(told or {}, header)
+    called: dict[tuple[str, str], str] = {}
+    with suppress(UserError):  # two columns of one part, of which a person tells one apart
+        again = partial(roles_of, find_ids=find_ids, by_content=by_content, not_ids=not_ids, lines=lines)
+        called = {(one.name, one.role): one.shown for one in again(header, sample)} if said else {}
     given = dict(zip(header, sample, strict=True))
     in_json = [name for name, some in given.items() if by_content and any(cell and "}" in cell for cell in some)]
     cells = given | {name: only_labels(name, given[name]) for name in in_json}
@@ -509,7 +514,7 @@ def roles_of(
         return roles
 
     named = guessed(
-        {name: (role, _shown(name, role), False) for name, role in said.items()},
+        {name: (role, called.get((name, role)) or _shown(name, role), False) for name, role in said.items()},
         *(
             _reserved,
             _marked,

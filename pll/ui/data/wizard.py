@@ -89,7 +89,11 @@ def edited_columns(source: Source) -> Source:
     st.session_state[_edits_key(source)] = edits
     for sentence in describe_unused_columns(found, said):
         st.caption(f":material/info: {plain(sentence)}")
-    return replace(source, options={**source.options, "columns": edits}) if edits else source
+    if not edits:
+        return source
+    # A role that is told changes what is guessed of the other columns: what is shown is told whole.
+    shown = {column.name: role for column, role in zip(found, said, strict=True)}
+    return replace(source, options={**source.options, "columns": shown})
 
 
 def _of_sheet(source: Source) -> Source:

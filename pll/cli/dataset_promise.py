@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,8 @@ from pll.cli.options import note, print_result
 from pll.errors import UserError
 from pll.export.audit import altered_events
 from pll.export.certificate_page import certificate_html
+from pll.formats.checks import listing
+from pll.formats.tabular.schema import spelling, split_cell
 from pll.io import write_atomically, write_text
 from pll.review import dataset_certificate as dc
 from pll.review.draws import earlier_draws, labels_key, remember_draw
@@ -62,6 +65,7 @@ class CertifyOptions:
     labels_out: str | None
     next_out: str | None
     reviewers: bool
+    classes: tuple[str, ...]
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -165,18 +169,31 @@ def _check_once(ids: npt.NDArray[np.str_], path: Path) -> None:
         place[one] = position
 
 
-def read_decisions(given: str, table: dc.LabelTable) -> list[dc.CheckedLabel]:
+def classes_of(frame: pd.DataFrame, more: Sequence[str]) -> list[str]:
+    """Return the classes of a table of labels: those identified, candidates, true labels, and `more`."""
+    found = dict.fromkeys([*more, *frame["identified_label"]])
+    for name, read in (("candidates", split_cell), ("true_label", lambda cell: (cell,))):
+        if name in frame.columns:
+            found |= dict.fromkeys(label for cell in frame[name].unique() if cell for label in read(cell))
+    return list(found)
+
+
+def read_decisions(given: str, table: dc.LabelTable, classes: Sequence[str]) -> list[dc.CheckedLabel]:
     """What people said, row by row; rows without a label are not answered.
 
-    A second row of an id counts as another person's answer where the column `reviewer` names another one.
+    A second row of an id counts as another person's answer where the column `reviewer` names another one. Labels are
+    read as in every other file: case and spaces do not matter where one class alone is meant.
+
+    Args:
+        classes: those a decision may name.
 
     Raises:
-        UserError: columns that are missing, ids that are not in the labels or occur twice.
+        UserError: columns that are missing, ids that are not in the labels or occur twice, labels that are no class.
     """
     path = Path(given)
     frame = read_cells(path)
     _check_columns(frame, path, ("id", "label"))
-    known, classes = set(table.ids.tolist()), set(table.labels.tolist())
+    known, meant = set(table.ids.tolist()), _by_spelling(classes)
     found: dict[str, tuple[int, dc.CheckedLabel]] = {}
     for position, row in enumerate(frame.to_dict("records")):
         one, label = str(row["id"]), str(row["label"])
@@ -184,7 +201,14 @@ def read_decisions(given: str, table: dc.LabelTable) -> list[dc.CheckedLabel]:
             raise UserError(f"{path}, row {_row(position)}: the id {one!r} is not in the labels.")
         if not label.strip():
             continue
-        said = None if label == UNSURE and UNSURE not in classes else label
+        said = (
+            None if label.strip() == UNSURE and UNSURE not in classes else meant.get(label, meant.get(spelling(label)))
+        )
+        if said is None and label.strip() != UNSURE:
+            raise UserError(
+                f"{path}, row {_row(position)}: {label!r} is no class of the labels ({listing(classes)}). Write it as "
+                f"there; if it is a class that no label has, add --class {shlex.quote(label.strip())}."
+            )
         by, at = str(row.get("reviewer", "")), str(row.get("decided_at", ""))
         blind = {"true": True, "1": True, "false": False, "0": False}.get(str(row.get("blind", "")).lower())
         if one not in found:
@@ -201,6 +225,15 @@ def read_decisions(given: str, table: dc.LabelTable) -> list[dc.CheckedLabel]:
             dc.CheckedLabel(one, before.label, before.by, before.at, before.blind, (*before.second, said)),
         )
     return [said for _, said in found.values()]
+
+
+def _by_spelling(classes: Sequence[str]) -> dict[str, str]:
+    """Return the class by its name, and by its spelling where that is of one class alone."""
+    alike: dict[str, set[str]] = {}
+    for name in classes:
+        alike.setdefault(spelling(name), set()).add(name)
+    clear = {plain: next(iter(names)) for plain, names in alike.items() if len(names) == 1}
+    return clear | {name: name for name in classes}
 
 
 # ---- plan ------------------------------------------------------------------------------------------------------------
@@ -237,7 +270,7 @@ def plan(options: PlanOptions) -> None:
             "purpose": ["control"] * len(drawn) + ["review"] * len(others),
         }
     )
-    settings = promise_settings(promise, len(drawn), options.by, str(path)) | {"seed_given": options.seed is not None}
+    settings = promise_settings(promise, len(drawn), options.by, str(path))
     write_atomically(out, partial(planned.to_csv, index=False, lineterminator="\n"))
     write_text(beside, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
     remember_draw(keys, promise.draw_hash, "plan")
@@ -284,6 +317,7 @@ def promise_settings(promise: dc.Promise, drawn: int, by: str | None, labels: st
         "fingerprint": promise.fingerprint,
         "draw_hash": promise.draw_hash,
         "draw_number": promise.draw_number,
+        "seed_given": promise.seed_given,
         "reranked": promise.reranked,
         "made_at": promise.made_at,
         "labels": labels,
@@ -311,13 +345,11 @@ class ReadPlan:
     Attributes:
         promise: with its draw. by: the column of its groups.
         named: ids that plan.csv names as controls.
-        notes: what a certificate has to say of the draw.
     """
 
     promise: dc.Promise
     by: str | None
     named: list[str]
-    notes: tuple[str, ...]
 
 
 def read_promise(plan_csv: str) -> ReadPlan:
@@ -346,35 +378,46 @@ def read_promise(plan_csv: str) -> ReadPlan:
             },
             reranked=bool(told["reranked"]),
             draw_number=int(told["draw_number"]),
+            seed_given=bool(told["seed_given"]),
             made_at=str(told["made_at"]),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise UserError(f"{beside} is no plan of Candid, or damaged ({type(error).__name__}: {error}).") from error
     if promise.draw_hash != told.get("draw_hash"):
         raise UserError(f"{beside} was altered after the controls were drawn: its figures do not have its draw_hash.")
-    given = ("The seed of the draw was given by hand; that no other seed was tried before is not shown.",)
-    return ReadPlan(
-        promise,
-        told.get("by"),
-        frame.loc[frame["purpose"] == "control", "id"].astype(str).tolist(),
-        given if told.get("seed_given") else (),
-    )
+    named = frame.loc[frame["purpose"] == "control", "id"].astype(str).tolist()
+    return ReadPlan(promise, told.get("by"), named)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise UserError(f"There is no file {path}.")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+        found = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
         raise UserError(f"{path} is not JSON: {error}.") from error
     if not isinstance(found, dict):
         raise UserError(f"{path} holds no JSON object.")
     return found
 
 
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number")
+
+
+def _beside(path: Path, suffix: str) -> Path:
+    """Return the file of the same name with another end.
+
+    Raises:
+        UserError: the path names no file.
+    """
+    if not path.name:
+        raise UserError(f"{str(path)!r} is no name of a file; give one, such as plan.csv.")
+    return path.with_suffix(suffix)
+
+
 def _settings_file(plan_csv: Path) -> Path:
-    return plan_csv.with_suffix(".json")
+    return _beside(plan_csv, ".json")
 
 
 def _check_same_draw(beside: Path, promise: dc.Promise, *, seeded: bool) -> None:
@@ -405,27 +448,27 @@ def expected_decisions(promise: dc.Promise, table: dc.LabelTable) -> int | None:
 
 def certify(options: CertifyOptions) -> None:
     """Apply the rule to the decisions; write the certificate as JSON and HTML, and final.csv."""
+    out = Path(options.out)
+    page = _beside(out, ".html")
     planned = read_promise(options.plan)
-    promise = planned.promise
-    table, path, _ = read_labels(options.labels, planned.by)
+    table, path, frame = read_labels(options.labels, planned.by)
+    promise = dc.with_draws(planned.promise, earlier_draws(_draw_keys(table, frame)))
     controls = np.concatenate(list(dc.controls_by_group(promise, table).values()))
     check_drawn(table.ids[controls].tolist(), planned.named, options.plan)
-    decisions = read_decisions(options.decisions, table)
+    decisions = read_decisions(options.decisions, table, classes_of(frame, options.classes))
     judgement = dc.judge(promise, table, decisions)
     if options.next_out is not None:
         _write_next(Path(options.next_out), table, judgement)
     extras = dc.Extras(
         name=path.parent.name if Path(options.labels).is_dir() else path.stem,
         reviewers_err=options.reviewers,
-        notes=planned.notes,
     )
     document = dc.certificate_document(promise, table, decisions, judgement, extras)
-    out = Path(options.out)
     write_text(out, json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
-    write_text(out.with_suffix(".html"), certificate_html(document))
+    write_text(page, certificate_html(document))
     if options.labels_out is not None:
-        frame = dc.final_frame(table, decisions, judgement)
-        write_atomically(Path(options.labels_out), partial(frame.to_csv, index=False, lineterminator="\n"))
+        final = dc.final_frame(table, decisions, judgement)
+        write_atomically(Path(options.labels_out), partial(final.to_csv, index=False, lineterminator="\n"))
     result = document["result"]
     print(result["statement"])
     note(document["notes"])
@@ -475,6 +518,10 @@ def verify(given: str) -> int:
         print_result(valid=False, file=given, problems=problems)
         return 2
     print(f"{given} is valid. {document['result']['statement']}")
+    note(document["notes"])
+    information = document[dc.INFORMATION]
+    told = ", ".join(f"{name} {value}" for name, value in information.items() if isinstance(value, str) and value)
+    print(f"Hash {document['hash']}. Not part of the proof: {told}.")
     print_result(valid=True, file=given, decisions=len(document["decisions"]), **document["result"])
     return 0
 

@@ -569,6 +569,9 @@ def plan(**values: Any) -> None:
 @click.option("--labels-out", metavar="FILE", help="write all labels, as they are accepted now")
 @click.option("--next-out", metavar="FILE", help="write the ids to look at next, in their order")
 @click.option("--reviewers", is_flag=True, help="count reviewers' errors too, as ids with two answers measure them")
+@click.option(
+    "--class", "classes", multiple=True, metavar="NAME", help="a class that no label has, but decisions (several times)"
+)
 def certify(**values: Any) -> None:
     """Say what people's decisions promise about all labels."""
     from pll.cli import dataset_promise

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
+from pll.review.dataset_certificate import INFORMATION
+
 _STYLE = """
 :root { color-scheme: light dark; --line: #8884; --quiet: #777; --ok: #1a7f4b; }
 @media (prefers-color-scheme: dark) { :root { --quiet: #aaa; --ok: #4cc38a; } }
@@ -24,7 +26,8 @@ code { font-size: .8rem; overflow-wrap: anywhere; } li { margin: .2rem 0; }
 def certificate_html(document: Mapping[str, Any]) -> str:
     """The page of a certificate (`pll.review.dataset_certificate.certificate_document`)."""
     promise, result, labels = document["promise"], document["result"], document["labels"]
-    title = f"Certificate of the labels {document['name']}" if document["name"] else "Certificate of labels"
+    information = document[INFORMATION]
+    title = "Certificate of labels"
     rows = [
         (
             "Promised",
@@ -52,31 +55,40 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         ("Fingerprint of the labels", labels["fingerprint"]),
         ("Hash fixed before the first answer", promise["draw_hash"]),
         ("Seed of the draw", str(promise["seed"])),
-        ("Draw of these labels", f"number {promise['draw_number']}"),
+        ("Draws of these labels", str(promise["draw_number"]) if promise["draws_counted"] else "not known"),
         ("Hash of the last decision", document["decisions"][-1]["hash"] if document["decisions"] else "no decisions"),
     ]
-    if document["audit"]:
-        hashes.append(("Hash of the audit trail", document["audit"]))
+    hashes.append(("Hash of this certificate", document["hash"]))
+    told = [
+        ("Name", information["name"] or "none"),
+        ("Controls drawn", information["promised_at"]),
+        ("Certificate made", f"{information['made_at']}, Candid {information['candid']}"),
+        *(
+            (one["name"] or "Reviewer not recorded", f"{one['decisions']:,} decisions")
+            for one in information["reviewers"]
+        ),
+    ]
+    if information["audit"]:
+        told.append(("Hash of the audit trail", information["audit"]))
     return f"""<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>{escape(title)}</title><style>{_STYLE}</style></head><body>
 <h1>{escape(title)}</h1>
-<p class="quiet">Made {escape(document["made_at"])} with Candid {escape(document["candid"])}. The controls were fixed
-{escape(promise["made_at"])}.</p>
 <p class="claim">{escape(result["statement"])}</p>
 {_table(rows)}
 {_notes(document["notes"])}
 <h2>The rule</h2>
 <p>{escape(promise["rule"])}</p>
 {_parts(document["parts"])}
-<h2>By whom</h2>
-{_table([(one["name"] or "not recorded", f"{one['decisions']:,} decisions") for one in document["reviewers"]])}
 <h2>What it rests on</h2>
 <ul>{"".join(f"<li>{escape(one)}</li>" for one in document["assumptions"])}</ul>
 <h2>To check it</h2>
 <p>The file certificate.json holds the labels, the draw and every decision. <code>candid verify certificate.json</code>
-makes all figures anew from it, and names a decision that was altered.</p>
+makes all figures and sentences anew from it, and names what was altered.</p>
 {_table(hashes, code=True)}
+<h2>Not part of the proof</h2>
+<p class="quiet">Names and dates, as they were given; nothing shows that they are right.</p>
+{_table(told)}
 </body></html>
 """
 

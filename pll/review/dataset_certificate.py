@@ -2,15 +2,18 @@
 
 A certificate is one JSON object that holds all that its claims rest on: the labels and confidences with their
 fingerprint, the plan and the seed of the draw with their commitment, every decision in a hash chain that begins with
-that commitment, and the result of the rule. `verify` recomputes all of it from the object alone.
+that commitment, and the result of the rule. `verify` makes all of it anew from labels, plan and decisions, its words
+too, and compares: what a certificate holds besides is refused, but for names and dates, which prove nothing and stand
+apart.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -43,16 +46,16 @@ from pll.review.sampling_plan import how_many
 from pll.store.tables import broken_links, chained
 
 FORMAT = "candid-certificate"
-VERSION = 2
-"""1: the statement gave the sum of the bounds of several groups as one promise; no `nodding`, no `settled`."""
-VERSIONS = (1, 2)
+VERSION = 3
+INFORMATION = "not_part_of_the_proof"
+"""Key of what anybody could have written: names and dates."""
 NODDING = 0.05
 """Significance from which on people are said to follow the model's label when they see it."""
 ASSUMPTIONS = (
     "A person's answer is right, and does not follow the model's label (Candid hides that label by default, and "
     "compares answers with it hidden and in sight).",
     "Controls were drawn by the seed named here and by nobody's choice; the draw below is made anew by `verify`.",
-    "This is the only draw whose result was looked at; `draw_number` says how many there were for these labels.",
+    "This is the only draw whose result was looked at; `draw_number` says how many are known for these labels.",
     "Labels and confidences were fixed before the draw; their fingerprint is checked.",
     "Ties of confidence are in an order of their own random stream, not in that of the file.",
     "An answer 'unsure' counts as a wrong label.",
@@ -122,7 +125,9 @@ class Promise:
         fingerprint: of the labels.
         plans: group → plan; the group "" where the promise is about the whole table.
         reranked: the order changes while people review.
-        draw_number: 1, or more where other draws of the same labels were made before.
+        draw_number: how many draws of these labels are known, this one included.
+        draws_counted: whether this draw was in the list that they were counted from.
+        seed_given: whether somebody chose the seed.
         made_at: ISO time, UTC.
     """
 
@@ -133,6 +138,8 @@ class Promise:
     plans: dict[str, DatasetPlan]
     reranked: bool = False
     draw_number: int = 1
+    draws_counted: bool = True
+    seed_given: bool = False
     made_at: str = ""
 
     @property
@@ -260,7 +267,7 @@ class Judgement:
     @property
     def unseen(self) -> int:
         """Number of labels accepted unseen."""
-        return int((self.accepted & ~self.looked_at).sum())
+        return count_unseen(self.accepted, self.looked_at)
 
     @property
     def waiting(self) -> Ints:
@@ -283,6 +290,11 @@ class Judgement:
     def attained(self) -> float:
         """The exact risk of the part with the largest."""
         return max(part.plan.attained for part in self.parts)
+
+
+def count_unseen(accepted: npt.NDArray[np.bool_], looked_at: npt.NDArray[np.bool_]) -> int:
+    """Return how many labels are accepted although nobody has looked at them; both arrays are (n,)."""
+    return int((accepted & ~looked_at).sum())
 
 
 def make_promise(
@@ -313,8 +325,20 @@ def make_promise(
         plans=plans,
         reranked=reranked,
         draw_number=draw_number,
+        seed_given=seed is not None,
         made_at=datetime.now(UTC).isoformat(timespec="seconds"),
     )
+
+
+def with_draws(promise: Promise, known: Collection[str]) -> Promise:
+    """Return the promise with its draws counted anew.
+
+    Args:
+        known: hashes of the draws of these labels; the largest of their number and what was counted before holds.
+    """
+    counted = promise.draw_hash in known
+    number = len(set(known) | {promise.draw_hash})
+    return replace(promise, draw_number=max(number, promise.draw_number), draws_counted=counted)
 
 
 def _plan_of(group: str, n: int, error: float, level: float, share: float | None) -> DatasetPlan:
@@ -522,18 +546,16 @@ def final_frame(table: LabelTable, decisions: Sequence[CheckedLabel], judgement:
 
 @dataclass(frozen=True)
 class Extras:
-    """What else a certificate says.
+    """What a certificate says besides its proof.
 
     Attributes:
         name: of the dataset.
         reviewers_err: count reviewers' own errors too, as far as examples answered twice measure them.
-        notes: sentences to be read with it.
         audit: hash of the last event of the review's audit trail; "" for none.
     """
 
     name: str = ""
     reviewers_err: bool = False
-    notes: tuple[str, ...] = ()
     audit: str = ""
     made_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -567,34 +589,29 @@ def certificate_document(
         for said in decisions
     ]
     nodding = nodding_of(table, decisions, np.concatenate([part.controls for part in judgement.parts]))
-    notes = [*extras.notes, *(one for one in (nodding.words, draw_words(promise)) if one)]
     by: dict[str, int] = {}
     for said in decisions:
         by[said.by] = by.get(said.by, 0) + 1
-    document: dict[str, Any] = {
+    proof: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "candid": __version__,
-        "name": extras.name,
-        "made_at": extras.made_at,
         "promise": {
             "error": promise.error,
             "confidence": promise.level,
             "reranked": promise.reranked,
-            "made_at": promise.made_at,
             "draw_number": promise.draw_number,
+            "draws_counted": promise.draws_counted,
             "seed": promise.seed,
+            "seed_given": promise.seed_given,
             "draw_hash": promise.draw_hash,
             "rule": _rule(promise),
         },
         "result": _result(promise, table, judgement),
         "parts": [_part(part, promise, table) for part in judgement.parts],
-        "reviewers": [{"name": name, "decisions": count} for name, count in by.items()],
         "reviewer_error": _with_reviewers(promise, decisions, judgement) if extras.reviewers_err else None,
         "nodding": nodding.as_json(),
         "assumptions": list(ASSUMPTIONS),
-        "notes": notes,
-        "audit": extras.audit,
+        "notes": [one for one in (_seed_words(promise), nodding.words, draw_words(promise)) if one],
         "labels": {
             "n": len(table),
             "fingerprint": promise.fingerprint,
@@ -605,18 +622,48 @@ def certificate_document(
         },
         "decisions": chained(entries, promise.draw_hash),
     }
-    return document
+    information = {
+        "name": extras.name,
+        "made_at": extras.made_at,
+        "promised_at": promise.made_at,
+        "candid": __version__,
+        "reviewers": [{"name": name, "decisions": count} for name, count in by.items()],
+        "audit": extras.audit,
+    }
+    return proof | {"hash": _hash(proof), INFORMATION: information}
+
+
+def _hash(proof: Mapping[str, Any]) -> str:
+    """SHA-256 (hex) of a certificate without what is no part of the proof."""
+    return hashlib.sha256(json.dumps(proof, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def _seed_words(promise: Promise) -> str:
+    return (
+        "The seed of the draw was given by hand; that no other seed was tried before is not shown."
+        if promise.seed_given
+        else ""
+    )
 
 
 def draw_words(promise: Promise) -> str:
-    """What a second draw of the same labels means; "" for the first."""
-    if promise.draw_number < 2:
-        return ""
-    together = max(0.0, 1 - promise.draw_number * (1 - promise.level))
-    return (
-        f"This is draw {promise.draw_number} of these labels. If it was made because an earlier one disappointed, its "
-        f"confidence is not {promise.level:.4g} but that of all {promise.draw_number} draws together, {together:.4g}."
+    """What further draws of the same labels mean, and whether they are known; "" for one draw that is."""
+    unknown = (
+        ""
+        if promise.draws_counted
+        else (
+            "How many draws of these labels there were is not known: draws.jsonl, in the home of the machine where "
+            "this one was made, is missing or does not have it."
+        )
     )
+    if promise.draw_number < 2:
+        return unknown
+    together = max(0.0, 1 - promise.draw_number * (1 - promise.level))
+    number = promise.draw_number if promise.draws_counted else f"at least {promise.draw_number}"
+    return (
+        f"Controls were drawn {number} times for these labels. If a draw was chosen by its result, the confidence is "
+        f"not {promise.level:.4g} but that of all draws together, {together:.4g}. {unknown}"
+    ).strip()
 
 
 def _rule(promise: Promise) -> str:
@@ -631,7 +678,7 @@ def _rule(promise: Promise) -> str:
     )
 
 
-def _result(promise: Promise, table: LabelTable, judgement: Judgement, version: int = VERSION) -> dict[str, Any]:
+def _result(promise: Promise, table: LabelTable, judgement: Judgement) -> dict[str, Any]:
     remaining = len(judgement.remaining)
     bound = judgement.bound
     return {
@@ -644,18 +691,18 @@ def _result(promise: Promise, table: LabelTable, judgement: Judgement, version: 
         "bound": bound,
         "bound_share": bound / len(table),
         "attained_alpha": judgement.attained,
-        "statement": statement(promise, table, judgement, version),
+        "statement": statement(promise, table, judgement),
     }
 
 
-def statement(promise: Promise, table: LabelTable, judgement: Judgement, version: int = VERSION) -> str:
+def statement(promise: Promise, table: LabelTable, judgement: Judgement) -> str:
     """The certificate as a sentence or two."""
     n, bound, remaining = len(table), judgement.bound, len(judgement.remaining)
     once = f"Once people have looked at {remaining:,} more, at" if remaining else "At"
     groups = len(judgement.parts)
     unsure = sum(part.unsure for part in judgement.parts)
     left_open = f" {unsure:,} of these are labels that reviewers could not tell." if unsure else ""
-    if groups > 1 and version > 1:
+    if groups > 1:
         beside = f" beside the {unsure:,} that reviewers could not tell" if unsure else ""
         words = (
             f"{once} most {promise.error:.2%} of the labels of each of {groups:,} groups are wrong{beside}, with "
@@ -663,10 +710,9 @@ def statement(promise: Promise, table: LabelTable, judgement: Judgement, version
             f"{n:,} labels are wrong."
         )
     else:
-        each = " of each group" if groups > 1 else ""
         words = (
             f"{once} most {bound:,} of all {n:,} labels ({bound / n:.2%}) are wrong, with "
-            f"{promise.level:.4g} confidence{each}.{left_open}"
+            f"{promise.level:.4g} confidence.{left_open}"
         )
     controls = sum(len(part.controls) for part in judgement.parts)
     wrong = sum(part.wrong for part in judgement.parts)
@@ -696,9 +742,7 @@ def _part(part: PartResult, promise: Promise, table: LabelTable) -> dict[str, An
     }
 
 
-def _with_reviewers(
-    promise: Promise, decisions: Sequence[CheckedLabel], judgement: Judgement, version: int = VERSION
-) -> dict[str, Any] | None:
+def _with_reviewers(promise: Promise, decisions: Sequence[CheckedLabel], judgement: Judgement) -> dict[str, Any] | None:
     """What holds where reviewers err too; None where no example was answered twice.
 
     Unsure against a label of another person counts as a disagreement.
@@ -707,10 +751,7 @@ def _with_reviewers(
     if not twice:
         return None
     rest = (1 - promise.level) / 2
-    if version == 1:
-        differ = sum(label_of(said) is None and said.label is not None for said in twice)
-    else:
-        differ = sum(len(set(said.answers)) > 1 for said in twice)
+    differ = sum(len(set(said.answers)) > 1 for said in twice)
     measured = reviewer_error(len(twice), differ, 1 - rest)
     bound = 0
     for part in judgement.parts:
@@ -723,8 +764,7 @@ def _with_reviewers(
         "error_at_most": measured.at_most,
         "bound": bound,
         "confidence": 1 - 2 * (1 - promise.level),
-        "assumption": "Two people err independently of each other"
-        + ("." if version == 1 else ", and as often on every example."),
+        "assumption": "Two people err independently of each other, and as often on every example.",
     }
 
 
@@ -732,25 +772,28 @@ def _with_reviewers(
 
 
 def verify_document(document: Mapping[str, Any]) -> list[str]:
-    """Recompute everything from a certificate alone; return sentences on what does not fit, [] where all does.
+    """Make a certificate anew from its labels, plan and decisions; return what does not fit, [] where all does.
 
     Raises:
-        UserError: it is no certificate, or of a later version.
+        UserError: it is no certificate, or of another version.
     """
     if document.get("format") != FORMAT:
         raise UserError("This file is no certificate of Candid: it has no format 'candid-certificate'.")
-    if document.get("version") not in VERSIONS:
-        raise UserError(f"This certificate is of version {document.get('version')}; update Candid to verify it.")
+    if document.get("version") != VERSION:
+        raise UserError(
+            f"This certificate was made by another version of Candid (format {document.get('version')}; this one reads "
+            f"{VERSION}). Certify again, or verify it with the version that made it."
+        )
     try:
         return _problems(document)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        if isinstance(error, UserError):
-            return [str(error)]
+    except UserError as error:
+        return [str(error)]
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError) as error:
         return [f"The certificate is damaged: {type(error).__name__}, {error}."]
 
 
 def _problems(document: Mapping[str, Any]) -> list[str]:
-    labels, told = document["labels"], document["promise"]
+    labels, stated = document["labels"], document["promise"]
     table = LabelTable(
         np.array(labels["id"], dtype=np.str_),
         np.array(labels["identified_label"], dtype=np.str_),
@@ -762,22 +805,23 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
         problems.append("The labels were altered: ids, labels or confidences do not have the fingerprint stated.")
     plans = {
         part["group"]: DatasetPlan(
-            part["n"], told["error"], told["confidence"], part["controls"], part["tolerated"], part["draw"]
+            part["n"], stated["error"], stated["confidence"], part["controls"], part["tolerated"], part["draw"]
         )
         for part in document["parts"]
     }
     promise = Promise(
-        error=told["error"],
-        level=told["confidence"],
-        seed=told["seed"],
+        error=stated["error"],
+        level=stated["confidence"],
+        seed=stated["seed"],
         fingerprint=labels["fingerprint"],
         plans=plans,
-        reranked=told["reranked"],
-        draw_number=told["draw_number"],
-        made_at=told["made_at"],
+        reranked=stated["reranked"],
+        draw_number=stated["draw_number"],
+        draws_counted=stated["draws_counted"],
+        seed_given=stated["seed_given"],
     )
     commitments = promise.commitments
-    if promise.draw_hash != told["draw_hash"] or any(
+    if promise.draw_hash != stated["draw_hash"] or any(
         commitments[part["group"]] != part["commitment"] for part in document["parts"]
     ):
         problems.append("The plan or the seed was altered: they do not have the hash fixed before the answers.")
@@ -789,7 +833,7 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
     if over:
         problems.append(f"The rule is not valid: its risk is {over[0].attained:.4f}, above {1 - promise.level:.4f}.")
     entries = document["decisions"]
-    for position in broken_links(entries, told["draw_hash"]):
+    for position in broken_links(entries, stated["draw_hash"]):
         problems.append(
             f"Decision {position + 1}, on {entries[position]['id']!r}, was altered, or one before it was removed: it "
             "does not fit the hash chain."
@@ -804,40 +848,48 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
             one["at"],
             one["blind"],
             tuple(one["second"]),
-            settled=one.get("settled", False),
+            settled=one["settled"],
         )
         for one in entries
     ]
     judgement = _judged_again(document, promise, table, decisions)
-    drawn = {str(table.ids[row]) for part in judgement.parts for row in part.controls}
-    for said, one in zip(decisions, entries, strict=True):
-        if one["control"] != (said.id in drawn):
-            problems.append(
-                f"{said.id!r} is said to be {'a' if one['control'] else 'no'} control; the draw says otherwise."
-            )
-    check_complete(judgement, table)
-    anew = _result(promise, table, judgement, document["version"])
-    for name, value in document["result"].items():
-        if not _same(value, anew.get(name)):
-            problems.append(
-                f"The result was altered: {name} is stated as {value!r}, and comes out as {anew.get(name)!r}."
-            )
-    for stated, part in zip(document["parts"], judgement.parts, strict=True):
-        for name, value in _part(part, promise, table).items():
-            if not _same(stated.get(name), value):
-                problems.append(f"Part {part.group!r} was altered: {name} comes out as {value!r}.")
-    stated_error, version = document["reviewer_error"], document["version"]
-    if stated_error is not None and not _same(stated_error, _with_reviewers(promise, decisions, judgement, version)):
-        problems.append("The error of reviewers was altered: it comes out otherwise.")
-    if version > 1:
-        controls = np.concatenate([part.controls for part in judgement.parts])
-        nodding = nodding_of(table, decisions, controls)
-        if not _same(document["nodding"], nodding.as_json()):
-            problems.append("What is said of nodding was altered: it comes out otherwise.")
-        for words in (nodding.words, draw_words(promise)):
-            if words and words not in document["notes"]:
-                problems.append(f"A note was removed: {words}")
-    return problems
+    extras = Extras(reviewers_err=document["reviewer_error"] is not None)
+    anew = certificate_document(promise, table, decisions, judgement, extras)
+    proof = {name: value for name, value in document.items() if name not in (INFORMATION, "hash")}
+    problems = _differences(proof, {name: value for name, value in anew.items() if name not in (INFORMATION, "hash")})
+    if not problems and document["hash"] != _hash(proof):
+        problems.append("The certificate does not have its hash.")
+    stray = sorted(document[INFORMATION].keys() - anew[INFORMATION].keys())
+    return [*problems, *(f"{INFORMATION} holds {name!r}, which no certificate has." for name in stray)]
+
+
+def _differences(stated: Any, anew: Any, where: str = "") -> list[str]:
+    """Return where a certificate differs from the one made anew, as sentences."""
+    if isinstance(stated, Mapping) and isinstance(anew, Mapping):
+        found = [
+            f"It holds {where + name!r}, which no certificate has." for name in sorted(stated.keys() - anew.keys())
+        ]
+        found += [f"{where + name} is missing." for name in sorted(anew.keys() - stated.keys())]
+        for name in anew.keys() & stated.keys():
+            found += _differences(stated[name], anew[name], f"{where}{name}.")
+        return sorted(found)
+    if isinstance(stated, list) and isinstance(anew, list) and len(stated) == len(anew):
+        found = []
+        for position, (one, other) in enumerate(zip(stated, anew, strict=True), start=1):
+            name = repr(other["id"]) if isinstance(other, Mapping) and "id" in other else str(position)
+            found += _differences(one, other, f"{where}{name}.")
+        return found
+    if isinstance(anew, float) and isinstance(stated, float):  # other versions of libraries may round otherwise
+        same = abs(stated - anew) <= 1e-6 * max(1.0, abs(anew))
+    else:
+        same = type(stated) is type(anew) and stated == anew
+    place = where.rstrip(".").replace(".", ", ")
+    return [] if same else [f"{place} was altered: it is stated as {_short(stated)}, and comes out as {_short(anew)}."]
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 120 else text[:119] + "…"
 
 
 def _judged_again(
@@ -889,12 +941,3 @@ def _judged_again(
         )
     looked = answers != UNANSWERED
     return Judgement(tuple(parts), accepted, looked & ~unsure, looked)
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Equal; numbers up to rounding, since other versions of libraries may round otherwise."""
-    if isinstance(one, float) and isinstance(other, float):
-        return abs(one - other) <= 1e-6 * max(1.0, abs(one))
-    if isinstance(one, Mapping) and isinstance(other, Mapping):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
-    return bool(one == other)

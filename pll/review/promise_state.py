@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -173,13 +173,18 @@ class _Part:
 
     def status(self, answers: Answers, *, reranked: bool) -> PartStatus:
         """Return the state; `answers` are those of its rows."""
-        given = answers[self.controls]
+        given, accepted = answers[self.controls], np.zeros(len(self.rows), dtype=np.bool_)
         if reranked:
             cut, finished = self._pooled(answers)
+            assert self.pool is not None
+            accepted[:] = True
+            accepted[self.pool.left] = False
         else:
             cut = cut_of(self.order, self.controls, given, self.plan.tolerated)
             finished = not len(cut.waiting)
-        outside = Cut(cut.accepted, cut.unseen, cut.wrong_inside, self.rows[cut.waiting], self.rows[cut.left])
+            accepted[self.order[: cut.accepted]] = True
+        unseen = dc.count_unseen(accepted, answers != UNANSWERED)
+        outside = Cut(cut.accepted, unseen, cut.wrong_inside, self.rows[cut.waiting], self.rows[cut.left])
         answered, wrong = int((given != UNANSWERED).sum()), int((given == WRONG).sum())
         return PartStatus(self.group, self.plan, answered, wrong, outside, finished)
 
@@ -424,26 +429,44 @@ class PromiseInForce:
         return found
 
     def certificate(
-        self, state: ReviewState, asked: Ints, *, name: str = "", audit: str = "", reviewers_err: bool = False
+        self,
+        state: ReviewState,
+        asked: Ints,
+        *,
+        draws: Collection[str] = (),
+        name: str = "",
+        audit: str = "",
+        reviewers_err: bool = False,
     ) -> dict[str, object]:
         """The certificate, as plain JSON values.
+
+        Args:
+            draws: hashes of the draws of these labels that are known.
 
         Raises:
             UserError: a control that matters is not answered, or the review has not come so far.
         """
         decisions = self.decisions(state, asked)
         extras = dc.Extras(name=name, reviewers_err=reviewers_err, audit=audit)
-        return dc.certificate_document(self.promise, self.table, decisions, self.judgement(decisions), extras)
+        promise = dc.with_draws(self.promise, {*draws, self.promise.draw_hash})
+        return dc.certificate_document(promise, self.table, decisions, self.judgement(decisions), extras)
 
     def certified(
-        self, state: ReviewState, asked: Ints, *, name: str = "", audit: str = "", reviewers_err: bool = False
+        self,
+        state: ReviewState,
+        asked: Ints,
+        *,
+        draws: Collection[str] = (),
+        name: str = "",
+        audit: str = "",
+        reviewers_err: bool = False,
     ) -> Certified:
         """`certificate`, and the labels as they are after it.
 
         Raises:
             UserError: a control that matters is not answered, or the review has not come so far.
         """
-        document = self.certificate(state, asked, name=name, audit=audit, reviewers_err=reviewers_err)
+        document = self.certificate(state, asked, draws=draws, name=name, audit=audit, reviewers_err=reviewers_err)
         decisions = self.decisions(state, asked)
         return Certified(document, dc.final_frame(self.table, decisions, self.judgement(decisions)))
 

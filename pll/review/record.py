@@ -11,6 +11,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.active_labels import active_labels
 from pll.review.calibration import Calibration
+from pll.review.draws import earlier_draws, labels_key
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.promise_state import Certified, PromiseInForce
 from pll.review.relabel_store import read_relabelled
@@ -73,7 +74,10 @@ class Record:
         asked, err = asked_of(self.review, len(snapshot)), self.review.overlap > 1
         try:
             promise = PromiseInForce(own[-1], snapshot, data)
-            return promise.certified(self.state, asked, name=name, audit=self.last_hash, reviewers_err=err)
+            draws = {record.draw_hash for record in own} | set(
+                earlier_draws({labels_key(snapshot.ids, snapshot.labels.tolist())})
+            )
+            return promise.certified(self.state, asked, draws=draws, name=name, audit=self.last_hash, reviewers_err=err)
         except UserError:
             return None
 

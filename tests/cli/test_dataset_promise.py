@@ -48,6 +48,7 @@ def answer(folder, frame, extra=()):
 
 def certify(folder, *more, labels="labels.csv", decisions="checked.csv"):
     told = ["--plan", str(folder / "plan.csv"), "--decisions", str(folder / decisions), "--out", str(folder / "c.json")]
+    told += ["--class", "e"]  # of the truth, but of no label
     return main(["certify", str(folder / labels), *told, *more])
 
 
@@ -169,12 +170,62 @@ def test_a_second_draw_is_refused_in_place_and_said_elsewhere(files, capsys):
     before = (folder / "plan.csv").read_bytes()
     assert main([*again, str(folder / "plan.csv"), "--seed", "1"]) == 0  # the same draw once more
     assert (folder / "plan.csv").read_bytes() == before
-    assert "draw 2" not in capsys.readouterr().err
+    assert "drawn 2 times" not in capsys.readouterr().err
     other = ["--seed", "2", "--by", "source"]  # another promise about the same labels: its draw is a second one too
     assert main([*again, str(folder / "other.csv"), *other]) == 0
     said = capsys.readouterr().err
-    assert "draw 2 of these labels" in said and "0.9." in said
+    assert "drawn 2 times" in said and "0.9." in said
     assert json.loads((folder / "other.json").read_text())["draw_number"] == 2
+
+
+def test_certify_counts_the_draws_itself(files, capsys):
+    folder, _ = files
+    for seed in (2, 3):
+        again = ["--error", "0.1", "--seed", str(seed), "--out", str(folder / f"plan-{seed}.csv")]
+        assert main(["plan", str(folder / "labels.csv"), *again]) == 0
+    settings = json.loads((folder / "plan.json").read_text())
+    assert settings["draw_number"] == 1
+    assert certify(folder) == 0
+    assert json.loads((folder / "c.json").read_text())["promise"]["draw_number"] == 3
+    assert any("drawn 3 times" in one for one in last_json(capsys)["notes"])
+    assert main(["verify", str(folder / "c.json")]) == 0
+    (folder / "home" / "draws.jsonl").unlink()
+    assert certify(folder) == 0 and any("not known" in one for one in last_json(capsys)["notes"])
+
+
+def test_decisions_are_read_as_other_files_and_unknown_labels_refused(files, capsys):
+    folder, _ = files
+    capsys.readouterr()
+    assert certify(folder) == 0
+    known = last_json(capsys)
+    edit(folder / "checked.csv", lambda f: f.assign(label=[f" {label.upper()} " for label in f.label]))
+    assert certify(folder, "--labels-out", str(folder / "final.csv")) == 0
+    assert last_json(capsys) | {"out": 0} == known | {"out": 0}
+    final = pd.read_csv(folder / "final.csv", keep_default_na=False)
+    assert set(final.identified_label) <= {"NA", "b,c", "d", "e"}
+    edit(folder / "checked.csv", lambda f: f.assign(label=[*f.label[:2], "zebra", *f.label[3:]]))
+    assert certify(folder) == 2
+    said = capsys.readouterr().err
+    assert "row 4" in said and "'zebra'" in said and "--class zebra" in said
+
+
+@pytest.mark.parametrize("name", ["", "/", "."])
+@pytest.mark.parametrize("option", ["--plan", "--out"])
+def test_a_path_that_names_no_file_is_refused(files, capsys, option, name):
+    folder, _ = files
+    assert certify(folder, option, name) == 2
+    assert "no name of a file" in capsys.readouterr().err
+
+
+def test_a_certificate_that_is_nested_too_deep_is_refused(files, capsys):
+    folder, _ = files
+    (folder / "deep.json").write_text("[" * 200_000 + "]" * 200_000)
+    assert main(["verify", str(folder / "deep.json")]) == 2
+    assert certify(folder) == 0
+    document = (folder / "c.json").read_text()
+    (folder / "deep.json").write_text(document.replace('"notes": [', '"notes": [' + "[" * 900 + "]" * 900 + ", ", 1))
+    assert main(["verify", str(folder / "deep.json")]) == 2
+    assert "Traceback" not in capsys.readouterr().err
 
 
 def test_a_question_mark_is_unsure_and_an_empty_cell_is_no_answer(files, capsys):

@@ -191,18 +191,46 @@ def test_a_forged_chain_with_controls_chosen_by_hand_shows():
     assert any("control" in problem and repr(easy["id"]) in problem for problem in dc.verify_document(forged))
 
 
-def test_a_certificate_of_version_1_is_still_valid():
-    """As it was made before it said how reviewers were led, and which answers were settled."""
-    groups = np.array(["a", "b", "b"] * (N // 3))
-    labels, promise, said, found, _ = whole(groups=groups)
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("certified_by",), "NIST"),
+        (("promise", "certified_by"), "NIST"),
+        (("result", "certified_by"), "NIST"),
+        (("decisions", 3, "certified_by"), "NIST"),
+        ((dc.INFORMATION, "certified_by"), "NIST"),
+        (("assumptions",), []),
+        (("promise", "rule"), "Certified by NIST."),
+        (("notes",), ["Certified by NIST."]),
+        (("labels", "n"), float("nan")),
+        (("promise", "draw_number"), 7),
+        (("promise", "draws_counted"), False),
+        (("promise", "seed_given"), False),
+        (("hash",), "0" * 64),
+    ],
+)
+def test_nothing_is_added_or_emptied(path, value):
+    labels, promise, said, found, _ = whole()
     document = dc.certificate_document(promise, labels, said, found)
-    entries = [{k: v for k, v in one.items() if k not in ("hash", "settled")} for one in document["decisions"]]
-    old = document | {"version": 1, "decisions": chained(entries, promise.draw_hash)}
-    old["result"] = document["result"] | {"statement": dc.statement(promise, labels, found, 1)}
-    del old["nodding"]
-    assert dc.verify_document(json.loads(json.dumps(old))) == []
-    assert "with 0.9 confidence of each group" in old["result"]["statement"]
-    assert dc.verify_document(altered(old, ("decisions", 7, "label"), "cow"))
+    assert dc.verify_document(document) == []
+    assert dc.verify_document(altered(document, path, value))
+
+
+def test_names_and_dates_are_no_part_of_the_proof():
+    labels, promise, said, found, _ = whole()
+    document = dc.certificate_document(promise, labels, said, found, dc.Extras(name="ants"))
+    assert dc.verify_document(altered(document, (dc.INFORMATION, "name"), "bees")) == []
+    assert "ants" not in json.dumps({name: value for name, value in document.items() if name != dc.INFORMATION})
+
+
+def test_draws_are_counted_anew():
+    labels, promise, said, found, _ = whole()
+    again = dc.with_draws(promise, {promise.draw_hash, "another", "a third"})
+    assert (again.draw_number, again.draws_counted) == (3, True)
+    assert "drawn 3 times" in dc.certificate_document(again, labels, said, found)["notes"][-1]
+    unknown = dc.with_draws(promise, set())
+    assert not unknown.draws_counted
+    assert "not known" in dc.certificate_document(unknown, labels, said, found)["notes"][-1]
 
 
 def test_what_speaks_against_a_certificate_cannot_be_left_out():
@@ -210,17 +238,17 @@ def test_what_speaks_against_a_certificate_cannot_be_left_out():
     again = dataclasses.replace(promise, draw_number=2)
     seen = [dataclasses.replace(one, blind=False) for one in said]
     document = dc.certificate_document(again, labels, seen, found)
-    assert len(document["notes"]) == 2
-    assert "draw 2" in document["notes"][1] and "0.8." in document["notes"][1]
+    assert len(document["notes"]) == 3  # the seed too: it was given
+    assert "drawn 2 times" in document["notes"][2] and "0.8." in document["notes"][2]
     assert dc.verify_document(document) == []
-    assert len(dc.verify_document(document | {"notes": []})) == 2
+    assert dc.verify_document(document | {"notes": document["notes"][:2]})
     assert "nodding" in dc.verify_document(altered(document, ("nodding", "sighted"), [0, 0]))[0]
 
 
 def test_another_file_is_no_certificate():
     with pytest.raises(UserError, match="no certificate"):
         dc.verify_document({"a": 1})
-    with pytest.raises(UserError, match="update Candid"):
+    with pytest.raises(UserError, match="another version of Candid"):
         dc.verify_document({"format": dc.FORMAT, "version": 99})
 
 
@@ -244,7 +272,7 @@ def test_measured_errors_of_reviewers_are_counted_where_asked():
 
 def test_the_page_shows_the_claim_and_escapes_what_users_wrote():
     labels, promise, said, found, _ = whole()
-    extras = dc.Extras(name="<script>x</script>", notes=("Watch <b>this</b>.",))
+    extras = dc.Extras(name="<script>x</script><b>")
     page = certificate_html(dc.certificate_document(promise, labels, said, found, extras))
     assert "<script>" not in page and "&lt;script&gt;" in page and "&lt;b&gt;" in page
     assert "at most 24 of all 300 labels" in page.lower() and promise.draw_hash in page

@@ -51,6 +51,28 @@ def in_force(review: ReviewSession) -> PromiseInForce:
 
 
 @pytest.mark.parametrize("reranked", [False, True])
+def test_the_page_and_the_certificate_count_the_same_labels_as_unchecked(
+    url: str, clock: Clock, reranked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decisions made before the promise, of rows that are no controls, are not unchecked."""
+    monkeypatch.setattr("secrets.randbits", lambda _: 5)
+    review = open_with(url, snapshot(N), clock=clock)
+    desk = Desk(review, "Ann")
+    for _ in range(15):
+        one = desk.next()
+        assert one is not None
+        desk.decide(one, "pick", one.identified)
+    certification.promise_all_labels(review, 0.1, level=0.9, reranked=reranked)
+    work(Desk(review, "Ann"), wrong_rows(review))
+    promise = in_force(review)
+    status = promise.status(review.state, review.asked)
+    result = promise.certificate(review.state, review.asked)["result"]
+    assert isinstance(result, dict)
+    assert status.done and status.cut.unseen == result["accepted_unseen"] == N - result["looked_at"]
+    close(review)
+
+
+@pytest.mark.parametrize("reranked", [False, True])
 def test_a_review_under_a_promise_from_start_to_certificate(
     url: str, clock: Clock, reranked: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -275,5 +297,5 @@ def test_draws_are_counted_across_the_desk_and_the_shell(
     assert in_force(review).promise.draw_number == 2
     capsys.readouterr()
     assert main(["plan", str(table), "--error", "0.3", "--out", str(tmp_path / "other.csv")]) == 0
-    assert "draw 3 of these labels" in capsys.readouterr().err
+    assert "drawn 3 times" in capsys.readouterr().err
     close(review)

@@ -28,7 +28,7 @@ _OF_TOOLS: Rows = (
 
 _BARE: Rows = (
     ("no header", "where the first row has numbers wherever the others have: columns are called `column 1`, `column 2`, … (evenly rising numbers are taken for names)"),
-    ("encoding", "UTF-8; also UTF-16 with its mark and Windows-1252, as spreadsheets save, which the notes then say. Written is UTF-8"),
+    ("encoding", "UTF-8; also UTF-16 with its mark, Windows-1252, Windows-1251 and Shift-JIS, which the notes then say; what could be two of them is refused. Written is UTF-8"),
 )  # fmt: skip
 
 FIELDS: dict[str, Rows] = {

@@ -175,7 +175,7 @@ def convert(
         if source.path is not None:
             _check_other(Path(source.path), out)
         plan = of_data(replace(source, format=format), to, options)
-    tell(plan.notes)
+    tell([*(plan.data.notes if source is not None else ()), *plan.notes])
     return plan.write(out, uncertain_first=uncertain_first)
 
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -23,6 +22,7 @@ from pll.formats.arrays.mat import Mat
 from pll.formats.arrays.npz import Npz, holds_arrays
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import listing, looks_like_text
+from pll.formats.encodings import without_marks
 from pll.formats.images import ImageZip
 from pll.formats.results import Results
 from pll.formats.tabular.csv import Csv, Delimited, Tsv
@@ -287,7 +287,7 @@ def _is_workbook(path: Path, head: bytes) -> bool:
 
 def _content(head: bytes) -> str:
     """Return the kind of content, which decides the formats to try: "text", "json" or "binary"."""
-    if head.removeprefix(codecs.BOM_UTF8).lstrip()[:1] in (b"{", b"["):
+    if without_marks(head).lstrip()[:1] in (b"{", b"["):
         return "json"
     return "text" if looks_like_text(head) and not head.startswith((b"MATLAB", b"PK", b"PAR1")) else "binary"
 

@@ -7,10 +7,8 @@ file reaches the user as a `UserError`.
 from __future__ import annotations
 
 import codecs
-import re
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ import numpy.typing as npt
 
 from pll.candidates import MOST_CLASSES
 from pll.errors import DuplicateIds, UserError
+from pll.formats.encodings import without_marks
 from pll.io import Progress, check_finite, is_mapped
 
 
@@ -201,63 +200,8 @@ _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
 
 def looks_like_text(head: bytes) -> bool:
     """Whether the start of a file could be a table of text: no control characters, not JSON, not XML."""
-    text = head.removeprefix(codecs.BOM_UTF8).lstrip()
+    text = without_marks(head).lstrip()
     return bool(text) and text[:1] not in b"{[<" and len(head.translate(None, _CONTROL)) == len(head)
-
-
-_MULTIBYTE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
-
-
-def encoding_of(head: bytes) -> str:
-    """Return the encoding of a text, from its start: "utf-8", "utf-16" or "cp1252".
-
-    UTF-16 has its mark at the start. Windows-1252, in which spreadsheets save CSV in Western languages, is text that is
-    not UTF-8 and has no character of several bytes as UTF-8 has; other text that is not UTF-8 is damaged UTF-8.
-
-    >>> [encoding_of("für".encode(name)) for name in ("utf-8", "utf-16", "cp1252")]
-    ['utf-8', 'utf-16', 'cp1252']
-    """
-    if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-        return "utf-16"
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut off
-    except UnicodeDecodeError:
-        is_text = len(head.translate(None, _CONTROL)) == len(head) and not _MULTIBYTE.search(head)
-        with suppress(UnicodeDecodeError):
-            if is_text and head.decode("cp1252"):
-                return "cp1252"
-    return "utf-8"
-
-
-@contextmanager
-def in_utf8(path: Path) -> Iterator[tuple[Path, str]]:
-    """Yield a text file, or a copy of it in UTF-8 where it is in UTF-16 or Windows-1252; and what to say about that.
-
-    Raises:
-        UserError: a character that the encoding does not have.
-    """
-    with path.open("rb") as file:
-        encoding = encoding_of(file.read(_CHUNK))
-    if encoding == "utf-8":
-        yield path, ""
-        return
-    shown = ENCODINGS[encoding]
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder) / path.name
-        with path.open(encoding=encoding, newline="") as given, copy.open("w", encoding="utf-8", newline="") as made:
-            try:
-                while part := given.read(_CHUNK):
-                    made.write(part)
-            except UnicodeDecodeError:
-                raise UserError(
-                    f"The file begins as {shown} and goes on with what is no character there; save it as UTF-8 (in a "
-                    'spreadsheet: "CSV UTF-8").'
-                ) from None
-        yield copy, f"The file is in {shown}, not UTF-8; where letters look wrong, save it as UTF-8."
-
-
-ENCODINGS = {"utf-16": "UTF-16", "cp1252": "Windows-1252"}
-"""Encodings that are read besides UTF-8, as they are called."""
 
 
 @dataclass

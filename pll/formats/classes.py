@@ -56,7 +56,12 @@ def no_answers(names: Sequence[str]) -> list[str]:
 
 
 def _key(name: str) -> str:
-    """The common spelling without spaces, but those between two digits: `A / b`, `a/B`; `e-mail`, `email`."""
+    """The common spelling without spaces, but those between two digits: `A / b`, `a/B`; `e-mail`, `email`.
+
+    Of a whole number its digits: `01` and `1.0` may be 1.
+    """
+    if number := re.fullmatch(r"0*(\d+)(?:\.0+)?", name.strip()):
+        return number[1]
     return re.sub(r"(?<!\d) | (?!\d)", "", spelling(name))
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from pll.errors import UserError
-from pll.formats.checks import MAX_RECORD_BYTES, readable, scan_text
+from pll.formats.checks import MAX_RECORD_BYTES, readable, scan_text, shorten
+from pll.formats.encodings import without_marks
 
 Record = dict[str, Any]
 
@@ -22,7 +23,7 @@ MAX_VALUES = 1_000_000
 """Values in one object; each takes some fifty times the room in memory that `[],` has in the file."""
 
 _CHUNK = 2**20
-_SPACE = " \t\r\n"
+_SPACE = " \t\r\n\ufeff"
 
 
 def records(path: Path) -> Iterator[tuple[int, Record]]:
@@ -38,7 +39,7 @@ def records(path: Path) -> Iterator[tuple[int, Record]]:
 
 def first_record(path: Path, head: bytes) -> Record | None:
     """The first object of a file, or None where it does not begin with one."""
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    start = without_marks(head).lstrip()
     if start[:1] not in (b"{", b"["):
         return None
     try:
@@ -51,7 +52,7 @@ def first_record(path: Path, head: bytes) -> Record | None:
 def is_list(path: Path) -> bool:
     """Whether a file is one list of objects, and not an object a line."""
     with path.open("rb") as file:
-        return file.read(2**16).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+        return without_marks(file.read(2**16)).lstrip().startswith(b"[")
 
 
 def write(path: Path, records: Iterable[Record], *, as_list: bool) -> None:
@@ -86,7 +87,7 @@ class _ObjectReader:
 
     def __init__(self, file: IO[str], limit: int = MAX_BYTES) -> None:
         self.file, self.limit = file, limit
-        self.decoder = json.JSONDecoder(parse_constant=_constant)
+        self.decoder = json.JSONDecoder(parse_constant=_constant, object_pairs_hook=_object)
         self.text, self.at, self.line, self.ended = "", 0, 1, False
 
     def walk(self) -> Iterator[tuple[int, Record]]:
@@ -130,6 +131,8 @@ class _ObjectReader:
                     ends = error.pos >= len(self.text) - 1 or error.msg.startswith("Unterminated string")
                     why = "the file ends inside it" if self.ended and ends else error.msg
                     raise self._wrong(f"The object is not JSON ({why}, line {where})") from None
+            except UserError as error:
+                raise self._wrong(str(error)) from None
             except ValueError as error:
                 raise self._wrong(f"The object cannot be read ({str(error)[:100]})") from None
         found: Record = decoded[0]
@@ -171,6 +174,15 @@ class _ObjectReader:
 
     def _wrong(self, what: str) -> UserError:
         return UserError(f"Row {self.line}: {what}; correct it, or export the file again.")
+
+
+def _object(pairs: list[tuple[str, Any]]) -> Record:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in found if names.count(name) > 1)
+        raise UserError(f"An object has the key {shorten(twice)} twice")
+    return found
 
 
 def _constant(word: str) -> float | None:

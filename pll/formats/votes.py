@@ -40,8 +40,9 @@ from pll.annotations import Annotations, Rule, resolve
 from pll.candidates import CandidateSets, sort_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.checks import in_utf8, listing, parsing, shorten
+from pll.formats.checks import listing, parsing, shorten
 from pll.formats.classes import no_answers
+from pll.formats.encodings import in_utf8
 from pll.formats.json_objects import first_record, records
 from pll.formats.tabular.answers import ANSWER_FIELDS
 from pll.formats.tabular.builder import likeliest

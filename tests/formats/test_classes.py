@@ -128,3 +128,7 @@ def test_every_set_is_what_becomes_of_its_labels(sets: list[set[int]], edits: di
     assert tidy.prior is not None
     totals = np.bincount(tidy.sets().rows, weights=tidy.prior)
     np.testing.assert_allclose(totals, 1, rtol=1e-5)
+
+
+def test_one_number_written_in_three_ways_is_proposed_as_one_class() -> None:
+    assert proposed_merges({"1": 9, "1.0": 2, "01": 1, "10": 3, "0": 4}) == {"1.0": "1", "01": "1"}

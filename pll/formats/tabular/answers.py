@@ -51,28 +51,35 @@ def answer_of(cell: str) -> tuple[tuple[str, ...], float] | None:
 def shares_of(cell: str) -> dict[str, float] | None:
     """Return how likely or how frequent each label is, of a JSON object of such numbers; None of any other cell.
 
-    Of shares the likeliest labels that make up `COVERED` of their sum, of counts all above 0.
+    Of shares the likeliest labels that make up `COVERED` of their sum, of counts all above 0. Where a label has null,
+    as in a struct of Arrow, nobody gave it.
 
-    >>> shares_of('{"cat": 3, "dog": 1, "fox": 0}'), shares_of('{"cat": 0.6, "dog": 0.399, "fox": 0.001}')
+    >>> shares_of('{"cat": 3, "dog": 1, "fox": null}'), shares_of('{"cat": 0.6, "dog": 0.399, "fox": 0.001}')
     ({'cat': 3, 'dog': 1}, {'cat': 0.6, 'dog': 0.399})
     >>> shares_of('{"width": -1}'), shares_of("{cat, dog}")
     (None, None)
     """
     fields = _object(cell)
-    if not fields or not all(
-        isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9 for value in fields.values()
-    ):
+    if not fields:
         return None
-    found = {name.strip(): value for name, value in fields.items() if value > 0 and name.strip()}
+    shares = {name.strip(): 0 if value is None else value for name, value in fields.items()}
+    if not all(map(_is_share, shares.values())):
+        return None
+    found = {name: value for name, value in shares.items() if value > 0 and name}
     whole = sum(found.values())
     if not found or all(value == round(value) for value in found.values()):
-        return found or None
+        return found
     ahead, least = 0.0, 0.0
     for value in sorted(found.values(), reverse=True):
         if ahead >= COVERED * whole - 1e-9:
             break
         ahead, least = ahead + value, value
     return {name: value for name, value in found.items() if value >= least}
+
+
+def _is_share(value: Any) -> bool:
+    """Whether a value can be how likely or how frequent a label is."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
 
 
 def are_answers(cells: Cells) -> bool:
@@ -96,15 +103,20 @@ def are_shares(name: str, cells: Cells) -> bool:
     """Whether nearly all cells of a column say how likely each label is, or, if its name says so, how frequent."""
 
     def test(cell: str) -> bool:
-        found = shares_of(cell) if answer_of(cell) is None else None
-        return found is not None and (says_counts(name) or abs(sum(found.values()) - 1) <= 1.02 - COVERED)
+        found = (shares_of(cell) if answer_of(cell) is None else None) or {}
+        return len(found) > 0 and (says_counts(name) or abs(sum(found.values()) - 1) <= 1.02 - COVERED)
 
     return _nearly_all(cells, test)
 
 
+def is_object(cell: str) -> bool:
+    """Whether a cell is a JSON object."""
+    return _object(cell) is not None
+
+
 def are_objects(cells: Cells) -> bool:
     """Whether nearly all cells are JSON objects."""
-    return _nearly_all(cells, lambda cell: _object(cell) is not None)
+    return _nearly_all(cells, is_object)
 
 
 def only_labels(name: str, cells: Cells) -> Cells:

@@ -31,7 +31,7 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import DuplicateIds, UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, check_ids, listing, shorten
-from pll.formats.tabular.answers import COVERED, answer_of, shares_of
+from pll.formats.tabular.answers import COVERED, answer_of, is_object, shares_of
 from pll.formats.tabular.schema import (
     BINARY,
     LABEL_COLUMNS,
@@ -201,7 +201,12 @@ def read_candidates(
         mark = separator or guess_separator(encode(chunks)[1])
 
         def read_counts(cell: str) -> Mapping[str, float]:
-            return ("{" in cell and shares_of(cell)) or Counter(labels_in(cell, mark))
+            if not is_object(cell):
+                return Counter(labels_in(cell, mark))
+            shares = shares_of(cell)
+            if shares is None:
+                raise UserError("write a number from 0 for each label: how often or how likely it is")
+            return shares
 
         column = read_column("candidates", without_nulls(chunks), row_of, read_counts)
         weighed = np.array(

@@ -26,7 +26,8 @@ import pyarrow.csv
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
-from pll.formats.checks import MAX_RECORD_BYTES, in_utf8, looks_like_text, parsing, readable, scan_text, shorten
+from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text, shorten
+from pll.formats.encodings import in_utf8
 from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.schema import SAMPLE_ROWS, Column, is_data, is_measured, is_number, numbered

@@ -23,7 +23,6 @@ from pll.formats.checks import shorten
 from pll.formats.json_objects import Record
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, omitted_columns
-from pll.formats.tabular.answers import says_counts
 from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.schema import SAMPLE_ROWS, Column, results_among, write_label
 from pll.formats.tabular.writer import annotator_lists, feature_column_names, table_limitations, text_columns
@@ -99,7 +98,8 @@ def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[
         elif column.role == "annotator":
             values[column.name] = [labels or None for labels in next(answers)]
         elif column.role == "true_label" and dataset.y is not None:
-            values[column.name] = [None if k == UNKNOWN else names[k] for k in dataset.y.tolist()]
+            known = [name if write_label(name) == name else [name] for name in names]
+            values[column.name] = [None if k == UNKNOWN else known[k] for k in dataset.y.tolist()]
         elif column.role in ("category", "keep"):
             values[column.name] = next(words)
         else:
@@ -113,38 +113,11 @@ def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[
         yield record if results is None else record | results.record(example)
 
 
-def _rows(path: Path, options: ReadOptions) -> Iterator[tuple[int, Record]]:
-    """Yield the line and the fields of every record; a field of class → share or count becomes `prob_CLASS` fields."""
-    shares: str | None = None
-    is_first = True
-    for line, record in json_objects.records(path):
-        if is_first and options.by_content:
-            shares = next((name for name, value in record.items() if _shares(value, name)), None)
-        is_first = False
-        found = None if shares is None else _shares(record.get(shares), shares)
-        if found is not None:
-            record = {name: value for name, value in record.items() if name != shares}
-            whole = sum(found.values())
-            record |= {f"prob_{name}": share / whole for name, share in found.items()}
-        yield line, record
-
-
-def _shares(value: Any, name: str) -> dict[str, float] | None:
-    """Return an object of two or more shares that sum to 1, or of counts under a name that says so; else None."""
-    if not isinstance(value, dict) or not value:
-        return None
-    numbers = list(value.values())
-    if not all(isinstance(one, int | float) and not isinstance(one, bool) and 0 <= one < 1e9 for one in numbers):
-        return None
-    is_whole = len(value) > 1 and abs(sum(numbers) - 1) <= 0.01
-    return value if is_whole or (sum(numbers) > 0 and says_counts(name)) else None
-
-
 def _survey(path: Path, options: ReadOptions) -> tuple[list[int], list[str], list[list[Any]]]:
     """Return the line of each record, all fields in the order of appearance, and the first values of each."""
     lines: list[int] = []
     fields: dict[str, list[Any]] = {}
-    for number, (line, record) in enumerate(_rows(path, options)):
+    for number, (line, record) in enumerate(json_objects.records(path)):
         lines.append(line)
         for name in record:
             if name not in fields:
@@ -163,7 +136,7 @@ def _survey(path: Path, options: ReadOptions) -> tuple[list[int], list[str], lis
 
 def _plan(path: Path, fields: Sequence[str], sample: Sequence[Sequence[Any]], options: ReadOptions) -> list[Column]:
     def whole(at: int) -> Iterator[str | None]:
-        return (_cell(record.get(fields[at])) for _, record in _rows(path, options))
+        return (_cell(record.get(fields[at])) for _, record in json_objects.records(path))
 
     return plan(fields, [[_cell(value) for value in values] for values in sample], options, whole)
 
@@ -174,7 +147,7 @@ def _arrays(
     """Yield the fields of some records as Arrow arrays, and the number of records."""
     size = max(1, min(_BATCH, 1_000_000 // len(fields)))
     used = [column for column in columns if column.role != "ignore"]
-    records = (record for _, record in _rows(path, options))
+    records = (record for _, record in json_objects.records(path))
     first = 0
     while some := list(islice(records, size)):
         cells = {column.at: [one.get(fields[column.at]) for one in some] for column in used}
@@ -189,17 +162,12 @@ def _array(values: Sequence[Any], column: Column, lines: Sequence[int], first: i
         return pa.array([_cell(value) or "" for value in values], pa.string())
     if column.role in ("category", "keep"):
         return pa.array([json.dumps(value, ensure_ascii=False) for value in values], pa.string())
-    if column.role == "true_label":
-        return pa.array([_truth(value, lines[first + at], column) for at, value in enumerate(values)], pa.string())
+    for at, value in enumerate(values) if column.role == "true_label" else ():
+        if isinstance(value, dict):
+            raise UserError(
+                f"Row {lines[first + at]}, field {shorten(column.name)} holds an object; the true label is one name."
+            )
     return pa.array([_cell(value) for value in values], pa.string())
-
-
-def _truth(value: Any, line: int, column: Column) -> str | None:
-    if isinstance(value, str):
-        return write_label(value)
-    if isinstance(value, dict):
-        raise UserError(f"Row {line}, field {shorten(column.name)} holds an object; the true label is one name.")
-    return _cell(value)
 
 
 def _cell(value: Any) -> str | None:

@@ -338,6 +338,8 @@ def to_text(column: pa.Array, names: Sequence[str] = AS_THEY_ARE, part: Column |
         return pa.array([_joined(cell, names) for cell in column.to_pylist()], pa.string())
     if pa.types.is_struct(kind) and kind.get_field_index("path") >= 0:  # a picture, as Hugging Face datasets has it
         return to_text(pc.struct_field(column, "path"))
+    if pa.types.is_map(kind):
+        return pa.array([None if cell is None else _as_json(dict(cell)) for cell in column.to_pylist()], pa.string())
     if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         return pa.array([None if cell is None else _as_json(cell) for cell in column.to_pylist()], pa.string())
     return column.cast(pa.string())

@@ -1,0 +1,150 @@
+"""In which encoding a text is: UTF-8, UTF-16, or one of those that spreadsheets still save in.
+
+An encoding is possible where every byte is a character of it and the words could be words: of one script, no capital
+after a small letter, no signs inside. Where several are, or none is, nobody but the person can tell, and is asked to
+save as UTF-8. (charset-normalizer 3.5 names the wrong one for 15 of 38 tables of short labels: it wants prose.)
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pll.errors import UserError
+
+ENCODINGS = {"utf-16": "UTF-16", "cp1252": "Windows-1252", "cp1251": "Windows-1251 (Cyrillic)", "cp932": "Shift-JIS"}
+"""Encodings that are read besides UTF-8, as they are called."""
+
+_CHUNK = 4 * 2**20
+_LOOKED_AT = 2000
+"""Lines with characters beyond ASCII that tell the encoding."""
+_CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
+_UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+
+_WORD = re.compile(r"[^\W\d_]+")
+_SIGN_IN_WORD = re.compile(r"[¹²³¼½¾¤¦¨¬¯¸¢¥¶](?=[^\W\d_])|(?<=[^\W\d_\x00-\x7f])[¹²³¼½¾¤¦¨¬¯¸¢¥¶±¿¡]|ƒ\S|‚\S‚")
+"""In Windows-1252 what other encodings are misread as: `¿ó³ty`, `Œ¢`; kana begin with ‚ and ƒ."""
+_CAPITAL_INSIDE = re.compile(r"[а-яёіїєґўђ][А-ЯЁІЇЄҐЎЂ]")
+_JAPANESE = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff]+")
+_KANA = re.compile(r"[\u3040-\u30ff]")
+_RARE_KANJI = 0x98
+"""First byte in Shift-JIS from which characters are rare; letters with accents are from 0xC0 on in Windows-1252."""
+
+
+def encoding_of(head: bytes) -> str:
+    """Return the encoding of a text, from its start: "utf-8" or one of `ENCODINGS`.
+
+    Text that is not UTF-8 but mostly has characters of several bytes as UTF-8 has them is damaged UTF-8.
+
+    Raises:
+        UserError: none of them, or several are possible.
+
+    >>> [encoding_of("für".encode(name)) for name in ("utf-8", "utf-16", "cp1252")]
+    ['utf-8', 'utf-16', 'cp1252']
+    >>> encoding_of("кошка, собака".encode("cp1251")), encoding_of("ねこ, いぬ".encode("cp932"))
+    ('cp1251', 'cp932')
+    """
+    if head[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "utf-16"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)  # the last character may be cut off
+        return "utf-8"
+    except UnicodeDecodeError:
+        beyond = sum(byte > 127 for byte in head)
+        if len(head.translate(None, _CONTROL)) != len(head) or 2 * sum(map(len, _UTF_8.findall(head))) >= beyond:
+            return "utf-8"  # reading says where it is not
+    lines = [line for line in head.splitlines() if not line.isascii()]
+    lines = lines[:-1] if len(head) >= _CHUNK and len(lines) > 1 else lines  # the last may be cut off
+    some = b"\n".join(lines[:_LOOKED_AT])
+    found = [name for name, test in _TESTS.items() if (text := _decoded(some, name)) is not None and test(text)]
+    if len(found) == 1:
+        return found[0]
+    why = (
+        f"could be {' or '.join(ENCODINGS[name] for name in found)}"
+        if found
+        else f"is not UTF-8, nor words in {', '.join(ENCODINGS[name] for name in _TESTS)}"
+    )
+    raise UserError(f'The text {why}; save it as UTF-8 (in a spreadsheet: "CSV UTF-8"), so that no name is misread.')
+
+
+def _decoded(head: bytes, encoding: str) -> str | None:
+    try:
+        return head.decode(encoding)
+    except UnicodeDecodeError:
+        return None
+
+
+def _is_western(text: str) -> bool:
+    """Whether letters with accents stand among plain ones: three or more in a row are another alphabet."""
+    words = _WORD.findall(text)
+    return not _SIGN_IN_WORD.search(text) and not any(
+        len(word) > 2 and not re.search("[a-zA-Z]", word) for word in words
+    )
+
+
+def _is_cyrillic(text: str) -> bool:
+    """Whether words are Cyrillic or Latin, and not all in capitals, as KOI8-R read so would be."""
+    words = [word for word in _WORD.findall(text) if not word.isascii()]
+    letters = "".join(words)
+    usual = sum("А" <= letter <= "я" for letter in letters)
+    is_script = all("\u0400" <= letter <= "\u04ff" for letter in letters) and 2 * usual >= len(letters)
+    is_prose = len(letters) >= 2 * len(words) and letters != letters.upper()
+    return bool(words) and is_script and is_prose and not _CAPITAL_INSIDE.search(text)
+
+
+def _is_japanese(text: str) -> bool:
+    """Whether characters are kana or usual kanji; a kanji alone in a Latin word is an accent or a quote misread."""
+    beyond = [letter for letter in text if not letter.isascii()]
+    if any("\uff61" <= letter <= "\uff9f" or "\ue000" <= letter <= "\uf8ff" for letter in beyond):
+        return False  # half-width katakana and private characters: every byte of another encoding is one
+    runs = list(_JAPANESE.finditer(text))
+    alone = [run for run in runs if len(run[0]) == 1 and not _KANA.match(run[0])]
+    if any(text[run.start() - 1 : run.start()].isalpha() or text[run.end() : run.end() + 1].isalpha() for run in alone):
+        return False
+    rare = sum(letter.encode("cp932")[0] >= _RARE_KANJI for run in runs for letter in run[0])
+    return bool(runs) and 2 * rare <= sum(len(run[0]) for run in runs)
+
+
+_TESTS = {"cp1252": _is_western, "cp1251": _is_cyrillic, "cp932": _is_japanese}
+
+
+@contextmanager
+def in_utf8(path: Path) -> Iterator[tuple[Path, str]]:
+    """Yield a text file, or a copy of it where it is not UTF-8 with one byte order mark at most; and a note on that.
+
+    Raises:
+        UserError: a character that the encoding does not have, or an encoding that is not known.
+    """
+    with path.open("rb") as file:
+        head = file.read(_CHUNK)
+    encoding = encoding_of(head)
+    marks = len(head) - len(without_marks(head))
+    if encoding == "utf-8" and marks <= len(codecs.BOM_UTF8):
+        yield path, ""
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / path.name
+        with path.open(encoding=encoding, newline="", errors="strict") as given, copy.open("wb") as made:
+            is_start = True
+            try:
+                while part := given.read(_CHUNK):
+                    made.write((part.lstrip("\ufeff") if is_start else part).encode())
+                    is_start = False
+            except UnicodeDecodeError:
+                raise UserError(
+                    f"The file begins as {ENCODINGS.get(encoding, 'UTF-8')} and goes on with what is no character "
+                    'there; save it as UTF-8 (in a spreadsheet: "CSV UTF-8").'
+                ) from None
+        shown = ENCODINGS.get(encoding)
+        yield copy, f"The file is in {shown}, not UTF-8; where letters look wrong, save it as UTF-8." if shown else ""
+
+
+def without_marks(head: bytes) -> bytes:
+    """Return the start of a text without its byte order marks; some programs put one before the one that is there."""
+    while head.startswith(codecs.BOM_UTF8):
+        head = head.removeprefix(codecs.BOM_UTF8)
+    return head

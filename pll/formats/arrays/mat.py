@@ -8,7 +8,6 @@ The orientation of a matrix is found by the number of examples. Written is (a).
 
 from __future__ import annotations
 
-import io
 import re
 import subprocess
 import sys
@@ -26,7 +25,7 @@ from scipy.sparse import csr_array
 from pll.candidates import CandidateSets
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.arrays.mat5 import HEADER_BYTES, is_mat5, is_mat73, pieces, read_v5
+from pll.formats.arrays.mat5 import is_mat5, is_mat73, read_v5
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import (
     BOMB_BYTES,
@@ -384,7 +383,7 @@ class Mat(Format):
     name = "mat"
     label = "MATLAB file (.mat)"
     tool = "your MATLAB file"
-    adds = "Variables with the labels (one-hot, as target) and how sure they are stand beside your own."
+    adds = "Variables with the labels (one-hot, as target) and how sure they are stand beside the ones that are read."
     content = "binary"
     suffixes = (".mat",)
     row_note = "Rows (examples) are counted from 0; MATLAB counts from 1."
@@ -455,34 +454,7 @@ class Mat(Format):
             savemat(file, variables, do_compression=True)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        kept = _without_results(source)
-        if kept is None:
-            return ["Variables that are not read, and the form of the file: it is written anew, as version 7."]
-        taken = [name for name in RESULTS if name in kept]
-        return [f"The run's {', '.join(taken)}: the file has variables of these names, which stay."] if taken else []
-
-    def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        dataset, kept = self.read(source, options), _without_results(source)
-        if kept is None:
-            self.write(dataset, path, results)
-            return
-        found = _identified(dataset, results) if dataset.n_classes else {}
-        from scipy.io import savemat
-
-        new = io.BytesIO()
-        savemat(new, {name: one for name, one in found.items() if name not in kept}, do_compression=True)
-        # A file is its header and one variable after another.
-        path.write_bytes(b"".join(kept.values()) + new.getvalue()[HEADER_BYTES:])
-
-
-def _without_results(path: Path) -> dict[str, bytes] | None:
-    """The pieces of a file by name, without what an earlier run added; None where nothing can be added to it."""
-    found = pieces(path)
-    if found is None:
-        return None
-    names = list(found)
-    start = names.index(RESULTS[0]) if RESULTS[0] in names else len(names)
-    return {name: piece for at, (name, piece) in enumerate(found.items()) if at < start or name not in RESULTS}
+        return ["Variables that are not read, and the form of the file: it is written anew, as version 7."]
 
 
 def _identified(dataset: PartialLabelDataset, results: Results) -> dict[str, Any]:

@@ -25,15 +25,13 @@ from pll.formats.checks import check_unpacked_size, shorten
 
 ByteOrder = Literal["little", "big"]
 
-HEADER_BYTES, _TAG_BYTES = 128, 8
+_HEADER_BYTES, _TAG_BYTES = 128, 8
 _MAX_DIMENSIONS = 32
 _MAX_DEPTH = 4
 """Structs in cells in structs …: no deeper."""
 _MAX_PARTS = 10_000
 """Cells of an array and fields of a struct, at most."""
 _PEEK_BYTES = 1024  # room for the flags, shape and name of a variable
-_MAX_UNPACKED = 4 * 2**30
-"""As much as a variable that is only carried along may take, unpacked."""
 _AGAIN = "copy the file again, or save it in MATLAB with save(…, '-v7')"
 
 _MATRIX, _COMPRESSED = 14, 15  # types of a top-level element
@@ -105,8 +103,8 @@ def read_v5(
     others = []
     room = max_bytes
     with path.open("rb") as file:
-        header = file.read(HEADER_BYTES)
-        if len(header) < HEADER_BYTES:
+        header = file.read(_HEADER_BYTES)
+        if len(header) < _HEADER_BYTES:
             raise UserError(f"The file ends after {len(header)} bytes, inside its header; {_AGAIN}.")
         order: ByteOrder = "big" if header[126:128] == b"MI" else "little"
         number = 0
@@ -124,28 +122,6 @@ def read_v5(
                 found[variable.name] = element.value()
                 room -= element.size
     return found, odd, [name for name in others if name]
-
-
-def pieces(path: Path) -> dict[str, bytes] | None:
-    """A MATLAB v5 file in pieces, its header and then its variables by name: joined again, with more, they are a file.
-
-    Returns:
-        the pieces; None where nothing of ours can be joined to them: another version, or another byte order.
-
-    Raises:
-        UserError: the file ends early or is damaged.
-    """
-    content = path.read_bytes()
-    if is_mat73(content[:HEADER_BYTES]) or content[126:128] != b"IM":
-        return None
-    found = {"": content[:HEADER_BYTES]}  # no variable is called nothing, but for functions and objects
-    file = io.BytesIO(content)
-    file.seek(HEADER_BYTES)
-    while tag := file.read(_TAG_BYTES):
-        start = file.tell() - _TAG_BYTES
-        name = _Element(file, tag, "little", len(found), _MAX_UNPACKED).head().name
-        found[name or f"\0{start}"] = content[start : file.tell()]
-    return found
 
 
 class _Element:

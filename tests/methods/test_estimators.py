@@ -22,11 +22,6 @@ from pll.synthesis import flip_binomial
 from pll.training.metrics import EpochRecord, StopTraining
 from pll.weights import dense, identified_labels
 
-NAMES = (
-    "proden proden-itera proden-sudden proden-naive pn-oracle pn-decomp d2cnn ga sure clpl ecoc plsvm plknn ipal "
-    "majority dawid-skene cc rc lws cavl pop cr-dpll proden-outside"
-)
-
 N, D, C = 61, 5, 4  # 61 = 60 + 1: with batches of 12 the last one holds a single example
 RNG = np.random.default_rng(0)
 Y = np.arange(N) % C
@@ -110,12 +105,6 @@ def custom_models(name: str) -> list[dict[str, Any]]:
 
 
 # ---- the registry ------------------------------------------------------------------------------------------------
-
-
-def test_names_are_those_of_the_design() -> None:
-    assert set(METHODS) <= set(NAMES.split())
-    assert {"proden", "proden-itera", "proden-sudden", "proden-naive", "pn-oracle"} <= set(METHODS)
-    assert [name for name, method in METHODS.items() if method.needs_truth] == ["pn-oracle"]
 
 
 def test_a_method_is_found_by_name_and_a_typo_is_helped() -> None:

@@ -18,8 +18,6 @@ def test_warming_up_leaves_no_trace() -> None:
 def test_home_is_where_one_says_or_in_ones_own_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLL_HOME", raising=False)
     assert candid_home() == Path.home() / ".candid"
-    monkeypatch.setenv("PLL_HOME", "")
-    assert candid_home() == Path.home() / ".candid"
     monkeypatch.setenv("PLL_HOME", "~/elsewhere")
     assert candid_home() == Path.home() / "elsewhere"
     monkeypatch.setenv("PLL_HOME", "/data/candid")

@@ -12,10 +12,7 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 import pll
-from pll.runs.cleanup import Cleaner
 from pll.runs.registry import default_registry
-from pll.runs.servers import Server
-from pll.runs.settings import setting
 from pll.ui import background, health
 from pll.ui.login import remember_downloads
 from pll.ui.middleware import IgnoreDeveloperMessages, LoginGate, SecurityHeaders, SessionLimit
@@ -30,16 +27,9 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
     begin()
     remember_downloads()
     get_ready_in_background()
-    registry = default_registry()
-    server = Server(registry, registry.root.parent, takes_over=setting("PLL_TAKE_OVER") == "yes")
-    server.begin()
-    cleaner = Cleaner(registry.root.parent, setting("PLL_CLEAN_AFTER_DAYS"))
-    cleaner.begin()
     yield
-    cleaner.end()
     background.board().stop_all()
-    registry.stop_all()
-    server.end()
+    default_registry().stop_all()
 
 
 app = st.App(

@@ -1,17 +1,16 @@
-"""How many people a server carries: tabs that watch a run and tabs that review, against real servers.
+"""How many people one server carries: tabs that review and tabs that watch a run which trains, against a real server.
 
-    python -m benchmarks.load --write                                      100 people, 2 servers, PostgreSQL, 10 minutes
-    python -m benchmarks.load --watching 3 --reviewing 2 --minutes 0.3 --arrival 5 --settle 0 --database sqlite
+    python -m benchmarks.load                                              30 reviewers, then 60, SQLite, 2 minutes each
+    python -m benchmarks.load --reviewing 50 --watching 50 --minutes 10 --database postgresql --write
 
 Tabs are websockets that speak Streamlit's protocol as a browser does (a page, its refreshes, a key of the desk), so
-that the machine's time goes to the servers and not to browsers: what a browser takes to draw comes on top. Servers
-share one `PLL_HOME` and one database, and each has a port of its own; every other tab goes to the second, and stays
-there, as behind a sticky proxy. The run that is watched trains on the first.
+that the machine's time goes to the server and not to browsers: what a browser takes to draw comes on top. A run trains
+meanwhile.
 
 People come within `--arrival` seconds, reload their page every few minutes, and look at an example for `--thinking`
 seconds on average before they press a key. Printed, and put between the marks `load` of docs/reliability.md with
 `--write`: seconds from opening a tab to its whole page, from a key to the next example, errors, decisions in the
-database against decisions acknowledged, memory and descriptors of each server.
+database against decisions acknowledged, memory and descriptors of the server.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ import platform
 import random
 import re
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,6 +78,18 @@ class Findings:
     late: list[float] = field(default_factory=list)
     decisions: int = 0
     errors: list[str] = field(default_factory=list)
+
+
+def words_of(message: bytes) -> dict[str, Any]:
+    """Return the words of what a component of ours is sent (`pll.ui.components.component.packed`), {} of others.
+
+    >>> from pll.ui.components.component import packed
+    >>> words_of(packed({"token": "t", "picture": b"1"}))["token"], words_of(b"")
+    ('t', {})
+    """
+    size = int.from_bytes(message[:4], "little")
+    found: dict[str, Any] = json.loads(message[4 : 4 + size]) if size else {}
+    return found
 
 
 class Tab:
@@ -140,8 +151,8 @@ class Tab:
                 self.errors.append(element.alert.body[:200])
             case "bidi_component":
                 component = element.bidi_component
-                data = json.loads(component.json or component.mixed.json or "{}")
-                if isinstance(data, dict) and "token" in data and "strip" in data:
+                data = words_of(component.bytes)
+                if "token" in data and "strip" in data:
                     self.desk = (component.id, fragment, data)
 
     async def finish(self) -> None:
@@ -253,19 +264,18 @@ class Visit:
 
 
 async def load(
-    servers: Sequence[Server], to_review: str, given: argparse.Namespace, standing: list[dict[str, Any]]
+    server: Server, to_review: str, reviewing: int, given: argparse.Namespace, standing: list[dict[str, Any]]
 ) -> Findings:
-    """All of them at a time; what the servers hold before, during and after is added to `standing`."""
+    """All of them at a time; what the server holds before, during and after is added to `standing`."""
     found, seconds = Findings(), 60 * given.minutes
 
     def note(when: str) -> None:
-        standing.extend(process(server.pid) | {"when": when, "server": k} for k, server in enumerate(servers, 1))
+        standing.append(process(server.pid) | {"when": when})
 
-    for server in servers:
-        for page in ("review", "train"):  # loads what is loaded once
-            await (await opened(server, page, f"run={to_review}", Findings(), "Nobody")).socket.close()
+    for page in ("review", "train"):  # loads what is loaded once
+        await (await opened(server, page, f"run={to_review}", Findings(), "Nobody")).socket.close()
     note(BEFORE_ANYBODY)
-    first = await opened(servers[0], "train", LINK, Findings())
+    first = await opened(server, "train", LINK, Findings())
     await first.ask(id=first.buttons["Start"])
     await first.finish()
     while "run=" not in first.query:
@@ -284,11 +294,11 @@ async def load(
             found.late.append(time.monotonic() - due)
 
     people = [(trained, "")] * given.watching
-    people += [(to_review, f"Reviewer {k}") for k in range(1, given.reviewing + 1)]
+    people += [(to_review, f"Reviewer {k}") for k in range(1, reviewing + 1)]
     random.Random(0).shuffle(people)
     until = time.monotonic() + seconds
     visits = [
-        Visit(servers[k % len(servers)], run, who, given.arrival * k / len(people), until, given.thinking, k)
+        Visit(server, run, who, given.arrival * k / len(people), until, given.thinking, k)
         for k, (run, who) in enumerate(people)
     ]
     looking = asyncio.create_task(look())
@@ -322,19 +332,6 @@ def begun_review(home: Path, n: int = 5000, database: str | None = None) -> str:
     return run_id
 
 
-@contextmanager
-def started(home: Path, processes: int, database: str | None) -> Iterator[list[Server]]:
-    """So many servers of one home and one database."""
-    servers = [Server(home, log=f"server-{k}.log", database=database) for k in range(1, processes + 1)]
-    try:
-        for server in servers:
-            server.start()
-        yield servers
-    finally:
-        for server in servers:
-            server.kill()
-
-
 def seconds_of(times: Sequence[float]) -> str:
     """Median and 95th percentile.
 
@@ -349,77 +346,63 @@ def seconds_of(times: Sequence[float]) -> str:
 def main() -> None:
     """Run it, and print what was found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--watching", type=int, default=50)
-    parser.add_argument("--reviewing", type=int, default=50)
-    parser.add_argument("--minutes", type=float, default=10.0)
-    parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--database", choices=("postgresql", "sqlite"), default="postgresql")
-    parser.add_argument("--arrival", type=float, default=60.0, help="seconds within which everybody comes")
+    parser.add_argument(
+        "--reviewing", type=int, nargs="+", default=[30, 60], help="reviewers at a time, one after the other"
+    )
+    parser.add_argument("--watching", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=2.0)
+    parser.add_argument("--database", choices=("postgresql", "sqlite"), default="sqlite")
+    parser.add_argument("--arrival", type=float, default=30.0, help="seconds within which everybody comes")
     parser.add_argument("--thinking", type=float, default=3.0, help="seconds to look at an example, on average")
-    parser.add_argument("--settle", type=float, default=180.0, help="seconds until the servers are looked at again")
+    parser.add_argument("--settle", type=float, default=0.0, help="seconds until the server is looked at again")
     parser.add_argument("--write", action="store_true", help="put the table into docs/reliability.md")
     given = parser.parse_args()
-    standing: list[dict[str, Any]] = []
-    loads = [os.getloadavg()[0]]
-    place = cluster() if given.database == "postgresql" else nullcontext(None)
-    with TemporaryDirectory() as folder, place as database:
-        home = Path(folder)
-        enough = int(given.reviewing * 60 * given.minutes / given.thinking) + 1000
-        run_id = begun_review(home, enough, database)
-        with started(home, given.processes, database) as servers:
-            found = asyncio.run(load(servers, run_id, given, standing))
-            loads.append(os.getloadavg()[1])
-        stored = len(on_disk(home, run_id, database)[0])
-        traces = [file.name for file in home.glob("server-*.log") if "Traceback" in file.read_text("utf-8", "replace")]
-        for name in traces:
-            print(name, (home / name).read_text("utf-8", "replace")[-4000:])
-    table = report(given, found, stored, standing, loads, len(traces))
+    columns = [measured(given, reviewing) for reviewing in given.reviewing]
+    heads = "".join(f" {reviewing} reviewing |" for reviewing in given.reviewing)
+    table = "\n".join(
+        [f"| |{heads}", "|---|" + "---|" * len(columns)]
+        + [f"| {name} | " + " | ".join(column[name] for column in columns) + " |" for name in columns[0]]
+    )
     print(table)
-    for error in found.errors[:20]:
-        print("error:", error)
     if given.write:
         write(ROOT / "docs" / "reliability.md", table)
 
 
-def report(
-    given: Any,
-    found: Findings,
-    stored: int,
-    standing: Sequence[dict[str, Any]],
-    loads: Sequence[float],
-    tracebacks: int,
-) -> str:
-    """The figures as a table in Markdown."""
-    base = "PostgreSQL" if given.database == "postgresql" else "SQLite"
-    who = (
-        f"{given.watching} watching a run that trains, {given.reviewing} reviewing ({given.thinking:g} s an example), "
-        f"coming within {given.arrival:g} s, a reload every {RELOAD_EVERY:g} s, for {given.minutes:g} min"
-    )
-    what = f"{given.processes} processes of one PLL_HOME, a port each (every other tab to the second), {base}"
-    machine = (
-        f"{len(os.sched_getaffinity(0))} cores ({platform.machine()}), which the servers share with this program, the "
-        f"run, the database and other work; load {loads[0]:.1f} before, {loads[1]:.1f} at the end (5 minutes)"
-    )
-    rows = [
-        ("people", who),
-        ("servers", what),
-        ("machine", machine),
-        ("made", f"{datetime.now(UTC):%Y-%m-%d}"),
-        ("opening a tab, s: median / 95th percentile (tabs)", seconds_of(found.opening)),
-        ("reloading a tab, s: median / 95th percentile (tabs)", seconds_of(found.reloading)),
-        ("key → next, s: median / 95th percentile (keys)", seconds_of(found.keys)),
-        ("of all these, delay of the measuring program, s: median / 95th percentile", seconds_of(found.late)),
-        ("errors", str(len(found.errors))),
-        ("servers with a traceback in the log", str(tracebacks)),
-        ("decisions acknowledged / in the database", f"{found.decisions} / {stored}"),
-    ]
-    for server in range(1, given.processes + 1):
-        own = [one for one in standing if one["server"] == server]
-        rows += [
-            (f"memory of server {server}", ", ".join(f"{one['memory']:,.0f} MB {one['when']}" for one in own)),
-            (f"descriptors of server {server}", ", ".join(f"{one['descriptors']} {one['when']}" for one in own)),
-        ]
-    return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
+def measured(given: Any, reviewing: int) -> dict[str, str]:
+    """A new server with so many reviewers; name → figure."""
+    standing: list[dict[str, Any]] = []
+    before = os.getloadavg()[0]
+    place = cluster() if given.database == "postgresql" else nullcontext(None)
+    with TemporaryDirectory() as folder, place as database:
+        home = Path(folder)
+        enough = int(reviewing * 60 * given.minutes / given.thinking) + 1000
+        run_id = begun_review(home, enough, database)
+        with Server(home, database=database) as server:
+            found = asyncio.run(load(server, run_id, reviewing, given, standing))
+            during = os.getloadavg()[1]
+        stored = len(on_disk(home, run_id, database)[0])
+        log = (home / "server.log").read_text("utf-8", "replace")
+    for error in found.errors[:20]:
+        print("error:", error)
+    if "Traceback" in log:
+        print(log[-4000:])
+    return {
+        "people": f"{given.watching} watching a run that trains, {reviewing} reviewing ({given.thinking:g} s an "
+        f"example), coming within {given.arrival:g} s, a reload every {RELOAD_EVERY:g} s, for {given.minutes:g} min",
+        "database": "PostgreSQL" if given.database == "postgresql" else "SQLite",
+        "machine": f"{len(os.sched_getaffinity(0))} cores ({platform.machine()}), shared with this program, the run "
+        f"and other work; load {before:.1f} before, {during:.1f} at the end (5 minutes)",
+        "made": f"{datetime.now(UTC):%Y-%m-%d}",
+        "opening a tab, s: median / 95th percentile (tabs)": seconds_of(found.opening),
+        "reloading a tab, s: median / 95th percentile (tabs)": seconds_of(found.reloading),
+        "key → next, s: median / 95th percentile (keys)": seconds_of(found.keys),
+        "of all these, delay of the measuring program, s: median / 95th percentile": seconds_of(found.late),
+        "errors": str(len(found.errors)),
+        "traceback in the server's log": "yes" if "Traceback" in log else "no",
+        "decisions acknowledged / in the database": f"{found.decisions} / {stored}",
+        "memory": ", ".join(f"{one['memory']:,.0f} MB {one['when']}" for one in standing),
+        "descriptors": ", ".join(f"{one['descriptors']} {one['when']}" for one in standing),
+    }
 
 
 def write(file: Path, table: str) -> None:
@@ -428,7 +411,7 @@ def write(file: Path, table: str) -> None:
     marks = re.compile(r"(<!-- load -->\n).*?(<!-- end of load -->)", re.DOTALL)
     if not marks.search(text):
         before = "" if OTHERS in text else f"\n{OTHERS}\n"
-        text += f"{before}\n## A hundred people\n\n{INTRODUCTION}\n\n<!-- load -->\n<!-- end of load -->\n"
+        text += f"{before}\n## Reviewers at a time\n\n{INTRODUCTION}\n\n<!-- load -->\n<!-- end of load -->\n"
     file.write_text(marks.sub(lambda found: f"{found[1]}{table}\n{found[2]}", text), encoding="utf-8")
 
 

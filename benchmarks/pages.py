@@ -2,7 +2,7 @@
 
 cold start    from starting the server to a page that can be used, in a Chromium that runs already, seconds
 tab           processor time of the server for opening a tab of Train, Review and Home, ms (benchmarks.tabs)
-key           from a key at the desk to the next example, with 30 people on two servers, seconds (benchmarks.load)
+key           from a key at the desk to the next example, with 15 reviewers and 15 watching, seconds (benchmarks.load)
 compare       bytes of a refresh of Compare while five methods train on 1,797 digits, kB
 """
 
@@ -21,14 +21,15 @@ from playwright.sync_api import sync_playwright
 
 from benchmarks.app import Server, chromium
 from benchmarks.following import Wire
-from benchmarks.load import begun_review, load, started
+from benchmarks.load import begun_review, load
 from benchmarks.tabs import cost
 
 PATIENCE = 120_000
 """Milliseconds."""
 TABS, SETTLING = 20, 30
 """Tabs of each page, and seconds until a server has got ready (`pll/ui/startup.py`)."""
-PEOPLE = {"watching": 15, "reviewing": 15, "processes": 2, "arrival": 30.0, "thinking": 3.0, "settle": 0.0}
+PEOPLE = {"watching": 15, "arrival": 30.0, "thinking": 3.0, "settle": 0.0}
+REVIEWING = 15
 LANES = "compare?link=1&lanes=proden,proden-itera,proden-naive,proden-sudden,pn-oracle&data=digits&flip=binomial&q=0.7"
 REFRESHES = 20
 
@@ -62,7 +63,7 @@ def of_tabs() -> dict[str, float]:
     """Return `tab …`, of a server at rest."""
     with tempfile.TemporaryDirectory() as place:
         run_id = begun_review(Path(place), 2000)
-        with started(Path(place), 1, None) as (server,):
+        with Server(Path(place)) as server:
             asyncio.run(cost(server, run_id, 2))
             time.sleep(SETTLING)
             found = asyncio.run(cost(server, run_id, TABS))
@@ -73,8 +74,8 @@ def of_keys(minutes: float) -> dict[str, float]:
     """Return `key` and its 95th percentile."""
     with tempfile.TemporaryDirectory() as place:
         run_id = begun_review(Path(place), 5000)
-        with started(Path(place), 2, None) as servers:
-            found = asyncio.run(load(servers, run_id, argparse.Namespace(**PEOPLE, minutes=minutes), []))
+        with Server(Path(place)) as server:
+            found = asyncio.run(load(server, run_id, REVIEWING, argparse.Namespace(**PEOPLE, minutes=minutes), []))
     return {"key": median(found.keys), "key, p95": quantiles(found.keys, n=20)[-1], "errors": float(len(found.errors))}
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.app import Server
-from benchmarks.load import Findings, Tab, begun_review, opened, process, started
+from benchmarks.load import Findings, Tab, begun_review, opened, process
 
 PAGES = ("train", "review", "home")
 IDLE = 0.02
@@ -71,7 +71,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         home = Path(folder)
         run_id = begun_review(home, 2000)
-        with started(home, 1, None) as (server,):
+        with Server(home) as server:
             asyncio.run(measure(server, run_id, given.tabs))
 
 

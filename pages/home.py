@@ -11,7 +11,7 @@ from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.format import plain
-from pll.ui.home import demo, run_list, storage
+from pll.ui.home import demo, run_list
 from pll.ui.routes import PAGES, go
 
 DEMO = RunConfig(Source("digits"), flip=Flip("binomial", 0.7), holdout=0.2, seed=0, name="digits demo")
@@ -119,7 +119,4 @@ def doors() -> None:
 
 hero()
 doors()
-standings = session.registry().standings()
-storage.warn(standings)
 run_list.runs()
-storage.line(standings)

@@ -50,9 +50,9 @@ from pll.methods import AUTO, PartialLabelEstimator, get_method
 from pll.methods.input_range import RANGE, range_warnings
 from pll.methods.persistence import ModelCard, load_model, read_card
 from pll.review.record import missing_review
-from pll.runs import repair, runner
+from pll.runs import runner
 from pll.runs.config import RunConfig
-from pll.runs.folder import RunFolder, check_has_result
+from pll.runs.folder import RunFolder, check_has_result, inspect
 from pll.runs.manifest import unverified
 from pll.synthesis.ambiguity import ambiguity_degree
 from pll.training.devices import default_threads
@@ -361,22 +361,13 @@ def export(run: str, out: str, *, spreadsheet_safe: bool = False) -> None:
     print_result(out=out, files=len(result.files), zip=str(result.zip_path), notes=len(result.notes))
 
 
-def check(run: str, *, rebuild: bool) -> int:
-    """Compare the files of a run with its manifest; rebuild what is damaged. Returns 2 where damage remains."""
-    folder = RunFolder(Path(run))
-    report = repair.inspect(folder)
+def check(run: str) -> int:
+    """Compare the files of a run with its manifest. Returns 2 where some are damaged."""
+    report = inspect(RunFolder(Path(run)))
     for damage in report.damaged:
-        print(f"{damage.words}; can be rebuilt: {repair.way_to_rebuild(damage.name) or 'no'}")
-    if not report.listed:
-        print(f"{run} has no checksums, as runs of earlier versions; --rebuild lists its files if they fit together")
-    elif not report.damaged:
-        said = "" if report.complete else "; it has not ended, so the files it wrote last are not listed yet"
-        print(f"{run}: {report.files} files are as they were written{said}")
-    made = repair.rebuild(folder) if rebuild and (report.damaged or not report.listed) else []
-    for one in made:
-        print(one.words)
-    left = [one.name for one in made if one.how == "no"] if rebuild else [damage.name for damage in report.damaged]
-    if report.damaged and not rebuild:
-        print(f"To rebuild them: candid check {run} --rebuild")
-    print_result(files=report.files, damaged=left, rebuilt=[one.name for one in made if one.how != "no"])
-    return 2 if left else 0
+        print(damage.words)
+    if not report.damaged:
+        open_ = "" if report.complete else "; it has not ended, so the files it wrote last are not listed yet"
+        print(f"{run}: {report.files} files are as they were written{open_}")
+    print_result(files=report.files, damaged=[damage.name for damage in report.damaged])
+    return 2 if report.damaged else 0

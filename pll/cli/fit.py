@@ -46,7 +46,6 @@ from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.control import Holder, What, announce, take, withdraw
 from pll.runs.folder import RunFolder
-from pll.runs.quota import IN_SHELLS, check_quota_of_run
 from pll.training.devices import default_threads
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, StopTraining
@@ -121,8 +120,6 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
     if options.resume and options.votes and folder.exists() and folder.config().source.name == JOINED:
         config = replace(config, source=folder.config().source)
     runner.new_estimator(config)  # refuses wrong settings before anything is written
-    if not folder.exists():
-        check_quota_of_run(folder.path, 1, "another run", remedy=IN_SHELLS)
     folder.lock()
     try:
         if folder.exists() and folder.has_begun():

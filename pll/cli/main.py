@@ -590,15 +590,14 @@ def verify(certificate: str) -> int:
 
 @cli.command()
 @run_argument
-@click.option("--rebuild", is_flag=True, help="rebuild what follows from the files that are sound")
-def check(run: str, rebuild: bool) -> int:
-    """Say which files of a run are damaged, and what of it can be rebuilt.
+def check(run: str) -> int:
+    """Say which files of a run are damaged.
 
-    Every file is compared with the checksums in manifest.json. Exit status 2 where damage remains.
+    Every file is compared with the checksums in manifest.json. Exit status 2 where one is damaged.
     """
     from pll.cli import commands
 
-    return commands.check(run, rebuild=rebuild)
+    return commands.check(run)
 
 
 @cli.command()
@@ -620,33 +619,17 @@ def restore(folder: str) -> None:
 
 
 @cli.command()
-@click.option(
-    "--days",
-    type=click.FloatRange(min=0),
-    default=30,
-    show_default=True,
-    help="keep deleted runs and unused uploads so long",
-)
-@click.option("--dry-run", is_flag=True, help="only say what would be removed")
-def gc(days: float, dry_run: bool) -> None:
-    """Remove runs deleted some time ago, uploads that no run reads, and half-written files."""
+@click.option("--yes", is_flag=True, help="remove it; else it is only listed")
+def gc(yes: bool) -> None:
+    """Remove deleted runs, uploads of before today that no run reads, and half-written files."""
     from pll.cli import upkeep
 
-    upkeep.gc(days, dry_run=dry_run)
+    upkeep.gc(remove=yes)
 
 
 def _check_data(values: Mapping[str, Any]) -> None:
     if not values["data"] and not values["votes"]:
         raise click.UsageError("Missing argument 'DATA'; give data, or votes with --votes FILE.")
-
-
-@cli.command()
-@click.option("--take-over", is_flag=True, help="have the servers that live continue the runs of those that died")
-def servers(take_over: bool) -> None:
-    """List the servers of this home (PLL_HOME) and what is at work in them."""
-    from pll.cli import upkeep
-
-    upkeep.servers(take_over=take_over)
 
 
 def _check_exclusive(values: Mapping[str, object], *names: str) -> None:

@@ -1,8 +1,7 @@
-"""The commands that look after Candid's home: backup, restore, gc and servers."""
+"""The commands that look after Candid's home: backup, restore and gc."""
 
 from __future__ import annotations
 
-import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -11,8 +10,6 @@ from tqdm import tqdm
 from pll.cli.options import note, print_result
 from pll.paths import candid_home
 from pll.runs import cleanup
-from pll.runs.servers import ask_to_take_over, is_dead
-from pll.runs.servers import servers as known_servers
 from pll.store import Database, database_url
 from pll.store import backup as backups
 
@@ -42,26 +39,12 @@ def restore(folder: str) -> None:
     print_result(**(asdict(made) | {"damaged": list(made.damaged)}))
 
 
-def gc(days: float, *, dry_run: bool) -> None:
-    """Remove files that are no longer used, or list them."""
-    found = cleanup.waste(candid_home(), days=days)
+def gc(*, remove: bool) -> None:
+    """List files that are no longer used, and remove them where that is asked."""
+    found = cleanup.waste(candid_home())
     for one in found:
         print(f"{one.path}: {one.why} ({one.bytes / 1e6:,.1f} MB)")
-    freed = 0 if dry_run else cleanup.remove(found)
+    freed = cleanup.remove(found) if remove else 0
+    if found and not remove:
+        print("To remove them: candid gc --yes")
     print_result(found=len(found), bytes=sum(one.bytes for one in found), freed=freed)
-
-
-def servers(*, take_over: bool) -> None:
-    """List the servers of Candid's home; let running ones continue the runs of those that crashed."""
-    found = []
-    for server in known_servers(candid_home()):
-        dead = is_dead(candid_home(), server)
-        asked = (dead and take_over and ask_to_take_over(candid_home(), server)) or server.asked
-        state = "dead" if dead else "alive"
-        found.append({"host": server.host, "pid": server.pid, "state": state, "asked": asked})
-        work = ", ".join(work.id + " (paused)" * work.paused for work in server.work) or "nothing"
-        heard = f"last heard of {max(0.0, time.time() - server.beat):,.0f} s ago"
-        print(f"process {server.pid} on {server.host}: {state}, {heard}; at work: {work}")
-    if any(one["asked"] for one in found) and not any(one["state"] == "alive" for one in found):
-        note(["No server is alive; the next one to start takes over."])
-    print_result(servers=found)

@@ -13,6 +13,7 @@ the registry as one person may use it; without a login it is the whole registry.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -87,6 +88,15 @@ def at_least(role: Role | None, needed: Role) -> bool:
     (True, False, False)
     """
     return role is not None and ROLES.index(role) >= ROLES.index(needed)
+
+
+def uploads_key(person: str) -> str:
+    """Return the name of the folder of a person's uploads.
+
+    >>> len(uploads_key("ada@example.org"))
+    24
+    """
+    return hashlib.sha256(person.encode()).hexdigest()[:24]
 
 
 def person_id(text: str) -> str:

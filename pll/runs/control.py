@@ -3,7 +3,7 @@
 worker.json   who is at work on the run and takes orders; written once it is locked, removed before it is unlocked
 control/      orders, a file each, addressed to that one holder; it takes them in the order in which they were given
 
-A server looks for orders twice a second (`pll.runs.servers`), `fit` between mini-batches.
+`fit` in a shell takes orders, between mini-batches; pages give them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Literal, get_args
 from pll.errors import UserError
 from pll.io import PART, write_json
 from pll.runs.folder import RunFolder
-from pll.runs.process import PerProcess
 
 HOLDER_FILE, ORDERS = "worker.json", "control"
 What = Literal["pause", "resume", "step", "stop"]
@@ -31,22 +30,6 @@ ANSWER = 2.0
 """Seconds to wait until an order is taken."""
 
 
-@dataclass
-class Identity:
-    """What this process says of itself in worker.json.
-
-    Attributes:
-        server: name of its file among the servers; "" for a process that is none.
-        takes: the orders it takes; none while it does not look for orders.
-    """
-
-    server: str = ""
-    takes: tuple[What, ...] = ()
-
-
-identity = PerProcess(Identity)
-
-
 @dataclass(frozen=True)
 class Holder:
     """Content of worker.json: who is at work on a run.
@@ -54,20 +37,16 @@ class Holder:
     Attributes:
         id: of this one piece of work; orders are addressed to it.
         worker: id of the run, or of the comparison that it is a lane of.
-        server: name of the server's file; "" of a shell.
         host, pid: of the process.
         takes: the orders it takes.
-        attempt: how often in short succession the work was taken over from a server that had crashed.
         since: when it began, in seconds since 1970.
     """
 
     id: str
     worker: str
-    server: str
     host: str
     pid: int
     takes: tuple[What, ...] = ()
-    attempt: int = 0
     since: float = field(default_factory=time.time)
 
     @property
@@ -76,24 +55,20 @@ class Holder:
         return f"process {self.pid} on {self.host}"
 
 
-def announce(folder: Path, worker: str, *, takes: tuple[What, ...] | None = None, attempt: int = 0) -> Holder:
+def announce(folder: Path, worker: str, *, takes: tuple[What, ...] = ()) -> Holder:
     """Write the process at work on a run, whose lock the caller holds, and drop orders to the one before.
 
     Args:
         folder: of the run.
         worker: id of the run, or of the comparison that it is a lane of.
-        takes: by default what this process takes.
-        attempt: see `Holder`.
+        takes: the orders that this process takes.
     """
-    known = identity()
     made = Holder(
         id=secrets.token_hex(8),
         worker=worker,
-        server=known.server,
         host=socket.gethostname(),
         pid=os.getpid(),
-        takes=known.takes if takes is None else takes,
-        attempt=attempt,
+        takes=takes,
     )
     with suppress(OSError):  # of a full disk: then it trains without taking orders
         for file in _orders(folder):
@@ -108,19 +83,14 @@ def withdraw(folder: Path) -> None:
         (folder / HOLDER_FILE).unlink(missing_ok=True)
 
 
-def last_holder(folder: Path) -> Holder | None:
-    """Return the process at work on a run, also one that has crashed; None for none, or where the file is damaged."""
+def holder_of(folder: Path) -> Holder | None:
+    """Return the process at work on a run that takes orders; None for none, or where the file is damaged."""
     try:
-        known = json.loads((folder / HOLDER_FILE).read_text(encoding="utf-8"))
-        return Holder(**known | {"takes": tuple(what for what in known["takes"] if what in ALL)})
+        stated = json.loads((folder / HOLDER_FILE).read_text(encoding="utf-8"))
+        known = Holder(**stated | {"takes": tuple(what for what in stated["takes"] if what in ALL)})
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return None
-
-
-def holder_of(folder: Path) -> Holder | None:
-    """Return the process at work on a run that takes orders; None for none."""
-    known = last_holder(folder)
-    return known if known is not None and known.takes and RunFolder(folder).is_locked() else None
+    return known if known.takes and RunFolder(folder).is_locked() else None
 
 
 @dataclass(frozen=True)

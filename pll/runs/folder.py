@@ -25,7 +25,7 @@ import platform
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -41,7 +41,19 @@ from pll.errors import UserError
 from pll.io import json_text, write_json, write_text
 from pll.methods.recipe import Recipe, read_recipe
 from pll.runs.config import RunConfig
-from pll.runs.manifest import CONFIG_FILE, MANIFEST_FILE, STATE_FILE, Manifest, check, check_listed
+from pll.runs.manifest import (
+    CONFIG_FILE,
+    MANIFEST_FILE,
+    STATE_FILE,
+    Damage,
+    DamagedError,
+    Manifest,
+    check,
+    check_listed,
+    damages,
+    is_verifiable,
+    read_manifest,
+)
 from pll.training.metrics import METRICS
 from pll.weights import Outside
 
@@ -323,6 +335,8 @@ class RunFolder:
     def metrics(self) -> list[dict[str, Any]]:
         """Return the rows of metrics.csv, numbers as numbers and empty fields as None.
 
+        Columns go by their names: what the file does not have is None, what it has besides is left out.
+
         Raises:
             UserError: the file is damaged.
         """
@@ -335,13 +349,13 @@ class RunFolder:
             raise UserError(f"{file} is damaged ({error}); {self._remedy}.") from error
         lines = text[: text.rfind("\n") + 1].splitlines()  # the last line may be half-written
         try:
-            return [_metrics_row(line) for line in lines[1:]]
-        except ValueError as error:
+            return [_metrics_row(lines[0], line) for line in lines[1:]]
+        except (ValueError, KeyError) as error:
             raise UserError(f"{file} is damaged ({error}); {self._remedy}.") from error
 
     @property
     def _remedy(self) -> str:
-        return f"run `candid check {self.path}`, which says what can be rebuilt"
+        return f"`candid check {self.path}` says which files are; put it back from a backup, or train again"
 
     def rewind_metrics(self, epoch: int) -> None:
         """Delete the rows after `epoch`."""
@@ -413,6 +427,40 @@ def check_has_result(folder: RunFolder) -> None:
         raise UserError(f"The run in {folder.path} has no result yet ({state}); finish or stop it first.")
 
 
+@dataclass(frozen=True)
+class Report:
+    """State of the files of a run.
+
+    Attributes:
+        files: number of files that were compared with the manifest.
+        damaged: those that are not what was written.
+        complete: whether the manifest lists all files of a run that has ended.
+    """
+
+    files: int
+    damaged: tuple[Damage, ...]
+    complete: bool
+
+
+def inspect(folder: RunFolder) -> Report:
+    """Compare all files of a run with its manifest.
+
+    Raises:
+        UserError: there is no run, it is at work, or it has no manifest.
+    """
+    if not folder.exists():
+        raise UserError(f"There is no run in {folder.path}.")
+    if folder.is_locked():
+        raise UserError(f"The run in {folder.path} is at work; stop it, or wait until it has ended.")
+    try:
+        listing = read_manifest(folder.path)
+    except DamagedError as error:
+        return Report(0, (error.damage,), complete=False)
+    if listing is None:
+        raise UserError(f"{folder.path} has no {MANIFEST_FILE}: it is gone, or the run was made by an earlier version.")
+    return Report(len(listing.files), tuple(damages(folder.path)), complete=is_verifiable(folder.path))
+
+
 def list_runs(root: Path) -> Iterable[RunFolder]:
     """Return the runs under a folder, newest first."""
     if not root.is_dir():
@@ -433,10 +481,14 @@ def metrics_text(rows: Iterable[Mapping[str, Any]]) -> str:
     return "".join(map(_csv_line, [METRICS, *([row.get(name) for name in METRICS] for row in rows)]))
 
 
-def _metrics_row(line: str) -> dict[str, Any]:
-    whole = ("epoch", "changed_labels")
-    cells = zip(METRICS, line.split(","), strict=True)
-    return {name: None if cell == "" else int(cell) if name in whole else float(cell) for name, cell in cells}
+def _metrics_row(header: str, line: str) -> dict[str, Any]:
+    cells = dict(zip(header.split(","), line.split(","), strict=True))
+    whole = {"epoch": int(cells["epoch"])}  # a row without it is none
+    found = {name: cells.get(name, "") for name in METRICS}
+    return {
+        name: None if cell == "" else int(cell) if name == "changed_labels" else float(cell)
+        for name, cell in found.items()
+    } | whole
 
 
 def _csv_line(values: Sequence[Any]) -> str:

@@ -31,7 +31,7 @@ import numpy.typing as npt
 
 from pll.candidates import ROWS_AT_ONCE, CandidateSets
 from pll.errors import UserError
-from pll.io import save_array, write_atomically, write_json
+from pll.io import save_array, write_json
 from pll.runs.manifest import SETTLED, check
 from pll.training.metrics import EpochRecord
 from pll.weights import Sharpness, Weights, sharpness
@@ -325,24 +325,6 @@ def most_frames(nnz: int, budget: int = FRAME_BUDGET) -> int:
 def history_bytes(nnz: int, epochs: int) -> int:
     """Return about how many bytes the history of a run takes."""
     return 4 * nnz * min(epochs + 2, most_frames(nnz) + 2)
-
-
-def rebuild_table(history: History, name: str, epochs: int, y: npt.NDArray[np.int64] | None) -> None:
-    """Write a table of a history again from its frames; the rows of epochs without a frame are NaN.
-
-    Args:
-        history: its other files are sound.
-        name: `tracked.f32`, `confidence.f32` or `entropy.f32`.
-        epochs: the last epoch.
-        y: (n,) true labels, −1 where unknown.
-    """
-    sets = history.candidates
-    at = sets.positions(history.tracked)
-    width = {"tracked.f32": len(at), "confidence.f32": 2 * BINS, "entropy.f32": BINS}[name]
-    table = np.full((epochs + 1, width), np.nan, dtype="<f4")
-    for epoch, weights in history.frames([epoch for epoch in history.epochs() if epoch <= epochs]):
-        table[epoch] = _table_rows(weights, sharpness(weights, sets), at, y)[name]
-    write_atomically(history.folder / name, lambda part: part.write_bytes(table.tobytes()))
 
 
 def _table_rows(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from pll.errors import UserError
 from pll.runs.access import Access, Person, Role, access_of, at_least, place_of_access, write_access
-from pll.runs.cleanup import Waste, remove, waste_of
 from pll.runs.comparison import Comparison
 from pll.runs.config import RunConfig
 from pll.runs.events import log_event
-from pll.runs.quota import Held, Standing, check_quota, held_by_person, standings
-from pll.runs.registry import ANYBODY, RunRegistry, Visitor
+from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
 from pll.runs.worker import Worker
 
@@ -34,13 +32,11 @@ class PersonalRegistry:
     Args:
         registry: of this process.
         person: who has logged in; None where there is no login, and everything is allowed.
-        visitor: whose runs are counted.
     """
 
-    def __init__(self, registry: RunRegistry, person: Person | None, visitor: Visitor = ANYBODY) -> None:
+    def __init__(self, registry: RunRegistry, person: Person | None) -> None:
         self._all = registry
         self.person = person
-        self.visitor = visitor
 
     @property
     def _id(self) -> str:
@@ -101,8 +97,7 @@ class PersonalRegistry:
     def start(self, config: RunConfig, *, paused: bool = False) -> Run:
         """`RunRegistry.start`; the run is theirs."""
         self._refuse_strangers()
-        self.check_quota(1, "another run")
-        run = self._all.start(config, paused=paused, owner=self._id, visitor=self.visitor)
+        run = self._all.start(config, paused=paused, owner=self._id)
         log_event("run started", by=self._id, run=run.id, method=config.method, data=config.source.name)
         return run
 
@@ -135,8 +130,7 @@ class PersonalRegistry:
     def compare(self, configs: Sequence[RunConfig], *, name: str = "", paused: bool = False) -> Comparison:
         """`RunRegistry.compare`; the comparison and its runs are theirs."""
         self._refuse_strangers()
-        self.check_quota(1, "another comparison")
-        made = self._all.compare(configs, name=name, paused=paused, owner=self._id, visitor=self.visitor)
+        made = self._all.compare(configs, name=name, paused=paused, owner=self._id)
         log_event("comparison started", by=self._id, comparison=made.id, runs=[run.id for run in made.runs])
         return made
 
@@ -175,48 +169,11 @@ class PersonalRegistry:
             log_event(f"run {what}", by=self._id, run=worker.id)
 
     def resume(self, worker: Worker, action: Callable[[], None], what: str = "resumed") -> None:
-        """Let a run or comparison go on, within the limit of this person."""
+        """Let a run or comparison go on, within the limit of this server."""
         self.require(worker, "owner")
-        if worker.holder() is None:  # else it continues where it is
-            self._all.note_resumed(worker.id, self.visitor)
+        if worker.holder() is None and not worker.is_alive():  # else it continues where it is
+            self._all.check_alive()
         self.control(worker, what, action)
-
-    # ---- what they hold ------------------------------------------------------------------------------------------
-
-    @property
-    def _home(self) -> Path:
-        return self._all.root.parent
-
-    @property
-    def _whose(self) -> str | None:
-        """Whose things count for the quota; None for everything."""
-        return None if self.person is None else self._id
-
-    def check_quota(self, needed: int, what: str) -> None:
-        """`pll.runs.quota.check_quota` of this person."""
-        check_quota(self._home, self._whose, needed, what)
-
-    def standings(self) -> list[Standing]:
-        """`pll.runs.quota.standings` of this person."""
-        return standings(self._home, self._whose)
-
-    def held_by_person(self) -> Mapping[str, Held]:
-        """What everybody holds, for an administrator."""
-        if self.person is None or not self.person.is_admin:
-            raise UserError("Only an administrator can see that.")
-        return held_by_person(self._home)
-
-    def disposable(self) -> list[Waste]:
-        """Return what this person may remove for good: their own bin, and their uploads that no run reads."""
-        self._refuse_strangers()
-        return waste_of(self._home, self._whose)
-
-    def dispose(self, found: Sequence[Waste]) -> int:
-        """Remove for good what `disposable` found and is theirs still; return the bytes that are free now."""
-        now = {one.path for one in self.disposable()}
-        freed = remove([one for one in found if one.path in now])
-        log_event("space freed", by=self._id, bytes=freed)
-        return freed
 
     # ---- inside --------------------------------------------------------------------------------------------------
 

@@ -1,13 +1,22 @@
-"""Processes: objects that live as long as one, created at first use and shared by all threads; workers of another."""
+"""Processes: objects that live as long as one, the server of a home, workers of another process."""
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
+
+from filelock import FileLock, Timeout
+
+from pll.errors import UserError
+from pll.io import write_json
 
 T = TypeVar("T")
 
@@ -47,6 +56,34 @@ class PerProcess(Generic[T]):
         for one in cls._all:
             with one._lock:
                 one._made.clear()
+
+
+_OWN: list[FileLock] = []
+"""Lock of the home that this process serves; the system releases it when the process ends, however that happens."""
+
+
+def own(home: Path) -> None:
+    """Take the one place of a server in Candid's home.
+
+    Raises:
+        UserError: another server is running there, or the home cannot be written to.
+    """
+    lock, file = FileLock(home / "server.lock", thread_local=False), home / "server.json"
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        lock.acquire(timeout=0)
+        write_json(file, {"host": socket.gethostname(), "pid": os.getpid()})
+    except Timeout:
+        by = ""
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            known = json.loads(file.read_text(encoding="utf-8"))
+            by = f" (process {known['pid']} on {known['host']})"
+        raise UserError(
+            f"A server is running in {home} already{by}. Stop it, or give this one a home of its own in PLL_HOME."
+        ) from None
+    except OSError as error:
+        raise UserError(f"The home {home} cannot be written to: {error.strerror or error}.") from error
+    _OWN.append(lock)
 
 
 def begin_worker(parent: int) -> None:

@@ -6,9 +6,9 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from pll.errors import UserError
@@ -18,7 +18,6 @@ from pll.runs.access import Access, access_of, write_access
 from pll.runs.bin import move_to_bin
 from pll.runs.comparison import LANES_FILE, MOST_LANES, Comparison, LaneList
 from pll.runs.config import RunConfig
-from pll.runs.control import last_holder
 from pll.runs.device_queue import DeviceQueue
 from pll.runs.folder import RunFolder, list_runs
 from pll.runs.process import PerProcess
@@ -31,53 +30,11 @@ KEPT_PARTS = 4
 """Number of idle runs whose data stays in memory for pages."""
 
 
-@dataclass(frozen=True)
-class Visitor:
-    """Who starts runs, for the limit of each.
-
-    Attributes:
-        id: of a person, or an address on the network; "" for no limit.
-        most_runs: how many of theirs may wait, train or be paused at a time; 0 for no limit of their own.
-    """
-
-    id: str = ""
-    most_runs: int = 0
-
-
-ANYBODY = Visitor()
-MOST_ATTEMPTS = 3
-"""How often in succession a run is taken over from servers that died soon."""
-SOON = 600.0
-"""Seconds within which a server that dies may have died of the run."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """A run or comparison at work in a server, as another one would continue it.
-
-    Attributes:
-        id: of the run or comparison.
-        visitor: id of the visitor who started it; "" for none.
-        paused: whether it is paused.
-        pace: as in `Worker.set_pace`.
-        settle_after: as in `Worker.set_settle`.
-    """
-
-    id: str
-    visitor: str = ""
-    paused: bool = False
-    pace: float | None = None
-    settle_after: int | None = None
-
-
 class RunRegistry:
     """All runs of this process and of its folder. One per process; see `default_registry`.
 
     Args:
         root: parent of the run folders.
-
-    Attributes:
-        count_elsewhere: how many runs of a visitor wait or train in other processes.
     """
 
     def __init__(self, root: Path) -> None:
@@ -85,18 +42,13 @@ class RunRegistry:
         self._queue = DeviceQueue()
         self._runs: dict[str, Run] = {}
         self._comparisons: dict[str, Comparison] = {}
-        self._started_by: dict[str, str] = {}
         self._guard = threading.Lock()
-        self.count_elsewhere: Callable[[str], int] = lambda visitor: 0
 
-    def start(
-        self, config: RunConfig, *, priority: int = 0, paused: bool = False, owner: str = "", visitor: Visitor = ANYBODY
-    ) -> Run:
+    def start(self, config: RunConfig, *, priority: int = 0, paused: bool = False, owner: str = "") -> Run:
         """Create a run and start it; with `paused`, it waits before its first mini-batch.
 
         Args:
             owner: id of the person it belongs to; "" for none. A run that a review taught is its first run's owner's.
-            visitor: who starts it.
 
         Raises:
             UserError: too many runs are alive, or the method or its settings do not exist.
@@ -105,9 +57,8 @@ class RunRegistry:
 
         new_estimator(config)  # a wrong setting raises here, not in the thread
         with self._guard:
-            self._refuse_too_many(visitor)
+            self.check_alive()
             run = self._create(config, self._access_of_new(config, owner))
-            self._started_by[run.id] = visitor.id
         run.start(priority=priority, paused=paused)
         return run
 
@@ -117,28 +68,10 @@ class RunRegistry:
         root = config.decided_sets.root
         return Access(access_of(self.root / root).owner, like=root)
 
-    def _refuse_too_many(self, visitor: Visitor) -> None:
-        alive = self.alive()
-        if len(alive) >= MOST_ALIVE:
-            raise UserError(f"{len(alive)} runs are already waiting or training; stop one first.")
-        own = sum(self._started_by.get(worker.id) == visitor.id for worker in alive) if visitor.id else 0
-        own += self.count_elsewhere(visitor.id) if visitor.most_runs else 0
-        if visitor.most_runs and own >= visitor.most_runs:
-            raise UserError(
-                f"{own} of your runs are already waiting or training, and one person may have {visitor.most_runs} at "
-                "a time on this server; stop one first."
-            )
-
-    def note_resumed(self, worker_id: str, visitor: Visitor) -> None:
-        """Count a run or comparison that continues as one of this visitor's.
-
-        Raises:
-            UserError: too many are alive.
-        """
-        with self._guard:
-            if worker_id not in {worker.id for worker in self.alive()}:
-                self._refuse_too_many(visitor)
-                self._started_by[worker_id] = visitor.id
+    def check_alive(self) -> None:
+        """Raise UserError where as many runs as may wait, train or be paused do."""
+        if (alive := len(self.alive())) >= MOST_ALIVE:
+            raise UserError(f"{alive} runs are already waiting or training; stop one first.")
 
     def _create(self, config: RunConfig, access: Access) -> Run:
         """Create the folder of a new run. Called with the guard held."""
@@ -222,7 +155,6 @@ class RunRegistry:
         name: str = "",
         paused: bool = False,
         owner: str = "",
-        visitor: Visitor = ANYBODY,
     ) -> Comparison:
         """Create a run for each lane and train them together, with one place in the queue.
 
@@ -231,7 +163,6 @@ class RunRegistry:
             name: display name of the comparison.
             paused: wait before the first mini-batch.
             owner: id of the person it belongs to; "" for none.
-            visitor: who starts it.
 
         Raises:
             UserError: lanes that cannot be compared, settings that do not exist, or too many runs are alive.
@@ -241,12 +172,11 @@ class RunRegistry:
         check_lanes(configs)
         made: list[Run] = []
         with self._guard:
-            self._refuse_too_many(visitor)
+            self.check_alive()
             try:
                 for config in configs:
                     made.append(self._create(config, Access(owner)))
                 comparison = self._join(made, together=True, name=name, owner=owner)
-                self._started_by[comparison.id] = visitor.id
             except UserError:
                 for run in made:
                     shutil.rmtree(run.folder.path, ignore_errors=True)
@@ -333,58 +263,6 @@ class RunRegistry:
         move_to_bin(comparison.folder, self.bin, by)
         with self._guard:
             self._comparisons.pop(comparison_id, None)
-
-    # ---- other servers -------------------------------------------------------------------------------------------
-
-    def work(self) -> list[Work]:
-        """Return what is at work in this process, as another server would take it over."""
-        return [
-            Work(
-                worker.id,
-                visitor=self._started_by.get(worker.id, ""),
-                paused=worker.is_paused(),
-                pace=worker.pace,
-                settle_after=worker.settle_after,
-            )
-            for worker in self.alive()
-        ]
-
-    def is_interrupted(self, worker_id: str) -> bool:
-        """Return whether a run or comparison was at work and no process trains it any more."""
-        try:
-            return self._worker(worker_id).snapshot().state == "interrupted"
-        except UserError:  # deleted, or damaged
-            return False
-
-    def take_over(self, work: Work, *, died_at: float) -> None:
-        """Continue a run or comparison of a server that has crashed, from its last checkpoint.
-
-        Args:
-            work: what that server said of it last.
-            died_at: the last sign of life of that server, in seconds since 1970.
-
-        Raises:
-            UserError: too many runs are alive; it cannot be continued; or servers have crashed with it repeatedly.
-        """
-        worker = self._worker(work.id)
-        before = last_holder(worker.folder.path) if isinstance(worker, Run) else last_holder(worker.runs[0].folder.path)
-        soon = before is not None and died_at - before.since < SOON
-        attempt = before.attempt + 1 if before is not None and soon else 1
-        if attempt > MOST_ATTEMPTS:
-            raise UserError(
-                f"It was taken over {MOST_ATTEMPTS} times, and each time the server died within minutes; resume it by "
-                "hand."
-            )
-        with self._guard:
-            self._refuse_too_many(ANYBODY)
-            self._started_by[work.id] = work.visitor
-        worker.set_pace(work.pace)
-        worker.set_settle(work.settle_after)
-        worker.start(paused=work.paused, attempt=attempt)
-
-    def _worker(self, worker_id: str) -> Run | Comparison:
-        is_comparison = self._is_name(worker_id) and (self.root / worker_id / LANES_FILE).exists()
-        return self.comparison(worker_id) if is_comparison else self.get(worker_id)
 
     # ---- all together --------------------------------------------------------------------------------------------
 

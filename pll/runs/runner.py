@@ -55,7 +55,6 @@ from pll.runs.labels_table import (
     write_no_answer,
 )
 from pll.runs.manifest import THINNED, DamagedError, Manifest, check, damages, matches
-from pll.runs.quota import check_quota_of_run
 from pll.runs.ranks import other_processes
 from pll.training.distributed import Ranks, RanksError
 from pll.training.metrics import EpochRecord, Hook, Monitor, StopTraining
@@ -555,8 +554,6 @@ class _Fitting:
         needed = history_bytes(self.parts.train.sets().nnz, self.estimator.total_epochs())
         what = "the label weights of all epochs"
         check_free_space(self.folder.path, needed, what)
-        written = sum(file.stat().st_size for file in self.folder.history.glob("*"))
-        check_quota_of_run(self.folder.path, max(1, needed - written), f"This run ({what})")
 
     def _rewind_to_checkpoint(self, first: Weights | None = None) -> dict[str, Any] | None:
         checkpoint = self.folder.checkpoint()

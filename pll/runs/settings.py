@@ -7,7 +7,6 @@ database) read it where they use it; it is listed and checked here all the same.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -47,29 +46,6 @@ def _whole(low: int, high: int) -> Callable[[str], int]:
         return number
 
     return parse
-
-
-_UNITS = {"": 1, "B": 1} | {
-    f"{letter}{kind}B": base**power
-    for power, letter in enumerate("KMGT", 1)
-    for kind, base in (("", 1000), ("I", 1024))
-}
-
-
-def _size(text: str) -> int:
-    """Bytes of a size such as `5GB`; 0 for none.
-
-    >>> _size("5GB"), _size("1.5 GiB"), _size("0"), _size("")
-    (5000000000, 1610612736, 0, 0)
-    """
-    if not text:
-        return 0
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,6})?) ?([a-z]*)", text, re.IGNORECASE | re.ASCII)
-    number, unit = found.groups() if found else ("0", "?")
-    size = float(number) * _UNITS.get(unit.upper(), 0)
-    if unit.upper() not in _UNITS or 0 < size < 1e6 or (not unit and size):
-        raise ValueError("a size of at least 1 MB with its unit, such as `500MB`, `5GB` or `1.5TB`, or 0 for no limit")
-    return int(size)
 
 
 def _one_of(*names: str) -> Callable[[str], str]:
@@ -124,35 +100,6 @@ SETTINGS: tuple[Setting, ...] = (
         "",
         "Addresses of administrators, separated by commas: they may open, share and delete every run. Needs a login.",
         _people,
-    ),
-    Setting(
-        "PLL_RUNS_PER_PERSON",
-        "5",
-        "Runs that one person (without a login: one address other than this machine's) may have waiting or training; "
-        "0: no limit but the server's 20.",
-        _whole(0, 20),
-    ),
-    Setting(
-        "PLL_QUOTA_PER_PERSON",
-        "",
-        "What one person may hold in `PLL_HOME`, such as `5GB`: runs, experiments, uploads and bin. Without a login "
-        "everything counts as one person's; what a shell puts there, as nobody's.",
-        _size,
-    ),
-    Setting("PLL_QUOTA", "", "The same for everybody together, such as `200GB`.", _size),
-    Setting(
-        "PLL_CLEAN_AFTER_DAYS",
-        "30",
-        "Once a day the server removes what was deleted so many days ago, uploads of that age that no run reads, and "
-        "half-written files, as `candid gc` does; 0: never by itself.",
-        _whole(0, 36_500),
-    ),
-    Setting(
-        "PLL_TAKE_OVER",
-        "no",
-        "`yes`: this server continues the runs of a server of the same `PLL_HOME` that has died, its own after a crash "
-        "too; `no`: they wait to be resumed by hand, or for `candid servers --take-over`.",
-        _one_of("no", "yes"),
     ),
     Setting(
         "PLL_RANKS",

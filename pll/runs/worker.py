@@ -179,7 +179,6 @@ class Worker(ABC):
         self._thread: threading.Thread | None = None
         self._lanes: list[Lane] = []
         self._locked = ExitStack()
-        self._holder: Holder | None = None
         self._complete = 0
         self._loading = threading.Lock()
         self._parts: Parts | None = None
@@ -211,7 +210,7 @@ class Worker(ABC):
 
     # ---- control -------------------------------------------------------------------------------------------------
 
-    def start(self, *, priority: int = 0, paused: bool = False, attempt: int = 0) -> None:
+    def start(self, *, priority: int = 0, paused: bool = False) -> None:
         """Start or resume training in a thread; with `paused`, wait before the first mini-batch.
 
         Does nothing where the thread is alive or training has finished.
@@ -219,13 +218,12 @@ class Worker(ABC):
         Args:
             priority: in the queue for the device.
             paused: wait before the first mini-batch.
-            attempt: see `Holder`.
 
         Raises:
             UserError: another process is at work on the run, or its files are missing or damaged.
         """
         with self._guard:
-            if self.is_alive() or not self._claim(attempt):
+            if self.is_alive() or not self._claim():
                 return
             self._wants, self._state, self._error = "paused" if paused else "running", "queued", None
             self._is_over, self._why_stopped = False, ""
@@ -300,19 +298,6 @@ class Worker(ABC):
             return False
         control.send(self._paths()[0], holder, what, epochs=epochs, batches=batches)
         return True
-
-    def obey(self) -> list[What]:
-        """Carry out the orders of other processes; return them."""
-        with self._guard:
-            orders = [] if self._holder is None else control.take(self._paths()[0], self._holder)
-        done: list[What] = []
-        for order in orders:
-            if not self.is_alive() or self._is_stopped():  # it has ended meanwhile, and does not begin again by itself
-                break
-            done.append(order.what)
-            self._allow(order.epochs, order.batches)
-            self._want(_STATE_AFTER[order.what])
-        return done
 
     def set_slow_start(self, seconds: float, epochs: int) -> None:
         """Let each of the first epochs take at least so many seconds, for display; call before the first one.
@@ -415,13 +400,12 @@ class Worker(ABC):
                 if not self.KEEPS_DATA:
                     self._parts = None
                 self._allow()
-                self._holder = None
             self._locked.close()
             with self._guard:
                 self._is_over = True
                 self._guard.notify_all()
 
-    def _claim(self, attempt: int = 0) -> bool:
+    def _claim(self) -> bool:
         """Lock the runs and say who trains them; return False, with nothing locked, where no lane is left to train.
 
         Raises:
@@ -442,7 +426,7 @@ class Worker(ABC):
             if self._lanes:
                 for path in reversed(self._paths()):
                     undo.callback(control.withdraw, path)
-                    self._holder = control.announce(path, self.id, attempt=attempt)
+                    control.announce(path, self.id)
                 self._locked = undo.pop_all()  # they stay locked
         self._complete = self._complete_epochs()
         return bool(self._lanes)

@@ -9,7 +9,6 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -25,7 +24,6 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 
 from pll.runs.access import Person, person_id
 from pll.runs.process import PerProcess
-from pll.runs.registry import ANYBODY, Visitor
 from pll.runs.settings import setting
 from pll.ui.format import plain
 
@@ -143,13 +141,6 @@ def clean(name: str, longest: int) -> str:
     return "".join(letter for letter in " ".join(name.split()) if letter.isprintable())[:longest]
 
 
-def visitor() -> Visitor:
-    """Whose runs are counted: a person's, else those of an address; none on this very machine."""
-    known = person()
-    name = known.id if known is not None else _remote_address()
-    return Visitor(name, setting("PLL_RUNS_PER_PERSON")) if name else ANYBODY
-
-
 def who_asks(connection: HTTPConnection) -> str:
     """Id of the person behind a request, by the signed cookie of the login; "" for none.
 
@@ -224,15 +215,6 @@ def remember_downloads() -> None:
     """Have Streamlit use `FilesOfPeople`. Called once, before there is any tab."""
     runtime = get_instance()
     runtime._media_file_mgr = FilesOfPeople(runtime.media_file_mgr._storage)
-
-
-def _remote_address() -> str:
-    """The address on the network that a request came from; "" for this machine."""
-    given = st.context.ip_address or ""
-    try:
-        return "" if ip_address(given).is_loopback else given
-    except ValueError:
-        return ""
 
 
 # ---- on the page -----------------------------------------------------------------------------------------------------

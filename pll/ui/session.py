@@ -20,11 +20,11 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, explain
 from pll.formats.classes import with_classes
 from pll.formats.votes import Mapped
-from pll.io import Progress, stored_name, write_atomically
+from pll.io import Progress, check_free_space, stored_name, write_atomically
 from pll.paths import candid_home
+from pll.runs.access import uploads_key
 from pll.runs.comparison import Comparison
 from pll.runs.personal import PersonalRegistry
-from pll.runs.quota import uploads_key
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
 from pll.runs.worker import Worker
@@ -37,7 +37,7 @@ W = TypeVar("W", bound=Worker)
 
 def registry() -> PersonalRegistry:
     """Return the runs of this process as the person at this page may use them."""
-    return PersonalRegistry(default_registry(), login.person(), login.visitor())
+    return PersonalRegistry(default_registry(), login.person())
 
 
 def tab_id() -> str:
@@ -321,7 +321,7 @@ def keep_upload(name: str, content: bytes) -> Source:
     """Keep an uploaded file, under its hash, and say where it is.
 
     Raises:
-        UserError: a quota has no room for it, or it cannot be written.
+        UserError: the disk has no room for it, or it cannot be written.
     """
     digest = hashlib.sha256(content).hexdigest()
     file = uploads_folder() / digest[:16] / stored_name(name)
@@ -329,7 +329,7 @@ def keep_upload(name: str, content: bytes) -> Source:
         if file.exists():
             os.utime(file)  # needed again: it is kept as long as a new one
         else:
-            registry().check_quota(max(1, len(content)), Path(name).name)
+            check_free_space(file, len(content), Path(name).name)
             write_atomically(file, lambda temporary: temporary.write_bytes(content))
     except OSError as error:
         raise UserError(f"{Path(name).name} cannot be kept: {explain(error)}") from error

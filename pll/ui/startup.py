@@ -1,4 +1,4 @@
-"""Work done once at server start, in the background, so that pages and refreshes are fast.
+"""Work done once at server start: the home is this server's, settings are sound, and pages will be fast.
 
 Streamlit collects garbage after *every* script run, every refresh of a live view included. With torch, pandas and
 Plotly loaded that takes 0.2 s of a core each time, in which no other thread runs. Objects that stay loaded are
@@ -22,7 +22,9 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.paths import candid_home
+from pll.runs.cleanup import remove_half_written
 from pll.runs.events import log_event, set_up_log
+from pll.runs.process import own
 from pll.runs.settings import check_settings, setting
 from pll.ui import health
 from pll.ui.login import login_is_set_up
@@ -38,6 +40,7 @@ def begin() -> None:
     """
     try:
         warnings, home = check_settings(), candid_home()
+        own(home)
     except UserError as error:
         sys.stderr.write(f"candid: {error}\n")
         sys.stderr.flush()
@@ -83,6 +86,7 @@ def get_ready() -> None:
     The first page goes first: it needs little of that, and Python imports in one thread at a time.
     """
     PAGE_SHOWN.wait(LATEST)
+    remove_half_written(candid_home())
     for name in MODULES:
         importlib.import_module(name)
     warm_up()

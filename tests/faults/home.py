@@ -124,7 +124,6 @@ def make_home(place: Path) -> Home:
     )
     shell("experiment", str(grid), "--out", str(made.home / "experiments" / "grid"), "--jobs", "1")
     _promise(made)
-    _dead_server(made.home)
     shell("backup", str(place / "backup"))
     return Home(place, made.runs | {"other": lanes.runs[1].id}, lanes.id)
 
@@ -185,17 +184,6 @@ def _certify(made: Home, out: Path) -> list[str]:
         *("--decisions", str(place / "checked.csv"), "--out", str(out / "certificate.json")),
         *("--labels-out", str(out / "final.csv"), "--next-out", str(out / "next.csv")),
     ]
-
-
-def _dead_server(home: Path) -> None:
-    """A server that crashed."""
-    from pll.runs.registry import RunRegistry
-    from pll.runs.servers import Server
-
-    if (pid := os.fork()) == 0:
-        Server(RunRegistry(home / "runs"), home, takes_over=False).begin()
-        os._exit(0)
-    os.waitpid(pid, 0)
 
 
 # ---- what is damaged -------------------------------------------------------------------------------------------------
@@ -291,8 +279,7 @@ RESUME = "resume"
 """`fit --resume`, without its options."""
 OF_HOME: dict[str, Ask] = {
     "backup": lambda made, run, out: ["backup", str(out / "backup")],
-    "gc": lambda made, run, out: ["gc", "--dry-run", "--days", "0"],
-    "servers": lambda made, run, out: ["servers"],
+    "gc": lambda made, run, out: ["gc"],
 }
 OF_EXPERIMENT: dict[str, Ask] = {
     "experiment": lambda made, run, out: ["experiment", str(made.home / "experiments" / "grid"), "--jobs", "1"],

@@ -10,7 +10,7 @@ import pytest
 from pll.errors import UserError
 from pll.export.run_export import export_source
 from pll.io import write_atomically
-from pll.runs.folder import RunFolder
+from pll.runs.folder import RunFolder, inspect
 from pll.runs.history import History
 from pll.runs.manifest import (
     MANIFEST_FILE,
@@ -22,7 +22,6 @@ from pll.runs.manifest import (
     listed_files,
     read_manifest,
 )
-from pll.runs.repair import inspect, rebuild
 from pll.runs.runner import parts_of, run
 from pll.training.metrics import StopTraining
 from tests.faults.damage import COMMANDS, Answer, Case, answer, cases, damaged, verdict
@@ -75,8 +74,8 @@ def test_a_run_without_a_manifest_opens_and_is_called_unverified(
     assert not is_verifiable(old) and damages(old) == []
     found = answer(["convert", str(old), "--to", "csv", "--out", str(tmp_path / "out.csv")], tmp_path / "out.csv")
     assert found.status == 0 and found.message.count("no complete checksums") == 1
-    assert [one.name for one in rebuild(RunFolder(old))] == [MANIFEST_FILE]
-    assert is_verifiable(old)
+    with pytest.raises(UserError, match="earlier version"):
+        inspect(RunFolder(old))
 
 
 def test_a_sound_file_never_looks_damaged_wherever_its_writer_died(tmp_path: Path) -> None:
@@ -154,8 +153,8 @@ def test_no_command_ends_with_a_traceback_or_a_wrong_label(
         if case.way != "flip the beginning"
     }
     assert {case: what for case, what in found.items() if what not in ("same", "refused")} == {}
-    if command == "check":  # a run without a manifest is one of an earlier version
-        assert [case for case, what in found.items() if what == "same"] == [Case(MANIFEST_FILE, "delete")]
+    if command == "check":
+        assert [case for case, what in found.items() if what == "same"] == []
 
 
 def test_half_of_labels_csv_is_not_converted(finished: Path, tmp_path: Path) -> None:
@@ -206,48 +205,6 @@ def test_a_damaged_run_is_not_resumed_to_another_result(stopped: Path, tmp_path:
         for name in ("state", "final", "labels.csv", "model"):
             assert found[name] == expected[name], case
     assert refused > 10
-
-
-# ---- rebuilt ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["labels.csv", "config.json", "history/final.npy", "history/tracked.npy"])
-def test_what_follows_from_other_files_is_rebuilt_to_the_last_bit(name: str, finished: Path, tmp_path: Path) -> None:
-    folder = RunFolder(damaged(finished, Case(name, "delete"), tmp_path / "run"))
-    assert [damage.name for damage in inspect(folder).damaged] == [name]
-    assert [(one.name, one.how) for one in rebuild(folder)] == [(name, "exactly")]
-    assert (folder.path / name).read_bytes() == (finished / name).read_bytes()
-    assert inspect(folder).damaged == ()
-
-
-def test_metrics_are_rebuilt_from_the_history(finished: Path, tmp_path: Path) -> None:
-    folder = RunFolder(damaged(finished, Case("metrics.csv", "flip"), tmp_path / "run"))
-    rebuild(folder)
-    known = ("epoch", "mean_confidence", "mean_entropy", "changed_labels", "transductive_accuracy")
-    for now, before in zip(folder.metrics(), RunFolder(finished).metrics(), strict=True):
-        assert {name: now[name] for name in known} == {name: before[name] for name in known}
-        assert now["loss"] is now["seconds"] is None
-    assert inspect(folder).damaged == ()
-
-
-def test_the_state_is_rebuilt_from_history_and_model(finished: Path, tmp_path: Path) -> None:
-    folder = RunFolder(damaged(finished, Case("state.json", "empty"), tmp_path / "run"))
-    rebuild(folder)
-    now, before = folder.state(), RunFolder(finished).state()
-    assert (now["state"], now["metrics"]) == (before["state"], before["metrics"])
-
-
-def test_what_cannot_be_rebuilt_stays_damaged(finished: Path, tmp_path: Path) -> None:
-    folder = RunFolder(damaged(finished, Case("model.safetensors", "flip"), tmp_path / "run"))
-    assert [one.how for one in rebuild(folder)] == ["no"]
-    assert [damage.name for damage in inspect(folder).damaged] == ["model.safetensors"]
-
-
-def test_labels_that_do_not_fit_are_not_listed_as_sound(finished: Path, tmp_path: Path) -> None:
-    folder = RunFolder(damaged(finished, Case("labels.csv", "truncate"), tmp_path / "run"))
-    (folder.path / MANIFEST_FILE).write_text("{}")
-    assert [one.how for one in rebuild(folder)] == ["no"]
-    assert (folder.path / MANIFEST_FILE).read_text() == "{}"
 
 
 def test_a_frame_that_is_damaged_is_named(finished: Path, tmp_path: Path) -> None:

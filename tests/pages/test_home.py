@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from base64 import b64decode
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from pll.catalog.sources import Source
-from pll.errors import UserError
-from pll.paths import candid_home
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
 from pll.runs.config import RunConfig
@@ -188,30 +185,3 @@ def test_a_damaged_run_says_so_in_its_own_row(open_page: Any, finished: Run, nam
     page.button("delete-bad").click().run()
     assert not bad.exists()
     assert finished.folder.exists()
-
-
-def test_a_quota_is_warned_of_and_space_is_freed(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    def texts(page: Any) -> str:
-        return said(page).replace("\u2060", "")
-
-    home = candid_home()
-    kept, unused = (session.keep_upload(name, name.encode() * 300_000) for name in ("kept.csv", "unused.csv"))
-    (home / "bin" / "old").mkdir(parents=True)
-    (home / "bin" / "old" / "labels.csv").write_bytes(bytes(10**6))
-    assert "Storage" not in {one.label for one in open_page("home").button}
-    monkeypatch.setenv("PLL_QUOTA_PER_PERSON", "20MB")
-    page = open_page("home")
-    assert "of the 20.0 MB" in texts(page) and not page.warning
-    monkeypatch.setenv("PLL_QUOTA_PER_PERSON", "8MB")
-    page = open_page("home")
-    assert "8.0 MB" in page.warning[0].value  # from 80 %
-    with pytest.raises(UserError, match=r"new\.csv needs 3\.0 MB more"):
-        session.keep_upload("new.csv", bytes(3 * 10**6))
-    page.session_state["uploads"] = [kept]
-    button(page, "Storage").click().run()
-    button(page, "Remove uploads").click().run()
-    button(page, "Storage").click().run()
-    button(page, "Empty bin").click().run()
-    assert not page.exception
-    assert Path(str(kept.path)).exists() and not Path(str(unused.path)).exists() and not any((home / "bin").iterdir())
-    session.keep_upload("new.csv", bytes(3 * 10**6))

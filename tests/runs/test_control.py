@@ -55,15 +55,17 @@ def test_whoever_gives_an_order_waits_until_it_is_taken(folder: RunFolder) -> No
 
 def test_nobody_holds_what_nobody_has_locked_or_what_takes_no_orders(folder: RunFolder) -> None:
     assert control.holder_of(folder.path) is None
-    control.announce(folder.path, "run")  # this process is no server
+    control.announce(folder.path, "run")
     assert control.holder_of(folder.path) is None
     only_stop = control.announce(folder.path, "run", takes=("stop",))
     with pytest.raises(UserError, match="cannot be asked to pause"):
         control.send(folder.path, only_stop, "pause")
     folder.unlock()
-    assert control.holder_of(folder.path) is None and control.last_holder(folder.path) == only_stop
+    assert control.holder_of(folder.path) is None
+    folder.lock()
+    assert control.holder_of(folder.path) == only_stop
     control.withdraw(folder.path)
-    assert control.last_holder(folder.path) is None
+    assert control.holder_of(folder.path) is None
 
 
 @pytest.mark.parametrize(
@@ -75,7 +77,7 @@ def test_a_damaged_order_or_holder_is_none(folder: RunFolder, text: str) -> None
     (folder.path / "control" / "1.json").write_text(text.replace('"x"', f'"{holder.id}"'))
     assert control.take(folder.path, holder) == []
     (folder.path / control.HOLDER_FILE).write_text(text)
-    assert control.last_holder(folder.path) is None
+    assert control.holder_of(folder.path) is None
 
 
 def test_neither_file_belongs_to_the_result(folder: RunFolder) -> None:

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
+from pll.errors import UserError
 from pll.runs.background import default_board
-from pll.runs.process import PerProcess
+from pll.runs.process import PerProcess, own
 from pll.runs.registry import default_registry
 
 
@@ -51,3 +55,19 @@ def test_a_test_can_begin_as_a_new_process_does() -> None:
     PerProcess.forget_all()
     assert registry is not default_registry() and board is not default_board()
     PerProcess.forget_all()
+
+
+def test_a_home_has_one_server(tmp_path: Path) -> None:
+    """The second one is told which process has it; after a kill the home is free."""
+    code = (
+        "import sys, time; from pathlib import Path; from pll.runs.process import own; own(Path(sys.argv[1])); "
+        "print('own', flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, str(tmp_path)], stdout=subprocess.PIPE) as first:
+        try:
+            assert first.stdout is not None and first.stdout.readline() == b"own\n"
+            with pytest.raises(UserError, match=f"process {first.pid} on .*PLL_HOME"):
+                own(tmp_path)
+        finally:
+            first.kill()
+    own(tmp_path)

@@ -19,8 +19,8 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("PLL_RUNS_PER_PERSON", "many"),
-        ("PLL_RUNS_PER_PERSON", "-1"),
+        ("PLL_RANKS", "many"),
+        ("PLL_RANKS", "-1"),
         ("PLL_MOST_SESSIONS", "1e3"),
         ("PLL_METRICS_TOKEN", "short"),
         ("PLL_LOG", "xml"),

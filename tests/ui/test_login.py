@@ -11,7 +11,6 @@ import streamlit as st
 from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
 
 from pll.runs.access import Person
-from pll.runs.registry import ANYBODY, Visitor
 from pll.ui import login
 from pll.ui.review.reviewer import Reviewer, reviewer
 
@@ -51,7 +50,6 @@ def test_a_login_gives_a_verified_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(login, "login_is_set_up", lambda: True)
     monkeypatch.setattr(st, "user", User(email="Ada@example.org"))
     assert reviewer() == Reviewer("Ada@example.org", verified=True)
-    assert login.visitor() == Visitor("ada@example.org", 5)
     monkeypatch.setattr(st, "user", User())  # a provider that says nothing of its users
     assert reviewer() is None
 
@@ -68,12 +66,6 @@ def test_administrators_are_named_in_a_setting(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(st, "user", User(claims))
         known = login.person()
         assert known is not None and known.is_admin == is_admin
-
-
-def test_without_a_login_only_other_machines_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    for address in (None, "127.0.0.1", "::1", "10.1.2.3"):
-        monkeypatch.setattr(st.context.__class__, "ip_address", address)
-        assert login.visitor() == (Visitor("10.1.2.3", 5) if address == "10.1.2.3" else ANYBODY)
 
 
 # ---- files of pages --------------------------------------------------------------------------------------------------

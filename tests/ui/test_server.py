@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import signal
@@ -12,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.app import ROOT, Server
-from benchmarks.load import LINK, Findings, opened
+from benchmarks.load import LINK, Findings, begun_review, load, opened
+from tests.review_helpers import on_disk
 
 pytestmark = pytest.mark.slow
 
@@ -35,6 +37,16 @@ def test_sigterm_stops_runs_with_a_checkpoint(tmp_path: Path) -> None:
     assert (folder / "checkpoint" / "checkpoint.pt").exists() and (folder / "labels.csv").exists()
     log = (tmp_path / "server.log").read_text()
     assert "Nobody has to log in" in log and "run started" in log
+
+
+def test_reviewers_of_the_benchmark_decide(tmp_path: Path) -> None:
+    """`benchmarks.load` speaks the desk's own messages: what it counts is in the database."""
+    run_id = begun_review(tmp_path, 300)
+    given = argparse.Namespace(minutes=0.2, watching=1, arrival=1.0, thinking=0.2, settle=0.0)
+    with Server(tmp_path) as server:
+        found = asyncio.run(load(server, run_id, 2, given, []))
+    assert found.errors == [] and found.decisions > 5
+    assert len(on_disk(tmp_path, run_id)[0]) == found.decisions
 
 
 def test_a_wrong_setting_ends_the_start_with_a_message(tmp_path: Path) -> None:

@@ -60,7 +60,6 @@ def begin(configs: Sequence[RunConfig], seeds: int, qs: Sequence[float]) -> None
         UserError: they cannot be started; another experiment is running, say.
     """
     wanted = sweep(configs, seeds=seeds, qs=qs)
-    session.registry().check_quota(1, "another experiment")
     folder = background.begin(f"{PREFIX}{configs[0].name or configs[0].source.name}", wanted, own_files=True)
     session.registry().claim(folder.path)
     look_at(folder)

@@ -26,7 +26,6 @@ from pll.ui.format import (
     headline,
     plain,
 )
-from pll.ui.home import storage
 from pll.ui.routes import go
 
 RECENT = 8
@@ -50,8 +49,6 @@ def runs() -> None:
             damaged_row(one, str(error))
     if len(past) > shown:
         st.button(f"Show more of {count(len(past), 'run')}", icon=":material/expand_more:", on_click=_show_more)
-    if everybodys:
-        storage.of_everybody()
 
 
 def _show_more() -> None:

@@ -397,7 +397,7 @@ def _larger_than_memory(figures: dict[str, Any]) -> str:
     )
 
 
-LOOP_LIMITS = {"linear": (1.10, 50), "mlp": (1.03, 7), "convnet": (1.03, None)}
+LOOP_LIMITS = {"linear": (1.40, 50), "mlp": (1.03, 7), "convnet": (1.03, None)}
 """At most so many times the bare loop, at least so many times as fast as the paper's way."""
 
 
@@ -425,9 +425,9 @@ def _loop(figures: dict[str, Any]) -> list[str]:
         "|---|---|---|---|---|---|",
         *rows,
         "",
-        "With the cross-entropy PRODEN computes the gradient by the logits itself, through the kernels that autograd",
-        "would call, and calls torch's SGD without what surrounds its steps for profilers: the same bits",
-        "(`tests/training/test_trainer.py`); before, the linear model took 1.2 to 1.5 times the supervised loop.",
+        "With the cross-entropy PRODEN gives the gradient by the logits itself, (softmax − w)/B; all else is autograd",
+        "and `torch.optim` as they come. The table was measured with a step made by hand, which is gone: in CPU s",
+        "of one thread the linear model takes 1.34 times the supervised loop now (1.19 then), the mlp 1.05 times.",
         "",
     ]
 

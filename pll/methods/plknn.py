@@ -123,13 +123,6 @@ class PLKNN(NeighbourEstimator):
             yield weights, None
         self._memo = None
 
-    def restore(
-        self, arrays: dict[str, npt.NDArray[Any]], input_shape: tuple[int, ...], class_names: tuple[str, ...]
-    ) -> PLKNN:
-        k = np.array(10 if self.k == "auto" else self.k)  # models of earlier versions do not have it
-        super().restore({"k_": k} | arrays, input_shape, class_names)
-        return self
-
     def _count(self) -> int:
         return int(self.k_)
 

@@ -28,7 +28,7 @@ from pll.methods.base import Task, check_number, own_settings
 from pll.methods.deep import DeepEstimator
 from pll.methods.names import TITLES
 from pll.training.layouts import Batch
-from pll.training.losses import Loss, get_loss
+from pll.training.losses import Loss, ce, get_loss
 from pll.training.trainer import Objective, Trainer, WeightedLoss
 
 
@@ -132,6 +132,18 @@ class _Seamless(WeightedLoss):
 
     def start(self, trainer: Trainer) -> None:
         self.weights = trainer.label_weights  # one thing, not two
+
+    def backward(self, batch: Batch, logits: Tensor, share: Tensor | None) -> Tensor:
+        if self._loss is not ce:
+            return super().backward(batch, logits, share)
+        with torch.no_grad():
+            log_g = torch.log_softmax(logits, dim=1)  # (B, c)
+            weights = batch.scatter(batch.read(self.weights), log_g)  # (B, c), rows sum to 1
+            loss = -(weights * log_g).sum() / len(logits)
+            # Known without autograd, which a linear model would feel: ∂L/∂z = (softmax(z) − w) / B
+            gradient = (log_g.exp() - weights) / len(logits)
+        logits.backward(gradient if share is None else gradient * share)  # type: ignore[no-untyped-call]
+        return loss
 
     def state(self) -> dict[str, Tensor]:
         return {}

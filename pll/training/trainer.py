@@ -20,14 +20,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
-from torch.optim.sgd import sgd
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.io import large_array
 from pll.training.augment import Augmentation
 from pll.training.layouts import Batch, Layout, choose_layout
-from pll.training.losses import Loss, ce
+from pll.training.losses import Loss
 from pll.training.mapped import Features, read_ahead
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.training.models import draws_globally, has_batch_norm
@@ -86,35 +85,6 @@ class Optimisation:
         )
 
 
-def descend(optimiser: torch.optim.Optimizer) -> None:
-    """Change the parameters by their gradients, as `optimiser.step()` does, to the last bit; called without gradients.
-
-    For SGD without what torch does around a step for profilers and compilers, which takes a tenth of a linear model's.
-    """
-    if type(optimiser) is not torch.optim.SGD:
-        optimiser.step()
-        return
-    for group in optimiser.param_groups:
-        parameters = [parameter for parameter in group["params"] if parameter.grad is not None]
-        states = [optimiser.state[parameter] for parameter in parameters] if group["momentum"] else []
-        buffers = [state.get("momentum_buffer") for state in states]
-        sgd(
-            parameters,
-            [parameter.grad for parameter in parameters],
-            buffers,
-            fused=group["fused"],
-            foreach=group["foreach"],
-            weight_decay=group["weight_decay"],
-            momentum=group["momentum"],
-            lr=group["lr"],
-            dampening=group["dampening"],
-            nesterov=group["nesterov"],
-            maximize=group["maximize"],
-        )
-        for state, buffer in zip(states, buffers, strict=True):
-            state["momentum_buffer"] = buffer
-
-
 class Objective(ABC):
     """Base class of a method's part of the training step. Only `loss` has to be implemented.
 
@@ -139,19 +109,25 @@ class Objective(ABC):
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
         """Return the scalar to minimise, for logits (B, c), under the current training weights."""
 
-    def loss_and_gradient(self, batch: Batch, logits: Tensor, share: Tensor | None) -> tuple[Tensor, Tensor] | None:
-        """Return the loss and its gradient where they are known without autograd, which costs a small model a third.
+    def backward(self, batch: Batch, logits: Tensor, share: Tensor | None) -> Tensor:
+        """Add the gradient of the loss to the parameters' gradients.
 
-        Called without gradients, before `loss`, which is then not called. Both have the bits that autograd gives.
+        Parameters
+        ----------
+        batch : Batch
+        logits : Tensor
+            (B, c), of the training pass.
+        share : Tensor or None
+            () factor of the gradient, not of the loss that is returned; None for 1.
 
-        Args:
-            logits: (B, c).
-            share: () factor of the gradient; None for 1.
-
-        Returns:
-            The scalar of `loss` and its (B, c) gradient by the logits; None where autograd has to find it.
+        Returns
+        -------
+        Tensor
+            () the loss, without its graph.
         """
-        return None
+        loss = self.loss(batch, logits)
+        loss.backward(share)  # type: ignore[no-untyped-call]
+        return loss.detach()
 
     def update(self, batch: Batch, label_weights: Tensor) -> None:
         """Update the training weights from the batch's new label weights (B, k), before the parameters change."""
@@ -187,17 +163,6 @@ class WeightedLoss(Objective):
 
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
         return (batch.read(self.weights) * batch.pick(self._loss(logits))).sum() / len(logits)
-
-    def loss_and_gradient(self, batch: Batch, logits: Tensor, share: Tensor | None) -> tuple[Tensor, Tensor] | None:
-        # A method may have a loss of its own; a process may own none of a batch, and 1 / 0 is for autograd.
-        if self._loss is not ce or type(self).loss is not WeightedLoss.loss or not len(logits):
-            return None
-        log_g = torch.log_softmax(logits, dim=1)
-        minus = batch.read(self.weights).neg_()  # (B, k), a copy of the store's
-        loss = (minus * batch.pick(log_g)).sum() / len(logits)
-        scale = 1 / len(logits) if share is None else share / len(logits)
-        by_log_g = batch.scatter(minus * scale, log_g)
-        return loss, torch.ops.aten._log_softmax_backward_data(by_log_g, log_g, 1, log_g.dtype)
 
     def label_losses(self, logits: Tensor) -> Tensor:
         """Return the (B, c) loss of each label."""
@@ -304,25 +269,17 @@ class Trainer:
             inputs = self.augment(inputs, self.stream.generator)
         logits = self.forward(inputs).float()  # (B, c), the one forward pass; whatever precision it computes in
         share = self._loss_share(len(units))
-        with torch.no_grad():
-            known = self.objective.loss_and_gradient(batch, logits, share)  # line 6, with the old weights
-        loss = self.objective.loss(batch, logits) if known is None else known[0]
-        for group in self.optimiser.param_groups:  # zero_grad, without what it does for profilers
-            for parameter in group["params"]:
-                parameter.grad = None
-        if known is None:
-            torch.autograd.backward(loss, share)  # line 7
-        else:
-            torch.autograd.backward(logits, known[1])
+        self.optimiser.zero_grad()
+        loss = self.objective.backward(batch, logits, share)  # lines 6 and 7, with the old weights
         with torch.no_grad():
             new = batch.restrict(logits.detach())  # line 8, Eq. (norm)
             if owners is not None:
                 new = new[_first_of_equals(rows)]  # copies of one example must write the same values
             batch.write(self.label_weights, new)
             self.objective.update(batch, new)
-            descend(self.optimiser)  # line 9
-        self._loss_sum += loss.detach() * len(units)
-        return Step(batch, logits.detach(), new, loss.detach())
+        self.optimiser.step()  # line 9
+        self._loss_sum += loss * len(units)
+        return Step(batch, logits.detach(), new, loss)
 
     def _loss_share(self, count: int) -> Tensor | None:
         """Return the factor, (), of the loss of so many training units; None for 1."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,8 +24,8 @@ from pll.training.layouts import DenseLayout, PaddedLayout
 from pll.training.losses import LOSSES as ALL_LOSSES
 from pll.training.losses import get_loss
 from pll.training.models import build_model
-from pll.training.trainer import Optimisation, Trainer
-from pll.weights import dense
+from pll.training.trainer import Objective, Optimisation, Trainer
+from pll.weights import Outside, dense
 from tests.methods.reference import Reference
 from tests.strategies import sets_and_scores
 
@@ -106,6 +108,39 @@ def test_the_training_weights_equal_the_independent_computation(method: str) -> 
         reference.end_epoch()
     weights = trainer.layout.flat(trainer.objective.weights)  # type: ignore[attr-defined]
     np.testing.assert_allclose(dense(weights, SETS), reference.training_weights, rtol=0, atol=1e-6)
+
+
+@pytest.mark.usefixtures("layout")
+@pytest.mark.parametrize("share", [None, 0.3])
+@pytest.mark.parametrize("rows", [[0, 1, 2, 3, 4, 5], [4, 1], []])
+@pytest.mark.parametrize("kind", ["plain", "prior", "outside"])
+def test_the_gradient_that_proden_knows_is_autograd_s(kind: str, rows: list[int], share: float | None) -> None:
+    prior = np.random.default_rng(2).random(SETS.nnz, dtype=np.float32) if kind == "prior" else None
+    outside = None
+    if kind == "outside":
+        outside = Outside.of(SETS, np.array([0, 4]), np.array([3, 1]), np.full(len(SETS), 0.1, dtype=np.float32))
+    sets = SETS if outside is None else outside.candidates
+    objective = METHODS["proden"]()._objective(Task(X, sets))  # type: ignore[attr-defined]
+    network = nn.Linear(3, 4)
+    trainer = Trainer(
+        network, torch.from_numpy(X), sets, objective, Optimisation(**SETTINGS), 0, prior=prior, outside=outside
+    )
+    trainer.label_weights.copy_(trainer.evaluated_store())  # any weights but those of the start
+    at = torch.tensor(rows, dtype=torch.int64)
+    batch = trainer.layout.batch(at)
+
+    def found(backward: Callable[..., Tensor]) -> tuple[list[Tensor | None], Tensor]:
+        network.zero_grad()
+        loss = backward(batch, network(trainer.X[at]), None if share is None else torch.tensor(share))
+        return [parameter.grad for parameter in network.parameters()], loss
+
+    known, loss = found(objective.backward)
+    expected, expected_loss = found(partial(Objective.backward, objective))
+    torch.testing.assert_close(loss, expected_loss, equal_nan=True)  # of no example the mean is no number
+    if rows:
+        torch.testing.assert_close(known, expected)
+    else:
+        assert all(gradient is not None and not gradient.any() for gradient in known)
 
 
 @pytest.mark.parametrize("method", VARIANTS)

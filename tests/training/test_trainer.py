@@ -16,12 +16,11 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.synthesis import flip_binomial
 from pll.training import trainer as trainer_module
-from pll.training.layouts import Batch, PaddedLayout
+from pll.training.layouts import Batch
 from pll.training.losses import get_loss
 from pll.training.metrics import Monitor, StopTraining
 from pll.training.rng import seeded
 from pll.training.trainer import Optimisation, Trainer, WeightedLoss, evaluating, train
-from pll.weights import Outside
 
 N, D, C = 23, 4, 5
 Y = np.arange(N) % C
@@ -163,60 +162,8 @@ class TestStep:
         assert float(trainer.step(torch.arange(N)).loss) == pytest.approx(expected, rel=1e-5)
 
 
-class TestWithoutAutograd:
-    """The step that knows its own gradient is the plain step, to the last bit."""
-
-    @pytest.mark.parametrize("batch_size", [5, 7, 8])
-    @pytest.mark.parametrize("momentum", [0.0, 0.9])
-    @pytest.mark.parametrize("kind", ["dense", "padded", "prior", "outside", "share"])
-    def test_it_gives_the_same_bits(
-        self, kind: str, momentum: float, batch_size: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        rows = np.flatnonzero(SETS.sizes < C)[::2]
-        with_one_more = rows, SETS.mask()[rows].argmin(axis=1)  # the first label that is no candidate
-        miss = np.full(N, 0.1, dtype=np.float32)
-
-        def trained() -> tuple[list[Tensor], float]:
-            torch.manual_seed(1)
-            settings = Optimisation(batch_size=batch_size, lr=0.1, momentum=momentum)
-            prior = np.random.default_rng(2).random(SETS.nnz, dtype=np.float32) if kind == "prior" else None
-            outside = Outside.of(SETS, *with_one_more, miss) if kind == "outside" else None
-            layout = PaddedLayout(SETS, X.device) if kind == "padded" else None
-            sets = SETS if outside is None else outside.candidates
-            objective = Seamless(get_loss("ce"))
-            trainer = Trainer(linear(), X, sets, objective, settings, 0, prior=prior, layout=layout, outside=outside)
-            if kind == "share":
-                monkeypatch.setattr(trainer, "_loss_share", lambda count: torch.tensor(count * 0.3))
-            losses = list(train(trainer, 3, Monitor(sets, Y)))
-            return [*parameters(trainer), trainer.label_weights.clone()], losses[-1].loss or 0.0
-
-        asked: list[int] = []
-
-        def by_autograd(self: WeightedLoss, batch: Batch, logits: Tensor) -> Tensor:
-            asked.append(len(logits))
-            return plain(self, batch, logits)
-
-        fast, fast_loss = trained()
-        plain = WeightedLoss.loss
-        monkeypatch.setattr(WeightedLoss, "loss_and_gradient", lambda *_: None)
-        monkeypatch.setattr(WeightedLoss, "loss", by_autograd)
-        monkeypatch.setattr(trainer_module, "descend", lambda optimiser: optimiser.step())
-        slow, slow_loss = trained()
-        assert asked  # the second way did go by autograd
-        assert same(fast, slow)
-        assert fast_loss == slow_loss
-
-    def test_a_method_with_a_loss_of_its_own_keeps_it(self) -> None:
-        class Doubled(Seamless):
-            def loss(self, batch: Batch, logits: Tensor) -> Tensor:
-                return 2 * super().loss(batch, logits)
-
-        torch.manual_seed(1)
-        doubled = Trainer(linear(), X, SETS, Doubled(get_loss("ce")), Optimisation(batch_size=5), 0)
-        units = torch.arange(5)
-        assert float(doubled.step(units).loss) == 2 * float(new_trainer().step(units).loss)
-
-    def test_an_unused_parameter_stays_and_adam_is_torch_s(self) -> None:
+class TestOptimiser:
+    def test_an_unused_parameter_stays(self) -> None:
         class Spare(nn.Module):
             def __init__(self) -> None:
                 super().__init__()

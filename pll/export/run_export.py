@@ -11,9 +11,9 @@ from pll.analysis.health import Health
 from pll.analysis.protocol import Parts
 from pll.export import ExportResult, ExportSource, export_all
 from pll.export.bundle import Progress
+from pll.export.replay import replay_html
 from pll.features import load_features
 from pll.methods.persistence import load_model
-from pll.replay import replay_html
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.record import record_of
 from pll.runs import runner

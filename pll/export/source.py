@@ -55,7 +55,7 @@ class ExportSource:
         calibration: confidence put right by the random controls of a review, where enough were answered.
         features: what made features of texts, pictures or words; None where they came as they are.
         taken_over: the label weights are proposals that people took over in a review, not the model's own.
-        replay: makes the run as one HTML page (`pll.replay`); None where there is no history to show.
+        replay: makes the run as one HTML page (`pll.export.replay`); None where there is no history to show.
         health: whether the labels can be used; None of a run of an earlier version.
         warnings: on features that say nothing that is measurable, as the recipe of the run found.
         held: rows of the data that were not learnt from, whose labels are predicted; None where there are none.

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pll.catalog.sources import Source
-from pll.replay import replay_html
+from pll.export.replay import replay_html
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder

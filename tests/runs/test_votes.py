@@ -13,10 +13,10 @@ import pytest
 from pll.catalog.sources import Source, joined_votes, with_own_votes
 from pll.cli.main import main
 from pll.errors import UserError
+from pll.export.replay import replay_html
 from pll.export.run_export import export_source
 from pll.formats import FORMATS, read
 from pll.formats.votes import VOTES
-from pll.replay import replay_html
 from pll.review.signals import prepare
 from pll.runs import runner
 from pll.runs.config import RunConfig

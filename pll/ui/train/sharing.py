@@ -10,7 +10,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pll.errors import UserError
-from pll.replay import replay_html
+from pll.export.replay import replay_html
 from pll.runs.config import format_settings
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot

@@ -13,11 +13,11 @@ from pathlib import Path
 import pll
 from pll.colors import ACCENT, DARK_BACKGROUND, LIGHT_BACKGROUND, RIGHT, WEIGHTS_DARK, WEIGHTS_LIGHT
 from pll.dataset import PartialLabelDataset
-from pll.replay.film import film
+from pll.export.replay.film import film
 from pll.runs.folder import RunFolder
 
 HERE = Path(__file__).parent
-DRAWING = HERE.parent / "ui" / "components"
+DRAWING = HERE.parents[1] / "ui" / "components"
 """Folder of the scripts of the app's plots."""
 EXPORTED = "export default function (component) {"
 """Export of the app's scripts for Streamlit, which is removed."""

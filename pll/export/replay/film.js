@@ -1,4 +1,4 @@
-// What happened: the label weights of a sample of the examples, frame by frame, as pll/replay/film.py packed them; and
+// What happened: the label weights of a sample of the examples, frame by frame, as film.py packed them; and
 // what the star plot and the heatmap of the app (star.js, heatmap.js) want to be told of a frame.
 
 const SCALE = 1000;       // label weights are whole thousandths

@@ -17,7 +17,7 @@ from pll.candidates import CandidateSets
 from pll.colors import class_colours, class_shapes, short_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.replay.pictures import picture_payload
+from pll.export.replay.pictures import picture_payload
 from pll.runs.config import format_settings
 from pll.runs.folder import RunFolder
 from pll.runs.history import History

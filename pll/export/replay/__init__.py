@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from pll.replay.page import replay_html
+from pll.export.replay.page import replay_html
 
 __all__ = ["replay_html"]

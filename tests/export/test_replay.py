@@ -21,10 +21,10 @@ from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.replay import replay_html
-from pll.replay.film import MOST_EXAMPLES, SCALE, film, fitted, packed, quantised, sample, thinned, unpacked
-from pll.replay.page import script
-from pll.replay.pictures import picture_payload
+from pll.export.replay import replay_html
+from pll.export.replay.film import MOST_EXAMPLES, SCALE, film, fitted, packed, quantised, sample, thinned, unpacked
+from pll.export.replay.page import script
+from pll.export.replay.pictures import picture_payload
 from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder
@@ -174,9 +174,9 @@ def test_pictures_stand_where_they_are_looked_for() -> None:
 def test_large_pictures_become_smaller_until_all_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     images = np.random.default_rng(0).integers(0, 256, (60, 64, 64, 3)).astype(np.uint8)
     assert picture_payload(dataset(images=images), np.arange(60))["pictures"]["side"] == 48
-    monkeypatch.setattr("pll.replay.pictures.MOST_BYTES", 40_000)
+    monkeypatch.setattr("pll.export.replay.pictures.MOST_BYTES", 40_000)
     assert picture_payload(dataset(images=images), np.arange(60))["pictures"]["side"] < 48
-    monkeypatch.setattr("pll.replay.pictures.MOST_BYTES", 100)
+    monkeypatch.setattr("pll.export.replay.pictures.MOST_BYTES", 100)
     assert picture_payload(dataset(images=images), np.arange(60))["pictures"] is None
 
 

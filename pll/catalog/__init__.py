@@ -12,21 +12,31 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import replace
+from pathlib import Path
 
-from pll.catalog import cifar, embedded, mnist, newsgroups, real_world, uci_openml
+from pll.catalog import cifar, idx, newsgroups, text_tables
 from pll.catalog.download import obtain
-from pll.catalog.entry import Entry, File, Progress
+from pll.catalog.entry import Entry, File, Loader, Progress, entries_of
 from pll.catalog.files import available, data_folder
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 
 __all__ = ["CATALOG", "Entry", "File", "Progress", "available", "data_folder", "find", "load"]
 
-CATALOG: dict[str, Entry] = {
-    entry.name: entry
-    for module in (embedded, mnist, cifar, uci_openml, newsgroups, real_world)
-    for entry in module.ENTRIES
+LOADERS: dict[str, Loader] = {
+    "scikit-learn": text_tables.load_bundled,
+    "text": text_tables.load_text,
+    "arff": text_tables.load_arff,
+    "mat": text_tables.load_mat,
+    "idx": idx.load,
+    "cifar10": cifar.load,
+    "cifar10h": cifar.load_h,
+    "cifar10n": cifar.load_n,
+    "newsgroups": newsgroups.load,
 }
+"""A loader for each kind of file, by its name in datasets.toml."""
+
+CATALOG: dict[str, Entry] = entries_of(Path(__file__).with_name("datasets.toml"), LOADERS)
 """Every dataset of the catalogue, by name."""
 
 

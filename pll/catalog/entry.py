@@ -1,15 +1,17 @@
 """Catalogue entries: a dataset's files, their addresses and checksums, its expected size and its loader.
 
-Declarations only. `files` finds and verifies files on disk, `download` transfers them.
+Declarations only, read from datasets.toml. `files` finds and verifies files on disk, `download` transfers them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol, cast
 
 import numpy as np
 
@@ -19,8 +21,12 @@ from pll.errors import UserError
 Progress = Callable[[int, int | None], None]
 """Called as bytes arrive, with (bytes done, bytes in total or None). An exception raised by it stops the download."""
 
-Loader = Callable[[Mapping[str, Path]], PartialLabelDataset]
-"""Reads a dataset from the files of its entry, a mapping from `File.name` to path."""
+Loader = Callable[..., PartialLabelDataset]
+"""Reads a dataset from the files of its entry, a mapping from `File.name` to path; more arguments are in the table."""
+
+
+Kind = Literal["sha256", "md5", "git-blob", "sha256-unpacked"]
+"""Kinds of checksums."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +39,7 @@ class Checksum:
         value: lower-case hexadecimal digits.
     """
 
-    kind: Literal["sha256", "md5", "git-blob", "sha256-unpacked"]
+    kind: Kind
     value: str
 
     @property
@@ -206,3 +212,34 @@ class Entry:
 def _places(entry: Entry) -> str:
     names = ", ".join(file.name for file in entry.files)
     return f" ({names})" if names else ""
+
+
+def entries_of(table: Path, loaders: Mapping[str, Loader]) -> dict[str, Entry]:
+    """Return the datasets of a TOML table by name, in its order.
+
+    Args:
+        table: datasets.toml, whose head says what its fields mean.
+        loaders: by the name that `read` has in it.
+    """
+    given = tomllib.loads(table.read_text("utf-8"))
+    known = {place: _file(place, **about) for place, about in given.pop("files").items()}
+
+    def entry(name: str, read: str, needs: Sequence[Any] = (), **about: Any) -> Entry:
+        groups = [[[need]] if isinstance(need, str) else need for need in needs]
+        ways = tuple(Need(tuple(tuple(known[place] for place in way) for way in group)) for group in groups)
+        loader = partial(loaders[read], **about.pop("with", {}))
+        facts: dict[str, Any] = {key: _frozen(value) for key, value in about.items()}
+        return Entry(name=name, needs=ways, loader=loader, **facts)
+
+    return {name: entry(name, **about) for name, about in given.items()}
+
+
+def _file(place: str, checksum: str = "", **about: Any) -> File:
+    folder, _, name = place.partition("/")
+    kind, _, digits = checksum.partition(":")
+    facts: dict[str, Any] = {key: _frozen(value) for key, value in about.items()}
+    return File(name, folder, checksum=Checksum(cast(Kind, kind), digits) if checksum else None, **facts)
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value

@@ -141,6 +141,14 @@ def damaged(path: Path, reason: object) -> UserError:
     return UserError(f"{path} is damaged ({reason}). Delete it and load again, or replace it by a complete copy.")
 
 
+def not_published(path: Path, reason: str) -> UserError:
+    """Return the error for a file that is something else than it should be."""
+    return UserError(
+        f"{path} is not the published file: {reason}. Delete it and load again, or replace it by the original "
+        "(`candid datasets` says where that is)."
+    )
+
+
 def _look_for(names: tuple[str, ...], file: File) -> Path | None:
     wanted = {name.casefold() for name in names}
     for folder in _folders(file):

@@ -16,26 +16,12 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import numpy.typing as npt
 
-from pll.catalog.entry import Checksum, Entry, File, files
-from pll.catalog.files import damaged, folder_of, temporary
+from pll.catalog.files import damaged, data_folder, temporary
 from pll.dataset import PartialLabelDataset
 
 COMPONENTS = 300
 SEED = 0  # of the randomised SVD
 _PARTS = {"20news-bydate-train": False, "20news-bydate-test": True}  # folder in the archive: is it the test part
-
-_ARCHIVE = File(
-    name="20news-bydate.tar.gz",
-    folder="20newsgroups",
-    page="http://qwone.com/~jason/20Newsgroups/",
-    urls=(
-        "https://ndownloader.figshare.com/files/5975967",
-        "http://qwone.com/~jason/20Newsgroups/20news-bydate.tar.gz",
-    ),
-    megabytes=14.5,
-    # scikit-learn's (a test compares them)
-    checksum=Checksum("sha256", "8f1b2514ca22a5ade8fbb9cfa5727df95fa587f4c87b786e15c759fa66d95610"),
-)
 
 
 def features(texts: Sequence[str], is_test: npt.NDArray[np.bool_], components: int) -> npt.NDArray[np.float32]:
@@ -51,8 +37,14 @@ def features(texts: Sequence[str], is_test: npt.NDArray[np.bool_], components: i
     return reduced
 
 
-def _newsgroups(paths: Mapping[str, Path]) -> PartialLabelDataset:
-    ids, groups, is_test, texts = _read(paths[_ARCHIVE.name])
+def load(paths: Mapping[str, Path]) -> PartialLabelDataset:
+    """Return the texts of the published archive as numbers; they are kept beside it.
+
+    Raises:
+        UserError: a damaged archive, or another one.
+    """
+    (archive,) = paths.values()
+    ids, groups, is_test, texts = _read(archive)
     names = sorted(set(groups))
     codes = {name: code for code, name in enumerate(names)}
     return PartialLabelDataset(
@@ -92,7 +84,7 @@ def _kept(ids: list[str], texts: list[str], is_test: npt.NDArray[np.bool_]) -> n
     """Return the features, from the cache if they were computed before."""
     import sklearn
 
-    folder = folder_of(_ARCHIVE)
+    folder = data_folder() / "20newsgroups"
     path = folder / f"features-svd{COMPONENTS}-scikit-learn-{sklearn.__version__}.npz"
     unreadable = (OSError, ValueError, KeyError, EOFError, zlib.error, zipfile.BadZipFile)
     with contextlib.suppress(*unreadable), np.load(path, allow_pickle=False) as kept:  # else computed again
@@ -107,21 +99,3 @@ def _kept(ids: list[str], texts: list[str], is_test: npt.NDArray[np.bool_]) -> n
                 np.savez(out, X=X, ids=np.array(ids))
             part.replace(path)
     return X
-
-
-ENTRIES = (
-    Entry(
-        name="20newsgroups",
-        title="20 Newsgroups",
-        about="Posts to twenty newsgroups, as 300 features each (TF-IDF and truncated SVD).",
-        kind="table",
-        n=18_846,
-        shape=(COMPONENTS,),
-        c=20,
-        licence="none stated",
-        page=_ARCHIVE.page,
-        needs=files(_ARCHIVE),
-        loader=_newsgroups,
-        split="11,314 + 7,532 (by date)",
-    ),
-)

@@ -60,12 +60,13 @@ def tar_of(batches: dict[str, bytes]) -> bytes:
 def in_archive(cache: Path, batches: dict[str, bytes]) -> None:
     """Put the archive into the cache and its checksum into the catalogue."""
     (cache / "cifar10").mkdir(parents=True)
-    (cache / "cifar10" / cifar.ARCHIVE.name).write_bytes(tar_of(batches))
+    (cache / "cifar10" / cifar.ARCHIVE).write_bytes(tar_of(batches))
 
 
 def small(monkeypatch: pytest.MonkeyPatch, archive: bytes) -> None:
     checksum = Checksum("md5", hashlib.md5(archive).hexdigest())
-    need = Need(((cifar.FOLDER,), (replace(cifar.ARCHIVE, checksum=checksum),)))
+    (folder,), (published,) = CATALOG["cifar10"].needs[0].ways
+    need = Need(((folder,), (replace(published, checksum=checksum),)))
     monkeypatch.setitem(CATALOG, "cifar10", replace(CATALOG["cifar10"], n=9, needs=(need,)))
 
 
@@ -73,14 +74,14 @@ def test_the_published_archive(
     cache: Path, batches: dict[str, bytes], pixels: dict[str, np.ndarray], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_archive(cache, batches)
-    small(monkeypatch, (cache / "cifar10" / cifar.ARCHIVE.name).read_bytes())
+    small(monkeypatch, (cache / "cifar10" / cifar.ARCHIVE).read_bytes())
     data = load("cifar10", download=False)
     assert data.X.shape == (9, 3, 32, 32) and data.class_names == cifar.CLASS_NAMES
     assert data.is_test is not None and data.is_test.tolist() == [False] * 5 + [True] * 4
     assert data.y is not None and data.y.tolist() == [0, 1, 2, 0, 1, 0, 1, 2, 3]
     np.testing.assert_array_equal(np.rint(data.X[1] * 255), pixels["data_batch_1"][1].reshape(3, 32, 32))
     assert (cache / "cifar10" / "cifar-10-batches-py" / "test_batch").is_file()
-    (cache / "cifar10" / cifar.ARCHIVE.name).unlink()  # the unpacked folder is enough
+    (cache / "cifar10" / cifar.ARCHIVE).unlink()  # the unpacked folder is enough
     assert load("cifar10", download=False).fingerprint == data.fingerprint
 
 
@@ -92,9 +93,9 @@ def test_a_batch_that_was_changed_is_never_unpickled(
 
     batches["test_batch"] = pickle.dumps({"data": 0})
     in_archive(cache, batches)
-    small(monkeypatch, (cache / "cifar10" / cifar.ARCHIVE.name).read_bytes())
+    small(monkeypatch, (cache / "cifar10" / cifar.ARCHIVE).read_bytes())
     monkeypatch.setattr(pickle, "load", explode)
-    with pytest.raises(UserError, match="does not hold the published batches of CIFAR-10"):
+    with pytest.raises(UserError, match="these are not the batches of CIFAR-10"):
         load("cifar10", download=False)
 
 
@@ -113,7 +114,9 @@ def test_tiles_are_read_row_after_row(tmp_path: Path) -> None:
     rows = [np.concatenate(list(tiles[at : at + 3]), axis=1) for at in (0, 3)]
     Image.fromarray(np.concatenate(rows)).save(tmp_path / "sheet.webp", lossless=True)
     np.testing.assert_array_equal(cifar.read_sprite(tmp_path / "sheet.webp", 5), tiles[:5])
-    with pytest.raises(UserError, match=r"sheet\.webp is 96 × 64 pixels; 7 tiles of 32 × 32 are expected"):
+    with pytest.raises(
+        UserError, match=r"sheet\.webp is not the published file: it is 96 × 64 pixels; 7 tiles of 32 × 32 are expected"
+    ):
         cifar.read_sprite(tmp_path / "sheet.webp", 7)
 
 
@@ -126,7 +129,7 @@ def test_a_damaged_picture(tmp_path: Path, content: bytes) -> None:
 
 def test_labels_that_are_pickles_are_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "labels.npz", train=np.array([{}], dtype=object))
-    with pytest.raises(UserError, match=r"labels\.npz has no array 'test'; it has train"):
+    with pytest.raises(UserError, match=r"labels\.npz is not the published file: it has no array 'test'; it has train"):
         cifar.sprite_labels(tmp_path / "labels.npz", "test")
     with pytest.raises(UserError, match=r"labels\.npz is damaged"):
         cifar.sprite_labels(tmp_path / "labels.npz", "train")
@@ -221,9 +224,9 @@ def test_votes_join_the_published_images(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(cifar, "published", lambda _, train: parts[train])
     monkeypatch.setattr(cifar, "_annotators", lambda _: np.array([[4, 4, 5], [6, 6, 6], [1, 2, 3]]))
     monkeypatch.setattr(cifar, "_counts", lambda _: np.eye(10, dtype=int)[[1, 2]] * 50)
-    noisy = cifar._cifar10n({})
+    noisy = cifar.load_n({})
     assert [row.tolist() for row in (noisy.sets()[i] for i in range(3))] == [[4, 5], [6], [1, 2, 3]]
     assert noisy.y is not None and noisy.y.tolist() == [4, 6, 9] and noisy.truth_outside().tolist() == [2]
-    soft = cifar._cifar10h({})
+    soft = cifar.load_h({})
     assert soft.sets() == CandidateSets.from_lists([[1], [2]], 10, cifar.CLASS_NAMES)
     assert soft.X.shape == (2, 3, 32, 32) and soft.is_test is None

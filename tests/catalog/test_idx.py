@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from pll.catalog import load
-from pll.catalog.mnist import as_pixels, read_idx
+from pll.catalog.idx import as_pixels, read_idx
 from pll.errors import UserError
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pll.catalog import newsgroups, uci_openml
+from pll.catalog import CATALOG, newsgroups
 from pll.errors import UserError
 
 YEAST = "ADT1_YEAST  0.58  0.61  0.47  0.13  0.50  0.00  0.48  0.22  MIT\nX  1 2 3 4 5 6 7 8  ERL\n\n"
@@ -23,7 +23,7 @@ def write(tmp_path: Path, name: str, text: str) -> dict[str, Path]:
 
 @pytest.mark.parametrize("header", ["", "Sequence_Name mcg gvh alm mit erl pox vac nuc class\n"])
 def test_yeast_with_and_without_a_header(tmp_path: Path, header: str) -> None:
-    data = uci_openml._yeast(write(tmp_path, "yeast.data", header + YEAST))
+    data = CATALOG["yeast"].loader(write(tmp_path, "yeast.data", header + YEAST))
     np.testing.assert_allclose(data.X[0], [0.58, 0.61, 0.47, 0.13, 0.5, 0, 0.48, 0.22], rtol=1e-6)
     assert data.X[1].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
     assert data.y is not None and [data.class_names[code] for code in data.y] == ["MIT", "ERL"]
@@ -33,7 +33,7 @@ def test_yeast_with_and_without_a_header(tmp_path: Path, header: str) -> None:
 @pytest.mark.parametrize("header", ["", ",".join(f"column {i}" for i in range(35)) + "\n"])
 def test_dermatology_keeps_missing_ages_missing(tmp_path: Path, header: str) -> None:
     rows = [",".join([*map(str, range(33)), age, code]) for age, code in (("55", "2"), ("?", "6"))]
-    data = uci_openml._dermatology(write(tmp_path, "dermatology.data", header + "\n".join(rows)))
+    data = CATALOG["dermatology"].loader(write(tmp_path, "dermatology.data", header + "\n".join(rows)))
     assert data.X[:, 33].tolist()[0] == 55 and np.isnan(data.X[1, 33]) and np.isnan(data.X).sum() == 1
     assert data.y is not None and data.y.tolist() == [1, 5]
     assert data.class_names[1] == "seboreic dermatitis" and data.feature_names[33] == "age"
@@ -53,22 +53,22 @@ def test_dermatology_keeps_missing_ages_missing(tmp_path: Path, header: str) -> 
 )
 def test_another_file_is_refused_at_its_line(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(UserError, match=rf"yeast\.data is not the published file: {words}.*replace it"):
-        uci_openml._yeast(write(tmp_path, "yeast.data", text))
+        CATALOG["yeast"].loader(write(tmp_path, "yeast.data", text))
 
 
 def test_a_table_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "yeast.data").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UserError, match="it is not plain text"):
-        uci_openml._yeast({"yeast.data": tmp_path / "yeast.data"})
+        CATALOG["yeast"].loader({"yeast.data": tmp_path / "yeast.data"})
 
 
 def test_synthetic_control_is_labelled_by_order(tmp_path: Path) -> None:
     rows = [" ".join(f"{row}.5" for _ in range(60)) for row in range(12)]
-    data = uci_openml._synthetic_control(write(tmp_path, "synthetic_control.data", "\n".join(rows)))
+    data = CATALOG["synthetic-control"].loader(write(tmp_path, "synthetic_control.data", "\n".join(rows)))
     assert data.y is not None and data.y.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5]
     assert data.X.shape == (12, 60) and data.X[3, 7] == 3.5 and data.class_names[2] == "increasing trend"
     with pytest.raises(UserError, match="it has 11 rows"):
-        uci_openml._synthetic_control(write(tmp_path, "synthetic_control.data", "\n".join(rows[:11])))
+        CATALOG["synthetic-control"].loader(write(tmp_path, "synthetic_control.data", "\n".join(rows[:11])))
 
 
 # ---- Texture -----------------------------------------------------------------------------------------------------
@@ -88,7 +88,7 @@ ARFF = """% a comment
 
 
 def test_texture_is_read_with_its_classes_in_order(tmp_path: Path) -> None:
-    data = uci_openml._texture(write(tmp_path, "texture.arff", ARFF))
+    data = CATALOG["texture"].loader(write(tmp_path, "texture.arff", ARFF))
     np.testing.assert_allclose(data.X, [[-1.455, 0.25], [-1.44, -0.2], [1e-3, 5]], rtol=1e-6)
     assert data.class_names == ("2", "3", "14") and data.feature_names == ("V1", "V2")
     assert data.y is not None and data.y.tolist() == [2, 0, 1]
@@ -96,7 +96,7 @@ def test_texture_is_read_with_its_classes_in_order(tmp_path: Path) -> None:
 
 def test_reading_texture_changes_nothing_for_other_tables(tmp_path: Path) -> None:
     before = csv.field_size_limit()
-    uci_openml._texture(write(tmp_path, "texture.arff", ARFF))
+    CATALOG["texture"].loader(write(tmp_path, "texture.arff", ARFF))
     assert csv.field_size_limit() == before
 
 
@@ -113,8 +113,8 @@ def test_reading_texture_changes_nothing_for_other_tables(tmp_path: Path) -> Non
     ],
 )
 def test_another_arff_is_refused(tmp_path: Path, text: str, words: str) -> None:
-    with pytest.raises(UserError, match=rf"texture\.arff .*({words}).*40499"):
-        uci_openml._texture(write(tmp_path, "texture.arff", text))
+    with pytest.raises(UserError, match=rf"texture\.arff .*({words}).*candid datasets"):
+        CATALOG["texture"].loader(write(tmp_path, "texture.arff", text))
 
 
 # ---- 20 Newsgroups -----------------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ def news(path: Path, posts: dict[str, str]) -> dict[str, Path]:
 def test_newsgroups(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(newsgroups, "COMPONENTS", 2)
     paths = news(tmp_path, {**POSTS, "README": "no post", "20news-bydate-train/a/b/c": "neither"})
-    data = newsgroups._newsgroups(paths)
+    data = newsgroups.load(paths)
     assert data.row_ids.tolist() == [
         *("test/sci.space/4", "train/rec.autos/1", "train/rec.autos/10"),
         *("train/sci.space/2", "train/sci.space/3"),
@@ -158,14 +158,14 @@ def test_newsgroups(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 def test_the_features_are_kept(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(newsgroups, "COMPONENTS", 2)
-    first = newsgroups._newsgroups(news(tmp_path, POSTS))
+    first = newsgroups.load(news(tmp_path, POSTS))
     computed = []
     monkeypatch.setattr(newsgroups, "features", lambda *args: computed.append(1) or np.zeros((5, 2), np.float32))
-    assert newsgroups._newsgroups(news(tmp_path, POSTS)).fingerprint == first.fingerprint
+    assert newsgroups.load(news(tmp_path, POSTS)).fingerprint == first.fingerprint
     assert computed == []
     (kept,) = (cache / "20newsgroups").iterdir()
     kept.write_bytes(b"broken")
-    newsgroups._newsgroups(news(tmp_path, POSTS))
+    newsgroups.load(news(tmp_path, POSTS))
     assert computed == [1]
 
 
@@ -182,9 +182,9 @@ def test_a_damaged_archive_of_posts(cache: Path, tmp_path: Path, content: bytes)
     path = tmp_path / "20news-bydate.tar.gz"
     path.write_bytes(content)
     with pytest.raises(UserError, match=r"20news-bydate\.tar\.gz is damaged"):
-        newsgroups._newsgroups({path.name: path})
+        newsgroups.load({path.name: path})
 
 
 def test_an_archive_without_posts(cache: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="it holds none of the texts"):
-        newsgroups._newsgroups(news(tmp_path, {"README": "x"}))
+        newsgroups.load(news(tmp_path, {"README": "x"}))

@@ -21,7 +21,6 @@ passed.
 from __future__ import annotations
 
 import json
-import math
 import os
 import resource
 import subprocess
@@ -47,7 +46,6 @@ from benchmarks.training import measure
 from pll import formats
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
-from pll.experiments.drawing import Canvas
 from pll.methods import METHODS, sure
 from pll.methods.base import Task
 from pll.methods.proden import PRODEN
@@ -351,8 +349,6 @@ system takes them back where others need them. Limit: 2 GB for 100,000,000 × 3.
 |---|---|---|---|---|---|---|---|---|---|---|
 {growth}
 
-![Time of a step and peak memory by the number of examples, classes and candidates](performance.svg)
-
 {extrapolated}
 
 Not built: mini-batches straight from Parquet or pictures, without the file between (it takes 4 bytes a number of disk,
@@ -516,39 +512,6 @@ def _processes(figures: dict[str, Any]) -> list[str]:
     ]
 
 
-AXES = {"examples, n": 0, "classes, c": 2, "candidates, |S|": 3}
-"""Panels of the drawing, and which part of a size varies in each."""
-
-
-def drawn(figures: dict[str, Any]) -> Canvas:
-    """Return the growth of the time of a step and of memory by n, c and |S|; both axes are logarithmic."""
-    sizes = [case[1:] for case in (*CASES["growth"], *CASES["largest"]) if f"growth {' '.join(case[1:])}" in figures]
-    canvas = Canvas(960, 300)
-    for panel, (title, part) in enumerate(AXES.items()):
-        base = ("4000000", "20", "1000", "3")
-        others = base[:part] + base[part + 1 :]
-        row = sorted((s for s in sizes if s[:part] + s[part + 1 :] == others), key=lambda s: int(s[part]))
-        left, right, top, bottom = 40 + 310 * panel, 290 + 310 * panel, 50, 240
-        canvas.line((left, top), (left, bottom), (right, bottom), colour="#7a8794")
-        canvas.text(((left + right) / 2, 285), title, anchor="middle")
-        for name, colour, shown in (("ms", "#0072b2", "ms a step"), ("gb", "#d55e00", "peak GB")):
-            low, high = (0.1, 100.0)
-            values = [figures[f"growth {' '.join(size)}"][name] for size in row]
-            span = math.log(int(row[-1][part]) / int(row[0][part])) if len(row) > 1 else 1.0
-            points = []
-            for size, value in zip(row, values, strict=True):
-                x = left + 20 + (right - left - 50) * math.log(int(size[part]) / int(row[0][part])) / span
-                points.append((x, bottom - (bottom - top) * math.log(value / low) / math.log(high / low)))
-            canvas.line(*points, colour=colour, width=2.0)
-            for point, size, value in zip(points, row, values, strict=True):
-                canvas.text((point[0], point[1] - 6), f"{value:.2g}", anchor="middle", colour=colour, size=11)
-                if name == "ms":
-                    canvas.text((point[0], bottom + 18), f"{int(size[part]):,}", anchor="middle", size=10)
-            if not panel:
-                canvas.text((left + (0 if name == "ms" else 100), 25), shown, anchor="start", colour=colour)
-    return canvas
-
-
 def page(figures: dict[str, Any]) -> str:
     """Return docs/performance.md."""
     lines = [
@@ -699,7 +662,6 @@ def measured(case: list[str]) -> dict[str, Any]:
 
 def _write(figures: dict[str, Any]) -> None:
     PAGE.write_text(page(figures), encoding="utf-8")
-    PAGE.with_suffix(".svg").write_text(drawn(figures).svg(), encoding="utf-8")
 
 
 def main() -> None:

@@ -30,6 +30,10 @@ ACCENT = "#3568d4"
 RIGHT, WRONG = "#2f7fd6", "#c4560a"
 """Right and wrong where the truth is known: blue and orange, distinguishable for every kind of colour vision."""
 
+LANE_COLOURS = ("#a8249c", "#6c6048", "#d87854", "#2448fc", "#9c84f0")
+LANE_DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
+"""Lines of lanes and of methods, by place; the dashes under Plotly's names."""
+
 WEIGHTS_LIGHT = (
     "#e8f1ff", "#c5dbfe", "#a2c5fe", "#7daefe", "#5896fe", "#3e80ed", "#286ad6", "#1756ba", "#0d449a", "#083377",
 )  # fmt: skip

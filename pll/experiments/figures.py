@@ -1,4 +1,4 @@
-"""Figures of an experiment: accuracy over the epochs with a band, accuracy against q, critical differences."""
+"""Figures of an experiment with their numbers: accuracy over the epochs, accuracy against q, critical differences."""
 
 from __future__ import annotations
 
@@ -6,21 +6,24 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
+import plotly.graph_objects as go
+from plotly.offline import get_plotlyjs
 
 from pll.analysis.significance import Ranking
-from pll.colors import class_colours
-from pll.experiments.drawing import QUIET, Canvas, Point
+from pll.colors import LANE_COLOURS, LANE_DASHES, class_colours
 from pll.experiments.execution import CellOutcome
 from pll.experiments.experiment import Cell
 from pll.experiments.tables import Table
-from pll.io import stored_name
+from pll.io import stored_name, write_atomically, write_text
 from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
 
-WIDTH, HEIGHT = 560.0, 360.0
 MOST_POINTS = 250
 Floats = npt.NDArray[np.float64]
 
@@ -44,12 +47,13 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Lines of one panel."""
+    """Lines of one panel; `x_name` is the column of its numbers that holds x."""
 
     title: str
     x_title: str
     y_title: str
     lines: tuple[Curve, ...]
+    x_name: str = "epoch"
 
     @property
     def file_name(self) -> str:
@@ -113,7 +117,7 @@ def q_panels(found: Sequence[Table], *, transductive: bool = False, fewest: int 
                 lines.append(Curve(method, x, mean, deviation, min(entry.parts for entry in entries)))
             title = f"{dataset}, {table.title[0].lower()}{table.title[1:]}, against q"
             if lines:
-                panels.append(Panel(title, "flipping probability q", f"{what} %", tuple(lines)))
+                panels.append(Panel(title, "flipping probability q", f"{what} %", tuple(lines), "q"))
     return panels
 
 
@@ -135,89 +139,143 @@ def _line(method: str, x: Floats, parts: list[Floats]) -> Curve:
     return Curve(method, x[:shortest][keep], table.mean(axis=0)[keep], deviation[keep], len(table))
 
 
-def draw_panel(panel: Panel) -> Canvas:
-    """Draw lines with bands of ± one standard deviation, and say over how many parts."""
-    canvas = Canvas(WIDTH, HEIGHT + 18 * math.ceil(len(panel.lines) / 3))
-    left, right, top, bottom = 52.0, WIDTH - 14, 34.0, HEIGHT - 46
-    x_low, x_high = _range([line.x for line in panel.lines])
-    low, high = _range([line.mean for line in panel.lines])
-    low, high = max(0.0, 5 * math.floor((low - 1) / 5)), min(100.0, 5 * math.ceil((high + 1) / 5))
+def panel_figure(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.DataFrame]:
+    """Return the lines of a panel with bands of ± one standard deviation, and their numbers.
 
-    def place(x: float, y: float) -> Point:
-        across = (x - x_low) / max(x_high - x_low, 1e-9)
-        up = (min(max(y, low), high) - low) / max(high - low, 1e-9)
-        return left + across * (right - left), bottom - up * (bottom - top)
+    Parameters
+    ----------
+    panel : Panel
+    methods : sequence of str
+        All of the experiment; the place of a method there is its colour.
 
-    canvas.text((left, 16), panel.title, size=14)
-    for tick in _ticks(low, high):
-        canvas.line(place(x_low, tick), place(x_high, tick), colour="#dde3e8")
-        canvas.text((left - 6, place(x_low, tick)[1]), f"{tick:g}", size=11, anchor="end", colour=QUIET)
-    for tick in _ticks(x_low, x_high):
-        canvas.text((place(tick, low)[0], bottom + 13), f"{tick:g}", size=11, anchor="middle", colour=QUIET)
-    canvas.line((left, bottom), (right, bottom), colour=QUIET)
-    parts = sorted({line.parts for line in panel.lines})
-    counted = f"{parts[0]}" if len(parts) == 1 else f"{parts[0]} to {parts[-1]}"
-    band = f"band: ± one standard deviation over {counted} parts" if parts[-1] > 1 else "one part"
-    canvas.text((right, bottom + 31), f"{panel.x_title}; {panel.y_title}; {band}", size=11, anchor="end", colour=QUIET)
-    colours = class_colours(len(panel.lines))
-    for line, colour in zip(panel.lines, colours, strict=True):
+    Returns
+    -------
+    figure : plotly.graph_objects.Figure
+    frame : pandas.DataFrame
+        A row a point: method, x (under the name of the axis), mean, deviation, fits.
+    """
+    figure, rows = go.Figure(), []
+    for line in panel.lines:
+        colour, dash = style(line.name, methods)
+        name = method_title(line.name)
         if not np.isnan(line.deviation).any():
-            upper = [place(x, y) for x, y in zip(line.x, line.mean + line.deviation, strict=True)]
-            lower = [place(x, y) for x, y in zip(line.x, line.mean - line.deviation, strict=True)]
-            canvas.area([*upper, *reversed(lower)], colour)
-    for line, colour in zip(panel.lines, colours, strict=True):
-        canvas.line(*(place(x, y) for x, y in zip(line.x, line.mean, strict=True)), colour=colour, width=1.8)
-    for k, (line, colour) in enumerate(zip(panel.lines, colours, strict=True)):
-        x, y = left + (k % 3) * (right - left) / 3, HEIGHT + 4 + 18 * (k // 3)
-        canvas.line((x, y), (x + 18, y), colour=colour, width=3)
-        canvas.text((x + 24, y), f"{method_title(line.name)} {line.mean[-1]:.1f}", size=12)
-    return canvas
+            figure.add_scatter(
+                x=np.concatenate([line.x, line.x[::-1]]),
+                y=np.concatenate([line.mean + line.deviation, (line.mean - line.deviation)[::-1]]),
+                mode="lines",
+                fill="toself",
+                line={"width": 0},
+                fillcolor=_faint(colour),
+                hoverinfo="skip",
+                showlegend=False,
+                legendgroup=name,
+            )
+        figure.add_scatter(
+            x=line.x,
+            y=line.mean,
+            mode="lines+markers" if len(line.x) <= 20 else "lines",
+            line={"color": colour, "dash": dash, "width": 2.5},
+            name=name,
+            legendgroup=name,
+            customdata=line.deviation,
+            hovertemplate="%{y:.2f} ± %{customdata:.2f} %",
+        )
+        rows += [
+            {"method": name, panel.x_name: x, "mean": mean, "deviation": deviation, "fits": line.parts}
+            for x, mean, deviation in zip(line.x, line.mean, line.deviation, strict=True)
+        ]
+    fits = sorted({line.parts for line in panel.lines})
+    shown = f"{fits[0]}" if len(fits) == 1 else f"{fits[0]} to {fits[-1]}"
+    over = "one fit" if fits[-1] == 1 else f"mean ± deviation of {shown} fits"
+    _titled(figure, f"{panel.title}: {over}", panel.x_title, panel.y_title)
+    return figure, pd.DataFrame(rows)
 
 
-def draw_ranking(title: str, methods: Sequence[str], found: Ranking) -> Canvas:
-    """Draw a critical-difference diagram: methods at their average ranks, joined where they cannot be told apart."""
+def ranking_figure(title: str, methods: Sequence[str], found: Ranking) -> tuple[go.Figure, pd.DataFrame]:
+    """Return a critical-difference diagram: methods at their average ranks; a bar joins those that are alike.
+
+    Parameters
+    ----------
+    title : str
+    methods : sequence of str
+        In the order of the ranks.
+    found : Ranking
+
+    Returns
+    -------
+    figure : plotly.graph_objects.Figure
+    frame : pandas.DataFrame
+        A row a method, the best first: method, average_rank.
+    """
     order = sorted(range(len(methods)), key=lambda k: found.ranks[k])
-    half = math.ceil(len(order) / 2)
-    groups = found.groups()
-    left, right, axis = 150.0, WIDTH - 150.0, 92.0
-    first = axis + 20 + 9 * len(groups)
-    canvas = Canvas(WIDTH, first + 22 * half + 30)
-
-    def at(rank: float) -> float:
-        return left + (rank - 1) / (len(order) - 1) * (right - left)
-
-    canvas.text((14, 18), title, size=14)
-    canvas.line((left, 56), (min(at(1 + found.critical), WIDTH - 10), 56), width=2)
-    canvas.text((left, 44), f"critical difference {found.critical:.2f}", size=11)
-    canvas.line((left, axis), (right, axis))
-    for rank in range(1, len(order) + 1):
-        canvas.line((at(rank), axis - 5), (at(rank), axis))
-        canvas.text((at(rank), axis - 14), f"{rank}", size=11, anchor="middle")
-    for place, k in enumerate(order):
-        on_left = place < half
-        y = first + 22 * (place if on_left else len(order) - 1 - place)
-        x = at(found.ranks[k])
-        edge = left - 10 if on_left else right + 10
-        canvas.line((x, axis), (x, y), (edge, y))
-        words = f"{method_title(methods[k])} {found.ranks[k]:.2f}"
-        canvas.text((edge - 6 if on_left else edge + 6, y), words, anchor="end" if on_left else "start")
-    for k, group in enumerate(groups):
-        y = axis + 10 + 9 * k
-        ranks = [found.ranks[j] for j in group]
-        canvas.line((at(min(ranks)) - 4, y), (at(max(ranks)) + 4, y), width=4)
-    words = (
-        f"average rank over {found.blocks} columns, 1 is best; Friedman p = {found.p:.2g}; bars: no difference at 5 %"
+    frame = pd.DataFrame(
+        {"method": [method_title(methods[k]) for k in order], "average_rank": [found.ranks[k] for k in order]}
     )
-    canvas.text((14, canvas.height - 12), words, size=11, colour=QUIET)
-    return canvas
+    figure = go.Figure()
+    figure.add_scatter(
+        x=frame["average_rank"],
+        y=np.arange(len(frame)),
+        mode="markers+text",
+        text=[f"{method} {rank:.2f}" for method, rank in frame.itertuples(index=False)],
+        textposition="middle right",
+        hoverinfo="skip",
+    )
+    bars = [(f"critical difference {found.critical:.2f}", 1.0, 1.0 + found.critical)]
+    bars += [("alike at 5 %", found.ranks[group[0]], found.ranks[group[-1]]) for group in found.groups()]
+    for place, (name, start, end) in enumerate(bars, start=1):
+        figure.add_scatter(
+            x=[start, end],
+            y=[-place, -place],
+            mode="lines+text",
+            line={"width": 4, "color": "#7a8794" if place == 1 else "#1c2730"},
+            text=["", name],
+            textposition="middle right",
+            hoverinfo="skip",
+        )
+    about = f"average rank over {found.blocks} columns, 1 is best; Friedman p = {found.p:.2g}"
+    _titled(figure, title, about, "")
+    figure.update_layout(showlegend=False, height=160 + 24 * (len(frame) + len(bars)))
+    figure.update_xaxes(range=[0.8, len(frame) + 1.2])
+    figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False, zeroline=False)
+    return figure, frame
 
 
-def _range(values: Sequence[Floats]) -> tuple[float, float]:
-    every = np.concatenate(values)
-    return float(every.min()), float(every.max())
+def save_figure(figure: go.Figure, frame: pd.DataFrame, path: Path) -> list[Path]:
+    """Write `path`.html, which reads plotly.min.js beside it, and `path`.csv; return both.
+
+    Parameters
+    ----------
+    figure : plotly.graph_objects.Figure
+    frame : pandas.DataFrame
+        The numbers of the figure.
+    path : Path
+        Without a suffix; its folder is made.
+    """
+    page, table = (path.with_name(f"{path.name}.{kind}") for kind in ("html", "csv"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    script = path.with_name("plotly.min.js")
+    if not script.exists():
+        write_text(script, get_plotlyjs())
+    # The same figure gives the same bytes: by default the element's id is drawn.
+    write_text(page, figure.to_html(include_plotlyjs=script.name, div_id="figure", full_html=True))
+    write_atomically(table, lambda file: frame.to_csv(file, index=False))
+    return [page, table]
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    step = 10 ** math.floor(math.log10(max(high - low, 1e-9)))
-    step = next(step * k for k in (0.1, 0.2, 0.5, 1, 2, 5) if (high - low) / (step * k) <= 6)
-    return [round(step * k, 9) for k in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
+def style(method: str, methods: Sequence[str]) -> tuple[str, str]:
+    """Return colour and dashes of a method: those of lanes, as long as there are enough."""
+    place = list(methods).index(method)
+    if len(methods) <= len(LANE_COLOURS):
+        return LANE_COLOURS[place], LANE_DASHES[place]
+    return class_colours(len(methods))[place], "solid"
+
+
+def _titled(figure: go.Figure, title: str, x: str, y: str) -> None:
+    figure.update_layout(title=escape(title), template="plotly_white")
+    figure.update_xaxes(title=escape(x))
+    figure.update_yaxes(title=escape(y))
+
+
+def _faint(colour: str) -> str:
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({red},{green},{blue},0.16)"

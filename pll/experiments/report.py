@@ -9,7 +9,7 @@ from pathlib import Path
 from pll.colors import percent
 from pll.experiments.execution import CellOutcome, ExperimentFolder
 from pll.experiments.experiment import Cell, Experiment, Missing
-from pll.experiments.figures import curve_panels, draw_panel, draw_ranking, q_panels
+from pll.experiments.figures import curve_panels, panel_figure, q_panels, ranking_figure, save_figure
 from pll.experiments.plench import write_plench
 from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
 from pll.io import write_atomically, write_text
@@ -64,12 +64,12 @@ def write_report(
     for k, table in enumerate(found, start=1):
         ranked = table.ranking()
         if ranked is not None:
-            drawn = draw_ranking(f"Critical differences: {table.title}", *ranked)
-            files += drawn.save(figures / f"critical-differences-{k}")
-    for panel in (*q_panels(found), *curve_panels(cells, outcomes)):
-        files += draw_panel(panel).save(figures / panel.file_name)
-    for panel in curve_panels(cells, outcomes, transductive=True):
-        files += draw_panel(panel).save(figures / f"transductive-{panel.file_name}")
+            drawn = ranking_figure(f"Critical differences: {table.title}", *ranked)
+            files += save_figure(*drawn, figures / f"critical-differences-{k}")
+    panels = [(panel.file_name, panel) for panel in (*q_panels(found), *curve_panels(cells, outcomes))]
+    panels += [(f"transductive-{panel.file_name}", panel) for panel in curve_panels(cells, outcomes, transductive=True)]
+    for name, panel in panels:
+        files += save_figure(*panel_figure(panel, experiment.methods), figures / name)
     return files
 
 

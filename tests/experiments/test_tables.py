@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.stats
 
 from pll.analysis.evaluation import Result
-from pll.experiments.drawing import Canvas
-from pll.experiments.figures import Curve, Panel, draw_panel, draw_ranking, q_panels
+from pll.experiments.figures import Curve, Panel, panel_figure, q_panels, ranking_figure, save_figure
 from pll.experiments.plench import write_plench
 from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
 
@@ -129,27 +129,27 @@ def test_the_csv_has_everything_but_the_time() -> None:
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
 
-def test_figures_are_drawn_as_svg_and_png(tmp_path: Path) -> None:
+def test_a_figure_is_a_page_and_its_numbers(tmp_path: Path) -> None:
     x = np.arange(1.0, 31.0)
     line = Curve("proden", x, 90 - 50 / x, np.full(30, 2.0), 5)
-    other = Curve("a<b", x, 80 - 50 / x, np.full(30, math.nan), 1)
-    canvas = draw_panel(Panel("digits & co", "epoch", "test accuracy %", (line, other)))
-    svg, png = canvas.save(tmp_path / "curves")
-    text = svg.read_text()
-    assert text.count("<polygon") == 1 and "digits &amp; co" in text and "a&lt;b" in text
-    assert png.read_bytes().startswith(b"\x89PNG")
+    other = Curve("ipal", x, 80 - 50 / x, np.full(30, math.nan), 1)
+    drawn = panel_figure(Panel("a<b> & co", "epoch", "test accuracy %", (line, other)), ["proden", "ipal"])
+    page, numbers = save_figure(*drawn, tmp_path / "curves")
+    frame = pd.read_csv(numbers)
+    assert frame["mean"].tolist() == pytest.approx([*line.mean, *other.mean])
+    assert frame["deviation"].isna().tolist() == [False] * 30 + [True] * 30
+    text = page.read_text()
+    assert "a<b>" not in text and (tmp_path / "plotly.min.js").exists()  # no address of the network is read
+    assert text == save_figure(*drawn, tmp_path / "again")[0].read_text()
+
+
+def test_a_critical_difference_diagram_has_every_method_and_group() -> None:
     found = [result for k in range(6) for result in results(f"d{k}")]
     ranked = table(found).ranking()
     assert ranked is not None
-    drawn = draw_ranking("Ranks", *ranked)
-    assert "PL-kNN 1.00" in drawn.svg()
-    assert drawn.image().size == (round(drawn.width * 2), round(drawn.height * 2))
-
-
-def test_flat_lines_and_single_points_are_drawn() -> None:
-    flat = Curve("proden", np.array([1.0]), np.array([100.0]), np.array([math.nan]), 1)
-    assert "<polyline" in draw_panel(Panel("x", "epoch", "%", (flat,))).svg()
-    assert Canvas(10, 10).svg().startswith("<svg")
+    figure, frame = ranking_figure("Ranks", *ranked)
+    assert frame.iloc[0].tolist() == ["PL-kNN", 1.0]
+    assert len(figure.data) == 2 + len(ranked[1].groups())  # the methods, the difference, a bar a group
 
 
 def test_accuracy_against_q_needs_three_values() -> None:

@@ -154,7 +154,7 @@ def test_the_archive_holds_tables_and_figures(open_page: Any, tmp_path: Path) ->
     file.write_bytes(live.archive(made()))
     names = zipfile.ZipFile(file).namelist()
     assert {"tables.md", "tables.tex", "results.csv", "experiment.json"} <= set(names)
-    assert any(name.endswith(".svg") for name in names) and not any("cells/" in name for name in names)
+    assert any(name.startswith("figures/") for name in names) and not any("cells/" in name for name in names)
 
 
 @pytest.mark.slow

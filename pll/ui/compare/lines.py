@@ -11,15 +11,13 @@ import numpy.typing as npt
 import pandas as pd
 import plotly.graph_objects as go
 
+from pll.colors import LANE_COLOURS, LANE_DASHES
 from pll.runs.labels_table import labels_frame
 from pll.ui import charts
 from pll.ui.compare.view_state import LaneView
 
-COLOURS = ("#a8249c", "#6c6048", "#d87854", "#2448fc", "#9c84f0")
-DASHES = ("solid", "dash", "dashdot", "longdash", "dot")
-"""Plotly's names."""
 STROKES = {"solid": "", "dash": "7 4", "dashdot": "8 3 2 3", "longdash": "12 4", "dot": "3 3"}
-"""The same as SVG's `stroke-dasharray`."""
+"""Dashes of `LANE_DASHES` as SVG's `stroke-dasharray`."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def chart(
             y=values,
             name=lane.title,
             mode="lines" if len(epochs) > 1 else "markers",
-            line={"color": COLOURS[lane.place], "dash": DASHES[lane.place], "width": 2.5},
+            line={"color": LANE_COLOURS[lane.place], "dash": LANE_DASHES[lane.place], "width": 2.5},
             hovertemplate="%{y:.1f} %" if quantity.unit == "%" else "%{y:,.0f}",
         )
     charts.dress(figure, quantity.title, "epoch", quantity.unit, height=330)
@@ -126,12 +124,12 @@ def swatch(lane: int, title: str) -> str:
 
 def _pattern(lane: int) -> str:
     """The line as a background of CSS."""
-    lengths = [int(length) for length in STROKES[DASHES[lane]].split()]
+    lengths = [int(length) for length in STROKES[LANE_DASHES[lane]].split()]
     if not lengths:
-        return COLOURS[lane]
+        return LANE_COLOURS[lane]
     stops, at = [], 0
     for number, length in enumerate(lengths):
-        colour = "transparent" if number % 2 else COLOURS[lane]
+        colour = "transparent" if number % 2 else LANE_COLOURS[lane]
         stops.append(f"{colour} {at}px {at + length}px")
         at += length
     return f"repeating-linear-gradient(90deg, {', '.join(stops)})"

@@ -11,7 +11,8 @@ from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
-from pll.ui.compare.lines import COLOURS, DASHES, STROKES, Quantity, series
+from pll.colors import LANE_COLOURS, LANE_DASHES
+from pll.ui.compare.lines import STROKES, Quantity, series
 from pll.ui.compare.view_state import LaneView
 from pll.ui.components.component import register
 
@@ -99,10 +100,10 @@ def stroke(place: int, points: Sequence[tuple[float, float]]) -> str:
     if not points:
         return ""
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-    dash = STROKES[DASHES[place]]
+    dash = STROKES[LANE_DASHES[place]]
     dashed = f" stroke-dasharray='{dash}'" if dash else ""
     return (
-        f"<polyline points='{path}' fill='none' stroke='{COLOURS[place]}' stroke-width='2.5' "
+        f"<polyline points='{path}' fill='none' stroke='{LANE_COLOURS[place]}' stroke-width='2.5' "
         f"stroke-linejoin='round'{dashed}/>"
     )
 

@@ -9,12 +9,10 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pll.colors import class_colours
-from pll.experiments.figures import Curve, Panel, q_panels
+from pll.experiments.figures import Curve, Panel, panel_figure, q_panels, style
 from pll.experiments.tables import Table, TableEntry
 from pll.methods import method_title
 from pll.ui import charts
-from pll.ui.compare.lines import COLOURS, DASHES
 from pll.ui.format import count
 
 IDENTIFIED, UNSEEN = "Identified correctly", "Correct on unseen examples"
@@ -47,53 +45,20 @@ def chart(table: Table, dataset: str, title: str) -> tuple[go.Figure, pd.DataFra
         return mean_chart(entries, table.methods, title, transductive=transductive)
     one = Table(table.title, table.methods, tuple(columns), table.entries)
     panels = q_panels([one], transductive=transductive, fewest=2)
-    lines = panels[0].lines if panels else ()
-    return band_chart(lines, title, "flipping probability q", "q", table.methods)
+    return band_chart(panels[0], title, table.methods) if panels else (go.Figure(), pd.DataFrame())
 
 
-def band_chart(
-    lines: Sequence[Curve], title: str, x_title: str, x_name: str, methods: Sequence[str]
-) -> tuple[go.Figure, pd.DataFrame]:
-    """Lines with a band of ± one standard deviation.
+def band_chart(panel: Panel, title: str, methods: Sequence[str]) -> tuple[go.Figure, pd.DataFrame]:
+    """The figure of a panel, dressed for the page.
 
     Args:
-        lines: one a method.
+        panel: of one data set.
         title: says what is drawn; the number of parts is added.
-        x_title, x_name: of the axis, and of the column of the table.
         methods: all of the experiment; the place of a method there is its colour.
     """
-    figure, rows = go.Figure(), []
-    for line in lines:
-        colour, dash = style(line.name, methods)
-        name = method_title(line.name)
-        if not np.isnan(line.deviation).any():
-            figure.add_scatter(
-                x=np.concatenate([line.x, line.x[::-1]]),
-                y=np.concatenate([line.mean + line.deviation, (line.mean - line.deviation)[::-1]]),
-                mode="lines",
-                fill="toself",
-                line={"width": 0},
-                fillcolor=_faint(colour),
-                hoverinfo="skip",
-                showlegend=False,
-                legendgroup=name,
-            )
-        figure.add_scatter(
-            x=line.x,
-            y=line.mean,
-            mode="lines+markers" if len(line.x) <= 20 else "lines",
-            line={"color": colour, "dash": dash, "width": 2.5},
-            name=name,
-            legendgroup=name,
-            customdata=line.deviation,
-            hovertemplate="%{y:.2f} ± %{customdata:.2f} %",
-        )
-        rows += [
-            {"method": name, x_name: x, "mean": mean, "deviation": deviation, "fits": line.parts}
-            for x, mean, deviation in zip(line.x, line.mean, line.deviation, strict=True)
-        ]
-    charts.dress(figure, f"{title}, {_over(lines)}", x_title, "%", height=360)
-    return figure, pd.DataFrame(rows)
+    figure, numbers = panel_figure(panel, methods)
+    charts.dress(figure, f"{title}, {_over(panel.lines)}", panel.x_title, "%", height=360)
+    return figure, numbers
 
 
 def mean_chart(
@@ -135,15 +100,7 @@ def mean_chart(
 
 def epochs_chart(panel: Panel, methods: Sequence[str]) -> tuple[go.Figure, pd.DataFrame]:
     """Test accuracy over the epochs of the lines of a panel."""
-    return band_chart(panel.lines, "Test accuracy", "epoch", "epoch", methods)
-
-
-def style(method: str, methods: Sequence[str]) -> tuple[str, str]:
-    """Colour and dashes of a method: those of lanes, as long as there are enough."""
-    place = list(methods).index(method)
-    if len(methods) <= len(COLOURS):
-        return COLOURS[place], DASHES[place]
-    return class_colours(len(methods))[place], "solid"
+    return band_chart(panel, "Test accuracy", methods)
 
 
 def _over(lines: Sequence[Curve]) -> str:
@@ -153,8 +110,3 @@ def _over(lines: Sequence[Curve]) -> str:
 
 def _counted(fits: Sequence[int]) -> str:
     return count(fits[0], "fit") if len(fits) == 1 else f"{fits[0]} to {count(fits[-1], 'fit')}"
-
-
-def _faint(colour: str) -> str:
-    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
-    return f"rgba({red},{green},{blue},0.16)"

@@ -49,7 +49,6 @@ class PlanOptions:
     confidence: float
     controls: float | None
     seed: int | None
-    by: str | None
     rerank: bool
     out: str
 
@@ -64,7 +63,6 @@ class CertifyOptions:
     out: str
     labels_out: str | None
     next_out: str | None
-    reviewers: bool
     classes: tuple[str, ...]
 
 
@@ -101,7 +99,7 @@ def _as_text(cell: object) -> str:
     return repr(float(cell)) if isinstance(cell, float | np.floating) else str(cell)
 
 
-def read_labels(given: str, by: str | None = None) -> tuple[dc.LabelTable, Path, pd.DataFrame]:
+def read_labels(given: str) -> tuple[dc.LabelTable, Path, pd.DataFrame]:
     """The labels of a table or run, the file they are in, and all its cells.
 
     Raises:
@@ -112,7 +110,7 @@ def read_labels(given: str, by: str | None = None) -> tuple[dc.LabelTable, Path,
     if path.is_file():
         check(path.parent, path.name)  # where it is of a run, that knows its checksum
     frame = read_cells(path)
-    _check_columns(frame, path, (*COLUMNS, *([by] if by else [])))
+    _check_columns(frame, path, COLUMNS)
     if frame.empty:
         raise UserError(f"{path} has no rows.")
     for name in COLUMNS:
@@ -127,8 +125,7 @@ def read_labels(given: str, by: str | None = None) -> tuple[dc.LabelTable, Path,
         raise UserError(
             f"{path}, row {_row(int(bad[0]))}: the confidence {frame['confidence'].iloc[bad[0]]!r} is not a number."
         )
-    groups = None if by is None else frame[by].to_numpy(dtype=np.str_)
-    return dc.LabelTable(ids, frame["identified_label"].to_numpy(dtype=np.str_), confidence, groups), path, frame
+    return dc.LabelTable(ids, frame["identified_label"].to_numpy(dtype=np.str_), confidence), path, frame
 
 
 def _check_columns(frame: pd.DataFrame, path: Path, needed: Sequence[str]) -> None:
@@ -181,8 +178,7 @@ def classes_of(frame: pd.DataFrame, more: Sequence[str]) -> list[str]:
 def read_decisions(given: str, table: dc.LabelTable, classes: Sequence[str]) -> list[dc.CheckedLabel]:
     """What people said, row by row; rows without a label are not answered.
 
-    A second row of an id counts as another person's answer where the column `reviewer` names another one. Labels are
-    read as in every other file: case and spaces do not matter where one class alone is meant.
+    Labels are read as in every other file: case and spaces do not matter where one class alone is meant.
 
     Args:
         classes: those a decision may name.
@@ -209,21 +205,12 @@ def read_decisions(given: str, table: dc.LabelTable, classes: Sequence[str]) -> 
                 f"{path}, row {_row(position)}: {label!r} is no class of the labels ({listing(classes)}). Write it as "
                 f"there; if it is a class that no label has, add --class {shlex.quote(label.strip())}."
             )
-        by, at = str(row.get("reviewer", "")), str(row.get("decided_at", ""))
-        blind = {"true": True, "1": True, "false": False, "0": False}.get(str(row.get("blind", "")).lower())
-        if one not in found:
-            found[one] = (position, dc.CheckedLabel(one, said, by, at, blind))
-            continue
-        first, before = found[one]
-        if not by or by == before.by:
+        if one in found:
             raise UserError(
-                f"{path}, rows {_row(first)} and {_row(position)} decide on the same id {one!r}; keep one, or name two "
-                "different people in a column reviewer."
+                f"{path}, rows {_row(found[one][0])} and {_row(position)} decide on the same id {one!r}; keep one."
             )
-        found[one] = (
-            first,
-            dc.CheckedLabel(one, before.label, before.by, before.at, before.blind, (*before.second, said)),
-        )
+        by, at = str(row.get("reviewer", "")), str(row.get("decided_at", ""))
+        found[one] = (position, dc.CheckedLabel(one, said, by, at))
     return [said for _, said in found.values()]
 
 
@@ -241,7 +228,7 @@ def _by_spelling(classes: Sequence[str]) -> dict[str, str]:
 
 def plan(options: PlanOptions) -> None:
     """Write plan.csv (the controls, then the others) and plan.json (what is promised)."""
-    table, path, frame = read_labels(options.labels, options.by)
+    table, path, frame = read_labels(options.labels)
     out = Path(options.out)
     beside = _settings_file(out)
     keys = _draw_keys(table, frame)
@@ -260,9 +247,8 @@ def plan(options: PlanOptions) -> None:
         _check_same_draw(beside, promise, seeded=options.seed is not None)
     elif before:
         note([f"{dc.draw_words(promise)} Draws at the desk count too."])
-    controls = dc.controls_by_group(promise, table)
-    drawn = np.concatenate(list(controls.values()))
-    least_sure = np.concatenate([dc.order_of(promise, table, rows)[::-1] for _, rows in table.parts()])
+    drawn = dc.controls_of(promise, table)
+    least_sure = dc.order_of(promise, table)[::-1]
     others = least_sure[~np.isin(least_sure, drawn)]
     planned = pd.DataFrame(
         {
@@ -270,35 +256,34 @@ def plan(options: PlanOptions) -> None:
             "purpose": ["control"] * len(drawn) + ["review"] * len(others),
         }
     )
-    settings = promise_settings(promise, len(drawn), options.by, str(path))
+    settings = promise_settings(promise, str(path))
     write_atomically(out, partial(planned.to_csv, index=False, lineterminator="\n"))
     write_text(beside, json.dumps(settings, ensure_ascii=False, indent=2) + "\n")
     remember_draw(keys, promise.draw_hash, "plan")
     guess = expected_decisions(promise, table)
     print(f"{out}: {len(drawn):,} of {len(table):,} labels are controls; people look at these first.")
     about = f"; about {guess:,} labels to look at in all if the confidences are right" if guess is not None else ""
-    print(f"At most {sum(part.allowed for part in promise.plans.values()):,} labels may stay wrong{about}.")
+    print(f"At most {promise.plan.allowed:,} labels may stay wrong{about}.")
     print_result(
         out=str(out),
         n=len(table),
         controls=len(drawn),
-        tolerated=sum(part.tolerated for part in promise.plans.values()),
-        allowed=sum(part.allowed for part in promise.plans.values()),
+        tolerated=promise.plan.tolerated,
+        allowed=promise.plan.allowed,
         error=promise.error,
         confidence=promise.level,
-        attained_alpha=max(part.attained for part in promise.plans.values()),
+        attained_alpha=promise.plan.attained,
         expected_decisions=guess,
         seed=promise.seed,
         fingerprint=promise.fingerprint,
         draw_hash=promise.draw_hash,
         draw_number=promise.draw_number,
-        parts=len(promise.plans),
     )
 
 
 def _draw_keys(table: dc.LabelTable, frame: pd.DataFrame) -> set[str]:
     """Return the keys of the draws of these labels; those of a review leave out the rows that were held out."""
-    keys = {labels_key(table.ids, table.labels), replace(table, groups=None).fingerprint}
+    keys = {labels_key(table.ids, table.labels)}
     if "source" in frame.columns:
         own = (frame["source"] != "predicted").to_numpy()
         if own.any():
@@ -306,35 +291,26 @@ def _draw_keys(table: dc.LabelTable, frame: pd.DataFrame) -> set[str]:
     return keys
 
 
-def promise_settings(promise: dc.Promise, drawn: int, by: str | None, labels: str) -> dict[str, Any]:
+def promise_settings(promise: dc.Promise, labels: str) -> dict[str, Any]:
     """plan.json."""
-    commitments = promise.commitments
+    plan = promise.plan
     return {
         "error": promise.error,
         "confidence": promise.level,
-        "controls": drawn,
+        "n": plan.n,
+        "allowed": plan.allowed,
+        "controls": plan.controls,
+        "tolerated": plan.tolerated,
+        "draw": plan.draw,
+        "attained_alpha": plan.attained,
         "seed": promise.seed,
+        "seed_given": promise.seed_given,
         "fingerprint": promise.fingerprint,
         "draw_hash": promise.draw_hash,
         "draw_number": promise.draw_number,
-        "seed_given": promise.seed_given,
         "reranked": promise.reranked,
         "made_at": promise.made_at,
         "labels": labels,
-        "by": by,
-        "parts": [
-            {
-                "group": group,
-                "n": part.n,
-                "allowed": part.allowed,
-                "controls": part.controls,
-                "tolerated": part.tolerated,
-                "draw": part.draw,
-                "attained_alpha": part.attained,
-                "commitment": commitments[group],
-            }
-            for group, part in promise.plans.items()
-        ],
     }
 
 
@@ -343,12 +319,11 @@ class ReadPlan:
     """What plan.csv and plan.json say.
 
     Attributes:
-        promise: with its draw. by: the column of its groups.
+        promise: with its draw.
         named: ids that plan.csv names as controls.
     """
 
     promise: dc.Promise
-    by: str | None
     named: list[str]
 
 
@@ -370,12 +345,9 @@ def read_promise(plan_csv: str) -> ReadPlan:
             level=float(told["confidence"]),
             seed=int(told["seed"]),
             fingerprint=str(told["fingerprint"]),
-            plans={
-                part["group"]: DatasetPlan(
-                    part["n"], told["error"], told["confidence"], part["controls"], part["tolerated"], part["draw"]
-                )
-                for part in told["parts"]
-            },
+            plan=DatasetPlan(
+                told["n"], told["error"], told["confidence"], told["controls"], told["tolerated"], told["draw"]
+            ),
             reranked=bool(told["reranked"]),
             draw_number=int(told["draw_number"]),
             seed_given=bool(told["seed_given"]),
@@ -386,7 +358,7 @@ def read_promise(plan_csv: str) -> ReadPlan:
     if promise.draw_hash != told.get("draw_hash"):
         raise UserError(f"{beside} was altered after the controls were drawn: its figures do not have its draw_hash.")
     named = frame.loc[frame["purpose"] == "control", "id"].astype(str).tolist()
-    return ReadPlan(promise, told.get("by"), named)
+    return ReadPlan(promise, named)
 
 
 def _read_json(path: Path) -> dict[str, Any]:
@@ -434,13 +406,10 @@ def expected_decisions(promise: dc.Promise, table: dc.LabelTable) -> int | None:
     """Labels to look at in all if confidences are probabilities of being right; None where they cannot be."""
     if not ((table.confidence >= 0) & (table.confidence <= 1)).all():
         return None
-    total = 0
-    for group, rows in table.parts():
-        part = promise.plans[group]
-        doubt = np.cumsum(1 - table.confidence[dc.order_of(promise, table, rows)]) * part.controls / part.n
-        cut = int(np.searchsorted(doubt, part.tolerated + 1))
-        total += part.n - round(cut * (1 - part.controls / part.n))
-    return total
+    plan = promise.plan
+    doubt = np.cumsum(1 - table.confidence[dc.order_of(promise, table)]) * plan.controls / plan.n
+    cut = int(np.searchsorted(doubt, plan.tolerated + 1))
+    return plan.n - round(cut * (1 - plan.controls / plan.n))
 
 
 # ---- certify ---------------------------------------------------------------------------------------------------------
@@ -451,9 +420,9 @@ def certify(options: CertifyOptions) -> None:
     out = Path(options.out)
     page = _beside(out, ".html")
     planned = read_promise(options.plan)
-    table, path, frame = read_labels(options.labels, planned.by)
+    table, path, frame = read_labels(options.labels)
     promise = dc.with_draws(planned.promise, earlier_draws(_draw_keys(table, frame)))
-    controls = np.concatenate(list(dc.controls_by_group(promise, table).values()))
+    controls = dc.controls_of(promise, table)
     check_drawn(table.ids[controls].tolist(), planned.named, options.plan)
     decisions = read_decisions(options.decisions, table, classes_of(frame, options.classes))
     judgement = dc.judge(promise, table, decisions)
@@ -461,7 +430,6 @@ def certify(options: CertifyOptions) -> None:
         _write_next(Path(options.next_out), table, judgement)
     extras = dc.Extras(
         name=path.parent.name if Path(options.labels).is_dir() else path.stem,
-        reviewers_err=options.reviewers,
     )
     document = dc.certificate_document(promise, table, decisions, judgement, extras)
     write_text(out, json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n")
@@ -478,7 +446,6 @@ def certify(options: CertifyOptions) -> None:
         n=len(table),
         error=promise.error,
         confidence=promise.level,
-        reviewer_error=document["reviewer_error"],
         notes=document["notes"],
     )
 

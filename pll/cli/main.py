@@ -548,7 +548,6 @@ def convert(**values: Any) -> None:
 )
 @click.option("--controls", type=NUMBER, metavar="SHARE", help="share of the labels drawn as controls; else planned")
 @click.option("--seed", type=click.IntRange(min=0), help="of the draw; if not given, one that nobody knows")
-@click.option("--by", metavar="COLUMN", help="a promise for each value of this column, such as a class or a source")
 @click.option("--rerank", is_flag=True, help="order the labels anew while people review (see certify --next-out)")
 @click.option("--out", required=True, metavar="FILE", help="plan.csv; plan.json is written beside it")
 def plan(**values: Any) -> None:
@@ -568,7 +567,6 @@ def plan(**values: Any) -> None:
 @click.option("--out", required=True, metavar="FILE", help="certificate.json; a page for people is written beside it")
 @click.option("--labels-out", metavar="FILE", help="write all labels, as they are accepted now")
 @click.option("--next-out", metavar="FILE", help="write the ids to look at next, in their order")
-@click.option("--reviewers", is_flag=True, help="count reviewers' errors too, as ids with two answers measure them")
 @click.option(
     "--class", "classes", multiple=True, metavar="NAME", help="a class that no label has, but decisions (several times)"
 )

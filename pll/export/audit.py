@@ -82,7 +82,7 @@ def _round_row(record: RoundRecord) -> dict[str, Any]:
         "verified": opened.verified,
         "kind": ROUND,
         "undone": False,
-        "note": f"{opened.how or 'not recorded'}: {promise}",
+        "note": f"{opened.how}: {promise}",
         "run": record.run,
         "round": record.number,
     }

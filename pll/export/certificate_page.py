@@ -26,7 +26,7 @@ code { font-size: .8rem; overflow-wrap: anywhere; } li { margin: .2rem 0; }
 def certificate_html(document: Mapping[str, Any]) -> str:
     """The page of a certificate (`pll.review.dataset_certificate.certificate_document`)."""
     promise, result, labels = document["promise"], document["result"], document["labels"]
-    information = document[INFORMATION]
+    plan, information = document["plan"], document[INFORMATION]
     title = "Certificate of labels"
     rows = [
         (
@@ -38,19 +38,14 @@ def certificate_html(document: Mapping[str, Any]) -> str:
         ("Looked at by people", f"{result['looked_at']:,}"),
         ("Still to be looked at", f"{result['to_be_looked_at']:,}"),
         ("People could not tell", f"{result['unsure']:,}"),
+        ("Random controls", f"{plan['controls']:,}, of which {result['wrong_controls']:,} were wrong"),
+        (
+            "Wrong ones among the accepted",
+            f"{result['wrong_controls_inside']:,} (the rule tolerates {plan['tolerated']:,})",
+        ),
         ("Wrong labels at most", f"{result['bound']:,} ({result['bound_share']:.2%})"),
         ("Risk that the rule allows too many", f"{result['attained_alpha']:.5f}, computed exactly"),
     ]
-    measured = document["reviewer_error"]
-    if measured is not None:
-        rows.append(
-            (
-                "Counting reviewers' own errors",
-                f"at most {measured['bound']:,} wrong with {measured['confidence']:.4g} confidence "
-                f"({measured['disagreements']:,} differences on {measured['answered_twice']:,} labels answered twice; "
-                f"an answer is wrong with at most {measured['error_at_most']:.2%})",
-            )
-        )
     hashes = [
         ("Fingerprint of the labels", labels["fingerprint"]),
         ("Hash fixed before the first answer", promise["draw_hash"]),
@@ -79,7 +74,6 @@ def certificate_html(document: Mapping[str, Any]) -> str:
 {_notes(document["notes"])}
 <h2>The rule</h2>
 <p>{escape(promise["rule"])}</p>
-{_parts(document["parts"])}
 <h2>What it rests on</h2>
 <ul>{"".join(f"<li>{escape(one)}</li>" for one in document["assumptions"])}</ul>
 <h2>To check it</h2>
@@ -103,28 +97,3 @@ def _table(rows: Iterable[tuple[str, str]], *, code: bool = False) -> str:
 
 def _notes(notes: Iterable[str]) -> str:
     return "".join(f"<p><strong>Note:</strong> {escape(one)}</p>" for one in notes)
-
-
-def _parts(parts: list[Mapping[str, Any]]) -> str:
-    names = ("group", "n", "allowed", "controls", "tolerated", "wrong_controls", "wrong_controls_inside", "accepted")
-    heads = (
-        "",
-        "labels",
-        "may be wrong (A)",
-        "controls (K)",
-        "tolerated (c)",
-        "wrong",
-        "of these accepted",
-        "accepted",
-    )
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f"<td>{escape(str(part[name]))}</td>" if name == "group" else f"<td class='number'>{part[name]:,}</td>"
-            for name in names
-        )
-        + "</tr>"
-        for part in parts
-    )
-    head = "".join(f"<th scope='col'>{one}</th>" for one in heads)
-    return f"<div class='wide'><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"

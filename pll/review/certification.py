@@ -9,7 +9,6 @@ from pll.review.certificate import Certificate
 from pll.review.dataset_certificate import make_promise
 from pll.review.draws import earlier_draws, labels_key, remember_draw
 from pll.review.evidence import LEVEL
-from pll.review.groups import groups_of
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.promise_state import INPUTS, record_of_promise, table_of
 from pll.review.rounds import (
@@ -71,7 +70,6 @@ def promise_all_labels(
     level: float = LEVEL,
     share: float | None = None,
     reranked: bool = False,
-    grouped_by: str | None = None,
     by: str | None = None,
     verified: bool = False,
     instead_of: int = 0,
@@ -81,17 +79,16 @@ def promise_all_labels(
     From now on its controls and the labels it does not accept are assigned. Existing decisions count.
 
     Args:
-        error: ε, the share of all labels (of each group) that may be wrong.
+        error: ε, the share of all labels that may be wrong.
         share: of the examples that are controls; by default what the plan finds best.
-        grouped_by: a promise for each class (`pll.review.groups.CLASS`) or each value of a column; None for one.
         instead_of: number of the newest promise that the caller knows, 0 for none.
 
     Raises:
         UserError: another promise, or other labels, came meanwhile; this promise is in force; or an impossible one.
     """
     labels = review.current
-    data = review.data() if reranked or grouped_by is not None else None
-    table = table_of(labels, groups_of(grouped_by, labels, data))
+    data = review.data() if reranked else None
+    table = table_of(labels)
     keys = {labels_key(table.ids, table.labels)}
     with review.writing() as t:
         known = t.promises()
@@ -99,7 +96,7 @@ def promise_all_labels(
         if newest != instead_of or t.rounds()[-1].key != labels.key:
             raise UserError("The review has changed in the meantime. Check labels and promise, then save again.")
         own = [record for record in known if record.key == labels.key]
-        if own and (own[-1].error, own[-1].level, own[-1].grouped_by) == (error, level, grouped_by):
+        if own and (own[-1].error, own[-1].level) == (error, level):
             raise UserError(
                 "This promise has been made, and its controls are drawn; go on with it. Another draw for the same "
                 "promise would be a second try."
@@ -112,7 +109,6 @@ def promise_all_labels(
             newest + 1,
             by,
             verified=verified,
-            grouped_by=grouped_by,
             ranked_by=INPUTS if reranked and data is not None else None,
         )
         t.open_promise(record)

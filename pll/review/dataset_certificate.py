@@ -15,13 +15,11 @@ import secrets
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.stats import fisher_exact
 
 from pll import __version__
 from pll.errors import UserError
@@ -33,13 +31,11 @@ from pll.review.promise import (
     WRONG,
     Answers,
     DatasetPlan,
-    bound_with_reviewers,
     commitment,
     cut_of,
     dataset_order,
     draw_dataset_controls,
     plan_dataset,
-    reviewer_error,
 )
 from pll.review.reranking import Pool, PoolFeatures, pool_features
 from pll.review.sampling_plan import how_many
@@ -49,11 +45,8 @@ FORMAT = "candid-certificate"
 VERSION = 3
 INFORMATION = "not_part_of_the_proof"
 """Key of what anybody could have written: names and dates."""
-NODDING = 0.05
-"""Significance from which on people are said to follow the model's label when they see it."""
 ASSUMPTIONS = (
-    "A person's answer is right, and does not follow the model's label (Candid hides that label by default, and "
-    "compares answers with it hidden and in sight).",
+    "A person's answer is right, and does not follow the model's label, which Candid hides.",
     "Controls were drawn by the seed named here and by nobody's choice; the draw below is made anew by `verify`.",
     "This is the only draw whose result was looked at; `draw_number` says how many are known for these labels.",
     "Labels and confidences were fixed before the draw; their fingerprint is checked.",
@@ -70,7 +63,6 @@ class LabelTable:
         ids: (n,) text, unique.
         labels: (n,) identified labels.
         confidence: (n,) finite numbers, the larger the surer; only their order counts.
-        groups: (n,) to what each row belongs, where a promise is made for each group.
 
     Raises:
         UserError: lengths differ, an id twice, a confidence that is not a finite number.
@@ -79,7 +71,6 @@ class LabelTable:
     ids: npt.NDArray[np.str_]
     labels: npt.NDArray[np.str_]
     confidence: npt.NDArray[np.float64]
-    groups: npt.NDArray[np.str_] | None = None
 
     def __post_init__(self) -> None:
         if not len(self.ids):
@@ -96,23 +87,13 @@ class LabelTable:
 
     @property
     def fingerprint(self) -> str:
-        """SHA-256 (hex) of ids, labels, confidences and groups; the order of rows does not matter."""
-        groups = np.full(len(self), "") if self.groups is None else self.groups
+        """SHA-256 (hex) of ids, labels and confidences; the order of rows does not matter."""
         order = np.argsort(self.ids, kind="stable")
         digest = hashlib.sha256()
         for row in order.tolist():
-            cells = (str(self.ids[row]), str(self.labels[row]), repr(float(self.confidence[row])), str(groups[row]))
+            cells = (str(self.ids[row]), str(self.labels[row]), repr(float(self.confidence[row])))
             digest.update("\x1f".join(cells).encode() + b"\x1e")
         return digest.hexdigest()
-
-    def parts(self) -> list[tuple[str, Ints]]:
-        """(group, its rows); one part named "" where there are no groups."""
-        if self.groups is None:
-            return [("", np.arange(len(self), dtype=np.int64))]
-        rows: dict[str, list[int]] = {}
-        for row, name in enumerate(self.groups.tolist()):
-            rows.setdefault(name, []).append(row)
-        return [(name, np.array(own, dtype=np.int64)) for name, own in rows.items()]
 
 
 @dataclass(frozen=True)
@@ -123,7 +104,7 @@ class Promise:
         error, level: ε and 1 − α.
         seed: of draw and ties.
         fingerprint: of the labels.
-        plans: group → plan; the group "" where the promise is about the whole table.
+        plan: of the controls.
         reranked: the order changes while people review.
         draw_number: how many draws of these labels are known, this one included.
         draws_counted: whether this draw was in the list that they were counted from.
@@ -135,7 +116,7 @@ class Promise:
     level: float
     seed: int
     fingerprint: str
-    plans: dict[str, DatasetPlan]
+    plan: DatasetPlan
     reranked: bool = False
     draw_number: int = 1
     draws_counted: bool = True
@@ -143,104 +124,45 @@ class Promise:
     made_at: str = ""
 
     @property
-    def commitments(self) -> dict[str, str]:
-        """Group → hash of all that decides its draw."""
-        return {group: commitment(self.seed, self.fingerprint, plan, group) for group, plan in self.plans.items()}
-
-    @property
     def draw_hash(self) -> str:
-        """SHA-256 (hex) over the commitments of all groups."""
-        joined = "\n".join(f"{group}\x1f{value}" for group, value in self.commitments.items())
-        return hashlib.sha256(joined.encode()).hexdigest()
+        """SHA-256 (hex) of all that decides the draw."""
+        return commitment(self.seed, self.fingerprint, self.plan)
 
 
 @dataclass(frozen=True)
 class CheckedLabel:
-    """What a person said of one row.
+    """What people said of one row.
 
     Attributes:
-        label: the right one; None for unsure.
+        label: the right one; None for unsure, and where people differ.
         by: the reviewer; "" where not recorded. at: ISO time.
-        blind: whether the model's label was hidden; None where not known.
-        second: labels of the same row by further reviewers.
-        settled: people differed and one of them had the last word: `label` is theirs, and `second` holds all answers
-            from before.
     """
 
     id: str
     label: str | None
     by: str = ""
     at: str = ""
-    blind: bool | None = None
-    second: tuple[str | None, ...] = ()
-    settled: bool = False
-
-    @property
-    def answers(self) -> tuple[str | None, ...]:
-        """Return each person's own answer."""
-        return self.second if self.settled else (self.label, *self.second)
-
-
-@dataclass(frozen=True)
-class Nodding:
-    """How often people differ from the model's label on controls, with it hidden and with it in sight.
-
-    Attributes:
-        blind, sighted: (answers that differ, answers).
-        p: one-sided p-value of Fisher's exact test that they differ less often when they see it; None without both.
-    """
-
-    blind: tuple[int, int]
-    sighted: tuple[int, int]
-    p: float | None
-
-    def as_json(self) -> dict[str, Any]:
-        """As a certificate holds it."""
-        return {"blind": list(self.blind), "sighted": list(self.sighted), "p": self.p}
-
-    @property
-    def suspected(self) -> bool:
-        """Whether people seem to follow the model."""
-        return self.p is not None and self.p < NODDING
-
-    @property
-    def words(self) -> str:
-        """A sentence for the certificate; "" where there is nothing to say."""
-        if self.suspected:
-            return (
-                f"Reviewers seem to follow the model's label: they differed from it on {self.sighted[0]:,} of "
-                f"{self.sighted[1]:,} controls with the label in sight, and on {self.blind[0]:,} of "
-                f"{self.blind[1]:,} with it hidden (p = {self.p:.3f})."
-            )
-        if self.sighted[1] and not self.blind[1]:
-            return (
-                "All controls were answered with the model's label in sight; it may have swayed reviewers, and nothing "
-                "shows whether it did."
-            )
-        return ""
 
 
 @dataclass(frozen=True, eq=False)
-class PartResult:
-    """What holds of one part.
+class Judgement:
+    """What the decisions so far say of the table.
 
     Attributes:
-        group: its name.
-        plan: of the part.
-        rows: (m,) of the table. controls: (K,) of them.
-        accepted: (m,) bool, aligned with `rows`.
+        controls: (K,) rows.
+        accepted: (n,) bool. checked: (n,) bool, rows with a person's label.
+        looked_at: (n,) bool, rows that a person answered, unsure included.
         wrong_inside, wrong: wrong controls among the accepted, and in all.
-        waiting: controls that must be answered first.
+        waiting: rows of the controls that must be answered before anything can be certified.
         left: rows that people look at, in the order in which they should.
         unsure: looked-at rows without a label.
-        pool_left: rows that left the pool, in their order (re-ranked reviews).
+        pool_left: rows that left the pool, in their order; None unless the review is re-ranked.
     """
 
-    group: str
-    plan: DatasetPlan
-    rows: Ints
     controls: Ints
     accepted: npt.NDArray[np.bool_]
+    checked: npt.NDArray[np.bool_]
+    looked_at: npt.NDArray[np.bool_]
     wrong_inside: int
     wrong: int
     waiting: Ints
@@ -248,48 +170,16 @@ class PartResult:
     unsure: int
     pool_left: Ints | None = None
 
-
-@dataclass(frozen=True, eq=False)
-class Judgement:
-    """What the decisions so far say of the whole table.
-
-    Attributes:
-        parts: one for each group.
-        accepted: (n,) bool. checked: (n,) bool, rows with a person's label.
-        looked_at: (n,) bool, rows that a person answered, unsure included.
-    """
-
-    parts: tuple[PartResult, ...]
-    accepted: npt.NDArray[np.bool_]
-    checked: npt.NDArray[np.bool_]
-    looked_at: npt.NDArray[np.bool_]
-
     @property
     def unseen(self) -> int:
         """Number of labels accepted unseen."""
         return count_unseen(self.accepted, self.looked_at)
 
     @property
-    def waiting(self) -> Ints:
-        """Rows of the controls that must be answered before anything can be certified."""
-        return np.concatenate([part.waiting for part in self.parts])
-
-    @property
     def remaining(self) -> Ints:
         """Rows that people still have to look at, in the order in which they should."""
-        rows = np.concatenate([part.left for part in self.parts])
-        open_: Ints = rows[~self.looked_at[rows]]
+        open_: Ints = self.left[~self.looked_at[self.left]]
         return open_
-
-    @property
-    def bound(self) -> int:
-        """At most so many of all labels are wrong: those allowed, and those that reviewers left as unsure."""
-        return sum(part.plan.allowed + part.unsure for part in self.parts)
-
-    @property
-    def attained(self) -> float:
-        """The exact risk of the part with the largest."""
-        return max(part.plan.attained for part in self.parts)
 
 
 def count_unseen(accepted: npt.NDArray[np.bool_], looked_at: npt.NDArray[np.bool_]) -> int:
@@ -307,7 +197,7 @@ def make_promise(
     reranked: bool = False,
     draw_number: int = 1,
 ) -> Promise:
-    """Plan each part of a table and fix the seed of its draw.
+    """Plan the controls of a table and fix the seed of their draw.
 
     Args:
         share: of the rows that are controls; by default what the plan finds best.
@@ -316,13 +206,13 @@ def make_promise(
     Raises:
         UserError: numbers out of range, or too few controls.
     """
-    plans = {group: _plan_of(group, len(rows), error, level, share) for group, rows in table.parts()}
+    controls = None if share is None else how_many(len(table), share)
     return Promise(
         error=error,
         level=level,
         seed=secrets.randbits(62) if seed is None else seed,
         fingerprint=table.fingerprint,
-        plans=plans,
+        plan=plan_dataset(len(table), error, level, controls=controls),
         reranked=reranked,
         draw_number=draw_number,
         seed_given=seed is not None,
@@ -341,17 +231,8 @@ def with_draws(promise: Promise, known: Collection[str]) -> Promise:
     return replace(promise, draw_number=max(number, promise.draw_number), draws_counted=counted)
 
 
-def _plan_of(group: str, n: int, error: float, level: float, share: float | None) -> DatasetPlan:
-    try:
-        return plan_dataset(n, error, level, controls=None if share is None else how_many(n, share))
-    except UserError as problem:
-        if not group:
-            raise
-        raise UserError(f"Group {group!r} ({n:,} labels): {problem}") from problem
-
-
-def controls_by_group(promise: Promise, table: LabelTable) -> dict[str, Ints]:
-    """Return, by group, the (K,) rows of its controls, in the random order in which they are to be answered.
+def controls_of(promise: Promise, table: LabelTable) -> Ints:
+    """Return the (K,) rows of the controls, in the random order in which they are to be answered.
 
     Raises:
         UserError: the table is not the one that the promise is about.
@@ -361,146 +242,87 @@ def controls_by_group(promise: Promise, table: LabelTable) -> dict[str, Ints]:
             "The labels are not those of the plan: ids, labels or confidences have changed since the controls were "
             "drawn. Use the labels that the plan was made of, or make a new plan for these."
         )
-    found = {}
-    for group, rows in table.parts():
-        drawn = draw_dataset_controls(promise.plans[group], promise.seed, table.ids[rows])
-        found[group] = rows[drawn]
-    return found
+    return draw_dataset_controls(promise.plan, promise.seed, table.ids)
 
 
-def order_of(promise: Promise, table: LabelTable, rows: Ints) -> Ints:
-    """Return the (m,) rows of a part, the surest first."""
-    return rows[dataset_order(table.confidence[rows], promise.seed, table.ids[rows])]
+def order_of(promise: Promise, table: LabelTable) -> Ints:
+    """Return the (n,) rows, the surest first."""
+    return dataset_order(table.confidence, promise.seed, table.ids)
 
 
-def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> Answers:
-    """(n,) `RIGHT`, `WRONG` or `UNANSWERED`. Unsure, and a second person who says otherwise, count as wrong.
+def answers_of(table: LabelTable, decisions: Iterable[CheckedLabel]) -> tuple[Answers, npt.NDArray[np.bool_]]:
+    """(n,) `RIGHT`, `WRONG` or `UNANSWERED`, and (n,) whether the answer is no label, which counts as wrong.
 
     Raises:
         UserError: a decision on an id that is not in the table, or two on the same id.
     """
     place = {str(one): row for row, one in enumerate(table.ids)}
-    found = np.full(len(table), UNANSWERED, dtype=np.int8)
+    found, unsure = np.full(len(table), UNANSWERED, dtype=np.int8), np.zeros(len(table), dtype=np.bool_)
     for said in decisions:
         row = place.get(said.id)
         if row is None:
             raise UserError(f"There is a decision on {said.id!r}, but the labels have no such id.")
         if found[row] != UNANSWERED:
             raise UserError(f"There are two decisions on {said.id!r}; keep one.")
-        found[row] = RIGHT if label_of(said) == table.labels[row] else WRONG
-    return found
-
-
-def label_of(said: CheckedLabel) -> str | None:
-    """The label that counts; None where all were unsure, or a disagreement is not settled."""
-    return said.label if said.settled or all(other == said.label for other in said.second) else None
-
-
-def nodding_of(table: LabelTable, decisions: Iterable[CheckedLabel], controls: Ints) -> Nodding:
-    """Compare people's answers to controls with the model's label hidden and in sight.
-
-    Of several people's answers to one control the first counts; an answer that settled others' is left out, and so is
-    "unsure", which follows no label.
-
-    Args:
-        controls: (K,) rows.
-    """
-    model = {str(table.ids[row]): table.labels[row] for row in controls}
-    counts = {True: [0, 0], False: [0, 0]}
-    for said in decisions:
-        if said.id in model and said.blind is not None and said.label is not None and not said.settled:
-            counts[said.blind][0] += said.label != model[said.id]
-            counts[said.blind][1] += 1
-    (blind_differ, blind), (sighted_differ, sighted) = counts[True], counts[False]
-    p = None
-    if blind and sighted:
-        cells = [[sighted_differ, sighted - sighted_differ], [blind_differ, blind - blind_differ]]
-        p = float(fisher_exact(cells, alternative="less").pvalue)
-    return Nodding((blind_differ, blind), (sighted_differ, sighted), p)
+        found[row] = RIGHT if said.label == table.labels[row] else WRONG
+        unsure[row] = said.label is None
+    return found, unsure
 
 
 def judge(
-    promise: Promise,
-    table: LabelTable,
-    decisions: Sequence[CheckedLabel],
-    *,
-    features: Mapping[str, PoolFeatures] | None = None,
+    promise: Promise, table: LabelTable, decisions: Sequence[CheckedLabel], *, features: PoolFeatures | None = None
 ) -> Judgement:
     """Apply the rule to the decisions so far.
 
     Args:
-        features: group → what a re-ranked promise looks at, of the rows of that group counted from 0; by default made
-            of confidences and labels.
+        features: what a re-ranked promise looks at; by default made of confidences and labels.
 
     Raises:
         UserError: decisions or labels that do not belong to the promise.
     """
-    answers = answers_of(table, decisions)
-    unsure = np.zeros(len(table), dtype=np.bool_)
-    place = {str(one): row for row, one in enumerate(table.ids)}
-    for said in decisions:
-        unsure[place[said.id]] = label_of(said) is None
-    accepted, parts = np.zeros(len(table), dtype=np.bool_), []
-    controls = controls_by_group(promise, table)
-    for group, rows in table.parts():
-        own = None if features is None else features[group]
-        part = _judge_part(promise, table, group, rows, controls[group], answers, unsure, own)
-        accepted[part.rows[part.accepted]] = True
-        parts.append(part)
-    looked = answers != UNANSWERED
-    return Judgement(tuple(parts), accepted, looked & ~unsure, looked)
-
-
-def _judge_part(
-    promise: Promise,
-    table: LabelTable,
-    group: str,
-    rows: Ints,
-    controls: Ints,
-    answers: Answers,
-    unsure: npt.NDArray[np.bool_],
-    features: PoolFeatures | None,
-) -> PartResult:
-    plan = promise.plans[group]
-    local = np.empty(len(table), dtype=np.int64)
-    local[rows] = np.arange(len(rows))
-    result = partial(
-        PartResult,
-        group=group,
-        plan=plan,
-        rows=rows,
-        controls=controls,
-        wrong=int((answers[controls] == WRONG).sum()),
-        unsure=int(unsure[rows].sum()),
-    )
+    answers, unsure = answers_of(table, decisions)
+    controls, order = controls_of(promise, table), order_of(promise, table)
     if not promise.reranked:
-        order = order_of(promise, table, rows)
-        cut = cut_of(local[order], local[controls], answers[controls], plan.tolerated)
-        accepted = np.zeros(len(rows), dtype=np.bool_)
-        accepted[local[order[: cut.accepted]]] = True
-        return result(accepted=accepted, wrong_inside=cut.wrong_inside, waiting=rows[cut.waiting], left=rows[cut.left])
+        cut = cut_of(order, controls, answers[controls], promise.plan.tolerated)
+        accepted = np.zeros(len(table), dtype=np.bool_)
+        accepted[order[: cut.accepted]] = True
+        return _judgement(controls, answers, unsure, accepted, left=cut.left)
     if features is None:
-        order = local[order_of(promise, table, rows)]
-        features = pool_features(order, table.confidence[rows], table.labels[rows])
-    pool = Pool(features, local[controls], plan.tolerated)
-    pool.advance(answers[rows])
-    left = rows[np.array(pool.left, dtype=np.int64)]
-    accepted = np.ones(len(rows), dtype=np.bool_)
-    accepted[np.array(pool.left, dtype=np.int64)] = False
-    inside = controls[accepted[local[controls]]]
-    waiting = inside[answers[inside] == UNANSWERED]
-    if not pool.done:
-        accepted[:] = False
-    return result(
+        features = pool_features(order, table.confidence, table.labels)
+    pool = Pool(features, controls, promise.plan.tolerated)
+    pool.advance(answers)
+    left = np.array(pool.left, dtype=np.int64)
+    found = _pooled(controls, answers, unsure, left)
+    if pool.done:
+        return found
+    return replace(found, accepted=np.zeros(len(table), dtype=np.bool_), left=np.concatenate([left, pool.waiting]))
+
+
+def _pooled(controls: Ints, answers: Answers, unsure: npt.NDArray[np.bool_], left: Ints) -> Judgement:
+    """What holds of a re-ranked review once these rows have left the pool and the others are accepted."""
+    accepted = np.ones(len(answers), dtype=np.bool_)
+    accepted[left] = False
+    return replace(_judgement(controls, answers, unsure, accepted, left=left), pool_left=left)
+
+
+def _judgement(
+    controls: Ints, answers: Answers, unsure: npt.NDArray[np.bool_], accepted: npt.NDArray[np.bool_], *, left: Ints
+) -> Judgement:
+    inside, looked = controls[accepted[controls]], answers != UNANSWERED
+    return Judgement(
+        controls=controls,
         accepted=accepted,
+        checked=looked & ~unsure,
+        looked_at=looked,
         wrong_inside=int((answers[inside] == WRONG).sum()),
-        waiting=waiting,
-        left=left if pool.done else np.concatenate([left, rows[pool.waiting]]),
-        pool_left=left,
+        wrong=int((answers[controls] == WRONG).sum()),
+        waiting=inside[answers[inside] == UNANSWERED],
+        left=left,
+        unsure=int(unsure.sum()),
     )
 
 
-def check_complete(judgement: Judgement, table: LabelTable) -> None:
+def check_complete(promise: Promise, table: LabelTable, judgement: Judgement) -> None:
     """Raises UserError where a control among the labels to be accepted is open, or a re-ranked review has not ended."""
     waiting = judgement.waiting
     if len(waiting):
@@ -511,13 +333,12 @@ def check_complete(judgement: Judgement, table: LabelTable) -> None:
             "control among the labels to be accepted needs a decision. Where nobody can tell, answer ? (it counts as "
             "wrong)."
         )
-    for part in judgement.parts:
-        if part.wrong_inside > part.plan.tolerated:
-            row = judgement.remaining[0] if len(judgement.remaining) else part.rows[0]
-            raise UserError(
-                f"{part.wrong_inside:,} wrong controls are among the labels nobody has looked at; at most "
-                f"{part.plan.tolerated:,} may be. Go on looking at labels, {str(table.ids[row])!r} next."
-            )
+    if judgement.wrong_inside > promise.plan.tolerated:
+        row = judgement.remaining[0] if len(judgement.remaining) else 0
+        raise UserError(
+            f"{judgement.wrong_inside:,} wrong controls are among the labels nobody has looked at; at most "
+            f"{promise.plan.tolerated:,} may be. Go on looking at labels, {str(table.ids[row])!r} next."
+        )
 
 
 def final_frame(table: LabelTable, decisions: Sequence[CheckedLabel], judgement: Judgement) -> pd.DataFrame:
@@ -525,9 +346,8 @@ def final_frame(table: LabelTable, decisions: Sequence[CheckedLabel], judgement:
     labels = table.labels.astype(object)
     place = {str(one): row for row, one in enumerate(table.ids)}
     for said in decisions:
-        right = label_of(said)
-        if right is not None:
-            labels[place[said.id]] = right
+        if said.label is not None:
+            labels[place[said.id]] = said.label
     # An accepted label that a reviewer was unsure of still needs a decision.
     done = judgement.checked | (judgement.accepted & ~judgement.looked_at)
     return pd.DataFrame(
@@ -550,12 +370,10 @@ class Extras:
 
     Attributes:
         name: of the dataset.
-        reviewers_err: count reviewers' own errors too, as far as examples answered twice measure them.
         audit: hash of the last event of the review's audit trail; "" for none.
     """
 
     name: str = ""
-    reviewers_err: bool = False
     audit: str = ""
     made_at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
@@ -572,23 +390,13 @@ def certificate_document(
     Raises:
         UserError: a control that matters is not answered.
     """
-    check_complete(judgement, table)
+    check_complete(promise, table, judgement)
     extras = extras or Extras()
-    drawn = {str(table.ids[row]) for part in judgement.parts for row in part.controls}
+    drawn = set(table.ids[judgement.controls].tolist())
     entries = [
-        {
-            "id": said.id,
-            "label": said.label,
-            "control": said.id in drawn,
-            "by": said.by,
-            "at": said.at,
-            "blind": said.blind,
-            "second": list(said.second),
-            "settled": said.settled,
-        }
+        {"id": said.id, "label": said.label, "control": said.id in drawn, "by": said.by, "at": said.at}
         for said in decisions
     ]
-    nodding = nodding_of(table, decisions, np.concatenate([part.controls for part in judgement.parts]))
     by: dict[str, int] = {}
     for said in decisions:
         by[said.by] = by.get(said.by, 0) + 1
@@ -607,18 +415,22 @@ def certificate_document(
             "rule": _rule(promise),
         },
         "result": _result(promise, table, judgement),
-        "parts": [_part(part, promise, table) for part in judgement.parts],
-        "reviewer_error": _with_reviewers(promise, decisions, judgement) if extras.reviewers_err else None,
-        "nodding": nodding.as_json(),
+        "plan": {
+            "n": promise.plan.n,
+            "allowed": promise.plan.allowed,
+            "controls": promise.plan.controls,
+            "tolerated": promise.plan.tolerated,
+            "draw": promise.plan.draw,
+            "attained_alpha": promise.plan.attained,
+        },
         "assumptions": list(ASSUMPTIONS),
-        "notes": [one for one in (_seed_words(promise), nodding.words, draw_words(promise)) if one],
+        "notes": [one for one in (_seed_words(promise), draw_words(promise)) if one],
         "labels": {
             "n": len(table),
             "fingerprint": promise.fingerprint,
             "id": table.ids.tolist(),
             "identified_label": table.labels.tolist(),
             "confidence": table.confidence.tolist(),
-            "group": None if table.groups is None else table.groups.tolist(),
         },
         "decisions": chained(entries, promise.draw_hash),
     }
@@ -678,94 +490,49 @@ def _rule(promise: Promise) -> str:
     )
 
 
+def _bound(promise: Promise, judgement: Judgement) -> int:
+    """At most so many of all labels are wrong: those allowed, and those that reviewers left as unsure."""
+    return promise.plan.allowed + judgement.unsure
+
+
 def _result(promise: Promise, table: LabelTable, judgement: Judgement) -> dict[str, Any]:
-    remaining = len(judgement.remaining)
-    bound = judgement.bound
+    remaining, bound = len(judgement.remaining), _bound(promise, judgement)
     return {
         "accepted": int(judgement.accepted.sum()),
         "accepted_unseen": judgement.unseen,
         "looked_at": int(judgement.looked_at.sum()),
         "to_be_looked_at": remaining,
         "complete": remaining == 0,
-        "unsure": sum(part.unsure for part in judgement.parts),
+        "unsure": judgement.unsure,
+        "wrong_controls": judgement.wrong,
+        "wrong_controls_inside": judgement.wrong_inside,
+        "left_the_pool": None if judgement.pool_left is None else table.ids[judgement.pool_left].tolist(),
         "bound": bound,
         "bound_share": bound / len(table),
-        "attained_alpha": judgement.attained,
+        "attained_alpha": promise.plan.attained,
         "statement": statement(promise, table, judgement),
     }
 
 
 def statement(promise: Promise, table: LabelTable, judgement: Judgement) -> str:
-    """The certificate as a sentence or two."""
-    n, bound, remaining = len(table), judgement.bound, len(judgement.remaining)
+    """The certificate as a few sentences."""
+    n, bound, remaining = len(table), _bound(promise, judgement), len(judgement.remaining)
     once = f"Once people have looked at {remaining:,} more, at" if remaining else "At"
-    groups = len(judgement.parts)
-    unsure = sum(part.unsure for part in judgement.parts)
-    left_open = f" {unsure:,} of these are labels that reviewers could not tell." if unsure else ""
-    if groups > 1:
-        beside = f" beside the {unsure:,} that reviewers could not tell" if unsure else ""
-        words = (
-            f"{once} most {promise.error:.2%} of the labels of each of {groups:,} groups are wrong{beside}, with "
-            f"{promise.level:.4g} confidence for each group by itself. If all of these hold, at most {bound:,} of all "
-            f"{n:,} labels are wrong."
-        )
-    else:
-        words = (
-            f"{once} most {bound:,} of all {n:,} labels ({bound / n:.2%}) are wrong, with "
-            f"{promise.level:.4g} confidence.{left_open}"
-        )
-    controls = sum(len(part.controls) for part in judgement.parts)
-    wrong = sum(part.wrong for part in judgement.parts)
+    open_ = f" {judgement.unsure:,} of these are labels that reviewers could not tell." if judgement.unsure else ""
     return (
-        f"{words} {judgement.unseen:,} labels are accepted without anybody having looked at them. "
-        f"{controls:,} random controls were drawn, {wrong:,} of them had a wrong label."
+        f"{once} most {bound:,} of all {n:,} labels ({bound / n:.2%}) are wrong, with "
+        f"{promise.level:.4g} confidence.{open_} {judgement.unseen:,} labels are accepted without anybody having "
+        f"looked at them{_threshold(promise, table, judgement)}. {len(judgement.controls):,} random controls were "
+        f"drawn, {judgement.wrong:,} of them had a wrong label."
     )
 
 
-def _part(part: PartResult, promise: Promise, table: LabelTable) -> dict[str, Any]:
-    plan = part.plan
-    left = None if part.pool_left is None else table.ids[part.pool_left].tolist()
-    return {
-        "group": part.group,
-        "n": plan.n,
-        "allowed": plan.allowed,
-        "controls": plan.controls,
-        "tolerated": plan.tolerated,
-        "draw": plan.draw,
-        "commitment": commitment(promise.seed, promise.fingerprint, plan, part.group),
-        "attained_alpha": plan.attained,
-        "accepted": int(part.accepted.sum()),
-        "wrong_controls": part.wrong,
-        "wrong_controls_inside": part.wrong_inside,
-        "unsure": part.unsure,
-        "left_the_pool": left,
-    }
-
-
-def _with_reviewers(promise: Promise, decisions: Sequence[CheckedLabel], judgement: Judgement) -> dict[str, Any] | None:
-    """What holds where reviewers err too; None where no example was answered twice.
-
-    Unsure against a label of another person counts as a disagreement.
-    """
-    twice = [said for said in decisions if len(said.answers) > 1]
-    if not twice:
-        return None
-    rest = (1 - promise.level) / 2
-    differ = sum(len(set(said.answers)) > 1 for said in twice)
-    measured = reviewer_error(len(twice), differ, 1 - rest)
-    bound = 0
-    for part in judgement.parts:
-        inside = part.accepted & ~np.isin(part.rows, part.controls)
-        looked = len(part.rows) - int(inside.sum())
-        bound += bound_with_reviewers(part.plan, looked, measured.at_most, 1 - rest) + part.unsure
-    return {
-        "answered_twice": measured.pairs,
-        "disagreements": measured.disagreements,
-        "error_at_most": measured.at_most,
-        "bound": bound,
-        "confidence": 1 - 2 * (1 - promise.level),
-        "assumption": "Two people err independently of each other, and as often on every example.",
-    }
+def _threshold(promise: Promise, table: LabelTable, judgement: Judgement) -> str:
+    """The confidence above which all labels are accepted, as a clause; "" where the order has changed."""
+    left = table.confidence[~judgement.accepted]
+    if promise.reranked or not len(left) or not judgement.accepted.any():
+        return ""
+    return f", among them all of a confidence above {left.max():.4g}"
 
 
 # ---- verification ----------------------------------------------------------------------------------------------------
@@ -798,40 +565,36 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
         np.array(labels["id"], dtype=np.str_),
         np.array(labels["identified_label"], dtype=np.str_),
         np.array(labels["confidence"], dtype=np.float64),
-        None if labels["group"] is None else np.array(labels["group"], dtype=np.str_),
     )
     problems = []
     if table.fingerprint != labels["fingerprint"]:
         problems.append("The labels were altered: ids, labels or confidences do not have the fingerprint stated.")
-    plans = {
-        part["group"]: DatasetPlan(
-            part["n"], stated["error"], stated["confidence"], part["controls"], part["tolerated"], part["draw"]
-        )
-        for part in document["parts"]
-    }
+    figures = document["plan"]
+    plan = DatasetPlan(
+        figures["n"],
+        stated["error"],
+        stated["confidence"],
+        figures["controls"],
+        figures["tolerated"],
+        figures["draw"],
+    )
     promise = Promise(
         error=stated["error"],
         level=stated["confidence"],
         seed=stated["seed"],
         fingerprint=labels["fingerprint"],
-        plans=plans,
+        plan=plan,
         reranked=stated["reranked"],
         draw_number=stated["draw_number"],
         draws_counted=stated["draws_counted"],
         seed_given=stated["seed_given"],
     )
-    commitments = promise.commitments
-    if promise.draw_hash != stated["draw_hash"] or any(
-        commitments[part["group"]] != part["commitment"] for part in document["parts"]
-    ):
+    if promise.draw_hash != stated["draw_hash"]:
         problems.append("The plan or the seed was altered: they do not have the hash fixed before the answers.")
-    for group, rows in table.parts():
-        if group not in plans or plans[group].n != len(rows):
-            problems.append(f"The parts of the promise do not fit the labels (group {group!r}).")
-            return problems
-    over = [plan for plan in plans.values() if plan.attained > 1 - plan.level + 1e-6]
-    if over:
-        problems.append(f"The rule is not valid: its risk is {over[0].attained:.4f}, above {1 - promise.level:.4f}.")
+    if plan.n != len(table):
+        problems.append(f"The plan is of {plan.n} labels, but there are {len(table):,}.")
+    elif plan.attained > 1 - plan.level + 1e-6:
+        problems.append(f"The rule is not valid: its risk is {plan.attained:.4f}, above {1 - promise.level:.4f}.")
     entries = document["decisions"]
     for position in broken_links(entries, stated["draw_hash"]):
         problems.append(
@@ -840,21 +603,9 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
         )
     if problems:
         return problems
-    decisions = [
-        CheckedLabel(
-            one["id"],
-            one["label"],
-            one["by"],
-            one["at"],
-            one["blind"],
-            tuple(one["second"]),
-            settled=one["settled"],
-        )
-        for one in entries
-    ]
+    decisions = [CheckedLabel(one["id"], one["label"], one["by"], one["at"]) for one in entries]
     judgement = _judged_again(document, promise, table, decisions)
-    extras = Extras(reviewers_err=document["reviewer_error"] is not None)
-    anew = certificate_document(promise, table, decisions, judgement, extras)
+    anew = certificate_document(promise, table, decisions, judgement)
     proof = {name: value for name, value in document.items() if name not in (INFORMATION, "hash")}
     problems = _differences(proof, {name: value for name, value in anew.items() if name not in (INFORMATION, "hash")})
     if not problems and document["hash"] != _hash(proof):
@@ -901,43 +652,10 @@ def _judged_again(
     """
     if not promise.reranked:
         return judge(promise, table, decisions)
-    answers = answers_of(table, decisions)
+    answers, unsure = answers_of(table, decisions)
     place = {str(one): row for row, one in enumerate(table.ids)}
-    unsure = np.zeros(len(table), dtype=np.bool_)
-    for said in decisions:
-        unsure[place[said.id]] = label_of(said) is None
-    controls = controls_by_group(promise, table)
-    parts, accepted = [], np.zeros(len(table), dtype=np.bool_)
-    of_group = dict(table.parts())
-    for stated in document["parts"]:
-        group, rows = stated["group"], of_group[stated["group"]]
-        left = np.array([place[one] for one in stated["left_the_pool"]], dtype=np.int64)
-        missing = left[answers[left] == UNANSWERED]
-        if len(missing):
-            raise UserError(f"{str(table.ids[missing[0]])!r} is said to have left the pool, but has no decision.")
-        stays = ~np.isin(rows, left)
-        inside = controls[group][~np.isin(controls[group], left)]
-        wrong_inside = int((answers[inside] == WRONG).sum())
-        plan = promise.plans[group]
-        if wrong_inside > plan.tolerated:
-            raise UserError(
-                f"{wrong_inside} wrong controls are among the accepted labels; the rule allows {plan.tolerated}."
-            )
-        accepted[rows[stays]] = True
-        parts.append(
-            PartResult(
-                group=group,
-                plan=plan,
-                rows=rows,
-                controls=controls[group],
-                accepted=stays,
-                wrong_inside=wrong_inside,
-                wrong=int((answers[controls[group]] == WRONG).sum()),
-                waiting=inside[answers[inside] == UNANSWERED],
-                left=left,
-                unsure=int(unsure[rows].sum()),
-                pool_left=left,
-            )
-        )
-    looked = answers != UNANSWERED
-    return Judgement(tuple(parts), accepted, looked & ~unsure, looked)
+    left = np.array([place[one] for one in document["result"]["left_the_pool"]], dtype=np.int64)
+    missing = left[answers[left] == UNANSWERED]
+    if len(missing):
+        raise UserError(f"{str(table.ids[missing[0]])!r} is said to have left the pool, but has no decision.")
+    return _pooled(controls_of(promise, table), answers, unsure, left)

@@ -252,9 +252,9 @@ def dataset_order(confidence: npt.ArrayLike, seed: int, ids: Sequence[str] | npt
     return np.lexsort((hash_keys(seed, "ties", ids), -np.asarray(confidence, dtype=np.float64))).astype(np.int64)
 
 
-def commitment(seed: int, fingerprint: str, plan: DatasetPlan, group: str = "") -> str:
+def commitment(seed: int, fingerprint: str, plan: DatasetPlan) -> str:
     """SHA-256 (hex) of everything that decides the draw; published before the first answer, it binds the seed."""
-    parts = (seed, fingerprint, plan.n, plan.error, plan.level, plan.controls, plan.tolerated, plan.draw, group)
+    parts = (seed, fingerprint, plan.n, plan.error, plan.level, plan.controls, plan.tolerated, plan.draw)
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
 
 
@@ -488,77 +488,3 @@ def _band_ranks(controls: int, marked: int, answered: int, coverage: float) -> t
     rest = (1 - coverage) / 2
     fewest, most = (int(hypergeom.ppf(q, controls, marked, answered)) for q in (rest, 1 - rest))
     return fewest, most
-
-
-# ---- reviewers who err -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ReviewerError:
-    """What the examples that two people answered say about errors of a single answer.
-
-    Attributes:
-        pairs, disagreements: examples answered by two people, and those on which they differ.
-        at_most: upper limit of the share of wrong answers, if two people err independently of each other.
-        level: of this limit.
-    """
-
-    pairs: int
-    disagreements: int
-    at_most: float
-    level: float
-
-
-def reviewer_error(pairs: int, disagreements: int, level: float = LEVEL) -> ReviewerError:
-    """Bound the error of one answer by how often two people differ (Clopper & Pearson 1934).
-
-    Two answers that are each wrong with probability e, independently, differ with probability 2e(1 − e) at least.
-
-    Raises:
-        UserError: more disagreements than pairs.
-
-    >>> round(reviewer_error(100, 4).at_most, 3)
-    0.047
-    """
-    from scipy.stats import beta
-
-    if not 0 <= disagreements <= pairs:
-        raise UserError(f"{disagreements} disagreements of {pairs} examples answered twice are not possible.")
-    differ = 1.0 if disagreements >= pairs else float(beta.ppf(level, disagreements + 1, pairs - disagreements))
-    at_most = 0.5 if differ >= 0.5 else (1 - math.sqrt(1 - 2 * differ)) / 2
-    return ReviewerError(pairs, disagreements, at_most, level)
-
-
-def bound_with_reviewers(plan: DatasetPlan, looked_at: int, error: float, level: float) -> int:
-    """How many of all n labels may be wrong, where a reviewer's answer is wrong with at most this probability.
-
-    A wrong control is missed with that probability, so that c detected ones indicate more wrong labels; and of the
-    labels that people looked at, a binomial number is wrong.
-
-    Args:
-        looked_at: labels that people give in all.
-        error: in [0, 0.5].
-        level: of the number of wrong answers among those looked at; the risk of the controls, 1 − `plan.level`, and
-            that of `error` come on top.
-    """
-    from scipy.stats import binom, hypergeom
-
-    alpha = alpha_of(plan.level)
-
-    def risk(allowed: int) -> float:
-        m = allowed + 1 + plan.tolerated
-        hits = np.arange(min(m, plan.controls) + 1)
-        if plan.draw == "fixed":
-            return float(
-                (hypergeom.pmf(hits, plan.n, m, plan.controls) * binom.cdf(plan.tolerated, hits, 1 - error)).sum()
-            )
-        return float(binom.cdf(plan.tolerated, m, plan.controls / plan.n * (1 - error)))
-
-    low, high = plan.allowed, plan.n - plan.tolerated
-    while low < high:
-        middle = (low + high) // 2
-        if middle + 1 + plan.tolerated > plan.n or risk(middle) <= alpha + 1e-9:
-            high = middle
-        else:
-            low = middle + 1
-    return min(plan.n, low + int(binom.ppf(level, looked_at, error)))

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from pll.dataset import PartialLabelDataset
 from pll.review import dataset_certificate as dc
 from pll.review.evidence import Ints
-from pll.review.groups import groups_of
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.promise import (
     RIGHT,
@@ -41,38 +39,17 @@ INPUTS = "inputs"
 
 
 @dataclass(frozen=True, eq=False)
-class PartStatus:
-    """State of one group of the promise.
-
-    Attributes:
-        group: its name; "" where there is one promise about all labels.
-        plan: of the group.
-        answered, wrong: controls answered by all who were asked, and those of them with a wrong label.
-        cut: where acceptance ends, should the open controls be right; its rows are those of the whole data.
-        finished: nothing but rows of `cut.left` is left to look at.
-    """
-
-    group: str
-    plan: DatasetPlan
-    answered: int
-    wrong: int
-    cut: Cut
-    finished: bool
-
-
-@dataclass(frozen=True, eq=False)
 class PromiseStatus:
     """State of the promise.
 
     Attributes:
         controls, answered, wrong: drawn, answered by all who were asked, and those with a wrong label.
-        cut: where acceptance ends, should the open controls be right; of all groups together.
+        cut: where acceptance ends, should the open controls be right.
         left: rows that people must answer, in order; open: those without an answer.
         unsure: rows that people answered without a label.
         halfway: controls that wait for a further reviewer.
         done: nothing is left to look at.
         looked_at: rows that were answered.
-        parts: each group.
     """
 
     controls: int
@@ -85,7 +62,6 @@ class PromiseStatus:
     halfway: int
     done: bool
     looked_at: int
-    parts: tuple[PartStatus, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,30 +77,26 @@ class Certified:
     final: pd.DataFrame
 
 
-def table_of(snapshot: LabelSnapshot, groups: npt.NDArray[np.str_] | None = None) -> dc.LabelTable:
+def table_of(snapshot: LabelSnapshot) -> dc.LabelTable:
     """The labels of a model as a table."""
     return dc.LabelTable(
         np.asarray(snapshot.ids, dtype=np.str_),
         np.asarray(snapshot.labels, dtype=np.str_),
         np.asarray(snapshot.sharp.confidence, dtype=np.float64),
-        groups,
     )
 
 
 def promise_of(record: PromiseRecord) -> dc.Promise:
     """A stored promise as the certificate needs it."""
-    plans = {
-        group: DatasetPlan(n, record.error, record.level, controls, tolerated, DRAWS[draw])
-        for group, n, controls, tolerated, draw in record.plans
-    }
+    plan = DatasetPlan(record.n, record.error, record.level, record.controls, record.tolerated, DRAWS[record.draw])
     return dc.Promise(
         error=record.error,
         level=record.level,
         seed=record.seed,
         fingerprint=record.labels,
-        plans=plans,
+        plan=plan,
         reranked=record.reranked,
-        draw_number=record.draw_number or record.number,
+        draw_number=record.draw_number,
         made_at=record.made_at.isoformat(timespec="seconds"),
     )
 
@@ -136,7 +108,6 @@ def record_of_promise(
     by: str | None,
     *,
     verified: bool,
-    grouped_by: str | None = None,
     ranked_by: str | None = None,
 ) -> PromiseRecord:
     """A promise as it is stored."""
@@ -148,68 +119,18 @@ def record_of_promise(
         error=promise.error,
         level=promise.level,
         seed=promise.seed,
-        plans=tuple((group, plan.n, plan.controls, plan.tolerated, plan.draw) for group, plan in promise.plans.items()),
+        n=promise.plan.n,
+        controls=promise.plan.controls,
+        tolerated=promise.plan.tolerated,
+        draw=promise.plan.draw,
         reranked=promise.reranked,
         draw_hash=promise.draw_hash,
         made_at=datetime.fromisoformat(promise.made_at),
         made_by=by,
         verified=verified,
-        grouped_by=grouped_by,
         draw_number=promise.draw_number,
         ranked_by=ranked_by,
     )
-
-
-class _Part:
-    """One group: its rows are counted from 0 here, and `rows` says which of the data they are."""
-
-    def __init__(self, group: str, plan: DatasetPlan, rows: Ints, controls: Ints, order: Ints) -> None:
-        self.group, self.plan, self.rows = group, plan, rows
-        place = np.zeros(int(rows.max()) + 1, dtype=np.int64)
-        place[rows] = np.arange(len(rows))
-        self.controls, self.order = place[controls], place[order]
-        self.features: PoolFeatures | None = None
-        self.pool: Pool | None = None
-
-    def status(self, answers: Answers, *, reranked: bool) -> PartStatus:
-        """Return the state; `answers` are those of its rows."""
-        given, accepted = answers[self.controls], np.zeros(len(self.rows), dtype=np.bool_)
-        if reranked:
-            cut, finished = self._pooled(answers)
-            assert self.pool is not None
-            accepted[:] = True
-            accepted[self.pool.left] = False
-        else:
-            cut = cut_of(self.order, self.controls, given, self.plan.tolerated)
-            finished = not len(cut.waiting)
-            accepted[self.order[: cut.accepted]] = True
-        unseen = dc.count_unseen(accepted, answers != UNANSWERED)
-        outside = Cut(cut.accepted, unseen, cut.wrong_inside, self.rows[cut.waiting], self.rows[cut.left])
-        answered, wrong = int((given != UNANSWERED).sum()), int((given == WRONG).sum())
-        return PartStatus(self.group, self.plan, answered, wrong, outside, finished)
-
-    def _pooled(self, answers: Answers) -> tuple[Cut, bool]:
-        """The cut of a re-ranked review, with the rows to look at for certain; whether the rest is accepted."""
-        if self.pool is None:
-            assert self.features is not None
-            self.pool = Pool(self.features, self.controls, self.plan.tolerated)
-        pool = self.pool
-        pool.advance(answers)
-        inside = np.ones(len(self.rows), dtype=np.bool_)
-        inside[pool.left] = False
-        in_controls = self.controls[inside[self.controls]]
-        waiting = in_controls[answers[in_controls] == UNANSWERED]
-        wrong_inside = int((answers[in_controls] == WRONG).sum())
-        # What is wrong for certain must leave before the rest can be accepted; more than that is not known yet.
-        certain = not pool.done and wrong_inside > self.plan.tolerated
-        cut = Cut(
-            accepted=int(inside.sum()),
-            unseen=int(inside.sum()) - len(in_controls),
-            wrong_inside=wrong_inside,
-            waiting=waiting,
-            left=pool.waiting if certain else np.empty(0, dtype=np.int64),
-        )
-        return cut, pool.done and not len(waiting)
 
 
 class PromiseInForce:
@@ -218,27 +139,25 @@ class PromiseInForce:
     Args:
         record: the promise.
         snapshot: the labels that it is about.
-        data: their examples; needed for a promise by a column, or re-ranked by more than labels and confidences.
+        data: their examples; needed for a promise that is re-ranked by more than labels and confidences.
 
     Attributes:
         table: the labels. promise: as the certificate needs it.
         controls: (K,) rows, in the order in which they are handed out.
 
     Raises:
-        UserError: the labels are not those of the promise, or the data is needed and does not have the column.
+        UserError: the labels are not those of the promise.
     """
 
     def __init__(self, record: PromiseRecord, snapshot: LabelSnapshot, data: PartialLabelDataset | None = None) -> None:
         self.record = record
-        self.table = table_of(snapshot, groups_of(record.grouped_by, snapshot, data))
+        self.table = table_of(snapshot)
         self.promise = promise_of(record)
-        drawn = dc.controls_by_group(self.promise, self.table)
-        self._parts = [
-            _Part(group, self.promise.plans[group], rows, drawn[group], dc.order_of(self.promise, self.table, rows))
-            for group, rows in self.table.parts()
-        ]
-        self.controls = interleaved([part.rows[part.controls] for part in self._parts])
+        self.controls = dc.controls_of(self.promise, self.table)
+        self._order = dc.order_of(self.promise, self.table)
         self._inputs = inputs_of(data) if record.ranked_by == INPUTS and data is not None else RowInputs()
+        self._features: PoolFeatures | None = None
+        self._pool: Pool | None = None
         self._answers: Answers = np.full(len(self.table), UNANSWERED, dtype=np.int8)
         self._unsure = np.zeros(len(self.table), dtype=np.bool_)
         self._half = np.zeros(len(self.table), dtype=np.bool_)
@@ -252,30 +171,17 @@ class PromiseInForce:
         return len(self.table)
 
     @property
-    def allowed(self) -> int:
-        """Labels that may stay wrong, of all groups together."""
-        return sum(part.plan.allowed for part in self._parts)
-
-    @property
-    def grouped(self) -> bool:
-        """Whether each group has its own promise."""
-        return self.record.grouped_by is not None
+    def plan(self) -> DatasetPlan:
+        """How many controls, and how many of them may be wrong."""
+        return self.promise.plan
 
     def prepare(self) -> None:
         """Make what re-ranking looks at, where it is not there yet: seconds for large data."""
-        if not self.promise.reranked:
-            return
-        for part in self._parts:
-            if part.features is None:
-                rows, some = part.rows, self._inputs.take(part.rows)
-                part.features = pool_features(
-                    part.order,
-                    self.table.confidence[rows],
-                    self.table.labels[rows],
-                    some.features,
-                    some.texts,
-                    some.votes,
-                )
+        if self.promise.reranked and self._features is None:
+            table, inputs = self.table, self._inputs
+            self._features = pool_features(
+                self._order, table.confidence, table.labels, inputs.features, inputs.texts, inputs.votes
+            )
 
     # ---- the answers ---------------------------------------------------------------------------------------------
 
@@ -293,8 +199,7 @@ class PromiseInForce:
             before = self._answers[row]
             self._take(row, state, asked)
             if before != UNANSWERED and before != self._answers[row]:
-                for part in self._parts:  # an answer that the order may rest on was taken back: from the start
-                    part.pool = None
+                self._pool = None  # an answer that the order may rest on was taken back: from the start
 
     def _take(self, row: int, state: ReviewState, asked: Ints) -> None:
         said = state.outcome(row)
@@ -315,29 +220,53 @@ class PromiseInForce:
 
     def _made(self) -> PromiseStatus:
         self.prepare()
-        parts = tuple(part.status(self._answers[part.rows], reranked=self.promise.reranked) for part in self._parts)
-        left = interleaved([part.cut.left for part in parts])
-        looked = self._answers != UNANSWERED
-        open_ = left[~looked[left]]
+        answers, accepted = self._answers, np.zeros(self.n, dtype=np.bool_)
+        given, looked = answers[self.controls], answers != UNANSWERED
+        if self.promise.reranked:
+            cut, finished = self._pooled()
+            assert self._pool is not None
+            accepted[:] = True
+            accepted[self._pool.left] = False
+        else:
+            cut = cut_of(self._order, self.controls, given, self.plan.tolerated)
+            finished = not len(cut.waiting)
+            accepted[self._order[: cut.accepted]] = True
+        open_ = cut.left[~looked[cut.left]]
         return PromiseStatus(
             controls=len(self.controls),
-            answered=sum(part.answered for part in parts),
-            wrong=sum(part.wrong for part in parts),
-            cut=Cut(
-                accepted=sum(part.cut.accepted for part in parts),
-                unseen=sum(part.cut.unseen for part in parts),
-                wrong_inside=sum(part.cut.wrong_inside for part in parts),
-                waiting=np.concatenate([part.cut.waiting for part in parts]),
-                left=left,
-            ),
-            left=left,
+            answered=int((given != UNANSWERED).sum()),
+            wrong=int((given == WRONG).sum()),
+            cut=replace(cut, unseen=dc.count_unseen(accepted, looked)),
+            left=cut.left,
             open=open_,
             unsure=int(self._unsure.sum()),
             halfway=int(self._half[self.controls].sum()),
-            done=all(part.finished for part in parts) and not len(open_),
+            done=finished and not len(open_),
             looked_at=int(looked.sum()),
-            parts=parts,
         )
+
+    def _pooled(self) -> tuple[Cut, bool]:
+        """The cut of a re-ranked review, with the rows to look at for certain; whether the rest is accepted."""
+        if self._pool is None:
+            assert self._features is not None
+            self._pool = Pool(self._features, self.controls, self.plan.tolerated)
+        pool, answers = self._pool, self._answers
+        pool.advance(answers)
+        inside = np.ones(self.n, dtype=np.bool_)
+        inside[pool.left] = False
+        in_controls = self.controls[inside[self.controls]]
+        waiting = in_controls[answers[in_controls] == UNANSWERED]
+        wrong_inside = int((answers[in_controls] == WRONG).sum())
+        # What is wrong for certain must leave before the rest can be accepted; more than that is not known yet.
+        certain = not pool.done and wrong_inside > self.plan.tolerated
+        cut = Cut(
+            accepted=int(inside.sum()),
+            unseen=int(inside.sum()) - len(in_controls),
+            wrong_inside=wrong_inside,
+            waiting=waiting,
+            left=pool.waiting if certain else np.empty(0, dtype=np.int64),
+        )
+        return cut, pool.done and not len(waiting)
 
     # ---- what comes next -----------------------------------------------------------------------------------------
 
@@ -351,16 +280,11 @@ class PromiseInForce:
         waiting = self._answers[self.controls] == UNANSWERED
         likely = found.left
         if waiting.any():
-            ends = []
-            for part, stands in zip(self._parts, found.parts, strict=True):
-                low = max(0, self._forecast(part).low - len(part.controls))
-                if part.pool is None:
-                    ends.append(part.rows[part.order[::-1][: max(len(stands.cut.left), low)]])
-                elif len(stands.cut.left):
-                    ends.append(stands.cut.left)
-                else:  # not certain yet; and the changing order usually needs fewer
-                    ends.append(part.rows[part.pool.waiting[: low // 2]])
-            likely = interleaved(ends)
+            low = max(0, self._forecast().low - len(self.controls))
+            if self._pool is None:
+                likely = self._order[::-1][: max(len(found.left), low)]
+            elif not len(found.left):  # not certain yet; and the changing order usually needs fewer
+                likely = self._pool.waiting[: low // 2]
         open_others = int((self._answers[likely] == UNANSWERED).sum())
         share = waiting.sum() / max(1, int(waiting.sum()) + open_others)
         first = np.random.default_rng([seed, shown, 11]).random() < share
@@ -370,39 +294,23 @@ class PromiseInForce:
     # ---- what it buys --------------------------------------------------------------------------------------------
 
     def forecast(self, state: ReviewState, asked: Ints, coverage: float = 0.9) -> DecisionsForecast:
-        """Decisions in all; of a re-ranked review those that the order of confidence would need.
-
-        Of several groups each has a band that fails with its share of 1 − `coverage`, so that their sum holds.
-        """
+        """Decisions in all; of a re-ranked review those that the order of confidence would need."""
         self.update(state, asked)
-        each = [self._forecast(part, 1 - (1 - coverage) / len(self._parts)) for part in self._parts]
-        return DecisionsForecast(
-            low=sum(one.low for one in each),
-            likely=sum(one.likely for one in each),
-            high=sum(one.high for one in each),
-            coverage=coverage if any(one.coverage < 1 for one in each) else 1.0,
-        )
+        return self._forecast(coverage)
 
-    def _forecast(self, part: _Part, coverage: float = 0.9) -> DecisionsForecast:
-        answers = self._answers[part.rows[part.controls]]
-        return forecast_decisions(part.order, part.controls, answers, part.plan.tolerated, coverage)
+    def _forecast(self, coverage: float = 0.9) -> DecisionsForecast:
+        answers = self._answers[self.controls]
+        return forecast_decisions(self._order, self.controls, answers, self.plan.tolerated, coverage)
 
     def curve(self, state: ReviewState, asked: Ints) -> list[CurvePoint]:
         """Error → decisions in all, with the answers so far; jointly calibrated: one may choose among them.
 
-        Of the order of confidence, also where the promise is re-ranked; none where there are several groups.
+        Of the order of confidence, also where the promise is re-ranked.
         """
         self.update(state, asked)
-        if len(self._parts) > 1:
-            return []
-        (part,) = self._parts
-        joint = joint_tolerated(part.plan.n, part.plan.controls, level=part.plan.level, draw=part.plan.draw)
-        answers = self._answers[part.rows]
-        return curve(part.order, part.controls, answers[part.controls], answers != UNANSWERED, joint)
-
-    def nodding(self, state: ReviewState, asked: Ints) -> dc.Nodding:
-        """Compare people's answers to controls with the model's label hidden and in sight."""
-        return dc.nodding_of(self.table, self.decisions(state, asked), self.controls)
+        plan, answers = self.plan, self._answers
+        joint = joint_tolerated(plan.n, plan.controls, level=plan.level, draw=plan.draw)
+        return curve(self._order, self.controls, answers[self.controls], answers != UNANSWERED, joint)
 
     # ---- the certificate -----------------------------------------------------------------------------------------
 
@@ -413,19 +321,8 @@ class PromiseInForce:
             if not state.is_closed(row, asked) or said.status == "open":
                 continue
             event = said.event or next((one.event for one in said.answers.values() if one.event is not None), None)
-            each = [one.label for one in said.answers.values() if _says(one.status)]
-            conflict = said.status == "conflict"
-            found.append(
-                dc.CheckedLabel(
-                    id=str(self.table.ids[row]),
-                    label=each[0] if conflict else said.label,
-                    by="" if event is None else event.reviewer,
-                    at="" if event is None else event.at.isoformat(),
-                    blind=None if event is None or said.settled else event.blind,
-                    second=tuple(each if said.settled else each[1:]),
-                    settled=said.settled,
-                )
-            )
+            by, at = ("", "") if event is None else (event.reviewer, event.at.isoformat())
+            found.append(dc.CheckedLabel(str(self.table.ids[row]), said.label, by, at))
         return found
 
     def certificate(
@@ -436,7 +333,6 @@ class PromiseInForce:
         draws: Collection[str] = (),
         name: str = "",
         audit: str = "",
-        reviewers_err: bool = False,
     ) -> dict[str, object]:
         """The certificate, as plain JSON values.
 
@@ -447,7 +343,7 @@ class PromiseInForce:
             UserError: a control that matters is not answered, or the review has not come so far.
         """
         decisions = self.decisions(state, asked)
-        extras = dc.Extras(name=name, reviewers_err=reviewers_err, audit=audit)
+        extras = dc.Extras(name=name, audit=audit)
         promise = dc.with_draws(self.promise, {*draws, self.promise.draw_hash})
         return dc.certificate_document(promise, self.table, decisions, self.judgement(decisions), extras)
 
@@ -459,34 +355,17 @@ class PromiseInForce:
         draws: Collection[str] = (),
         name: str = "",
         audit: str = "",
-        reviewers_err: bool = False,
     ) -> Certified:
         """`certificate`, and the labels as they are after it.
 
         Raises:
             UserError: a control that matters is not answered, or the review has not come so far.
         """
-        document = self.certificate(state, asked, draws=draws, name=name, audit=audit, reviewers_err=reviewers_err)
+        document = self.certificate(state, asked, draws=draws, name=name, audit=audit)
         decisions = self.decisions(state, asked)
         return Certified(document, dc.final_frame(self.table, decisions, self.judgement(decisions)))
 
     def judgement(self, decisions: list[dc.CheckedLabel]) -> dc.Judgement:
         """The rule applied to these decisions."""
         self.prepare()
-        features = {part.group: part.features for part in self._parts if part.features is not None}
-        return dc.judge(self.promise, self.table, decisions, features=features or None)
-
-
-def interleaved(parts: Sequence[Ints]) -> Ints:
-    """Rows of several lists, each in its order, so that all lists come to an end together.
-
-    >>> interleaved([np.array([1, 2, 3, 4]), np.array([8, 9])]).tolist()
-    [1, 8, 2, 3, 9, 4]
-    """
-    rows = np.concatenate(parts) if len(parts) else np.empty(0, dtype=np.int64)
-    place = [(np.arange(len(part)) + 0.5) / max(1, len(part)) for part in parts]
-    return np.asarray(rows[np.argsort(np.concatenate(place), kind="stable")], dtype=np.int64)
-
-
-def _says(status: str) -> bool:
-    return status in ("label", "none")
+        return dc.judge(self.promise, self.table, decisions, features=self._features)

@@ -71,13 +71,13 @@ class Record:
         own = [record for record in self.promises if record.key == snapshot.key]
         if not own:
             return None
-        asked, err = asked_of(self.review, len(snapshot)), self.review.overlap > 1
+        asked = asked_of(self.review, len(snapshot))
         try:
             promise = PromiseInForce(own[-1], snapshot, data)
             draws = {record.draw_hash for record in own} | set(
                 earlier_draws({labels_key(snapshot.ids, snapshot.labels.tolist())})
             )
-            return promise.certified(self.state, asked, draws=draws, name=name, audit=self.last_hash, reviewers_err=err)
+            return promise.certified(self.state, asked, draws=draws, name=name, audit=self.last_hash)
         except UserError:
             return None
 

@@ -91,7 +91,7 @@ class ReviewSession:
         settings: used where the review does not exist yet (but for `hold`).
         load: gives the snapshot of a retrained run; needed where there is one.
         read_relabelled: gives labels that people accepted in place of a run's own; needed where there are some.
-        read_data: gives the examples of a run; needed for promises by a column, or re-ranked by features.
+        read_data: gives the examples of a run; needed for promises that are re-ranked by features.
         clock: for tests.
 
     Attributes:
@@ -176,7 +176,7 @@ class ReviewSession:
             if record is None:
                 self._promise = None
             elif self._promise is None or self._promise.record != record:
-                needed = record.ranked_by == INPUTS or record.grouped_by is not None
+                needed = record.ranked_by == INPUTS
                 self._promise = PromiseInForce(record, self.current, self.data() if needed else None)
             return self._promise
 

@@ -28,7 +28,7 @@ def migrate(engine: Engine, to: str = "head") -> None:
         to: a revision of `migrations/versions`, or "head" for the latest.
 
     Raises:
-        UserError: the database is of a later version of Candid than this one.
+        UserError: the database was made by another version of Candid.
     """
     logging.getLogger("alembic").setLevel(logging.WARNING)
     config = Config()
@@ -43,7 +43,9 @@ def migrate(engine: Engine, to: str = "head") -> None:
             return
         if current is not None and current not in {script.revision for script in scripts.walk_revisions()}:
             raise UserError(
-                f"The database is of a later version of Candid (its tables are at {current}); update Candid to use it."
+                f"The database was made by another version of Candid (its tables are at {current!r}, those of this "
+                f"one at {scripts.get_current_head()!r}). Nothing in it was changed: use that version, or "
+                "another database."
             )
         latest_first = list(scripts.iterate_revisions(to, current or "base"))
         with Operations.context(context):  # what `alembic.op` in the steps refers to

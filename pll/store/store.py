@@ -94,15 +94,14 @@ class Reader:
         return [_promise(row) for row in self._db.execute(query).mappings()]
 
     def last_hash(self) -> str:
-        """Hash of the last event; where that was stored without one, the chain is gone through."""
+        """Hash of the last event; where that has none (see `tables.event`), the chain is gone through."""
         table = tables.event.c
         query = sa.select(table.hash).where(table.review == self.review_id).order_by(table.id.desc()).limit(1)
         found = self._db.execute(query).first()
         if found is None:
             return START
-        last = found[0]
-        if last is not None:
-            return str(last)
+        if found[0] is not None:
+            return str(found[0])
         before = START
         for event in self.events():
             before = event.hash or entry_hash(before, event.content())
@@ -184,7 +183,7 @@ class Transaction(Reader):
 
     def open_promise(self, record: PromiseRecord) -> None:
         """Store a new promise about all labels."""
-        values = asdict(record) | {"plans": [list(plan) for plan in record.plans]}
+        values = asdict(record)
         self._db.execute(sa.insert(tables.promise).values(review=self.review_id, **values))
 
     # ---- who has what --------------------------------------------------------------------------------------------
@@ -311,14 +310,11 @@ def _round(row: Any, controls: tuple[int, ...]) -> RoundRecord:
 
 def _promise(row: Any) -> PromiseRecord:
     values = {name: value for name, value in dict(row).items() if name != "review"}
-    return PromiseRecord(**values | {"plans": tuple(tuple(plan) for plan in values["plans"])})
+    return PromiseRecord(**values)
 
 
 def check_events(events: Sequence[Event]) -> None:
-    """Raise UserError where one of all events of a review does not fit its hash, or undoes what is not there.
-
-    Events that were stored before there was a hash chain pass.
-    """
+    """Raise UserError where one of all events of a review does not fit its hash, or undoes what is not there."""
     broken = broken_links([event.content() | {"hash": event.hash} for event in events], some_without=True)
     known = {event.id for event in events}
     broken += [place for place, event in enumerate(events) if event.undoes is not None and event.undoes not in known]

@@ -115,7 +115,7 @@ event = Table(
     Column("undoes", WholeNumber, ForeignKey("event.id")),
     Column("note", Text, nullable=False),
     Column("at", UtcDateTime, nullable=False),
-    Column("hash", String(64)),  # NULL: stored before tables version 0003
+    Column("hash", String(64)),  # NULL: cleared by whoever repaired the database by hand (docs/server.md)
     UniqueConstraint("review", "token"),
     UniqueConstraint("undoes"),  # what was undone cannot be undone again
     Index(None, "review", "id"),
@@ -152,7 +152,7 @@ round_ = Table(
     Column("level", Float, nullable=False),
     Column("thresholds", JSON, nullable=False),
     Column("opened_at", UtcDateTime, nullable=False),
-    Column("how", String(20)),  # NULL: not recorded
+    Column("how", String(20), nullable=False),
     Column("opened_by", Text),
     Column("verified", Boolean, nullable=False),
 )
@@ -178,14 +178,16 @@ promise = Table(
     Column("error", Float, nullable=False),
     Column("level", Float, nullable=False),
     Column("seed", WholeNumber, nullable=False),
-    Column("plans", JSON, nullable=False),
+    Column("n", WholeNumber, nullable=False),
+    Column("controls", WholeNumber, nullable=False),
+    Column("tolerated", WholeNumber, nullable=False),
+    Column("draw", String(20), nullable=False),
     Column("reranked", Boolean, nullable=False),
     Column("draw_hash", String(64), nullable=False),
+    Column("draw_number", Integer, nullable=False),
     Column("made_at", UtcDateTime, nullable=False),
     Column("made_by", Text),
     Column("verified", Boolean, nullable=False),
-    Column("grouped_by", Text),
-    Column("draw_number", Integer),  # NULL: stored before tables version 0004
     Column("ranked_by", String(20)),
 )
 
@@ -246,8 +248,8 @@ def broken_links(entries: Iterable[Mapping[str, Any]], start: str = START, *, so
     """Positions of entries whose hash does not fit them and the entry before: altered, or something before is gone.
 
     Args:
-        some_without: entries may lack a hash (events stored before there was a chain); the next one that has it binds
-            them.
+        some_without: entries may lack a hash, where somebody repaired the database by hand; the next one that has it
+            binds them.
     """
     before, broken = start, []
     for position, entry in enumerate(entries):
@@ -286,7 +288,7 @@ class Event:
         batch: common to events of one stroke.
         undoes: the event that this one undoes.
         at: when, UTC.
-        hash: of this event and all before (`broken_links`); None where it is not stored, or was before that.
+        hash: of this event and all before (`broken_links`); None where it is not stored.
     """
 
     review: str
@@ -370,12 +372,12 @@ class Opened:
     """How labels came under review, and by whom.
 
     Attributes:
-        how: one of `HOW`; None where that was not recorded (rounds of before tables version 0002).
-        by: the person who did it; None where no person did, or it was not recorded.
+        how: one of `HOW`.
+        by: the person who did it; None where no person did, or nobody knows.
         verified: whether that name was verified.
     """
 
-    how: str | None = None
+    how: str = "first"
     by: str | None = None
     verified: bool = False
 
@@ -447,12 +449,10 @@ class PromiseRecord:
         number: 1, 2, … within the review.
         run, fingerprint: which labels (`RoundRecord.key`). labels: fingerprint of their table, as the draw used it.
         error, level: ε and 1 − α. seed: of draw and ties.
-        plans: (group, n, K, c, how controls are drawn) of each part.
+        n, controls, tolerated, draw: of the plan, as `pll.review.promise.DatasetPlan` has them.
         reranked: the order changes while people review.
-        draw_hash: commitment to all of it.
+        draw_hash: commitment to all of it. draw_number: how many draws of these labels there were, this one included.
         made_at, made_by, verified: when and by whom.
-        grouped_by: the column whose values have a promise each; None for one promise.
-        draw_number: how many draws of these labels there were, this one included; None where that was not counted.
         ranked_by: `inputs` where the recomputed order uses features, texts and votes too; None for labels and
             confidences alone.
     """
@@ -464,14 +464,16 @@ class PromiseRecord:
     error: float
     level: float
     seed: int
-    plans: tuple[tuple[str, int, int, int, str], ...]
+    n: int
+    controls: int
+    tolerated: int
+    draw: str
     reranked: bool
     draw_hash: str
+    draw_number: int
     made_at: datetime
     made_by: str | None = None
     verified: bool = False
-    grouped_by: str | None = None
-    draw_number: int | None = None
     ranked_by: str | None = None
 
     @property

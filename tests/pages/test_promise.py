@@ -13,7 +13,6 @@ from pll.cli.main import main
 from pll.export.run_export import export_run
 from pll.review import certification
 from pll.review.desk import Desk
-from pll.review.groups import CLASS
 from pll.runs.run import Run
 from pll.ui.review import promise_panel, service
 from tests.page_helpers import begun, button, entered, labels, said, turned_to
@@ -91,7 +90,6 @@ def test_a_promise_can_be_made_later_and_the_other_one_stays(open_page: Any, fin
     page = turned_to(page, finished)
     text = said(page)
     assert not page.exception and "The promise about all labels" in text and "labels to look at in all" in text
-    assert "answers are safer with it hidden" in text
     assert promise_panel.line(review)[0].startswith("At most 10 % of all labels wrong: about")
     assert "Save and draw controls" not in labels(page)  # in a popover, closed
     assert len(review.rounds) == 1
@@ -120,22 +118,3 @@ def test_the_choice_between_the_two_promises_is_kept(open_page: Any, finished: R
     page = button(page, "Work for the promise about all labels").click().run()
     made = service.manager_of(finished).review.promise
     assert not page.exception and made is not None and made.promise.draw_number == 1
-
-
-def test_a_promise_for_each_class_is_made_on_the_page(open_page: Any, finished: Run) -> None:
-    review = begun(finished).review
-    page = turned_to(entered(open_page("review", run=finished.id)), finished)
-    page.session_state[promise_panel.BOX] = True
-    page = page.run().radio[0].set_value("all").run()
-    page = page.selectbox(key=f"review-all-{review.id}-groups").set_value(CLASS).run()
-    page = page.select_slider(key=f"review-all-{review.id}-error").set_value(0.2).run()
-    page = page.toggle(key=f"review-all-{review.id}-twice").set_value(True).run()
-    assert "in 3 groups of" in said(page)
-    page = button(page, "Save and draw controls").click().run()
-    promise = review.promise
-    assert not page.exception and promise is not None and promise.record.grouped_by == CLASS
-    assert (review.record.overlap, review.record.overlap_share) == (2, promise_panel.TWICE)
-    page = turned_to(page, finished)
-    (table,) = [one.value for one in page.dataframe if "may stay wrong" in one.value]
-    assert list(table["group"]) == [part.group for part in promise.status(review.state, review.asked).parts]
-    assert "of the labels of each class wrong" in said(page)

@@ -17,7 +17,6 @@ from pll.export.audit import altered_events, audit_rows
 from pll.review import certification
 from pll.review import dataset_certificate as dc
 from pll.review.desk import Desk
-from pll.review.groups import CLASS, group_columns
 from pll.review.promise_state import PromiseInForce
 from pll.review.session import ReviewSession
 from tests.review_helpers import NAMES, Clock, answer, close, given, open_with, snapshot
@@ -131,7 +130,7 @@ def test_unsure_conflicts_and_overlap_count_as_wrong(url: str, clock: Clock) -> 
     status = promise.status(review.state, review.asked)
     assert (status.answered, status.wrong) == (1, 1)
     said = {one.id: one for one in promise.decisions(review.state, review.asked)}[one.example]
-    assert said.second and dc.label_of(said) is None
+    assert said.label is None
     ann.settle(row, one.identified)
     assert promise.status(review.state, review.asked).wrong == 0
     second = int(promise.controls[1])
@@ -139,45 +138,6 @@ def test_unsure_conflicts_and_overlap_count_as_wrong(url: str, clock: Clock) -> 
         desk.decide(desk.show(second), "unsure")
     status = promise.status(review.state, review.asked)
     assert (status.answered, status.wrong, status.unsure) == (2, 1, 1)
-    close(review)
-
-
-def test_disagreements_that_were_settled_still_measure_errors_of_reviewers(url: str, clock: Clock) -> None:
-    review = open_with(url, snapshot(40), clock=clock, overlap=2)
-    certification.promise_all_labels(review, 0.3, level=0.9)
-    promise, desks = in_force(review), [Desk(review, "Ann"), Desk(review, "Bob")]
-    for k, row in enumerate(promise.controls.tolist()):
-        for who, desk in enumerate(desks):
-            one = desk.show(row)
-            other = next(choice.label for choice in one.choices if choice.label != one.identified)
-            desk.decide(one, "pick", other if k < 2 and who else one.identified, blind=True)
-        if k < 2:
-            assert promise.status(review.state, review.asked).wrong == 1
-            desks[0].settle(row, desks[0].show(row).identified)
-    assert promise.status(review.state, review.asked).wrong == 0
-    document = promise.certificate(review.state, review.asked, reviewers_err=True)
-    measured = document["reviewer_error"]
-    assert isinstance(measured, dict)
-    assert (measured["answered_twice"], measured["disagreements"]) == (len(promise.controls), 2)
-    assert document["nodding"] == {"blind": [0, len(promise.controls) - 2], "sighted": [0, 0], "p": None}
-    assert dc.verify_document(json.loads(json.dumps(document))) == []
-    close(review)
-
-
-def test_nodding_is_found_out(url: str, clock: Clock) -> None:
-    review = open_with(url, snapshot(400), clock=clock)
-    certification.promise_all_labels(review, 0.05)
-    promise, wrong = in_force(review), np.arange(400) % 3 == 0
-    desk = Desk(review, "Ann")
-    assert promise.nodding(review.state, review.asked).p is None
-    for k, row in enumerate(promise.controls[:60].tolist()):
-        one = desk.show(row)
-        blind = k % 2 == 0
-        right = not wrong[row] or not blind  # with the label in sight they nod
-        label = one.identified if right else next(c.label for c in one.choices if c.label != one.identified)
-        desk.decide(one, "pick", label, blind=blind)
-    found = promise.nodding(review.state, review.asked)
-    assert found.sighted == (0, 30) and found.blind[1] == 30 and found.suspected
     close(review)
 
 
@@ -231,31 +191,6 @@ def examples(n: int) -> PartialLabelDataset:
     return PartialLabelDataset(
         np.zeros((n, 0), np.float32), texts=np.array(texts), extras={"source": np.array(sources)}
     )
-
-
-@pytest.mark.parametrize("by", [CLASS, "source"])
-def test_a_promise_for_each_class_or_source(url: str, clock: Clock, by: str) -> None:
-    n = 60
-    review = open_with(url, snapshot(n), clock=clock, read_data=lambda _: examples(n))
-    assert group_columns(examples(n)) == {"source": 2}
-    certification.promise_all_labels(review, 0.3, level=0.8, grouped_by=by)
-    promise = in_force(review)
-    groups = promise.table.groups
-    assert groups is not None and promise.grouped and promise.curve(review.state, review.asked) == []
-    assert sum(part.plan.n for part in promise.status(review.state, review.asked).parts) == promise.n == n
-    assert set(groups[promise.controls[:6]].tolist()) >= {"lab", "web"} or by == CLASS  # mixed, not group by group
-    work(Desk(review, "Ann"), np.arange(n) % 4 == 0)
-    status = promise.status(review.state, review.asked)
-    found = promise.forecast(review.state, review.asked)
-    assert status.done and all(part.finished for part in status.parts)
-    assert found.low == found.likely == found.high == n - status.cut.unseen
-    document = json.loads(json.dumps(promise.certificate(review.state, review.asked)))
-    assert [part["group"] for part in document["parts"]] == list(dict.fromkeys(groups.tolist()))
-    assert f"each of {len(document['parts'])} groups" in document["result"]["statement"]
-    assert dc.verify_document(document) == []
-    with pytest.raises(UserError, match="no such column"):
-        certification.promise_all_labels(review, 0.2, grouped_by="place", instead_of=1)
-    close(review)
 
 
 def test_the_changing_order_looks_at_the_texts_and_is_the_same_in_another_process(

@@ -400,7 +400,7 @@ def round_table(rounds: tuple[RoundRecord, ...]) -> pd.DataFrame:
         {
             "round": [record.number for record in latest_first],
             "since": [f"{record.opened_at.day} {record.opened_at:%B %Y, %H:%M} UTC" for record in latest_first],
-            "because": [HOW.get(record.opened.how or "", "not recorded") for record in latest_first],
+            "because": [HOW[record.opened.how] for record in latest_first],
             "by": [opened_by(record.opened) for record in latest_first],
             "maximum error": [percent(record.max_error) for record in latest_first],
             "confidence level": [percent(record.level, 0) for record in latest_first],

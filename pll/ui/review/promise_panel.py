@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -13,9 +11,8 @@ import streamlit as st
 from pll.colors import percent
 from pll.errors import UserError
 from pll.review import certification
-from pll.review.dataset_certificate import Nodding, draw_words
+from pll.review.dataset_certificate import draw_words
 from pll.review.forecast import recent_rate
-from pll.review.groups import CLASS, group_columns, groups_of
 from pll.review.promise import plan_dataset
 from pll.review.promise_state import PromiseInForce, PromiseStatus
 from pll.review.session import ReviewSession
@@ -39,8 +36,6 @@ ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
 BOX = setup_form.BOX
 COOKIE = "candid_promise"
 """The browser remembers which promise was chosen last, for the next review."""
-TWICE = 0.1
-"""Share of the examples that a second person answers where reviewers' own errors are to be measured."""
 
 
 @dataclass(frozen=True)
@@ -49,15 +44,11 @@ class Wanted:
 
     Attributes:
         error, level, reranked: see `certification.promise_all_labels`.
-        grouped_by: the column whose values have a promise each; None for one promise.
-        twice: a second person answers some examples, so that reviewers' own errors are measured.
     """
 
     error: float
     level: float
     reranked: bool
-    grouped_by: str | None = None
-    twice: bool = False
 
 
 # ---- the choice ------------------------------------------------------------------------------------------------------
@@ -130,11 +121,7 @@ def form(tab: ReviewTab) -> None:
             f"All {before + 1} together hold "
             f"with {percent(together, 0)} confidence. The certificate says so."
         )
-    same = made is not None and (made.record.error, made.record.level, made.record.grouped_by) == (
-        wanted.error,
-        wanted.level,
-        wanted.grouped_by,
-    )
+    same = made is not None and (made.record.error, made.record.level) == (wanted.error, wanted.level)
     st.button(
         "Save and draw controls",
         key="review-all-save",
@@ -150,16 +137,11 @@ def ask(tab: ReviewTab, key: str) -> Wanted:
     """Ask how many labels may be wrong, and say how many controls that takes."""
     review = tab.manager.review
     n = len(review.root)
-    grouped_by = _ask_groups(tab, key)
-    each = " of each group" if grouped_by is not None else ""
-
     error = st.select_slider(
-        f"Wrong labels at most{each}",
+        "Wrong labels at most",
         ERRORS,
         value=0.05,
-        format_func=lambda share: (
-            percent(share, None) if each else f"{percent(share, None)} ({int(share * n + 1e-9):,} of {n:,})"
-        ),
+        format_func=lambda share: f"{percent(share, None)} ({int(share * n + 1e-9):,} of {n:,})",
         key=f"{key}-error",
     )
     level = setup_form.confidence_level(f"{key}-level")
@@ -170,44 +152,15 @@ def ask(tab: ReviewTab, key: str) -> Wanted:
         "at confidences, labels, features, texts and votes, and never at an answer to a control that is still among "
         "the labels to be accepted.",
     )
-    twice = st.toggle(
-        "Measure reviewers' own errors",
-        value=review.record.overlap > 1,
-        key=f"{key}-twice",
-        help=f"A second person answers {percent(TWICE, 0)} of the examples. From how often they differ the certificate "
-        "says what holds where reviewers err too.",
+    wanted = Wanted(float(error), level, bool(reranked))
+    plan = plan_dataset(n, wanted.error, wanted.level)
+    st.caption(
+        f"{count(plan.controls, 'random control')} first, then the least sure labels. Everything surer than the "
+        f"{plan.tolerated + 1:,}. wrong control is accepted. *Unsure* counts as wrong."
     )
-    wanted = Wanted(float(error), level, bool(reranked), grouped_by, bool(twice))
-    groups = groups_of(grouped_by, review.current, tab.manager.data)
-    sizes = [n] if groups is None else list(Counter(groups.tolist()).values())
-    plans = [plan_dataset(size, wanted.error, wanted.level) for size in sizes]
-    controls = sum(plan.controls for plan in plans)
-    if groups is None:
-        st.caption(
-            f"{count(controls, 'random control')} first, then the least sure labels. Everything surer than the "
-            f"{plans[0].tolerated + 1:,}. wrong control is accepted. *Unsure* counts as wrong."
-        )
-    else:
-        st.caption(
-            f"{count(controls, 'random control')} in {count(len(sizes), 'group')} of {min(sizes):,} to {max(sizes):,} "
-            "labels. Each group holds with this confidence by itself. *Unsure* counts as wrong."
-        )
-    if controls > n / 2:
-        few = "Groups are small" if groups is not None else "There are few labels"
-        st.caption(f":material/info: {few} for such a promise: most of the labels have to be looked at.")
+    if plan.controls > n / 2:
+        st.caption(":material/info: There are few labels for such a promise: most of the labels have to be looked at.")
     return wanted
-
-
-def _ask_groups(tab: ReviewTab, key: str) -> str | None:
-    """One promise, or one for each class or source."""
-    classes = len(set(tab.manager.review.current.labels.tolist()))
-    columns = group_columns(tab.manager.data)
-    names = {None: "all labels together", CLASS: f"each class ({classes:,})"}
-    names |= {name: f"each {name} ({values:,})" for name, values in columns.items()}
-    options = [name for name in names if name != CLASS or classes > 1]
-    if len(options) == 1:
-        return None
-    return st.selectbox("For", options, format_func=names.__getitem__, key=f"{key}-groups")
 
 
 @toast_errors
@@ -220,14 +173,11 @@ def make(tab: ReviewTab, wanted: Wanted, instead_of: int) -> None:
         wanted.error,
         level=wanted.level,
         reranked=wanted.reranked,
-        grouped_by=wanted.grouped_by,
         by=tab.desk.reviewer,
         verified=tab.desk.verified,
         instead_of=instead_of,
     )
     st.session_state[BOX] = False
-    if wanted.twice != (review.record.overlap > 1):
-        review.configure(overlap=2 if wanted.twice else 1, overlap_share=TWICE if wanted.twice else 1.0)
     tab.manager.promised()
     tab.blind = True
     tab.again()
@@ -273,10 +223,7 @@ def standing(review: ReviewSession, promise: PromiseInForce) -> None:
         min(1.0, status.answered / max(1, status.controls)),
         text=f"{status.answered:,} of {count(status.controls, 'control')} answered, {status.wrong:,} wrong",
     )
-    if promise.grouped:
-        st.dataframe(group_table(status), hide_index=True, alt="Where each group of the promise stands")
     buys(review, promise)
-    doubts(promise.nodding(review.state, review.asked))
     draws = draw_words(promise.promise)
     if draws:
         st.caption(f":material/info: {draws}")
@@ -286,25 +233,7 @@ def target(promise: PromiseInForce) -> str:
     """Guarantee for, as half a sentence."""
     record = promise.record
     sure = f"{percent(record.level, 0)} confidence"
-    if not promise.grouped:
-        return f"At most {promise.allowed:,} of {promise.n:,} labels wrong ({percent(record.error, None)}), {sure}"
-    each = "class" if record.grouped_by == CLASS else record.grouped_by
-    return f"At most {percent(record.error, None)} of the labels of each {each} wrong, {sure} for each"
-
-
-def group_table(status: PromiseStatus) -> pd.DataFrame:
-    """A row a group."""
-    return pd.DataFrame(
-        {
-            "group": [part.group or "(empty)" for part in status.parts],
-            "labels": [part.plan.n for part in status.parts],
-            "controls": [part.plan.controls for part in status.parts],
-            "answered": [part.answered for part in status.parts],
-            "wrong": [part.wrong for part in status.parts],
-            "may stay wrong": [part.plan.allowed for part in status.parts],
-            "accepted unseen": [f"{part.cut.unseen:,}" if part.finished else "not yet" for part in status.parts],
-        }
-    )
+    return f"At most {promise.plan.allowed:,} of {promise.n:,} labels wrong ({percent(record.error, None)}), {sure}"
 
 
 def next_words(review: ReviewSession, promise: PromiseInForce, status: PromiseStatus) -> str:
@@ -333,8 +262,7 @@ def line(review: ReviewSession) -> tuple[str, float, bool]:
     promise = review.promise
     assert promise is not None
     status = promise.status(review.state, review.asked)
-    of = "each group's" if promise.grouped else "all"
-    words = f"At most {percent(promise.record.error, None)} of {of} labels wrong"
+    words = f"At most {percent(promise.record.error, None)} of all labels wrong"
     if status.done:
         return f"{words}: certified", 1.0, True
     if status.answered < status.controls:
@@ -385,23 +313,6 @@ def buys(review: ReviewSession, promise: PromiseInForce) -> None:
         st.caption(
             f"All points hold together with {percent(promise.record.level, 0)} confidence, so you may choose one "
             f"afterwards; the promise above, made beforehand, needs fewer decisions.{order}{open_}"
-        )
-
-
-def doubts(found: Nodding) -> None:
-    """Whether people seem to follow the model's label."""
-    blind, sighted = found.blind, found.sighted
-    if found.suspected:
-        st.warning(
-            f"Reviewers may be influenced by the model: they differ from its label on {sighted[0]} of {sighted[1]} "
-            f"controls with the label in sight, and on {blind[0]} of {blind[1]} with it hidden. Hide the model's view.",
-            icon=":material/visibility_off:",
-        )
-    elif sighted[1]:
-        shares = np.divide(sighted[0], sighted[1])
-        st.caption(
-            f":material/visibility: {count(sighted[1], 'control')} answered with the model's view in sight "
-            f"({percent(float(shares))} differ); answers are safer with it hidden (*View*)."
         )
 
 

@@ -1,11 +1,11 @@
-"""Reviews, events, claims, rounds and controls."""
+"""Reviews, events, claims, rounds, controls, promises, lessons and guesses."""
 
 from __future__ import annotations
 
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0001"
+revision = "first"
 down_revision: str | None = None
 
 
@@ -22,6 +22,7 @@ def upgrade() -> None:
         sa.Column("overlap_share", sa.Float(), nullable=False),
         sa.Column("mix", sa.Float(), nullable=False),
         sa.Column("opened_at", moment, nullable=False),
+        sa.Column("goal", sa.String(20)),
         sa.PrimaryKeyConstraint("id", name="pk_review"),
     )
     op.create_table(
@@ -49,6 +50,7 @@ def upgrade() -> None:
         sa.Column("undoes", whole),
         sa.Column("note", sa.Text(), nullable=False),
         sa.Column("at", moment, nullable=False),
+        sa.Column("hash", sa.String(64)),
         sa.PrimaryKeyConstraint("id", name="pk_event"),
         sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_event_review"),
         sa.ForeignKeyConstraint(["undoes"], ["event.id"], name="fk_event_undoes"),
@@ -86,6 +88,9 @@ def upgrade() -> None:
         sa.Column("level", sa.Float(), nullable=False),
         sa.Column("thresholds", sa.JSON(), nullable=False),
         sa.Column("opened_at", moment, nullable=False),
+        sa.Column("how", sa.String(20), nullable=False),
+        sa.Column("opened_by", sa.Text()),
+        sa.Column("verified", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("review", "number", name="pk_round"),
         sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_round_review"),
     )
@@ -99,6 +104,54 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_control_review"),
         sa.UniqueConstraint("review", "round", "row", name="uq_control_review_round_row"),
     )
+    op.create_table(
+        "promise",
+        sa.Column("review", sa.String(200), nullable=False),
+        sa.Column("number", sa.Integer(), nullable=False),
+        sa.Column("run", sa.String(200), nullable=False),
+        sa.Column("fingerprint", sa.String(64), nullable=False),
+        sa.Column("labels", sa.String(64), nullable=False),
+        sa.Column("error", sa.Float(), nullable=False),
+        sa.Column("level", sa.Float(), nullable=False),
+        sa.Column("seed", whole, nullable=False),
+        sa.Column("n", whole, nullable=False),
+        sa.Column("controls", whole, nullable=False),
+        sa.Column("tolerated", whole, nullable=False),
+        sa.Column("draw", sa.String(20), nullable=False),
+        sa.Column("reranked", sa.Boolean(), nullable=False),
+        sa.Column("draw_hash", sa.String(64), nullable=False),
+        sa.Column("draw_number", sa.Integer(), nullable=False),
+        sa.Column("made_at", moment, nullable=False),
+        sa.Column("made_by", sa.Text()),
+        sa.Column("verified", sa.Boolean(), nullable=False),
+        sa.Column("ranked_by", sa.String(20)),
+        sa.PrimaryKeyConstraint("review", "number", name="pk_promise"),
+        sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_promise_review"),
+    )
+    op.create_table(
+        "lesson",
+        sa.Column("id", sa.String(40), nullable=False),
+        sa.Column("key_hash", sa.String(64), nullable=False),
+        sa.Column("owner", sa.Text(), nullable=False),
+        sa.Column("shared_at", moment, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_lesson"),
+        sa.UniqueConstraint("key_hash", name="uq_lesson_key_hash"),
+    )
+    op.create_table(
+        "guess",
+        sa.Column("id", whole, autoincrement=True, nullable=False),
+        sa.Column("lesson", sa.String(40), nullable=False),
+        sa.Column("student", sa.String(40), nullable=False),
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("idea", sa.String(40), nullable=False),
+        sa.Column("question", sa.Text(), nullable=False),
+        sa.Column("choice", sa.Text(), nullable=False),
+        sa.Column("answer", sa.Text(), nullable=False),
+        sa.Column("at", moment, nullable=False),
+        sa.PrimaryKeyConstraint("id", name="pk_guess"),
+        sa.ForeignKeyConstraint(["lesson"], ["lesson.id"], name="fk_guess_lesson"),
+    )
+    op.create_index("ix_guess_lesson_id", "guess", ["lesson", "id"])
     _forbid_changes()
 
 

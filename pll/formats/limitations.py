@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.formats.results import Results
 from pll.formats.tabular.builder import sets_of
+from pll.formats.tabular.schema import says_nothing
 
 PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
     "features": (lambda data: data.X.size > 0, "The features."),
@@ -59,6 +61,11 @@ def class_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) 
         lost.append(f"Classes that no row mentions: {listing(unused)}.")
     if list(sort_names(used)) != [name for name in names if name in used] and "class order" not in held:
         lost.append("The order of the classes: they are sorted by name when read.")
+    if dataset.y is not None and (dataset.candidates is not None or dataset.annotations is not None):
+        given = used_names(replace(dataset, y=None))
+        true = {names[k] for k in np.unique(dataset.y[dataset.y >= 0]).tolist()}
+        if no_label := sorted(filter(says_nothing, true - given)):
+            lost.append(f"True labels that say there is none, where no candidate is called so: {listing(no_label)}.")
     return lost
 
 

@@ -62,16 +62,16 @@ LABEL_STUDIO: dict[str, tuple[str, str]] = {
     "no data": (listed(annotated("a"), {"id": 2}), "Row 2: the task has no data object"),
     "a label that is none": (listed(annotated({"a": 1})), "Row 1: a label in choices is an object"),
     "annotation": (listed(TASK | {"annotations": ["a"]}), "Row 1: an annotation of the task is no object"),
-    "a long label": (listed(annotated("a" * 2000)), "Row 1 holds a label of 2,000 characters"),
+    "a long label": (listed(annotated("a" * 2000)), "Row 1, .* holds a label of 2,000 characters"),
     "features": (
         listed({"id": 1, "data": {"features": [1]}}, {"id": 2, "data": {"features": ["x"]}}),
-        "Row 2: the feature 0 is 'x'",
+        "Row 2, column '0' holds 'x', which is not a number",
     ),
     "other features": (
         listed({"id": 1, "data": {"features": {"a": 1}}}, {"id": 2, "data": {"features": {"b": 1}}}),
         "Row 2: its features are not those of row 1",
     ),
-    "split": (listed({"id": 1, "data": {"split": "dev"}}), "Row 1: split is 'dev'"),
+    "split": (listed({"id": 1, "data": {"split": "dev"}}), "Row 1, column split holds 'dev'"),
     "words": (listed({"id": 1, "data": {"categories": "red"}}), "Row 1: categories is 'red'"),
 }
 

@@ -86,6 +86,25 @@ class JsonLines(Format):
         json_objects.write(path, added(), as_list=json_objects.is_list(source))
 
 
+def dataset_of(
+    columns: Sequence[Column], values: Sequence[Sequence[Any]], rows: Sequence[int], options: ReadOptions
+) -> PartialLabelDataset:
+    """Return the dataset of columns of JSON values whose roles are known.
+
+    Args:
+        columns: `at` is the place in `values`.
+        values: n of each column.
+        rows: (n,) the number a message gives to each.
+
+    Raises:
+        UserError: values that are not what their column says; the row is named.
+    """
+    used = [column for column in columns if column.role != "ignore"]
+    batch = {column.at: _array(values[column.at], column, rows, 0) for column in used}
+    table, X = arrow_table([(batch, len(rows))], columns, options, rows.__getitem__, len(rows))
+    return _decoded(build_dataset(table, X, columns, options, rows.__getitem__, empty_is_missing=False))
+
+
 def _records(dataset: PartialLabelDataset, results: Results | None) -> Iterator[Record]:
     names = class_names(dataset)
     texts = text_columns(dataset)

@@ -8,20 +8,13 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
-from pll.annotations.data import Annotations
-from pll.candidates import sort_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import (
-    MAX_NAME,
-    check_class_count,
-    check_ids,
-    listing,
     parsing,
     readable,
     scan_text,
@@ -30,8 +23,7 @@ from pll.formats.checks import (
 from pll.formats.json_objects import count_values
 from pll.formats.limitations import class_limitations, part_limitations
 from pll.formats.results import Results
-from pll.formats.tabular.builder import sets_of
-from pll.formats.tools.records import answers_of, has_own_sets, label_names
+from pll.formats.tools.records import Example, Examples, answers_of, has_own_sets, label_names
 
 MAX_BYTES = 40 * 2**20
 MAX_VALUES = 2_500_000
@@ -56,38 +48,14 @@ class PlCifar(Format):
         return _begins_so(head.decode("utf-8-sig", errors="replace"))
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        given = _load(path)
-        answers = [(at, k, names) for at, sets in enumerate(given.values()) for k, names in enumerate(sets)]
-        used = {name: at for at, _, names in reversed(answers) for name in names}
-        check_class_count(len(used), "this file")
-        classes = options.class_names or sort_names(used)
-        for name, at in used.items():
-            if len(name) > MAX_NAME or name not in classes:
-                raise UserError(f"Row {at}: the label {shorten(name)} is unknown; the classes are {listing(classes)}.")
-        if not used:
+        examples = Examples(options)
+        for row, (index, sets) in enumerate(_load(path).items()):
+            answers = [(f"answer {k}", names) for k, names in enumerate(sets, start=1)]
+            examples.add(Example(row, index, {}, answers=answers))
+        data = examples.dataset()
+        if data.annotations is None:
             raise UserError("Nobody gave a label: every list is empty.")
-        number = {name: j for j, name in enumerate(classes)}
-        triples = [(at, k, number[name]) for at, k, names in answers for name in names]
-        people = max((len(sets) for sets in given.values()), default=0)
-        rows, annotators, labels = np.array(triples, dtype=np.int64).T
-        annotations = Annotations(
-            rows,
-            annotators,
-            labels,
-            len(given),
-            tuple(classes),
-            tuple(f"answer {k + 1}" for k in range(people)),
-            anonymous=True,
-        )
-        sets, notes = sets_of(annotations, options.combine)
-        return PartialLabelDataset(
-            X=np.empty((len(given), 0), dtype=np.float32),
-            candidates=sets,
-            ids=check_ids(list(given), int),
-            annotations=annotations,
-            name=options.name or path.name,
-            notes=tuple(notes),
-        )
+        return replace(data, annotations=replace(data.annotations, anonymous=True))
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = [*part_limitations(dataset, {"ids", "class names", "annotations"}), *class_limitations(dataset)]
@@ -166,7 +134,7 @@ def _load(path: Path) -> dict[str, list[list[str]]]:
         if count_values(text) > MAX_VALUES:
             raise UserError(f"The file holds more than {MAX_VALUES:,} values; split it.")
         given = json.loads(text, object_pairs_hook=_pairs)
-        text.encode()
+        json.dumps(given, ensure_ascii=False).encode()  # half a character, written as an escape
     if not isinstance(given, dict) or not given:
         raise UserError("The file must hold an object {index: [[labels], …]} with at least one entry.")
     found: dict[str, list[list[str]]] = {}

@@ -7,166 +7,38 @@ Every tool keeps fields in a container of its own (`data`, `fields`, the line it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from pll.annotations.data import Annotations
-from pll.candidates import CandidateSets, sort_names
+from pll.annotations.rules import MOST_FILLED
+from pll.candidates import sort_names
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import json_objects
 from pll.formats.base import ReadOptions
-from pll.formats.checks import MAX_NAME, as_features, check_class_count, check_ids, listing, shorten
+from pll.formats.checks import listing, shorten
 from pll.formats.json_objects import Record
 from pll.formats.limitations import ALL_BUT_PIXELS, class_names, is_union, part_limitations
-from pll.formats.tabular.builder import filled, no_rows, sets_of
+from pll.formats.tabular.builder import no_rows
+from pll.formats.tabular.jsonl import dataset_of
 from pll.formats.tabular.schema import (
     RESULT_COLUMNS,
     SAMPLE_ROWS,
-    guesses,
+    Column,
     marked,
     option,
     results_among,
     roles_of,
     shown_as,
+    write_label,
 )
-from pll.images import Pictures
-from pll.io import Column as ObjectColumn
-from pll.io import as_column
 
 OWN = ("id", "text", "image", "candidates", "features", "categories", "true_label", "split")
 """Reserved names in a tool's container."""
-
-
-_LARGEST = float(np.finfo(np.float32).max)
-
-
-@dataclass
-class Payload:
-    """The fields of all examples without the labels, in the form of `PartialLabelDataset`.
-
-    Attributes:
-        truths: (n,) the values of the field `true_label`, or none.
-    """
-
-    X: npt.NDArray[np.float32]
-    feature_names: tuple[str, ...] = ()
-    kind: str = "array"
-    texts: ObjectColumn | None = None
-    pictures: Pictures | None = None
-    categories: dict[str, ObjectColumn] = field(default_factory=dict)
-    extras: dict[str, ObjectColumn] = field(default_factory=dict)
-    is_test: npt.NDArray[np.bool_] | None = None
-    truths: Sequence[Any] = ()
-    notes: list[str] = field(default_factory=list)
-
-
-def read_fields(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], options: ReadOptions) -> Payload:
-    """Return the texts, pictures, features and extra columns in the fields of all examples.
-
-    Args:
-        fields: by name, (n,) values as JSON has them.
-        rows: (n,) the number a message gives to each example.
-
-    Raises:
-        UserError: features that are not the same numbers everywhere, a split that is none; the row is named.
-    """
-    results = results_among(list(fields))
-    others = {name: values for name, values in fields.items() if name not in (*OWN, *results)}
-    others |= {name: fields[name] for name in ("text", "image") if name in fields}
-    payload = Payload(np.empty((len(rows), 0), dtype=np.float32), truths=fields.get("true_label", ()))
-    payload.is_test = _split(fields["split"], rows) if "split" in fields else None
-    roles, payload.notes = _roles(others, options, measured="features" not in fields)
-    for name, role in roles.items():
-        values = others[name]
-        if role == "text":
-            payload.texts = as_column([_text(value) or "" for value in values])
-        elif role == "image":
-            payload.pictures = Pictures(as_column([_text(value) or "" for value in values]))
-        elif role == "category":
-            payload.categories[shown_as(name)] = as_column([_text(value) for value in values])
-        elif role == "keep":
-            payload.extras[shown_as(name)] = as_column(values)
-    words = [_words(row, rows[at]) for at, row in enumerate(fields.get("categories", ()))]
-    for name in dict.fromkeys(name for row in words for name in row):
-        payload.categories[name] = as_column([_text(row.get(name)) for row in words])
-    numbers = {name: others[name] for name, role in roles.items() if role == "feature"}
-    if "features" in fields:
-        _read_features(payload, fields["features"], rows)
-    elif numbers:
-        _read_features(
-            payload, [dict(zip(numbers, row, strict=True)) for row in zip(*numbers.values(), strict=True)], rows
-        )
-    return payload
-
-
-def _roles(
-    fields: Mapping[str, Sequence[Any]], options: ReadOptions, *, measured: bool
-) -> tuple[dict[str, str], list[str]]:
-    """Of each field: text, image, feature, category, keep or ignore, and what was guessed.
-
-    Args:
-        measured: numbers may be features, where there is nothing to read or to see.
-    """
-    told = {name: role for name, role in options.columns.items() if name in fields}
-    unknown = [name for name, role in options.columns.items() if name not in fields and role != "candidates"]
-    if unknown:
-        raise UserError(f"There is no field {shorten(unknown[0])}; there are {listing(list(fields))}.")
-    sample = [[_text(value) for value in values[:SAMPLE_ROWS]] for values in fields.values()]
-    columns = roles_of(list(fields), sample, told)
-    roles = {
-        column.name: column.role if column.role in ("text", "image") or column.name in told else "keep"
-        for column in columns
-    }
-    if measured and not {"text", "image"} & set(roles.values()):
-        roles |= {name: "feature" for name, role in roles.items() if role == "keep" and _is_measured(fields[name])}
-    return roles, guesses([column for column in columns if column.role in ("text", "image")])
-
-
-def _read_features(payload: Payload, given: Sequence[Any], rows: Sequence[int]) -> None:
-    """Read features from `{name: number}` or a list of numbers per example, null where one is missing."""
-    first = given[0]
-    names = list(first) if isinstance(first, dict) else []
-    width = len(first) if isinstance(first, dict | list) else -1
-    X = np.full((len(given), max(width, 0)), np.nan)
-    for at, row in enumerate(given):
-        values = [row.get(name) for name in names] if isinstance(row, dict) and names else row
-        same = isinstance(row, type(first)) and isinstance(values, list) and len(row) == width
-        if not same or (names and set(row) != set(names)):
-            raise UserError(
-                f"Row {rows[at]}: its features are not those of row {rows[0]}; give every example the same, as "
-                '{"name": number} or [number, …], null where one is missing.'
-            )
-        for k, value in enumerate(values):
-            if value is not None and not (_is_number(value) and abs(value) <= _LARGEST):
-                where = names[k] if names else k
-                raise UserError(
-                    f"Row {rows[at]}: the feature {where} is {shorten(str(value))}; features must be finite numbers."
-                )
-            X[at, k] = np.nan if value is None else value
-    payload.X = as_features(X, "features", allow_missing=True)
-    payload.feature_names = tuple(map(str, names))
-    payload.kind = "table" if names or np.isnan(X).any() else "array"
-
-
-def _words(given: Any, row: int) -> dict[str, Any]:
-    if given is None:
-        return {}
-    if not isinstance(given, dict):
-        raise UserError(f'Row {row}: categories is {shorten(str(given))}; write an object {{"column": "word"}}.')
-    return given
-
-
-def _split(marks: Sequence[Any], rows: Sequence[int]) -> npt.NDArray[np.bool_]:
-    for at, mark in enumerate(marks):
-        if mark not in ("train", "test"):
-            raise UserError(f"Row {rows[at]}: split is {shorten(str(mark))}; write train or test.")
-    return np.array([mark == "test" for mark in marks], dtype=np.bool_)
 
 
 # ---- back ------------------------------------------------------------------------------------------------------------
@@ -269,9 +141,6 @@ def _text(value: Any) -> str | None:
     return value if value is None or isinstance(value, str) else str(value)
 
 
-Fields = Mapping[str, Any]
-
-
 @dataclass
 class Example:
     """One example of a tool's file.
@@ -288,7 +157,7 @@ class Example:
 
     row: int
     key: str | None
-    fields: Fields
+    fields: Mapping[str, Any]
     candidates: Sequence[str] | None = None
     answers: list[tuple[str, list[str]]] = field(default_factory=list)
     rejected: Sequence[str] = ()
@@ -296,7 +165,7 @@ class Example:
 
 
 class Examples:
-    """Collects examples and builds a dataset of them.
+    """Collects the examples of a tool's file and makes the same table of them as of any other file.
 
     Args:
         options: classes, what fields are, how answers are combined.
@@ -305,67 +174,19 @@ class Examples:
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
         self.notes: list[str] = []
-        self.rows: list[int] = []
-        self._keys: list[str | None] = []
-        self._places: dict[str, int] = {}
-        self._fields: dict[str, list[Any]] = {}
-        self._sets: list[Sequence[str] | None] = []
-        self._rejected: dict[int, set[str]] = {}
-        self._answers: list[tuple[int, str, list[str]]] = []
-        self._truth: list[str | None] = []
-        self._skipped = 0
-
-    def __len__(self) -> int:
-        return len(self.rows)
+        self._examples: list[Example] = []
+        self._places: dict[str, Example] = {}
 
     def add(self, example: Example) -> None:
-        """Add an example, or another annotator's answer to one that is there.
-
-        Raises:
-            UserError: a name that is none.
-        """
-        at = self._places.get(example.key) if example.key is not None else None
-        if at is None:
-            at = len(self.rows)
-            if example.key is not None:
-                self._places[example.key] = at
-            self.rows.append(example.row)
-            self._keys.append(example.key)
-            self._sets.append(None)
-            self._truth.append(None)
-            for name in example.fields:
-                if name not in self._fields:
-                    self._fields[name] = [None] * at
-            for name, values in self._fields.items():
-                values.append(example.fields.get(name))
-        answered = (name for _, names in example.answers for name in names)
-        for name in [*(example.candidates or ()), *example.rejected, *answered]:
-            self._check_name(name, example.row)
-        if example.candidates:
-            self._sets[at] = [*(self._sets[at] or ()), *example.candidates]
-        if example.rejected:
-            self._rejected.setdefault(at, set()).update(example.rejected)
-        if example.truth is not None:
-            self._truth[at] = example.truth
-        for who, names in example.answers:
-            if names:
-                self._answers.append((at, who, names))
-            else:
-                self._skipped += 1
-
-    @staticmethod
-    def _check_name(name: str, row: int) -> None:
-        if len(name) > MAX_NAME:
-            raise UserError(
-                f"Row {row} holds a label of {len(name):,} characters ({shorten(name)}); at most {MAX_NAME:,} are "
-                "supported."
-            )
-
-    def row_of(self, at: int) -> int:
-        """Return the row number used in messages of the example at a position."""
-        return self.rows[at]
-
-    # ---- the dataset ---------------------------------------------------------------------------------------------
+        """Add an example, or another annotator's answer to one that is there."""
+        known = None if example.key is None else self._places.setdefault(example.key, example)
+        if known is None or known is example:
+            self._examples.append(example)
+            return
+        known.answers += example.answers
+        known.candidates = [*(known.candidates or ()), *(example.candidates or ())] or None
+        known.rejected = [*known.rejected, *example.rejected]
+        known.truth = known.truth if example.truth is None else example.truth
 
     def dataset(self, classes: Sequence[str] = ()) -> PartialLabelDataset:
         """Return the dataset of all examples added.
@@ -374,101 +195,145 @@ class Examples:
             classes: all classes in order, where the file states them and the user does not.
 
         Raises:
-            UserError: nothing at all, ids that repeat, labels that are not among the classes; the row is named.
+            UserError: nothing at all, labels that are not among the classes; the row is named.
         """
-        if not self.rows:
+        if not self._examples:
             raise no_rows()
-        payload = read_fields(self._fields, self.rows, self.options)
-        for at, value in enumerate(payload.truths):
+        rows = [example.row for example in self._examples]
+        names = dict.fromkeys(name for example in self._examples for name in example.fields)
+        fields = {name: [example.fields.get(name) for example in self._examples] for name in names}
+        for example, value in zip(self._examples, fields.get("true_label", ()), strict=False):
             if value is not None:
-                self._truth[at] = label_name(value, self.rows[at], "true_label")
-                self._check_name(str(self._truth[at]), self.rows[at])
-        names = self._class_names(classes)
-        self._use_rejected(names)
-        annotations, candidates = self._labels(names)
-        return PartialLabelDataset(
-            X=payload.X,
-            candidates=candidates,
-            y=self._y(names) if len(payload.truths) or any(truth is not None for truth in self._truth) else None,
-            class_names=names,
-            ids=self._ids(),
-            feature_names=payload.feature_names,
-            texts=payload.texts,
-            pictures=payload.pictures,
-            categories=payload.categories,
-            extras=payload.extras,
-            annotations=annotations,
-            is_test=payload.is_test,
+                example.truth = label_name(value, example.row, "true_label")
+        columns = [*_field_columns(fields, rows, self.options), *self._label_columns(classes)]
+        if "true_label" in fields or any(example.truth is not None for example in self._examples):
+            truths = [write_label(example.truth) for example in self._examples]
+            columns.append(_column("true_label", "true_label", truths))
+        data = dataset_of(
+            [replace(one, at=at) for at, (one, _) in enumerate(columns)], [v for _, v in columns], rows, self.options
+        )
+        named = isinstance(fields.get("features", [{}])[0], dict)
+        is_table = bool(data.feature_names and named) or bool(np.isnan(data.X).any())
+        answers = data.annotations
+        skipped = sum(not labels for example in self._examples for _, labels in example.answers)
+        return replace(
+            data,
             name=self.options.name or "data",
-            kind=payload.kind,
-            notes=(*self.notes, *payload.notes),
+            kind="table" if is_table else "array",
+            feature_names=data.feature_names if named else (),
+            annotations=None if answers is None else replace(answers, skipped=skipped),
+            notes=(*self.notes, *data.notes),
         )
 
-    def _ids(self) -> npt.NDArray[np.str_] | None:
-        if all(key is None for key in self._keys):
-            return None
-        return check_ids([key or "" for key in self._keys], self.row_of)
-
-    def _class_names(self, classes: Sequence[str]) -> tuple[str, ...]:
-        used: dict[str, int] = {}
-        for at, names in enumerate(self._sets):
-            for name in names or ():
-                used.setdefault(name, at)
-        for at, _, labels in self._answers:
-            for name in labels:
-                used.setdefault(name, at)
-        for at, ruled_out in self._rejected.items():
-            for name in sorted(ruled_out):
-                used.setdefault(name, at)
-        for at, truth in enumerate(self._truth):
-            if truth is not None:
-                used.setdefault(truth, at)
-        check_class_count(len(used), "this file")
-        known = self.options.class_names or (classes if classes and set(used) <= set(classes) else ())
-        for name, at in used.items():
-            if known and name not in known:
-                raise UserError(
-                    f"Row {self.rows[at]}: the label {shorten(name)} is unknown; the classes are {listing(known)}. "
-                    "Correct it, or add it to the classes."
+    def _label_columns(self, classes: Sequence[str]) -> Iterator[_Filled]:
+        """Yield the columns of ids, sets, answers and truth, where there are any."""
+        every = self._examples
+        used = dict.fromkeys(name for example in every for name in _names_of(example))
+        if not self.options.class_names:
+            stated = classes if classes and set(used) <= set(classes) else ()
+            ruled_out = any(example.rejected for example in every)  # which may be classes that nobody gave
+            self.options = replace(self.options, class_names=tuple(stated) or (sort_names(used) if ruled_out else ()))
+        if any(example.key is not None for example in every):
+            yield _column("id", "id", [example.key for example in every])
+        sets = [_set_of(example, used) for example in every]
+        if any(example.candidates or example.rejected for example in every) and any(sets):
+            empty = sum(not names for names in sets)
+            if empty * len(used) > MOST_FILLED:
+                raise UserError(f"{empty:,} of {len(sets):,} examples have no label; leave them out.")
+            if empty:
+                self.notes.append(
+                    f"{empty:,} of {len(sets):,} examples have no annotation; any label is a candidate there."
                 )
-        return tuple(known) or sort_names(used)
+            yield _column("candidates", "candidates", [names or list(used) for names in sets])
+        people: dict[str, list[list[str] | None]] = {}
+        for at, example in enumerate(every):
+            for who, labels in example.answers:
+                if labels:
+                    said = people.setdefault(who, [None] * len(every))
+                    said[at] = list(dict.fromkeys([*(said[at] or ()), *labels]))
+        for who, answers in people.items():
+            yield _column(who, "annotator", answers)
 
-    def _use_rejected(self, names: tuple[str, ...]) -> None:
-        """Where nobody named a label, make those that nobody rejected the candidates."""
-        answered = {at for at, _, _ in self._answers}
-        for at, ruled_out in self._rejected.items():
-            if self._sets[at] is None and at not in answered:
-                self._sets[at] = [name for name in names if name not in ruled_out] or None
 
-    def _labels(self, names: tuple[str, ...]) -> tuple[Annotations | None, CandidateSets | None]:
-        number = {name: k for k, name in enumerate(names)}
-        annotations = self._annotations(names, number)
-        if all(given is None for given in self._sets):
-            if annotations is None:
-                return None, None
-            sets, notes = sets_of(annotations, self.options.combine)
-        else:
-            pairs = {(at, number[name]) for at, given in enumerate(self._sets) for name in given or ()}
-            if annotations is not None:  # where no set is stated, it is what the annotators named
-                without = [given is None for given in self._sets]
-                own = zip(annotations.rows.tolist(), annotations.labels.tolist(), strict=True)
-                pairs |= {(row, label) for row, label in own if without[row]}
-            rows, labels = np.array(sorted(pairs), dtype=np.int64).T
-            sets, notes = filled(rows, labels, len(self), names)
-        self.notes += notes
-        return annotations, sets
+_Filled = tuple[Column, list[Any]]
+"""A column, and its values as JSON has them."""
 
-    def _annotations(self, names: tuple[str, ...], number: Mapping[str, int]) -> Annotations | None:
-        if not self._answers:
-            return None
-        people = {who: k for k, who in enumerate(dict.fromkeys(who for _, who, _ in self._answers))}
-        triples = [(at, people[who], number[name]) for at, who, labels in self._answers for name in labels]
-        rows, annotators, labels = np.array(triples, dtype=np.int64).T
-        return Annotations(rows, annotators, labels, len(self), names, tuple(people), skipped=self._skipped)
 
-    def _y(self, names: tuple[str, ...]) -> npt.NDArray[np.int64]:
-        number: dict[str | None, int] = {name: k for k, name in enumerate(names)}
-        return np.array([number.get(truth, UNKNOWN) for truth in self._truth], dtype=np.int64)
+def _column(name: str, role: str, values: Sequence[Any], shown: str | None = None, *, guessed: bool = False) -> _Filled:
+    return Column(0, name, role, name if shown is None else shown, guessed), list(values)
+
+
+def _names_of(example: Example) -> Iterator[str]:
+    yield from example.candidates or ()
+    yield from (label for _, labels in example.answers for label in labels)
+    yield from example.rejected
+    yield from () if example.truth is None else (example.truth,)
+
+
+def _set_of(example: Example, every: Iterable[str]) -> list[str]:
+    """The set that is stated, else what people named, else what nobody rejected; empty where there is nothing."""
+    named = example.candidates or [label for _, labels in example.answers for label in labels]
+    if not named and example.rejected:
+        named = [label for label in every if label not in example.rejected]
+    return list(dict.fromkeys(named))
+
+
+def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], options: ReadOptions) -> Iterator[_Filled]:
+    """Yield the columns of texts, pictures, features and what is carried along.
+
+    Args:
+        fields: by name, (n,) values as JSON has them.
+        rows: (n,) the number a message gives to each example.
+
+    Raises:
+        UserError: features that are not the same everywhere, a field that is not there; the row is named.
+    """
+    results = results_among(list(fields))
+    others = {name: values for name, values in fields.items() if name not in (*OWN, *results)}
+    others |= {name: fields[name] for name in ("text", "image") if name in fields}
+    unknown = [name for name, role in options.columns.items() if name not in others and role != "candidates"]
+    if unknown:
+        raise UserError(f"There is no field {shorten(unknown[0])}; there are {listing(list(others))}.")
+    told = {name: role for name, role in options.columns.items() if name in others}
+    sample = [[_text(value) for value in values[:SAMPLE_ROWS]] for values in others.values()]
+    guessed = {column.name: column for column in roles_of(list(others), sample, told)}
+    shown = ("text", "image")
+    roles = dict.fromkeys(others, "keep") | told
+    roles |= {name: one.role for name, one in guessed.items() if one.role in shown}
+    if "features" not in fields and not {*shown} & set(roles.values()):  # numbers, and nothing to see
+        roles |= {name: "feature" for name, role in roles.items() if role == "keep" and _is_measured(others[name])}
+    for name, role in roles.items():
+        is_guess = role in shown and guessed[name].guessed
+        yield _column(name, role, others[name], shown_as(name), guessed=is_guess)
+    words = [_words(given, row) for given, row in zip(fields.get("categories", ()), rows, strict=False)]
+    for name in dict.fromkeys(name for row in words for name in row):
+        yield _column(name, "category", [_text(row.get(name)) for row in words])
+    if "features" in fields:
+        yield from _features(fields["features"], rows)
+    if "split" in fields:
+        yield _column("split", "split", fields["split"])
+
+
+def _features(given: Sequence[Any], rows: Sequence[int]) -> Iterator[_Filled]:
+    """Yield columns of numbers from `{name: number}` or a list of numbers per example, null where one is missing."""
+    first = given[0]
+    for one, row in zip(given, rows, strict=True):
+        same = isinstance(one, type(first)) and isinstance(one, dict | list) and len(one) == len(first)
+        if not same or (isinstance(one, dict) and set(one) != set(first)):
+            raise UserError(
+                f"Row {row}: its features are not those of row {rows[0]}; give every example the same, as "
+                '{"name": number} or [number, …], null where one is missing.'
+            )
+    for name in first if isinstance(first, dict) else range(len(first)):
+        yield _column(str(name), "feature", [one[name] for one in given])
+
+
+def _words(given: Any, row: int) -> dict[str, Any]:
+    if given is None:
+        return {}
+    if not isinstance(given, dict):
+        raise UserError(f'Row {row}: categories is {shorten(str(given))}; write an object {{"column": "word"}}.')
+    return given
 
 
 def label_name(value: Any, row: int, where: str) -> str:

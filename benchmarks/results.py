@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,11 +24,12 @@ import torch
 from benchmarks import recipes
 from benchmarks.results_notes import CELL_NOTES, HEAD, RECIPES_NOTE, SETTING_NOTES
 from pll import catalog
-from pll.analysis.evaluation import Result, Splits, evaluate
+from pll.analysis.evaluation import Result
+from pll.experiments.execution import fit_cell
+from pll.experiments.experiment import Cell, Experiment, FlipGrid
 from pll.experiments.published import published
-from pll.methods import METHODS, PartialLabelEstimator
+from pll.methods import METHODS
 from pll.methods.deep import DeepEstimator
-from pll.synthesis import Flip
 
 DOCS = Path(__file__).parents[1] / "docs"
 CSV, PAGE = DOCS / "results.csv", DOCS / "results.md"
@@ -76,24 +77,29 @@ TABLES = [
 ]
 
 
-def splits_of(setting: Setting) -> Splits:
-    """Digits: 20 % held out, five seeds. The others: five folds."""
-    flip = Flip(setting.flip, setting.q) if setting.flip else None
-    if setting.dataset == "digits":
-        return Splits(holdout=0.2, flip_with=flip, seeds=range(5))
-    return Splits(folds=5, flip_with=flip)
+def cells_of(setting: Setting, method: str) -> list[Cell]:
+    """The fits of a method with its settings. Digits: 20 % held out, five seeds. The others: five folds."""
+    splits: dict[str, Any] = {"holdout": 0.2, "seeds": [*range(5)]} if setting.dataset == "digits" else {"folds": 5}
+    found = Experiment(
+        datasets=[setting.dataset],
+        methods=[method],
+        flips=[FlipGrid(how=setting.flip, q=setting.q)] if setting.flip else [],
+        settings=[given(method, setting)],
+        **splits,
+    )
+    return list(found.plan().cells)
 
 
-def factory(method: str, setting: Setting) -> Callable[[int], PartialLabelEstimator]:
-    """A function of the seed; the paper's settings where the method has them, else its own defaults."""
-    given: Settings = {"missing": "mean"}
+def given(method: str, setting: Setting) -> Settings:
+    """The paper's settings where the method has them, else its own defaults."""
+    found: Settings = {}
     if issubclass(METHODS[method], DeepEstimator) and setting.dataset in PAPER:
-        given |= PAPER[setting.dataset] | {"epochs": 500, "batch_size": 100}
+        found |= PAPER[setting.dataset] | {"epochs": 500, "batch_size": 100}
     if method in ("ga", "pn-decomp"):  # their steps are of another scale: the method's own default
-        given.pop("lr", None)
+        found.pop("lr", None)
     if method == "sure" and setting.dataset in PAPER:  # the paper compares linear models
-        given["kernel"] = "linear"
-    return lambda seed: METHODS[method](**given, seed=seed)
+        found["kernel"] = "linear"
+    return found
 
 
 def fit_missing(tables: list[Setting], methods: list[str]) -> None:
@@ -104,7 +110,7 @@ def fit_missing(tables: list[Setting], methods: list[str]) -> None:
         for method in methods:
             if (setting.dataset, setting.flip, setting.q, method) in done:
                 continue
-            results = list(evaluate(data, {method: factory(method, setting)}, splits_of(setting)))
+            results = [fit_cell(cell, data)[0] for cell in cells_of(setting, method)]
             _append(setting, results)
             mean = np.mean([result.test_accuracy for result in results]) * 100
             print(f"{setting.title:40} {method:14} {mean:6.2f} %  {sum(r.seconds for r in results):7.1f} s", flush=True)

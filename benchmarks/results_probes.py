@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from benchmarks.results import PAPER, Setting, splits_of
+from benchmarks.results import PAPER, Setting, cells_of
 from pll import catalog
-from pll.analysis.evaluation import evaluate
-from pll.methods import METHODS, PartialLabelEstimator
+from pll.experiments.execution import fit_cell
 from pll.methods.ga import complementary_shares
 
 
@@ -62,13 +61,10 @@ def figures(probe: Probe, seed: int) -> str:
     if probe.logarithms:
         data = replace(data, X=(np.sign(data.X) * np.log1p(np.abs(data.X))).astype(np.float32))
 
-    def new(seed: int) -> PartialLabelEstimator:
-        return METHODS[probe.method](**probe.given, missing="mean", seed=seed)
-
-    splits = splits_of(probe.setting)
-    if splits.folds is not None:
-        splits = replace(splits, seeds=(seed,))
-    results = list(evaluate(data, {probe.method: new}, splits))
+    cells = [replace(cell, settings=probe.given) for cell in cells_of(probe.setting, probe.method)]
+    if cells[0].folds is not None:
+        cells = [replace(cell, seed=seed) for cell in cells]
+    results = [fit_cell(cell, data)[0] for cell in cells]
     test, transductive = (
         np.array([getattr(result, what) for result in results], dtype=np.float64) * 100
         for what in ("test_accuracy", "transductive_accuracy")

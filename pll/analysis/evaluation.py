@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Container, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import MISSING, asdict, dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +14,15 @@ import numpy.typing as npt
 import pandas as pd
 import scipy.stats
 
-from pll.analysis.protocol import Parts, one_fold, prepare
-from pll.dataset import PartialLabelDataset
+from pll.analysis.protocol import Parts
 from pll.errors import UserError
 from pll.methods import Auto, PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.synthesis import Flip
-from pll.synthesis.label_noise import Noisy
 
 LAST = 10
 """Figures of methods trained by gradient descent are means over this many last epochs (paper, §4). Of the others, the
 last iteration alone counts."""
-
-Progress = Callable[[str, int, int], None]
-"""Called with the method, the epochs done, and the total epochs of the part at work."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +33,7 @@ class Result:
         flip: how candidates were made, a name of `pll.synthesis.FLIPS`; "" for those of the data.
         q: flipping probability; None where there is none.
         recipe: how the settings were chosen.
-        settings: every setting of the method and of the splits, as a JSON object (`settings_json`), and under `CHOSEN`
+        settings: every setting of the method and of the data, as a JSON object (`settings_json`), and under `CHOSEN`
             what a recipe chose for this fit.
     """
 
@@ -57,86 +51,6 @@ class Result:
     settings: str = ""
 
 
-@dataclass(frozen=True)
-class Splits:
-    """Splits of the data (folds, a held-out share, or its own test part) and synthesis of candidates.
-
-    Args:
-        folds: k-fold cross-validation; None for a single split a seed.
-        holdout: share to hold out where there are no folds.
-        test: a test part of its own.
-        flip_with: how candidates are made on every training part.
-        features: what makes features of texts, pictures and words, fitted on every training part.
-        seeds: one series of splits and candidate sets for each.
-        strict: refuse truth outside the candidates.
-        noisy: how single labels that may be wrong become candidates on every training part.
-    """
-
-    folds: int | None = None
-    holdout: float | None = None
-    test: PartialLabelDataset | None = None
-    flip_with: Flip | None = None
-    features: str = "auto"
-    seeds: Sequence[int] = (0,)
-    strict: bool = False
-    noisy: Noisy | None = None
-
-    def places(self) -> Iterator[tuple[int, int]]:
-        """Yield (seed, fold) of every part, in order."""
-        for seed in self.seeds:
-            for fold in range(max(self.folds or 1, 1)):
-                yield seed, fold
-
-    def part(self, data: PartialLabelDataset, seed: int, fold: int) -> Parts:
-        """Return one part.
-
-        Raises:
-            UserError: see `one_fold` and `prepare`, or nothing to test on.
-        """
-        made: dict[str, Any] = {
-            "flip_with": self.flip_with,
-            "noisy": self.noisy,
-            "features": self.features,
-            "seed": seed,
-            "strict": self.strict,
-        }
-        if self.folds is not None:
-            return one_fold(data, self.folds, fold, **made)
-        parts = prepare(data, holdout=self.holdout, test=self.test, **made)
-        if parts.test is None:
-            raise UserError(f"{data.name} has no test part with true labels; hold a share out, or make folds.")
-        return parts
-
-    def parts(self, data: PartialLabelDataset) -> Iterator[tuple[int, int, Parts]]:
-        """Yield (seed, fold, parts), the same for every method.
-
-        Raises:
-            UserError: as `part`.
-        """
-        for seed, fold in self.places():
-            yield seed, fold, self.part(data, seed, fold)
-
-    def count(self) -> int:
-        """Return the number of parts."""
-        return len(self.seeds) * (self.folds or 1)
-
-    def described(self) -> dict[str, Any]:
-        """Return, as plain values, what a result depends on besides data, flip, q, seed, fold and method."""
-        given = {
-            "folds": self.folds,
-            "holdout": self.holdout,
-            "test": None if self.test is None else self.test.name,
-            "features": None if self.features == "auto" else self.features,
-            "strict": self.strict or None,
-            "noisy": None if self.noisy is None else asdict(self.noisy),
-        }
-        flip = {} if self.flip_with is None else asdict(self.flip_with)
-        given |= {name: flip.get(name) for name in ("size", "matrix")}
-        return {name: value for name, value in given.items() if value is not None}
-
-
-Made = Callable[[int], PartialLabelEstimator]
-"""Makes an estimator for a seed."""
 Key = tuple[str, int, int, str]
 """Method, seed, fold and settings (JSON): what tells the results of one evaluation apart."""
 
@@ -145,51 +59,12 @@ def key_of(result: Result) -> Key:
     """Return the key of a result: without what a recipe chose, which is not known before the fit."""
     try:
         settings = json.loads(result.settings)
-    except ValueError:  # of an earlier version or another program
+    except ValueError:  # of another program
         settings = None
     if not isinstance(settings, dict) or CHOSEN not in settings:
         return result.method, result.seed, result.fold, result.settings
     del settings[CHOSEN]
     return result.method, result.seed, result.fold, _as_json(settings)
-
-
-def evaluate(
-    data: PartialLabelDataset,
-    estimators: dict[str, Made],
-    splits: Splits,
-    progress: Progress | None = None,
-    *,
-    recipe: str = "default",
-    about: Mapping[str, Any] | None = None,
-    done: Container[Key] = (),
-) -> Iterator[Result]:
-    """Yield a result for every method on every part, as soon as it is known.
-
-    Args:
-        data: with true labels.
-        estimators: by name, a function of the seed.
-        splits: the same for all of them.
-        recipe: how the settings were chosen, for the results.
-        about: further facts for the column `settings`, such as the hash of a data file.
-        done: results that are known already, and not computed again.
-    """
-    facts = {**splits.described(), **(about or {})}
-    for seed, fold in splits.places():
-        made = {name: new(seed) for name, new in estimators.items()}
-        missing = [
-            name for name, estimator in made.items() if (name, seed, fold, settings_json(estimator, facts)) not in done
-        ]
-        if not missing:
-            continue
-        parts = splits.part(data, seed, fold)
-        for name in missing:
-            told = None if progress is None else partial(progress, name)
-            one = made[name]
-            curve, seconds = measured(one, parts, told, dataset=data.name)
-            yield result_of(
-                one, curve, seconds, dataset=data.name, method=name, seed=seed, fold=fold, splits=splits,
-                recipe=recipe, settings=settings_json(one, facts | chosen_by_recipe(one)),
-            )  # fmt: skip
 
 
 Curve = list[dict[str, Any]]
@@ -231,14 +106,13 @@ def result_of(
     method: str,
     seed: int,
     fold: int,
-    splits: Splits,
+    flip: Flip | None,
     recipe: str,
     settings: str,
 ) -> Result:
     """Return the row of a fit: means over its last epochs (`LAST`), and what it was a fit of."""
     trained = estimator.best_ if isinstance(estimator, Auto) else estimator
     last = LAST if isinstance(trained, DeepEstimator) else 1
-    flip = splits.flip_with
     return Result(
         dataset=dataset,
         method=method,
@@ -289,7 +163,7 @@ def chosen_by_recipe(estimator: PartialLabelEstimator) -> dict[str, Any]:
 
 
 def read_results(path: Path) -> list[Result]:
-    """Read a results.csv, also one of an earlier version, which lacks the columns from `flip` on.
+    """Read a results.csv; columns that have a default may be missing.
 
     Raises:
         UserError: it cannot be read, or has no results.

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,26 +14,18 @@ import pandas as pd
 from tqdm import tqdm
 
 from pll import catalog, formats
-from pll.analysis import evaluation as ev
 from pll.analysis.protocol import with_candidates
 from pll.analysis.readiness import warnings_about
-from pll.catalog.sources import Source, file_hash
 from pll.cli.options import (
     SetOptions,
-    TrainingOptions,
     class_notes,
     flip_of,
-    listed,
     noisy_of,
     note,
-    note_votes,
     print_result,
     resolve_columns,
     resolve_source,
-    settings,
     source_like,
-    whole_number,
-    with_voters,
 )
 from pll.cli.progress import load
 from pll.dataset import PartialLabelDataset
@@ -44,18 +33,13 @@ from pll.errors import UserError
 from pll.export.convert import convert as convert_to
 from pll.export.spreadsheet import formula_messages
 from pll.features import featurised, load_features
-from pll.formats.classes import with_classes
 from pll.io import write_atomically
-from pll.methods import AUTO, PartialLabelEstimator, get_method
 from pll.methods.input_range import RANGE, range_warnings
 from pll.methods.persistence import ModelCard, load_model, read_card
 from pll.review.record import missing_review
-from pll.runs import runner
-from pll.runs.config import RunConfig
 from pll.runs.folder import RunFolder, check_has_result, inspect
 from pll.runs.manifest import unverified
 from pll.synthesis.ambiguity import ambiguity_degree
-from pll.training.devices import default_threads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,16 +48,6 @@ class SynthesizeOptions(SetOptions):
 
     seed: int
     out: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(TrainingOptions):
-    """Options of `evaluate`."""
-
-    methods: str
-    folds: int | None
-    seeds: str
-    out: str | None
 
 
 def datasets() -> None:
@@ -148,149 +122,6 @@ def synthesize(options: SynthesizeOptions) -> None:
     print_result(out=options.out, examples=len(made), mean_candidates=sets.nnz / len(sets), gamma=gamma)
 
 
-def evaluate(options: EvaluateOptions) -> None:
-    """Compare methods; print mean ± standard deviation, write results.csv."""
-    names = listed(options.methods, "--methods", "proden,proden-naive")
-    seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
-    if options.folds is not None and (options.holdout is not None or options.test is not None):
-        raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
-    told = resolve_source(options)
-    note_votes(told)
-    source = with_voters(told, options)
-    data = load(source)
-    if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
-        raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
-    is_table = data.kind == "table"
-    estimators = {name: _factory(name, options, source, is_table=is_table) for name in names}
-    splits = ev.Splits(
-        folds=options.folds,
-        holdout=options.holdout,
-        test=None if options.test is None else _test_data(options, source),
-        flip_with=flip_of(options, data),
-        noisy=noisy_of(options, data),
-        features=options.features,
-        seeds=seeds,
-        strict=options.strict,
-    )
-    files = {"data": source.path, "test_data": None if options.test is None else source_like(options.test, {}).path}
-    about: dict[str, Any] = {name: file_hash(Path(path))[:HASH] for name, path in files.items() if path is not None}
-    if source.vote_files:
-        about["votes"] = [file_hash(Path(str(one.path)))[:HASH] for one in source.vote_files]
-        about["answers"] = json.dumps(source.answers, sort_keys=True, ensure_ascii=False)
-    if source.classes:
-        about["classes"] = json.dumps(source.classes, sort_keys=True, ensure_ascii=False)
-    recipe = options.recipe or "default"
-    kept = ev.read_results(Path(options.out)) if options.out and Path(options.out).exists() else []
-    found, others = _of_this_evaluation(kept, data.name, estimators, splits, about, recipe)
-    if found:
-        note([f"{options.out} holds {len(found)} of these results already; only what is missing is fitted."])
-    if others:
-        note([f"{options.out} holds {len(others)} results of other evaluations too; they are kept."])
-    with tqdm(total=len(names) * splits.count(), initial=len(found), unit="fit") as bar:
-        made = ev.evaluate(data, estimators, splits, partial(_show_round, bar), recipe=recipe, about=about, done=found)
-        for result in made:
-            found[ev.key_of(result)] = result
-            bar.update()
-            if options.out:  # after every fit: an interrupted evaluation has not been for nothing
-                results = [*others, *found.values()]
-                write_atomically(Path(options.out), partial(ev.results_frame(results).to_csv, index=False))
-    place = {(name, *where): k for k, (where, name) in enumerate(product(splits.places(), names))}
-    in_order = sorted(found.values(), key=lambda result: place[result.method, result.seed, result.fold])
-    _print_summary(ev.results_frame(in_order))
-    print_result(out=options.out, fits=len(in_order), methods=_means(ev.results_frame(in_order)))
-
-
-def _of_this_evaluation(
-    kept: Sequence[ev.Result],
-    dataset: str,
-    estimators: Mapping[str, ev.Made],
-    splits: ev.Splits,
-    about: Mapping[str, Any],
-    recipe: str,
-) -> tuple[dict[ev.Key, ev.Result], list[ev.Result]]:
-    """Divide the results of a file into those of this evaluation and others."""
-    facts = {**splits.described(), **about}
-    wanted = {
-        (name, seed, fold, ev.settings_json(new(seed), facts))
-        for (seed, fold), (name, new) in product(splits.places(), estimators.items())
-    }
-    flip = splits.flip_with
-    made = ("", None) if flip is None else (flip.how, flip.q)
-    found, others = {}, []
-    for result in kept:
-        is_of_this = (result.dataset, result.recipe, result.flip, result.q) == (dataset, recipe, *made)
-        if is_of_this and ev.key_of(result) in wanted:
-            found[ev.key_of(result)] = result
-        else:
-            others.append(result)
-    return found, others
-
-
-def _test_data(options: EvaluateOptions, source: Source) -> PartialLabelDataset:
-    """Return the data of `--test`, with its classes put in order as those of DATA."""
-    assert options.test is not None
-    test = load(source_like(options.test, resolve_columns(options.column)))
-    return with_classes(test, source.classes, strict=False)
-
-
-def _factory(
-    name: str, options: EvaluateOptions, source: Source, *, is_table: bool
-) -> Callable[[int], PartialLabelEstimator]:
-    """Return a function of the seed that makes the method; settings it does not have are left out, with a note."""
-    given = {"threads": default_threads()} | settings(options)
-    if name == AUTO:
-        given = {"threads": given.pop("threads"), "settings": given}
-    known = get_method(name)().get_params()
-    foreign = sorted(set(given) - set(known) - {"threads"})
-    if foreign:
-        note([f"{name} has no {', '.join(foreign)}; it runs without."])
-    own = {key: value for key, value in given.items() if key in known}
-
-    def new(seed: int) -> PartialLabelEstimator:
-        config = RunConfig(source, method=name, params=own, seed=seed)
-        return runner.new_estimator(config, is_table=is_table)
-
-    new(0)  # refuses a wrong setting before the first fit
-    return new
-
-
-HASH = 16
-"""Hexadecimal digits of a data file's SHA-256 in results.csv."""
-
-
-def _show_round(bar: Any, name: str, done: int, total: int) -> None:
-    bar.set_postfix_str(f"{name} {done}/{total}")
-
-
-def _print_summary(results: pd.DataFrame) -> None:
-    verdicts, first = ev.versus_first(results), results["method"].iloc[0]
-    print(f"{'method':16} {'test accuracy %':>18} {'transductive %':>18} {'seconds':>9}")
-    for row in ev.summary(results).to_dict("records"):
-        test = _plus_minus(row["test_accuracy_mean"], row["test_accuracy_std"])
-        transductive = _plus_minus(row["transductive_accuracy_mean"], row["transductive_accuracy_std"])
-        verdict = verdicts.get(row["method"], "")
-        mark = f"  significantly {verdict} than {first}" if verdict in ("worse", "better") else ""
-        print(f"{row['method']:16} {test:>18} {transductive:>18} {row['seconds']:9.1f}{mark}")
-
-
-def _means(results: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """Return mean and standard deviation of the accuracies, as fractions, by method."""
-    return {
-        str(method): {
-            f"{measure}_{name}": float(value)
-            for measure in ("test_accuracy", "transductive_accuracy")
-            for name, value in (("mean", rows[measure].mean()), ("std", rows[measure].std(ddof=1)))
-        }
-        for method, rows in results.groupby("method", sort=False)
-    }
-
-
-def _plus_minus(mean: float, deviation: float) -> str:
-    if np.isnan(mean):
-        return "-"
-    return f"{mean:.2f}" if np.isnan(deviation) else f"{mean:.2f} ± {deviation:.2f}"
-
-
 def predict(run: str, data_name: str, column: Sequence[str], out: str, *, spreadsheet_safe: bool = False) -> None:
     """Predict with a run's model; write id,predicted_label,confidence."""
     folder = RunFolder(Path(run))
@@ -305,7 +136,7 @@ def predict(run: str, data_name: str, column: Sequence[str], out: str, *, spread
     if made is not None:
         data = featurised(data, made)
     X = _features_for(card, data, run)
-    if RANGE in card.extra:  # not in models of earlier versions
+    if RANGE in card.extra:
         with suppress(KeyError, TypeError, ValueError):  # edited by the user: the predictions are still right
             note(range_warnings(X, card.extra[RANGE], card.feature_names))
     best = [(part.argmax(axis=1), part.max(axis=1)) for part in estimator.iter_proba(X)]

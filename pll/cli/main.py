@@ -441,9 +441,9 @@ def evaluate(**values: Any) -> None:
     """
     _check_exclusive(values, "test", "holdout")
     _check_data(values)
-    from pll.cli import commands
+    from pll.cli import evaluate
 
-    commands.evaluate(commands.EvaluateOptions(**_with_own(values)))
+    evaluate.evaluate(evaluate.EvaluateOptions(**_with_own(values)))
 
 
 @cli.command()

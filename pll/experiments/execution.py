@@ -114,27 +114,60 @@ def run_cell(cell: Cell, places: dict[str, str] | None = None) -> CellOutcome:
         os.environ.setdefault(name, value)
     with _AT_WORK, computing_threads(1):
         try:
-            data = _load(json.dumps(cell.source.to_json(), sort_keys=True))
-            parts = _parts(data, cell.splits, cell.seed, cell.fold)
-            estimator = cell.estimator(is_table=parts.train.kind == "table")
-            curve, seconds = measured(estimator, parts)
-            result = result_of(
-                estimator,
-                curve,
-                seconds,
-                dataset=cell.dataset,
-                method=cell.method,
-                seed=cell.seed,
-                fold=cell.fold,
-                splits=cell.splits,
-                recipe=cell.recipe,
-                settings=cell.settings_json(estimator),
-            )
+            result, curve = fit_cell(cell)
             return CellOutcome(result, _rounded(curve))
         except UserError as error:
             return CellOutcome(error=str(error))
         except Exception as error:  # one cell that fails must not stop the others
             return CellOutcome(error=explain(error), trace=traceback.format_exc())
+
+
+def fit_cell(
+    cell: Cell,
+    data: PartialLabelDataset | None = None,
+    test: PartialLabelDataset | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Result, Curve]:
+    """Fit one cell.
+
+    Parameters
+    ----------
+    cell : Cell
+    data : PartialLabelDataset, optional
+        Of the cell; read from its source where it is not given.
+    test : PartialLabelDataset, optional
+        The data that the cell is tested on, where they are others.
+    progress : callable, optional
+        Called with the epochs done and the total epochs.
+
+    Returns
+    -------
+    result : Result
+    curve : Curve
+
+    Raises
+    ------
+    UserError
+        The data or the settings do not fit.
+    """
+    if data is None:
+        data = _load(json.dumps(cell.source.to_json(), sort_keys=True))
+    parts = _parts(cell, data, test)
+    estimator = cell.estimator(is_table=data.kind == "table")
+    curve, seconds = measured(estimator, parts, progress, dataset=cell.dataset)
+    result = result_of(
+        estimator,
+        curve,
+        seconds,
+        dataset=cell.dataset,
+        method=cell.method,
+        seed=cell.seed,
+        fold=cell.fold,
+        flip=cell.flip,
+        recipe=cell.recipe,
+        settings=cell.settings_json(estimator),
+    )
+    return result, curve
 
 
 @lru_cache(maxsize=2)
@@ -144,15 +177,15 @@ def _load(source: str) -> PartialLabelDataset:
     return Source(**json.loads(source)).load()
 
 
-_LATEST_PARTS: list[tuple[tuple[object, ...], Parts]] = []
+_LATEST: list[tuple[PartialLabelDataset, PartialLabelDataset | None, tuple[object, ...], Parts]] = []
 
 
-def _parts(data: PartialLabelDataset, splits: Any, seed: int, fold: int) -> Parts:
+def _parts(cell: Cell, data: PartialLabelDataset, test: PartialLabelDataset | None) -> Parts:
     """Return the part; the latest is kept, since the methods of one part follow each other."""
-    key = (id(data), json.dumps(splits.described(), sort_keys=True, default=str), splits.flip_with, seed, fold)
-    if not _LATEST_PARTS or _LATEST_PARTS[0][0] != key:
-        _LATEST_PARTS[:] = [(key, splits.part(data, seed, fold))]
-    return _LATEST_PARTS[0][1]
+    key = (json.dumps(cell.described(), sort_keys=True, default=str), cell.flip, cell.seed, cell.fold)
+    if not _LATEST or _LATEST[0][0] is not data or _LATEST[0][1] is not test or _LATEST[0][2] != key:
+        _LATEST[:] = [(data, test, key, cell.part(data, test))]
+    return _LATEST[0][3]
 
 
 def _rounded(curve: Curve) -> tuple[tuple[float | None, float | None], ...]:
@@ -320,14 +353,13 @@ def _checked(about: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_checked(file: Path) -> dict[str, Any]:
-    """Return what a file holds; one of an earlier version has no checksum.
+    """Return what a file holds.
 
     Raises:
-        OSError, ValueError, TypeError, RecursionError: it cannot be read, or is not what was written.
+        OSError, KeyError, ValueError, TypeError, RecursionError: it cannot be read, or is not what was written.
     """
     about = dict(json.loads(file.read_text(encoding="utf-8")))
-    check = about.pop("check", None)
-    if check is not None and check != _checksum(about):
+    if about.pop("check") != _checksum(about):
         raise ValueError("its checksum differs")
     return about
 

@@ -11,7 +11,7 @@ import json
 import math
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -20,14 +20,18 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from pll import catalog
-from pll.analysis.evaluation import Splits, chosen_by_recipe, settings_json
+from pll.analysis.evaluation import chosen_by_recipe, settings_json
+from pll.analysis.protocol import Parts, one_fold, prepare
 from pll.catalog.sources import Source, file_hash, holds_data, source_of
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.experiments.published import published_settings
-from pll.methods import Auto, PartialLabelEstimator, get_method
-from pll.methods.deep import DeepEstimator
-from pll.methods.recipe import RECIPES, SEARCHED
+from pll.methods import PartialLabelEstimator, get_method
+from pll.methods.recipe import RECIPES
+from pll.runs.config import RunConfig
+from pll.runs.runner import new_estimator
 from pll.synthesis import Flip
+from pll.synthesis.label_noise import Noisy
 
 OTHERS = "others"
 """In the table `models`: the data sets that it does not name."""
@@ -48,10 +52,12 @@ class Cell:
         flip: how candidates are made from true labels; None for those of the data.
         method: a name of `METHODS`, or `auto`.
         model: of the method; "" where it has no such setting.
-        recipe: where its settings come from, one of `RECIPES`.
+        recipe: where its settings come from: one of `RECIPES`, or another that the method takes.
         settings: settings given explicitly, which come before those of the recipe.
         seed, fold: which part; `folds` and `holdout` say how the data are divided.
-        data: hash of the data file; "" for the catalogue.
+        data: hashes of the files it reads (`content_hash`); "" for the catalogue.
+        noisy: how single labels that may be wrong become candidates; None for none.
+        test: name of the data to test on; "" for a part of the data itself.
     """
 
     dataset: str
@@ -68,53 +74,93 @@ class Cell:
     features: str = "auto"
     strict: bool = False
     data: str = ""
+    noisy: Noisy | None = None
+    test: str = ""
 
-    @property
-    def splits(self) -> Splits:
-        """The splits this cell is of; its seed alone."""
-        return Splits(
-            folds=self.folds,
-            holdout=self.holdout,
-            flip_with=self.flip,
-            features=self.features,
-            seeds=(self.seed,),
-            strict=self.strict,
-        )
+    def part(self, data: PartialLabelDataset, test: PartialLabelDataset | None = None) -> Parts:
+        """Return the part of the data that it is fitted and tested on.
+
+        Parameters
+        ----------
+        data : PartialLabelDataset
+        test : PartialLabelDataset, optional
+            A test part of its own, where `test` names one.
+
+        Raises
+        ------
+        UserError
+            See `one_fold` and `prepare`; or there is nothing to test on.
+        """
+        made: dict[str, Any] = {
+            "flip_with": self.flip,
+            "noisy": self.noisy,
+            "features": self.features,
+            "seed": self.seed,
+            "strict": self.strict,
+        }
+        if self.folds is not None:
+            return one_fold(data, self.folds, self.fold, **made)
+        parts = prepare(data, holdout=self.holdout, test=test, **made)
+        if parts.test is None:
+            raise UserError(f"{data.name} has no test part with true labels; hold a share out, or make folds.")
+        return parts
 
     def estimator(self, *, is_table: bool = False) -> PartialLabelEstimator:
         """Return the unfitted estimator: one CPU thread; explicit settings, else the recipe's, else its defaults.
 
         Args:
             is_table: missing cells of tables are filled, in arrays they are refused.
-        """
-        method = get_method(self.method)
-        known = method().get_params()
-        given: dict[str, Any] = {"threads": 1, "model": self.model, "missing": "mean" if is_table else "error"}
-        if self.recipe == "auto":  # of the methods that have one
-            given["recipe"] = "auto"
-        if self.recipe == "paper":
-            given |= published_settings(self.dataset, self.model, self.method) or {}
-        given |= {**self.settings, "seed": self.seed}
-        return method(**{name: value for name, value in given.items() if name in known})
 
-    def settings_json(self, estimator: PartialLabelEstimator) -> str:
-        """Return the column `settings` of its result, with what a recipe has chosen."""
-        chosen = chosen_by_recipe(estimator) if isinstance(estimator, Auto) else {}
-        if self.recipe == "auto" and isinstance(estimator, DeepEstimator):
-            chosen = {name: estimator.setting(name) for name in SEARCHED}
-        return settings_json(estimator, chosen | self.splits.described() | ({"data": self.data} if self.data else {}))
+        Raises:
+            UserError: a setting that is no finite number.
+        """
+        known = get_method(self.method)().get_params()
+        given: dict[str, Any] = {"threads": 1, "model": self.model}
+        published = published_settings(self.dataset, self.model, self.method) if self.recipe == "paper" else None
+        if published is not None:
+            given |= published
+        elif self.recipe != "default":
+            given["recipe"] = self.recipe
+        params = {name: value for name, value in (given | dict(self.settings)).items() if name in known}
+        return new_estimator(RunConfig(self.source, self.method, params, seed=self.seed), is_table=is_table)
+
+    def settings_json(self, estimator: PartialLabelEstimator, *, fitted: bool = True) -> str:
+        """Return the column `settings` of its result.
+
+        Args:
+            estimator: of this cell.
+            fitted: whether it is; what a recipe has chosen is then among them.
+        """
+        return settings_json(estimator, self.described() | (chosen_by_recipe(estimator) if fitted else {}))
+
+    def described(self) -> dict[str, Any]:
+        """Return, as plain values, what its result depends on besides flip, q, seed, fold and method."""
+        source, flip = self.source, self.flip
+        facts = {
+            "data": self.data,
+            "rule": source.rule,
+            "options": source.options,
+            "classes": source.classes,
+            "answers": source.answers,
+            "folds": self.folds,
+            "holdout": self.holdout,
+            "test": self.test,
+            "features": None if self.features == "auto" else self.features,
+            "strict": self.strict,
+            "noisy": None if self.noisy is None else asdict(self.noisy),
+            "size": None if flip is None else flip.size,
+            "matrix": None if flip is None else flip.matrix,
+        }
+        return {name: value for name, value in facts.items() if value}
 
     @cached_property
     def key(self) -> str:
         """Unique key: readable parts, and a hash of all that its result depends on."""
         facts = {
-            "dataset": [
-                *(self.dataset, self.data, self.source.rule, self.source.options),
-                *([self.source.classes] if self.source.classes else []),
-            ],
+            "dataset": self.dataset,
             "flip": None if self.flip is None else vars(self.flip),
             "method": [self.method, self.model, self.recipe, dict(self.settings)],
-            "part": [self.seed, self.fold, self.folds, self.holdout, self.features, self.strict],
+            "part": [self.seed, self.fold, self.described()],
         }
         text = json.dumps(facts, sort_keys=True, default=str)
         made = "" if self.flip is None else f"{self.flip.how}{'' if self.flip.q is None else f'-{self.flip.q:g}'}"
@@ -274,7 +320,7 @@ class Experiment(_Model):
         for name, told in named.items():
             try:
                 source = _source(name, told)
-                data = "" if source.path is None else file_hash(Path(source.path))[:HASH]
+                data = content_hash(source)
                 if source.path is None:
                     _check_here(source.name, download=download)
             except UserError as error:
@@ -343,6 +389,12 @@ def _source(name: str, told: str | DataFile) -> Source:
     options = file.options | ({"columns": file.columns} if file.columns else {})
     source = source_of(str(path), file.rule)
     return replace(source, name=name, format=file.format, options=options, classes=file.classes)
+
+
+def content_hash(*sources: Source) -> str:
+    """Return the hashes of all files that these sources read, joined; "" where they are the catalogue's."""
+    files = [one.path for source in sources for one in (source, *source.vote_files) if one.path is not None]
+    return " ".join(file_hash(Path(path))[:HASH] for path in dict.fromkeys(files))
 
 
 def _check_here(name: str, *, download: bool) -> None:

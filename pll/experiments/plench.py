@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from pll.analysis.evaluation import Result
+from pll.analysis.evaluation import CHOSEN, Result
 from pll.io import stored_name, write_text
 
 DATASETS = {
@@ -45,6 +45,7 @@ def plench_lines(results: Sequence[Result]) -> dict[str, str]:
         variant = [name for name, usual in zip((result.model, result.recipe), plain, strict=True) if name != usual]
         algorithm = "_".join([result.method.upper(), *filter(None, variant)])
         settings = json.loads(result.settings or "{}")
+        settings |= settings.pop(CHOSEN, {})
         record: dict[str, Any] = {
             "step": settings.get("epochs", 1),
             "epoch": settings.get("epochs", 1),

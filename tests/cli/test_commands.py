@@ -21,7 +21,7 @@ import scipy.io
 
 from pll import formats
 from pll.catalog import CATALOG
-from pll.cli import commands
+from pll.cli import evaluate
 from pll.cli import fit as fit_module
 from pll.cli import main as main_module
 from pll.cli.main import CHOICES, cli, main
@@ -374,14 +374,14 @@ def test_an_option_that_the_method_lacks_is_refused(
 
 
 def _method_without(setting: str, monkeypatch: pytest.MonkeyPatch) -> str:
-    base = commands.get_method("proden")
+    base = METHODS["proden"]
 
     class Lacking(base):  # type: ignore[misc, valid-type]
         def __init__(self, *, epochs: int = 2, batch_size: int = 16, seed: int = 0) -> None:
             super().__init__(epochs=epochs, batch_size=batch_size, seed=seed)
 
     assert setting not in Lacking().get_params()
-    monkeypatch.setitem(commands.get_method.__globals__["METHODS"], "lacking", Lacking)
+    monkeypatch.setitem(METHODS, "lacking", Lacking)
     return "lacking"
 
 
@@ -668,7 +668,7 @@ def test_an_interrupted_evaluation_keeps_what_it_has(
         if len(written) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(commands, "write_atomically", write)
+    monkeypatch.setattr(evaluate, "write_atomically", write)
     out = tmp_path / "results.csv"
     said = run("evaluate", data, *FLIP, *SMALL, "--folds", 4, "--out", out)
     assert said.status == 130

@@ -7,20 +7,24 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from pll.analysis.evaluation import Splits, evaluate, read_results
+from pll.analysis.evaluation import read_results
+from pll.candidates import CandidateSets
 from pll.catalog import load
+from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.experiments import execution
-from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress, run, run_cell
+from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress, fit_cell, run, run_cell
 from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.report import write_report
-from pll.methods import METHODS, method_title
-from pll.synthesis import Flip
+from pll.methods import METHODS, Task, method_title
 
 EXPERIMENT = Experiment.model_validate(
     {
@@ -73,18 +77,59 @@ def report(folder: ExperimentFolder, outcomes: dict[str, CellOutcome]) -> dict[s
     return {str(file.relative_to(folder.path)): file.read_bytes() for file in files}
 
 
-def test_a_cell_is_what_evaluate_gives() -> None:
-    factories = {"proden": lambda seed: METHODS["proden"](epochs=3, seed=seed, missing="mean", threads=1)}
-    splits = Splits(folds=3, flip_with=Flip("binomial", 0.3))
-    expected = list(evaluate(load("iris"), factories, splits))
-    for fold, cell in enumerate(cell for cell in CELLS if cell.method == "proden"):
-        result = run_cell(cell).result
-        assert result is not None
-        assert (result.test_accuracy, result.transductive_accuracy) == (
-            expected[fold].test_accuracy,
-            expected[fold].transductive_accuracy,
-        )
-        assert result.fold == fold and result.settings == expected[fold].settings
+def test_every_method_gets_the_same_part_and_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Task] = []
+    released: list[str] = []
+    for name in ("proden", "plknn"):
+        kind = METHODS[name]
+
+        def iter_fit(self: Any, task: Task, *, plain: Any = kind.iter_fit) -> Iterator[Any]:
+            seen.append(task)
+            yield from plain(self, task)
+
+        monkeypatch.setattr(kind, "iter_fit", iter_fit)
+        monkeypatch.setattr(kind, "release", lambda self, name=name: released.append(name))
+    cells = [cell for cell in CELLS if cell.method in ("proden", "plknn")]
+    results = [fit_cell(cell)[0] for cell in [*cells, replace(cells[0], seed=1)]]
+    assert released == [result.method for result in results] == [*["proden", "plknn"] * 3, "proden"]
+    for a, b in zip(seen[:6:2], seen[1:6:2], strict=True):
+        np.testing.assert_array_equal(a.X, b.X)
+        np.testing.assert_array_equal(a.X_test, b.X_test)
+        assert a.candidates == b.candidates
+    assert seen[0].candidates != seen[6].candidates  # another seed
+
+
+def test_a_result_is_the_mean_of_the_last_ten_epochs_and_says_what_it_is_of() -> None:
+    cell = replace(CELLS[0], settings={"epochs": 14}, data="1f")
+    result, curve = fit_cell(cell)
+    for name in ("test_accuracy", "transductive_accuracy"):
+        values = [row[name] for row in curve]
+        assert len(set(values)) > 1  # else the mean over the last ten could be anything
+        assert getattr(result, name) == pytest.approx(sum(values[4:]) / 10, abs=1e-12)
+    assert (result.dataset, result.model, result.flip, result.q) == ("iris", "linear", "binomial", 0.3)
+    settings = json.loads(result.settings)
+    assert settings["folds"] == 3 and settings["epochs"] == 14 and settings["data"] == "1f"
+    assert "seed" not in settings and "threads" not in settings
+    again, _ = fit_cell(cell)
+    assert replace(again, seconds=0.0) == replace(result, seconds=0.0)
+
+
+def test_without_a_test_part_nothing_can_be_compared() -> None:
+    cell = replace(CELLS[0], folds=None, flip=None)
+    sets = CandidateSets.from_mask(np.ones((6, 3), dtype=bool))
+    marked = PartialLabelDataset(np.eye(6), sets, is_test=np.arange(6) > 3, name="marked")
+    for data in (load("iris"), marked):
+        with pytest.raises(UserError, match=f"{data.name} has no test part with true labels"):
+            fit_cell(cell if data is marked else replace(cell, flip=CELLS[0].flip), data)
+
+
+def test_truth_that_is_known_only_in_the_test_part_gives_half_a_result() -> None:
+    y = np.array([-1, -1, -1, -1, 0, 1])
+    sets = CandidateSets.from_lists([[0, 1], [1], [0], [1], [0], [1]], 2)
+    data = PartialLabelDataset(np.eye(6), sets, y, is_test=y >= 0)
+    result, _ = fit_cell(replace(CELLS[0], folds=None, flip=None), data)
+    assert result.transductive_accuracy is None
+    assert result.test_accuracy in (0.0, 0.5, 1.0)
 
 
 def test_the_method_auto_is_chosen_on_each_part_and_told() -> None:
@@ -257,14 +302,3 @@ def test_a_changed_digit_becomes_no_other_result(here: type[Here], tmp_path: Pat
     scores = {key: (one.result.test_accuracy, one.curve) for key, one in again.items() if one.result}
     assert scores == {key: (one.result.test_accuracy, one.curve) for key, one in sound.items() if one.result}
     folder.check()  # nothing is compared until it is sealed again
-
-
-def test_a_cell_of_an_earlier_version_is_read(here: type[Here], tmp_path: Path) -> None:
-    folder = made(tmp_path / "x")
-    run(CELLS[-1:], folder)
-    (file,) = (folder.path / "cells").iterdir()
-    told = json.loads(file.read_text())
-    del told["check"]
-    file.write_text(json.dumps(told))
-    run(CELLS[-1:], folder)
-    assert here.fitted == []

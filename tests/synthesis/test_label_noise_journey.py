@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pll import formats
-from pll.analysis.evaluation import Splits
 from pll.analysis.protocol import doubted, prepare, single_labels
 from pll.candidates import CandidateSets
 from pll.catalog.sources import Source
@@ -156,8 +155,6 @@ def test_the_training_part_alone_is_doubted() -> None:
     alone = doubted(labelled().take(np.isin(labelled().row_ids, parts.train.row_ids)), TOP, seed=5)
     assert alone.sets() == parts.train.sets()
     assert ("parts of the data judged", 5, 5) in seen
-    several = [parts.train.sets() for _, _, parts in Splits(holdout=0.2, noisy=TOP, seeds=(5,)).parts(labelled())]
-    assert several == [alone.sets()]
 
 
 # ---- the shell -------------------------------------------------------------------------------------------------------

@@ -1,0 +1,189 @@
+"""The command `evaluate`: an experiment of one data set, in this process, with every option of `fit`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from pll.analysis.evaluation import Key, Result, key_of, read_results, results_frame, summary, versus_first
+from pll.catalog.sources import Source
+from pll.cli.options import (
+    TrainingOptions,
+    flip_of,
+    listed,
+    noisy_of,
+    note,
+    note_votes,
+    print_result,
+    resolve_columns,
+    resolve_source,
+    settings,
+    source_like,
+    whole_number,
+    with_voters,
+)
+from pll.cli.progress import load
+from pll.dataset import PartialLabelDataset
+from pll.errors import UserError
+from pll.experiments.execution import fit_cell
+from pll.experiments.experiment import Cell, content_hash
+from pll.experiments.tables import spread
+from pll.formats.classes import with_classes
+from pll.io import write_atomically
+from pll.methods import AUTO, get_method
+from pll.training.devices import default_threads
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(TrainingOptions):
+    """Options of `evaluate`."""
+
+    methods: str
+    folds: int | None
+    seeds: str
+    out: str | None
+
+
+def evaluate(options: EvaluateOptions) -> None:
+    """Compare methods; print mean ± standard deviation, write results.csv."""
+    names = listed(options.methods, "--methods", "proden,proden-naive")
+    seeds = [whole_number(seed) for seed in listed(options.seeds, "--seeds", "0,1,2")]
+    if options.folds is not None and (options.holdout is not None or options.test is not None):
+        raise UserError("Give --folds, or --holdout, or --test; they exclude each other.")
+    told = resolve_source(options)
+    note_votes(told)
+    source = with_voters(told, options)
+    data = load(source)
+    if options.folds is None and options.holdout is None and options.test is None and data.is_test is None:
+        raise UserError("Say what to test on: --folds 5, --holdout 0.2 or --test FILE.")
+    test_source = None if options.test is None else source_like(options.test, resolve_columns(options.column))
+    test = None if test_source is None else with_classes(load(test_source), source.classes, strict=False)
+    cells = _cells(options, source, data, test_source, names, seeds)
+    keys = {_key_before(cell, data): cell for cell in cells}
+    out = None if options.out is None else Path(options.out)
+    found, others = _divided(read_results(out) if out is not None and out.exists() else [], keys)
+    if found:
+        note([f"{options.out} holds {len(found)} of these results already; only what is missing is fitted."])
+    if others:
+        note([f"{options.out} holds {len(others)} results of other evaluations too; they are kept."])
+    with tqdm(total=len(cells), initial=len(found), unit="fit") as bar:
+        for key, cell in keys.items():
+            if key in found:
+                continue
+            found[key], _ = fit_cell(cell, data, test, partial(_show_epochs, bar, cell.method))
+            bar.update()
+            if out is not None:  # after every fit: an interrupted evaluation has not been for nothing
+                results = [*others, *found.values()]
+                write_atomically(out, partial(results_frame(results).to_csv, index=False))
+    table = results_frame(found[key] for key in keys)
+    _print_summary(table)
+    print_result(out=options.out, fits=len(table), methods=_means(table))
+
+
+def _cells(
+    options: EvaluateOptions,
+    source: Source,
+    data: PartialLabelDataset,
+    test: Source | None,
+    names: Sequence[str],
+    seeds: Sequence[int],
+) -> list[Cell]:
+    """Return the fits, the methods of one part one after the other."""
+    flip, noisy = flip_of(options, data), noisy_of(options, data)
+    own = {name: _settings(name, options) for name in names}
+    files = content_hash(source) if test is None else content_hash(source, test)
+    return [
+        Cell(
+            dataset=data.name,
+            source=source,
+            flip=flip,
+            method=name,
+            model=str(({"model": ""} | get_method(name)().get_params() | own[name])["model"]),
+            recipe=options.recipe or "default",
+            settings=own[name],
+            seed=seed,
+            fold=fold,
+            folds=options.folds,
+            holdout=options.holdout,
+            features=options.features,
+            strict=options.strict,
+            data=files,
+            noisy=noisy,
+            test="" if test is None else test.name,
+        )
+        for seed, fold, name in product(seeds, range(max(options.folds or 1, 1)), names)
+    ]
+
+
+def _settings(name: str, options: EvaluateOptions) -> dict[str, Any]:
+    """Return the settings given to a method; those it does not have are left out, with a note."""
+    given = {"threads": default_threads()} | settings(options)
+    if name == AUTO:
+        given = {"threads": given.pop("threads"), "settings": given}
+    known = get_method(name)().get_params()
+    foreign = sorted(set(given) - set(known) - {"threads"})
+    if foreign:
+        note([f"{name} has no {', '.join(foreign)}; it runs without."])
+    return {key: value for key, value in given.items() if key in known and key != "recipe"}
+
+
+def _key_before(cell: Cell, data: PartialLabelDataset) -> Key:
+    """Return the key of the result that a cell will have; refuses a wrong setting before the first fit."""
+    estimator = cell.estimator(is_table=data.kind == "table")
+    return cell.method, cell.seed, cell.fold, cell.settings_json(estimator, fitted=False)
+
+
+def _divided(kept: Sequence[Result], cells: dict[Key, Cell]) -> tuple[dict[Key, Result], list[Result]]:
+    """Divide the results of a file into those of these cells and others."""
+    found, others = {}, []
+    for result in kept:
+        cell = cells.get(key_of(result))
+        made = None if cell is None else (cell.dataset, cell.recipe, *_flip_columns(cell))
+        if made == (result.dataset, result.recipe, result.flip, result.q):
+            found[key_of(result)] = result
+        else:
+            others.append(result)
+    return found, others
+
+
+def _flip_columns(cell: Cell) -> tuple[str, float | None]:
+    return ("", None) if cell.flip is None else (cell.flip.how, cell.flip.q)
+
+
+def _show_epochs(bar: Any, name: str, done: int, total: int) -> None:
+    bar.set_postfix_str(f"{name} {done}/{total}")
+
+
+def _print_summary(results: pd.DataFrame) -> None:
+    verdicts, first = versus_first(results), results["method"].iloc[0]
+    print(f"{'method':16} {'test accuracy %':>18} {'transductive %':>18} {'seconds':>9}")
+    for row in summary(results).to_dict("records"):
+        test = _plus_minus(row["test_accuracy_mean"], row["test_accuracy_std"])
+        transductive = _plus_minus(row["transductive_accuracy_mean"], row["transductive_accuracy_std"])
+        verdict = verdicts.get(row["method"], "")
+        mark = f"  significantly {verdict} than {first}" if verdict in ("worse", "better") else ""
+        print(f"{row['method']:16} {test:>18} {transductive:>18} {row['seconds']:9.1f}{mark}")
+
+
+def _means(results: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Return mean and standard deviation of the accuracies, as fractions, by method."""
+    return {
+        str(method): {
+            f"{measure}_{name}": float(value)
+            for measure in ("test_accuracy", "transductive_accuracy")
+            for name, value in (("mean", rows[measure].mean()), ("std", rows[measure].std(ddof=1)))
+        }
+        for method, rows in results.groupby("method", sort=False)
+    }
+
+
+def _plus_minus(mean: float, deviation: float) -> str:
+    return "-" if np.isnan(mean) else spread(mean, deviation)

@@ -215,10 +215,6 @@ def one_fold(
     return _parts(data.take(~held), data.take(held), None, flip_with, features, seed, strict=strict, noisy=noisy)
 
 
-NUMBERS_FIRST = "numbers-first"
-"""`auto` of runs of earlier versions, which learnt from any numbers beside pictures."""
-
-
 def _parts(
     train: PartialLabelDataset,
     test: PartialLabelDataset | None,
@@ -232,7 +228,7 @@ def _parts(
     settled_as: SettledSets | None = None,
     progress: Progress | None = None,
 ) -> Parts:
-    spec = {"auto": suggested(train), NUMBERS_FIRST: suggested(train, 0), "none": ""}.get(features, features)
+    spec = {"auto": suggested(train), "none": ""}.get(features, features)
     made = fitted(spec, train, progress) if spec else None
     if made is not None:  # before the sets are made: some ways to make them look at the features
         train = featurised(train, made, progress)

@@ -21,7 +21,7 @@ from pll.errors import UserError
 from pll.formats.arrays.npz import FEATURES, holds_arrays
 from pll.formats.classes import with_classes
 from pll.formats.tabular.parquet import holds_shards
-from pll.formats.votes import LATEST, VOTES, Mapped, kind_of, read_votes, with_votes
+from pll.formats.votes import VOTES, Mapped, kind_of, read_votes, with_votes
 from pll.images import SUFFIXES
 from pll.io import Progress
 
@@ -55,7 +55,6 @@ class Source:
         votes: files of votes (`pll.formats.votes`), joined with the examples on the id. Where the format is `"votes"`,
             the file itself holds votes too, and there are no other examples.
         answers: answer in these files → class, mapped by the user; "" for no answer.
-        sentences: how answers in free text are read (`pll.formats.votes.LATEST`); runs of earlier versions keep theirs.
     """
 
     name: str
@@ -67,7 +66,6 @@ class Source:
     classes: dict[str, str | None] = field(default_factory=dict)
     votes: tuple[Source, ...] = ()
     answers: dict[str, str] = field(default_factory=dict)
-    sentences: int = 0
 
     def __post_init__(self) -> None:
         plain = tuple(Source(**one) if isinstance(one, dict) else one for one in self.votes)  # of config.json
@@ -103,8 +101,8 @@ class Source:
         if self.format == VOTES:
             self.check_unchanged()
         data = None if self.format == VOTES else self._read(progress)
-        votes = read_votes([str(file.path) for file in self.vote_files], sentences=self.sentences)
-        return with_votes(data, votes, answers=self.answers, name=self.name, sentences=self.sentences)
+        votes = read_votes([str(file.path) for file in self.vote_files])
+        return with_votes(data, votes, answers=self.answers, name=self.name)
 
     def _read(self, progress: Progress | None) -> PartialLabelDataset:
         if self.path is None:
@@ -218,14 +216,14 @@ def with_own_votes(source: Source) -> Source:
         return source
     kind = kind_of(Path(source.path))
     if kind == VOTES:
-        return replace(source, format=VOTES, sentences=LATEST)
+        return replace(source, format=VOTES)
     return counting_votes(source) if kind == "both" else source
 
 
 def counting_votes(source: Source) -> Source:
     """Return the source with the votes of models in its own file among its votes."""
     own = Source(source.name, source.path, sha256=source.sha256)
-    return replace(source, votes=(own, *source.votes), sentences=LATEST)
+    return replace(source, votes=(own, *source.votes))
 
 
 def joined_votes(files: Sequence[Source], answers: Mapping[str, str], data: Source | None = None) -> Source:
@@ -237,10 +235,10 @@ def joined_votes(files: Sequence[Source], answers: Mapping[str, str], data: Sour
         data: what they are joined with; may hold votes itself.
     """
     if data is None:
-        return replace(files[0], format=VOTES, votes=tuple(files[1:]), answers=dict(answers), sentences=LATEST)
+        return replace(files[0], format=VOTES, votes=tuple(files[1:]), answers=dict(answers))
     known = {one.path for one in data.vote_files}
     votes = (*data.votes, *(one for one in files if one.path not in known))
-    return replace(data, votes=votes, answers=dict(answers), sentences=LATEST)
+    return replace(data, votes=votes, answers=dict(answers))
 
 
 def by_rule(data: PartialLabelDataset, rule: Rule) -> PartialLabelDataset:

@@ -159,19 +159,16 @@ FEW_NUMBERS = 15
 """Columns of numbers that are about a picture, such as its size; more of them are what is to be learnt from."""
 
 
-def suggested(data: PartialLabelDataset, few_numbers: int = FEW_NUMBERS) -> str:
+def suggested(data: PartialLabelDataset) -> str:
     """Return the default specification of features for the data; empty if X needs none.
 
     Numbers alone need none (missing values are imputed in training), nor do image arrays. Texts and words are added to
     numbers. Pictures are used if there are neither texts nor more than a few numbers; what else is beside them is not.
-
-    Args:
-        few_numbers: columns of numbers up to which pictures are used.
     """
     there = contents(data)
     if there in (("numbers",), ()) or data.is_image:
         return ""
-    most = few_numbers if data.images is None else 0  # arrays of features come with images to look at
+    most = FEW_NUMBERS if data.images is None else 0  # arrays of features come with images to look at
     if "pictures" in there and "texts" not in there and data.X.shape[1] <= most:
         return USUAL["pictures"]
     names = dict.fromkeys(USUAL[what] for what in there if what != "pictures")

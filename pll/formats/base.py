@@ -29,11 +29,6 @@ class ReadOptions:
         combine: what becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
         fold: which of the file's own folds is the test part, from 1; by default none is.
         sheet: which sheet of a workbook; by default the first that holds a table.
-        find_ids: whether a column of distinct codes is taken for the ids, whatever it is called. Runs from before this
-            was done read their files without.
-        by_content: whether columns are recognised by how their cells go together, whatever they are called: options of
-            one candidate each, shares that sum to 1, names of candidates. Runs from before this was done read their
-            files without.
         max_bytes: how large the arrays of a file may be once unpacked.
         progress: called as a file is read.
 
@@ -48,8 +43,6 @@ class ReadOptions:
     combine: str = "union"
     fold: int | None = None
     sheet: str | None = None
-    find_ids: bool = True
-    by_content: bool = True
     max_bytes: int = 4 * 2**30
     progress: Progress | None = field(default=None, compare=False, repr=False)
 

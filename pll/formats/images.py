@@ -136,7 +136,7 @@ def _by_number(results: Results, members: Members, table: str, options: ReadOpti
     with _loose(members, table) as (file, form):
         data = form.read(file, options)
     ids = None if data.ids is not None or data.pictures is None else _ids_of(data.pictures.names.tolist())
-    if ids is None or not options.find_ids:
+    if ids is None:
         return results
     number = {name: str(row) for row, name in enumerate(ids.tolist())}
     return replace(results, ids=[number.get(name, name) for name in results.ids])
@@ -193,7 +193,7 @@ def _from_table(members: Members, table: str, options: ReadOptions) -> PartialLa
     if spare:
         notes.append(f"{spare:,} pictures are in no row of {table}; they were left out.")
     where = None if any("://" in name for name in names) and not set(names) & set(members.sizes) else members.path
-    ids = data.ids if data.ids is not None or not options.find_ids else _ids_of(data.pictures.names.tolist())
+    ids = data.ids if data.ids is not None else _ids_of(data.pictures.names.tolist())
     return replace(data, pictures=Pictures(as_column(names), where), ids=ids, notes=(*data.notes, *notes))
 
 

@@ -99,10 +99,6 @@ WORDS, COMMON = 3, 0.02
 """An answer of more words is a class only where it is at least this share of all."""
 
 
-LATEST = 2
-"""How answers are read: 2 as below; 1 without letters told by other answers, several choices as they map, one question
-of several, ids by the name of their column or with leading zeros; 0 without sentences too. Runs keep how theirs were.
-"""
 VOTES = "votes"
 """What a source calls the format of files that hold votes and nothing else."""
 LEAST_SHARE = 0.02
@@ -184,12 +180,11 @@ class Mapped:
     mapped: int = 0
 
 
-def read_votes(paths: Sequence[Path | str], *, sentences: int = LATEST) -> VoteFiles:
+def read_votes(paths: Sequence[Path | str]) -> VoteFiles:
     """Read the answers in some files.
 
     Args:
         paths: at least one.
-        sentences: see `LATEST`.
 
     Raises:
         UserError: a file that is not there, damaged, or holds no votes; its name is given.
@@ -203,7 +198,7 @@ def read_votes(paths: Sequence[Path | str], *, sentences: int = LATEST) -> VoteF
         if not path.is_file():
             raise UserError(f"There is no file {given}; check the path.")
         try:
-            found = _read(path, sentences)
+            found = _read(path)
         except UserError as error:
             raise UserError(f"{path.name}: {error}") from error
         if not found.answers:
@@ -238,7 +233,7 @@ def _voter_name(voter: str, ids: set[str], stem: str, answered: Mapping[str, set
     return name
 
 
-def _read(path: Path, sentences: int) -> VoteFiles:
+def _read(path: Path) -> VoteFiles:
     suffix = path.suffix.lower()
     if suffix == ".npy":
         return _probability_array(path)
@@ -249,7 +244,7 @@ def _read(path: Path, sentences: int) -> VoteFiles:
                 columns = next(csv.reader(file, delimiter=separator), [])
             if _is_batch_table(columns):
                 return _batch_table(table, separator)
-            return _table(table, separator, sentences)
+            return _table(table, separator)
     if suffix in (".json", ".jsonl", ".ndjson"):
         return _json(path)
     raise UserError("Votes are read from .jsonl, .json, .csv, .tsv and .npy files; convert it to one of these.")
@@ -555,19 +550,16 @@ def _choices_of(record: dict[str, Any]) -> list[Any]:
     return choices
 
 
-def _table(path: Path, separator: str, sentences: int = LATEST) -> VoteFiles:
+def _table(path: Path, separator: str) -> VoteFiles:
     import pandas as pd  # half a second that other files need not wait for
 
     with parsing("the table"):
         table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
     columns = [str(name) for name in table.columns]
-    if sentences > 1:
-        if columns[:1] == ["Unnamed: 0"]:  # as pandas calls a column without a name
-            table = table.rename(columns={columns[0]: ""})
-            columns[0] = ""
-        key = _id_column(columns, {str(name): table[name].tolist() for name in table})
-    else:
-        key = next((name for name in ID_COLUMNS if name in table), None)
+    if columns[:1] == ["Unnamed: 0"]:  # as pandas calls a column without a name
+        table = table.rename(columns={columns[0]: ""})
+        columns[0] = ""
+    key = _id_column(columns, {str(name): table[name].tolist() for name in table})
     ids = None if key is None else table[key].str.strip().tolist()
     classes = [name for name in columns if name.startswith(SHARE)]
     if classes:
@@ -847,16 +839,13 @@ def _only(value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _guessed_classes(answers: Sequence[VoterAnswer], *, sentences: int = 0) -> tuple[str, ...]:
+def _guessed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
     """The short answers given at least twice, each in its most frequent spelling; longer ones where they are common.
 
     Where several voters answered, at least two of them must have given it: each has its own way to refuse.
     """
-    if sentences > 1:
-        every = [(text, answer.voter) for answer in answers for text in (answer.texts or (answer.text,))]
-        cores = _without_letters([(_stated(text), voter) for text, voter in every])
-    else:
-        cores = [(_core(answer.text), answer.voter) for answer in answers]
+    every = [(text, answer.voter) for answer in answers for text in (answer.texts or (answer.text,))]
+    cores = _without_letters([(_stated(text), voter) for text, voter in every])
     texts = Counter(text for text, _ in cores)
     voters: dict[str, set[str]] = {}
     for text, voter in cores:
@@ -873,10 +862,9 @@ def _guessed_classes(answers: Sequence[VoterAnswer], *, sentences: int = 0) -> t
         if sum(spellings.values()) >= (2 if len(plain.split()) <= WORDS else max(2, COMMON * total))
     ]
     ignored = set(no_answers(names))
-    if sentences:
-        telling = [name for name in names if TELLING.search(name)]
-        others = tuple(name for name in names if name not in ignored and name not in telling)
-        ignored |= {name for name in telling if class_in_sentence(name, others)[0] is not None}
+    telling = [name for name in names if TELLING.search(name)]
+    others = tuple(name for name in names if name not in ignored and name not in telling)
+    ignored |= {name for name in telling if class_in_sentence(name, others)[0] is not None}
     return sort_names(name for name in names if name not in ignored)
 
 
@@ -946,7 +934,6 @@ def with_votes(
     *,
     answers: Mapping[str, str] | None = None,
     name: str = "",
-    sentences: int = 0,
 ) -> Mapped:
     """Examples with the votes of some files, joined on the id.
 
@@ -955,28 +942,18 @@ def with_votes(
         votes: of `read_votes`.
         answers: answer → class, mapped by hand; "" for no answer.
         name: what to call the data where there is none.
-        sentences: from 1 on, take the class that a sentence ends with for its answer, see `class_in_sentence`; 2: see
-            `LATEST`.
 
     Raises:
         UserError: no id in common, no class, or no answer that could be mapped.
     """
     by_hand = {_plain(text): target for text, target in (answers or {}).items()}
     known = () if data is None else data.class_names
-    asked: list[str] = []
-    if sentences > 1:
-        of_one, asked = _of_one_question(votes.answers, known)
-        votes = replace(votes, answers=tuple(of_one))
-    else:
-        votes = replace(votes, answers=tuple(replace(answer, texts=()) for answer in votes.answers))
+    of_one, asked = _of_one_question(votes.answers, known)
+    votes = replace(votes, answers=tuple(of_one))
     told = () if votes.columns is None else votes.columns  # all classes, though some be never the likeliest
     if votes.shares and not told:
         told = tuple(map(str, range(len(votes.shares[0]))))
-    classes = (
-        tuple(known)
-        or told
-        or _guessed_classes([a for a in votes.answers if _plain(a.text) not in by_hand], sentences=sentences)
-    )
+    classes = tuple(known) or told or _guessed_classes([a for a in votes.answers if _plain(a.text) not in by_hand])
     same = _plain_classes(classes)  # `fox` where the answers spell it FOX is no class of its own
     by_hand = {text: to if to in classes else same.get(_plain(to), to) for text, to in by_hand.items()}
     classes += tuple(dict.fromkeys(target for target in by_hand.values() if target and target not in classes))
@@ -985,15 +962,14 @@ def with_votes(
             "Fewer than two classes were found in the answers; bring data that names the classes, or map answers "
             "(--answer FROM=CLASS)."
         )
-    padded = sentences > 1
-    ids = _ids_of(votes.answers, padded) if data is None else data.row_ids.tolist()
-    place = _places(ids, padded)
-    joined = {a.voter for a in votes.answers if _alike(a.id, padded) in place}
+    ids = _ids_of(votes.answers) if data is None else data.row_ids.tolist()
+    place = _places(ids)
+    joined = {a.voter for a in votes.answers if _alike(a.id) in place}
     voters = list(dict.fromkeys(a.voter for a in votes.answers))
     number, column = {one: k for k, one in enumerate(classes)}, {one: k for k, one in enumerate(voters)}
     mapped: dict[tuple[str, int], str | None] = {}
     letters: dict[str, str] = {}
-    told_order = _order_told(votes.answers, classes, known=bool(known)) if sentences > 1 else None
+    told_order = _order_told(votes.answers, classes, known=bool(known))
     ordered, order = bool(known) or told_order is not None, told_order or _places_of(classes)
     read: list[str] = []  # sentences
     unmapped: Counter[str] = Counter()
@@ -1001,7 +977,7 @@ def with_votes(
     source: list[int] = []
     others = by_row = 0
     for at, answer in enumerate(votes.answers):
-        row = place.get(answer.id, place.get(_alike(answer.id, padded)))
+        row = place.get(answer.id, place.get(_alike(answer.id)))
         if row is None and answer.voter not in joined and 0 <= answer.row < len(ids):
             row = answer.row
             by_row += 1
@@ -1015,7 +991,7 @@ def with_votes(
                 target = by_hand.get(_plain(text))
                 if target is None:
                     target, by_letter = _class_of_answer(text, answer.number, classes, told_order)
-                    if target is None and sentences and answer.number < 0:
+                    if target is None and answer.number < 0:
                         target, by_letter = class_in_sentence(text, classes, told_order)
                         read += [] if target is None or (by_letter and not ordered) else [text]
                     if by_letter and target is not None:
@@ -1144,34 +1120,33 @@ def _class_of_answer(
     return _class_of(text, classes, order)
 
 
-def _alike(name: str, padded: bool) -> str:
+def _alike(name: str) -> str:
     """An id as it compares with others: `7.0` (what tables make of numbers beside an empty cell) and `007` are `7`."""
-    whole = r"^([+-]?)0*(\d+)(?:\.0+)?$" if padded else r"^([+-]?)(\d+)\.0+$"
-    return re.sub(whole, r"\1\2", name.strip())
+    return re.sub(r"^([+-]?)0*(\d+)(?:\.0+)?$", r"\1\2", name.strip())
 
 
-def _places(ids: Sequence[str], padded: bool) -> dict[str, int]:
+def _places(ids: Sequence[str]) -> dict[str, int]:
     """Id → row: every id as it is, and as it compares with others where no two do alike."""
-    alike = [_alike(one, padded) for one in ids]
+    alike = [_alike(one) for one in ids]
     counts = Counter(alike)
     found = {one: row for row, one in enumerate(alike) if counts[one] == 1}
     return found | {one: row for row, one in enumerate(ids)}
 
 
-def _ids_of(answers: Sequence[VoterAnswer], padded: bool) -> list[str]:
+def _ids_of(answers: Sequence[VoterAnswer]) -> list[str]:
     """The examples that were answered, in order; ids of several files that are alike are one.
 
     Ids that one voter tells apart (`7` and `007`) are several.
     """
     spelled: dict[tuple[str, str], str] = {}
     apart = set()
-    for answer in answers if padded else ():
-        alike = _alike(answer.id, padded)
+    for answer in answers:
+        alike = _alike(answer.id)
         if spelled.setdefault((answer.voter, alike), answer.id) != answer.id:
             apart.add(alike)
     found: dict[str, str] = {}
     for answer in answers:
-        alike = _alike(answer.id, padded)
+        alike = _alike(answer.id)
         found.setdefault(answer.id if alike in apart else alike, answer.id)
     return list(found.values())
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pll.catalog.sources import Source
@@ -63,7 +63,7 @@ class RunConfig:
         values["lessons"] = values.pop("decided_sets")
         if self.processes == 1:  # as in runs of earlier versions
             del values["processes"]
-        return values | dict.fromkeys(GUESSES, True)  # else it is of before this was guessed
+        return values
 
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> RunConfig:
@@ -74,29 +74,16 @@ class RunConfig:
         """
         flip, test, noisy = values.get("flip"), values.get("test"), values.get("noisy")
         decided = values.get("lessons")
-        unknown = [name for name in GUESSES if not values.get(name, False)]
         return cls(
             **{
-                **{name: value for name, value in values.items() if name not in ("lessons", *GUESSES)},
-                "source": _source(values["source"], unknown),
+                **{name: value for name, value in values.items() if name != "lessons"},
+                "source": Source(**values["source"]),
                 "flip": None if flip is None else Flip(**flip),
-                "test": None if test is None else _source(test, unknown),
+                "test": None if test is None else Source(**test),
                 "noisy": None if noisy is None else Noisy(**noisy),
                 "decided_sets": None if decided is None else DecidedSets(**decided),
             }
         )
-
-
-GUESSES = ("find_ids", "by_content")
-"""Options of reading that a run of an earlier version did not have: its labels and decisions are of what it read."""
-
-
-def _source(values: dict[str, Any], unknown: Sequence[str]) -> Source:
-    """The source in a config; that of an older run is read as it was then, without these guesses."""
-    source = Source(**values)
-    if source.path is None:
-        return source
-    return replace(source, options={**dict.fromkeys(unknown, False), **source.options})
 
 
 def format_settings(config: RunConfig, found: Mapping[str, Any] | None = None) -> str:

@@ -27,7 +27,7 @@ import torch
 
 from pll.analysis.covering_check import against_sets, top_loss_of
 from pll.analysis.health import Health, against_truth, health_of
-from pll.analysis.protocol import NUMBERS_FIRST, Parts, SettledSets, prepare
+from pll.analysis.protocol import Parts, SettledSets, prepare
 from pll.analysis.readiness import warnings_about
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
@@ -107,13 +107,12 @@ def load_parts(config: RunConfig, progress: Progress | None = None, *, settled_a
     test = None if config.test is None else config.test.load(progress)
     if test is not None:
         test = with_classes(test, config.source.classes, strict=False)
-    is_of_before = config.features == "auto" and not config.source.options.get("by_content", True)
     parts = prepare(
         config.source.load(progress),
         flip_with=config.flip,
         holdout=config.holdout,
         test=test,
-        features=NUMBERS_FIRST if is_of_before else config.features,
+        features=config.features,
         seed=config.seed,
         strict=config.strict,
         noisy=config.noisy,

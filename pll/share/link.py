@@ -239,7 +239,6 @@ def _source_parts(source: Source) -> list[tuple[str, Any]]:
         ("classes", json.dumps(source.classes, sort_keys=True) if source.classes else None),
         ("votes", json.dumps(votes, ensure_ascii=False, separators=(",", ":")) if votes else None),
         ("answers", json.dumps(source.answers, sort_keys=True, ensure_ascii=False) if source.answers else None),
-        ("sentences", {0: None, 1: True}.get(int(source.sentences), source.sentences)),
     ]
 
 
@@ -328,7 +327,6 @@ class LinkParts(BaseModel, extra="forbid"):
     rule: str = ""
     classes: Json[dict[str, str | None]] | None = Field(None, description="what becomes of classes, as Candid wrote it")
     votes: Json[_Votes] | None = Field(None, description="names and fingerprints of files, as Candid wrote them")
-    sentences: Literal["true", "false", "2"] = _one_of("false", "true", "2")
     answers: Json[dict[str, str]] | None = Field(None, description="the meaning of answers, as Candid wrote it")
     features: str = "auto"
     flip: str | None = None
@@ -473,7 +471,6 @@ def _source(parts: LinkParts) -> Source:
         "classes": parts.classes or {},
         "votes": tuple(Source(name, "", sha256=mark) for name, mark in parts.votes or ()),
         "answers": parts.answers or {},
-        "sentences": 2 if parts.sentences == "2" else int(parts.sentences == "true"),
     }
     if parts.data is not None:
         return Source(catalog.find(parts.data).name, **joined)

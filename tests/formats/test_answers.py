@@ -10,7 +10,6 @@ import pytest
 
 from pll import formats
 from pll.dataset import PartialLabelDataset
-from pll.formats import ReadOptions
 from pll.formats.tabular.answers import answer_of, shares_of
 from tests.formats.strategies import named_sets
 
@@ -86,8 +85,6 @@ def test_repeated_labels_are_counted(cells: list[str], tmp_path: Path) -> None:
     assert named_sets(data)[:3] == [{"cat", "dog"}, {"fox"}, {"cat", "dog", "fox"}]
     assert data.prior is not None
     np.testing.assert_allclose(data.prior[:6], [2 / 3, 1 / 3, 1, 1 / 3, 1 / 3, 1 / 3], rtol=1e-6)
-    old = formats.read(tmp_path / "t.csv", options=ReadOptions(by_content=False))
-    assert old.prior is None
 
 
 def test_shares_of_labels_by_class_are_candidates(tmp_path: Path) -> None:

@@ -205,7 +205,6 @@ def test_pictures_of_a_table_without_ids_are_called_by_their_names(tmp_path: Pat
     source = packed(tmp_path / "p.zip", **members)
     told = {"could be": "candidates"}
     assert formats.read(source, columns=told).row_ids.tolist() == ["b/1.png", "b/2.png"]
-    assert formats.read(source, columns=told, find_ids=False).row_ids.tolist() == ["0", "1"]
     done = Results(["b/1.png", "b/2.png"], {"identified_label": ["x", "y"]})
     formats.give_back(source, tmp_path / "out.zip", done, options=ReadOptions(columns=told))
     with zipfile.ZipFile(tmp_path / "out.zip") as archive:

@@ -91,8 +91,6 @@ def test_a_table_with_labels_of_its_own_is_asked_about_and_read_as_before(tmp_pa
         ("label", "true_label"),
     ]
     assert any("--column Ticket=task --column Wer=worker --column label=vote" in note for note in guesses(found))
-    old = formats.columns(tmp_path / "lines.csv", options=formats.ReadOptions(by_content=False))
-    assert not long_form(old)  # runs of before read their files as they did
 
 
 def test_few_lines_are_asked_about() -> None:

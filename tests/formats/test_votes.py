@@ -18,7 +18,7 @@ from pll.annotations import Annotations
 from pll.cli.main import main
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.votes import LATEST, VOTES, _class_of, class_in_sentence, kind_of, read_votes, with_votes
+from pll.formats.votes import VOTES, _class_of, class_in_sentence, kind_of, read_votes, with_votes
 
 
 def lines(path: Path, records: list[dict]) -> Path:
@@ -413,14 +413,13 @@ def test_sentences_that_end_with_one_class(text: str, named: str | None) -> None
     assert class_in_sentence(text, ("positive", "negative", "neutral", "very positive"))[0] == named
 
 
-def test_sentences_are_answers_only_where_the_source_says_so(tmp_path: Path) -> None:
+def test_sentences_are_answers_and_may_be_mapped_by_hand(tmp_path: Path) -> None:
     data = PartialLabelDataset(X=np.ones((2, 1)), ids=np.array(["1", "2"]), class_names=("cat", "dog"))
     file = lines(tmp_path / "a.jsonl", [batch("1", "I believe this is a Dog."), batch("2", "cat")])
-    assert with_votes(data, read_votes([file])).unmapped == (("I believe this is a Dog.", 1),)
-    mapped = with_votes(data, read_votes([file]), sentences=True)
+    mapped = with_votes(data, read_votes([file]))
     assert not mapped.unmapped and mapped.answers == {"I believe this is a Dog.": "dog"}
     assert any("1 different answers are sentences" in note and "= dog" in note for note in mapped.dataset.notes)
-    by_hand = with_votes(data, read_votes([file]), sentences=True, answers={"I believe this is a Dog.": "cat"})
+    by_hand = with_votes(data, read_votes([file]), answers={"I believe this is a Dog.": "cat"})
     assert by_hand.dataset.sets().names(0) == ["cat"]
 
 
@@ -430,14 +429,14 @@ def test_sentences_about_classes_are_no_classes_themselves(tmp_path: Path) -> No
     files = [
         lines(tmp_path / f"{m}.jsonl", [batch(str(k), text, model=m) for k, text in enumerate(texts)]) for m in "ab"
     ]
-    mapped = with_votes(None, read_votes(files), sentences=True)
+    mapped = with_votes(None, read_votes(files))
     assert mapped.dataset.class_names == ("late", "lost", "very late", "very lost") and not mapped.unmapped
     assert mapped.dataset.sets().sizes.max() == 1
 
 
 def answers_of(paths: Sequence[Path], **options: Any) -> tuple[dict[tuple[str, str], str], Any]:
     """(id, voter) → class of what files of votes say on their own, as they are read today."""
-    mapped = with_votes(None, read_votes(paths), sentences=LATEST, **options)
+    mapped = with_votes(None, read_votes(paths), **options)
     said = mapped.dataset.annotations
     assert said is not None
     ids, classes = mapped.dataset.row_ids.tolist(), mapped.dataset.class_names
@@ -474,7 +473,7 @@ def test_a_voter_asked_several_times_means_the_class_most_often_given(tmp_path: 
         tmp_path / "a.jsonl", [asked, batch("2", "fox"), batch("3", "cat"), batch("4", "fox"), batch("5", "cat")]
     )
     data = PartialLabelDataset(X=np.ones((5, 1)), ids=np.array(list("12345")), class_names=("cat", "fox"))
-    mapped = with_votes(data, read_votes([file]), sentences=LATEST)
+    mapped = with_votes(data, read_votes([file]))
     said = mapped.dataset.annotations
     assert said is not None and said.scores is not None
     one = (said.rows == 0).nonzero()[0][0]
@@ -525,7 +524,7 @@ def test_answers_to_other_questions_are_left_out_and_said(tmp_path: Path) -> Non
     assert list(found.values()) == ["cat", "dog", "cat", "dog"] and not mapped.unmapped
     assert any("topic" in note and "urgency" in note for note in mapped.dataset.notes)
     data = PartialLabelDataset(X=np.ones((4, 1)), ids=np.array(list("0123")), class_names=("high", "low"))
-    other = with_votes(data, read_votes([path]), sentences=LATEST)
+    other = with_votes(data, read_votes([path]))
     assert other.mapped == 3 and other.dataset.class_names == ("high", "low")
 
 
@@ -541,13 +540,6 @@ def test_ids_with_leading_zeros_and_in_columns_of_other_names(tmp_path: Path) ->
     apart = lines(tmp_path / "c.jsonl", [batch("7", "cat"), batch("07", "dog"), batch("8", "cat"), batch("08", "dog")])
     assert len(answers_of([apart])[0]) == 4  # one voter tells them apart
     assert read_votes([text_file(tmp_path / "d.csv", ",llama\na7,cat\na8,dog\n")]).answers[1].id == "a8"
-
-
-def test_runs_of_before_read_their_answers_as_they_did(tmp_path: Path) -> None:
-    file = lines(tmp_path / "a.jsonl", [batch("1", "cat"), batch("2", "dog"), batch("3", "B. cat"), batch("04", "dog")])
-    data = PartialLabelDataset(X=np.ones((4, 1)), ids=np.array(list("1234")), class_names=("cat", "dog"))
-    assert with_votes(data, read_votes([file], sentences=1), sentences=1).mapped == 2
-    assert with_votes(data, read_votes([file]), sentences=LATEST).mapped == 4
 
 
 def test_one_voter_alone_is_said_to_settle_nothing(tmp_path: Path) -> None:

@@ -26,15 +26,6 @@ def test_what_a_recipe_searches_is_named_when_it_is_found() -> None:
     assert "linear" in format_settings(RunConfig(source=Source("digits"))), "the default is no search"
 
 
-@pytest.mark.parametrize("guess", ["find_ids", "by_content"])
-def test_a_run_from_before_a_guess_was_made_reads_its_file_without(guess: str) -> None:
-    config = RunConfig(source=Source("t.csv", "/somewhere/t.csv"))
-    assert RunConfig.from_json(config.to_json()) == config
-    old = {name: value for name, value in config.to_json().items() if name != guess}
-    assert RunConfig.from_json(old).source.options == {guess: False}
-    assert RunConfig.from_json(RunConfig.from_json(old).to_json()).source.options == {guess: False}
-
-
 def test_the_number_of_processes_is_kept_where_there_are_several() -> None:
     one = RunConfig(source=Source("digits"))
     several = replace(one, processes=3)

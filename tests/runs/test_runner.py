@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import io
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +14,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from PIL import Image
 
 from pll.catalog.sources import Source
 from pll.cli.main import main
@@ -494,15 +491,3 @@ def test_a_stopped_search_keeps_the_best_so_far(tmp_path: Path, monkeypatch: pyt
     assert resumed.state == "finished" and resumed.metrics["epoch"] == best.settings["epochs"]
     assert folder.recipe() == best
     assert read_card(folder.path).params["scale"] == best.settings["scale"]
-
-
-def test_a_run_of_before_learns_from_the_numbers_beside_pictures(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "p.zip", "w") as archive:
-        for k in range(4):
-            Image.new("L", (3, 3), 60 * k).save(buffer := io.BytesIO(), "PNG")
-            archive.writestr(f"b/{k}.png", buffer.getvalue())
-        archive.writestr("t.csv", "file,candidates,grams\n" + "".join(f"b/{k}.png,x|y,{k}.5\n" for k in range(4)))
-    now = RunConfig(source=Source("p.zip", str(tmp_path / "p.zip")))
-    assert runner.load_parts(now).train.X.shape == (4, 1, 3, 3)
-    before = RunConfig.from_json({name: value for name, value in now.to_json().items() if name != "by_content"})
-    assert runner.load_parts(before).train.X.shape == (4, 1)

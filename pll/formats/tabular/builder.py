@@ -184,55 +184,42 @@ REPEATED = 0.05
 """Share of the candidate sets in which a label is repeated, from which repetitions are counts and no slips."""
 
 
-def read_candidates(
-    chunks: Chunks, row_of: RowNumber, separator: str | None = None, *, by_content: bool = False
-) -> LabelColumn:
+def read_candidates(chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
     """The column `candidates`; its values are tuples of names.
 
-    Args:
-        by_content: read objects of counts or shares, and count labels that stand several times in a cell.
+    Objects of counts or shares are read, and labels that stand several times in a cell are counted.
 
     Raises:
         UserError: an empty set, or a cell that cannot be read; the row is named.
     """
-    if not by_content:
-        column = read_sets("candidates", chunks, row_of, separator)
-    else:
-        mark = separator or guess_separator(encode(chunks)[1])
+    mark = separator or guess_separator(encode(chunks)[1])
 
-        def read_counts(cell: str) -> Mapping[str, float]:
-            if not is_object(cell):
-                return Counter(labels_in(cell, mark))
-            shares = shares_of(cell)
-            if shares is None:
-                raise UserError("write a number from 0 for each label: how often or how likely it is")
-            return shares
+    def read_counts(cell: str) -> Mapping[str, float]:
+        if not is_object(cell):
+            return Counter(labels_in(cell, mark))
+        shares = shares_of(cell)
+        if shares is None:
+            raise UserError("write a number from 0 for each label: how often or how likely it is")
+        return shares
 
-        column = read_column("candidates", without_nulls(chunks), row_of, read_counts)
-        weighed = np.array(
-            [bool(weights) and set(weights.values()) != {1} for weights in column.values], dtype=np.bool_
-        )
-        is_weighed = weighed[column.codes].mean() >= REPEATED
-        weights = tuple(column.values) if is_weighed else ()
-        column = replace(column, values=[tuple(names) for names in column.values], weights=weights)
+    column = read_column("candidates", without_nulls(chunks), row_of, read_counts)
+    weighed = np.array([bool(weights) and set(weights.values()) != {1} for weights in column.values], dtype=np.bool_)
+    is_weighed = weighed[column.codes].mean() >= REPEATED
+    weights = tuple(column.values) if is_weighed else ()
+    column = replace(column, values=[tuple(names) for names in column.values], weights=weights)
     empty = np.asarray([not names for names in column.values], dtype=np.bool_)
     refuse_empty(empty[column.codes], row_of, "the column candidates")
     return column
 
 
-def read_answers(
-    name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None, *, by_content: bool = False
-) -> LabelColumn:
-    """The column of an annotator; its values are tuples of names.
-
-    Args:
-        by_content: read a model's answers in JSON, with how sure they are.
+def read_answers(name: str, chunks: Chunks, row_of: RowNumber, separator: str | None = None) -> LabelColumn:
+    """The column of an annotator; its values are tuples of names, and of a model's answers in JSON how sure it is.
 
     Raises:
         UserError: a cell that cannot be read; the row is named.
     """
     cells = encode(without_nulls(chunks))[1]
-    if not by_content or not any("{" in cell for cell in cells):
+    if not any("{" in cell for cell in cells):
         return read_sets(name, chunks, row_of, separator)
     answers = [answer_of(cell) for cell in cells]
     mark = separator or guess_separator(encode(chunks)[1])
@@ -384,16 +371,16 @@ def read_labels(
     Raises:
         UserError: an empty set, an unknown label, a cell that cannot be read; the row is named.
     """
-    given = None if sets is None else read_candidates(sets, row_of, options.separator, by_content=options.by_content)
+    given = None if sets is None else read_candidates(sets, row_of, options.separator)
     true = None if truth is None else read_truth(truth, row_of)
     notes: list[str] = []
     answers = {
-        name: read_answers(f"{name} (an annotator)", chunks, row_of, options.separator, by_content=options.by_content)
+        name: read_answers(f"{name} (an annotator)", chunks, row_of, options.separator)
         for name, chunks in (annotators or {}).items()
     }
     _whole_numbers(list(answers.values()))
     marks = None if given is not None or answers or not classes else _read_marks(classes, row_of)
-    if true is not None and options.by_content:
+    if true is not None:
         cells = [names for column in (given, *answers.values()) if column is not None for names in column.values]
         notes += _without_no_answers(true, {*(classes or ()), *(probabilities or ())}.union(*cells))
     columns = [column for column in (given, true, *answers.values()) if column is not None]
@@ -447,7 +434,7 @@ def read_lines(
         UserError: a line without task or annotator, an unknown label, no label at all; the row is named.
     """
     tasks, workers = (_named(name, chunks, row_of) for name, chunks in (("task", task), ("annotator", worker)))
-    votes = read_answers("label", vote, row_of, options.separator, by_content=options.by_content)
+    votes = read_answers("label", vote, row_of, options.separator)
     true = None if truth is None else read_truth(truth, row_of)
     names = names_in([votes] if true is None else [votes, true], options.class_names)
     first = np.unique(tasks.codes, return_index=True)[1]
@@ -677,20 +664,17 @@ def plan(
     """
     names, repeating = check_header(header), set[str]()
     while True:
-        find_ids = options.find_ids and whole is not None
-        columns = roles_of(
-            names, sample, options.columns, find_ids=find_ids, by_content=options.by_content, not_ids=repeating
-        )
+        columns = roles_of(names, sample, options.columns, find_ids=whole is not None, not_ids=repeating)
         ids = odd_id(columns)
         if ids is None or whole is None or _are_distinct(whole(ids.at)):
             break
         repeating.add(ids.name)
     people = [column for column in columns if column.alike and column.role == "annotator"]
     others = [column for column in columns if column not in people] if len(people) == 2 else columns
-    if whole is None or not options.by_content or (has_labels(others) and not long_form(columns)):
+    if whole is None or (has_labels(others) and not long_form(columns)):
         return columns
     lines = _lines(whole, sample)
-    again = partial(roles_of, find_ids=options.find_ids, not_ids=repeating, lines=lines)
+    again = partial(roles_of, not_ids=repeating, lines=lines)
     return again(names, sample, options.columns) if lines else columns
 
 

@@ -466,7 +466,6 @@ def roles_of(
     told: Mapping[str, str] | None = None,
     *,
     find_ids: bool = True,
-    by_content: bool = True,
     not_ids: Collection[str] = (),
     lines: Sequence[Cells] | None = None,
 ) -> list[Column]:
@@ -477,8 +476,6 @@ def roles_of(
         sample: the first cells of each column, as text; None where a cell is missing.
         told: by name, what the user says; one of `ROLES` each.
         find_ids: whether a column of distinct cells that look like ids names the examples, whatever it is called.
-        by_content: whether columns are also recognised by how their cells go together: options, shares, and names of
-            candidates.
         not_ids: columns whose cells are known to repeat further down.
         lines: cells of each column in which lines of one answer each are looked for (`answer_lines`); by default
             `sample`.
@@ -492,10 +489,10 @@ def roles_of(
     said = _checked(told or {}, header)
     called: dict[tuple[str, str], str] = {}
     with suppress(UserError):  # two columns of one part, of which a person tells one apart
-        again = partial(roles_of, find_ids=find_ids, by_content=by_content, not_ids=not_ids, lines=lines)
+        again = partial(roles_of, find_ids=find_ids, not_ids=not_ids, lines=lines)
         called = {(one.name, one.role): one.shown for one in again(header, sample)} if said else {}
     given = dict(zip(header, sample, strict=True))
-    in_json = [name for name, some in given.items() if by_content and any(cell and "}" in cell for cell in some)]
+    in_json = [name for name, some in given.items() if any(cell and "}" in cell for cell in some)]
     cells = given | {name: only_labels(name, given[name]) for name in in_json}
 
     def objects(columns: Mapping[str, Cells], taken: set[str], roles: Guess, cells: Mapping[str, Cells]) -> Guess:
@@ -518,23 +515,23 @@ def roles_of(
         *(
             _reserved,
             _marked,
-            *((_label_shares,) if by_content else ()),
+            _label_shares,
             _vectors,
             _long_form,
             _label_numbers,
-            *((_options,) if by_content else ()),
+            _options,
         ),
-        *(_annotators, _classes, _probabilities, *((_marked_classes, _counts) if by_content else ())),
+        *(_annotators, _classes, _probabilities, _marked_classes, _counts),
     )
     labels = guessed(named, _people, _sets, objects, _truth)
     rest = (
-        *(objects, *((_scores, _within) if by_content else ()), _identity, *((_odd_identity,) if find_ids else ())),
-        *((_payload_of_examples, _dates) if by_content else (_payload,)),
+        *(objects, _scores, _within, _identity, *((_odd_identity,) if find_ids else ())),
+        *(_payload_of_examples, _dates),
         _the_rest,
     )
     by_line = cells if lines is None else dict(zip(header, lines, strict=True))
     without_people = guessed(named, _sets, _truth)  # an answer and what it should be share their words as people do
-    answers, are_sure = _odd_long_form(without_people, said, by_line) if by_content else ({}, False)
+    answers, are_sure = _odd_long_form(without_people, said, by_line)
     if are_sure:
         labels = without_people
     elif labels.keys() != without_people.keys():  # columns of people: that is asked about already

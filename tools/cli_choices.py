@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from pll.cli.main import CHOICES, Name, cli
-from pll.cli.options import SETTINGS
+from pll.cli.declared import CHOICES, SETTINGS, Name
+from pll.cli.main import cli
 from pll.methods import METHODS, get_method
 
 
@@ -33,9 +33,10 @@ def _described(entries: Iterable[str]) -> Iterator[str]:
 def _own_settings() -> dict[str, str]:
     """The settings that only some methods have: the methods, with the default of each, in words."""
     found: dict[str, dict[str, list[str]]] = {}
+    others = {option.name for option in SETTINGS} | {"seed", "missing"}
     for name in METHODS:
         for setting, default in get_method(name)().get_params().items():
-            if setting not in SETTINGS and setting not in ("seed", "missing"):
+            if setting not in others:
                 found.setdefault(setting, {}).setdefault(f"{default}", []).append(name)
     return {
         setting: "; ".join(f"of {', '.join(methods)} (default {default})" for default, methods in defaults.items())

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -16,8 +15,8 @@ from tqdm import tqdm
 from pll import catalog, formats
 from pll.analysis.protocol import with_candidates
 from pll.analysis.readiness import warnings_about
+from pll.cli.declared import ConvertOptions, ExportOptions, PredictOptions, SynthesizeOptions
 from pll.cli.options import (
-    SetOptions,
     class_notes,
     flip_of,
     noisy_of,
@@ -42,14 +41,6 @@ from pll.runs.manifest import unverified
 from pll.synthesis.ambiguity import ambiguity_degree
 
 
-@dataclass(frozen=True, kw_only=True)
-class SynthesizeOptions(SetOptions):
-    """Options of `synthesize`."""
-
-    seed: int
-    out: str
-
-
 def datasets() -> None:
     """List the catalogue."""
     for entry in catalog.CATALOG.values():
@@ -59,31 +50,21 @@ def datasets() -> None:
     print_result(datasets=len(catalog.CATALOG))
 
 
-def convert(
-    given: str,
-    to: str,
-    out: str,
-    *,
-    source_format: str | None,
-    column: Sequence[str],
-    sheet: str | None,
-    combine: str,
-    uncertain_first: bool,
-    spreadsheet_safe: bool,
-) -> None:
+def convert(options: ConvertOptions) -> None:
     """Write data, or a run's labels, in another format; a note says first what the format cannot hold."""
-    folder = RunFolder(Path(given))
+    folder = RunFolder(Path(options.given))
     note([*unverified(folder.path), *missing_review(folder)] if folder.exists() else [])
+    columns = resolve_columns(options.column)
     done = convert_to(
-        given,
-        to,
-        Path(out),
-        options=formats.ReadOptions(columns=resolve_columns(column), sheet=sheet, combine=combine),
-        format=source_format,
-        uncertain_first=uncertain_first,
+        options.given,
+        options.to,
+        Path(options.out),
+        options=formats.ReadOptions(columns=columns, sheet=options.sheet, combine=options.combine),
+        format=options.source_format,
+        uncertain_first=options.uncertain_first,
         tell=note,
     )
-    note(formula_messages(done.files, safe=spreadsheet_safe))
+    note(formula_messages(done.files, safe=options.spreadsheet_safe))
     for file in done.files:
         print(file)
     labelled = f", {done.labelled:,} with an identified label" if done.labelled else ""
@@ -122,20 +103,20 @@ def synthesize(options: SynthesizeOptions) -> None:
     print_result(out=options.out, examples=len(made), mean_candidates=sets.nnz / len(sets), gamma=gamma)
 
 
-def predict(run: str, data_name: str, column: Sequence[str], out: str, *, spreadsheet_safe: bool = False) -> None:
+def predict(options: PredictOptions) -> None:
     """Predict with a run's model; write id,predicted_label,confidence."""
-    folder = RunFolder(Path(run))
+    folder = RunFolder(Path(options.run))
     if folder.exists():  # else an exported model, perhaps
         check_has_result(folder)
         note(unverified(folder.path))
     estimator, card = load_model(folder.path), read_card(folder.path)
     known = dict.fromkeys(card.feature_names, "feature")
     known |= folder.config().source.options.get("columns", {}) if folder.exists() else {}
-    data = load(source_like(data_name, known, resolve_columns(column)))
+    data = load(source_like(options.data, known, resolve_columns(options.column)))
     made = load_features(folder.path)
     if made is not None:
         data = featurised(data, made)
-    X = _features_for(card, data, run)
+    X = _features_for(card, data, options.run)
     if RANGE in card.extra:
         with suppress(KeyError, TypeError, ValueError):  # edited by the user: the predictions are still right
             note(range_warnings(X, card.extra[RANGE], card.feature_names))
@@ -147,10 +128,10 @@ def predict(run: str, data_name: str, column: Sequence[str], out: str, *, spread
             "confidence": np.concatenate([share for _, share in best]),
         }
     )
-    write_atomically(Path(out), partial(frame.to_csv, index=False))
-    note(formula_messages([Path(out)], safe=spreadsheet_safe))
-    print(f"{out}: {len(frame)} predictions")
-    print_result(out=out, predictions=len(frame))
+    write_atomically(Path(options.out), partial(frame.to_csv, index=False))
+    note(formula_messages([Path(options.out)], safe=options.spreadsheet_safe))
+    print(f"{options.out}: {len(frame)} predictions")
+    print_result(out=options.out, predictions=len(frame))
 
 
 def _features_for(card: ModelCard, data: PartialLabelDataset, run: str) -> npt.NDArray[np.float32]:
@@ -172,11 +153,11 @@ def _features_for(card: ModelCard, data: PartialLabelDataset, run: str) -> npt.N
     return data.X
 
 
-def export(run: str, out: str, *, spreadsheet_safe: bool = False) -> None:
+def export(options: ExportOptions) -> None:
     """Write everything a run gives, loose and as one ZIP."""
     from pll.export.run_export import export_run  # onnx is slow to import, and needed here alone
 
-    folder = RunFolder(Path(run))
+    folder = RunFolder(Path(options.run))
     check_has_result(folder)
     note([*unverified(folder.path), *missing_review(folder)])
     with tqdm(unit="file") as bar:
@@ -185,11 +166,11 @@ def export(run: str, out: str, *, spreadsheet_safe: bool = False) -> None:
             bar.total, bar.n = total, done
             bar.set_description(label)
 
-        result = export_run(folder, Path(out), spreadsheet_safe=spreadsheet_safe, progress=show)
+        result = export_run(folder, Path(options.out), spreadsheet_safe=options.spreadsheet_safe, progress=show)
     for file in (*result.files, result.zip_path):
         print(file)
-    note([*result.notes, *formula_messages(result.files, safe=spreadsheet_safe)])
-    print_result(out=out, files=len(result.files), zip=str(result.zip_path), notes=len(result.notes))
+    note([*result.notes, *formula_messages(result.files, safe=options.spreadsheet_safe)])
+    print_result(out=options.out, files=len(result.files), zip=str(result.zip_path), notes=len(result.notes))
 
 
 def check(run: str) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pll.cli.declared import CertifyOptions, PlanOptions
 from pll.cli.options import note, print_result
 from pll.errors import UserError
 from pll.export.audit import altered_events
@@ -38,32 +39,6 @@ ALSO_CALLED = {
 """Names of columns in other people's files, without signs; only ever proposed, never taken."""
 UNSURE = "?"
 """What stands for "nobody can tell" in checked.csv, unless a class is called so."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PlanOptions:
-    """Options of `plan`; see its `--help`."""
-
-    labels: str
-    error: float
-    confidence: float
-    controls: float | None
-    seed: int | None
-    rerank: bool
-    out: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class CertifyOptions:
-    """Options of `certify`; see its `--help`."""
-
-    labels: str
-    plan: str
-    decisions: str
-    out: str
-    labels_out: str | None
-    next_out: str | None
-    classes: tuple[str, ...]
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -15,8 +14,8 @@ from tqdm import tqdm
 
 from pll.analysis.evaluation import Key, Result, key_of, read_results, results_frame, summary, versus_first
 from pll.catalog.sources import Source
+from pll.cli.declared import EvaluateOptions
 from pll.cli.options import (
-    TrainingOptions,
     flip_of,
     listed,
     noisy_of,
@@ -25,7 +24,6 @@ from pll.cli.options import (
     print_result,
     resolve_columns,
     resolve_source,
-    settings,
     source_like,
     whole_number,
     with_voters,
@@ -40,16 +38,6 @@ from pll.formats.classes import with_classes
 from pll.io import write_atomically
 from pll.methods import AUTO, get_method
 from pll.training.devices import default_threads
-
-
-@dataclass(frozen=True, kw_only=True)
-class EvaluateOptions(TrainingOptions):
-    """Options of `evaluate`."""
-
-    methods: str
-    folds: int | None
-    seeds: str
-    out: str | None
 
 
 def evaluate(options: EvaluateOptions) -> None:
@@ -107,7 +95,7 @@ def _cells(
             flip=flip,
             method=name,
             model=str(({"model": ""} | get_method(name)().get_params() | own[name])["model"]),
-            recipe=options.recipe or "default",
+            recipe=options.settings.get("recipe", "default"),
             settings=own[name],
             seed=seed,
             fold=fold,
@@ -125,7 +113,7 @@ def _cells(
 
 def _settings(name: str, options: EvaluateOptions) -> dict[str, Any]:
     """Return the settings given to a method; those it does not have are left out, with a note."""
-    given = {"threads": default_threads()} | settings(options)
+    given = {"threads": default_threads()} | options.settings
     if name == AUTO:
         given = {"threads": given.pop("threads"), "settings": given}
     known = get_method(name)().get_params()

@@ -7,13 +7,13 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
 from pll.cli import INTERRUPTED
+from pll.cli.declared import ExperimentOptions
 from pll.cli.options import listed, note, print_result, whole_number
 from pll.errors import UserError
 from pll.experiments.background import experiments_home
@@ -24,24 +24,6 @@ from pll.experiments.report import failures, tables_of, write_report
 from pll.experiments.tables import markdown
 from pll.methods import get_method
 from pll.methods.deep import DeepEstimator
-
-
-@dataclass(frozen=True, kw_only=True)
-class ExperimentOptions:
-    """Options of `experiment`; see its `--help`."""
-
-    name: str
-    out: str | None
-    only: tuple[str, ...]
-    folds: int | None
-    holdout: float | None
-    seeds: str | None
-    epochs: int | None
-    download: bool
-    jobs: int | None
-    backend: str
-    scheduler: str | None
-    show: bool
 
 
 def experiment(options: ExperimentOptions) -> int:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,8 @@ from pll.analysis.protocol import Parts
 from pll.analysis.readiness import warnings_about
 from pll.catalog.sources import file_hash
 from pll.cli import INTERRUPTED
+from pll.cli.declared import FitOptions
 from pll.cli.options import (
-    TrainingOptions,
     class_notes,
     flip_of,
     for_method,
@@ -34,7 +34,6 @@ from pll.cli.options import (
     print_result,
     resolve_columns,
     resolve_source,
-    settings,
     source_like,
     with_voters,
 )
@@ -56,16 +55,6 @@ SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 """The signals that end a training before its last epoch."""
 LOOK = 0.3
 """Seconds between two looks for what the pages of a server ask for."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class FitOptions(TrainingOptions):
-    """Options of `fit`."""
-
-    method: str
-    seed: int
-    out: str
-    resume: bool
 
 
 def fit(options: FitOptions) -> int:
@@ -216,7 +205,7 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
 
 
 def _run_config(options: FitOptions) -> RunConfig:
-    params = settings(options)
+    params = dict(options.settings)
     if options.method == AUTO:
         params = {"settings": params, "threads": params.pop("threads", default_threads())}
     elif has_setting(options.method, "threads"):
@@ -247,7 +236,7 @@ def _check_unchanged(folder: RunFolder, config: RunConfig, options: FitOptions) 
         UserError: an option differs; the message names it.
     """
     before, now = _as_options(folder.config()), _as_options(config)
-    if options.threads is None:  # the default of another machine, perhaps; the run keeps its own
+    if "threads" not in options.settings:  # the default of another machine, perhaps; the run keeps its own
         before.pop("--threads", None)
         now.pop("--threads", None)
     for option in before | now:

@@ -7,7 +7,7 @@ import math
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from pll import formats
 from pll.annotations import Rule
 from pll.catalog.sources import Source, joined_votes, source_of, with_own_votes
+from pll.cli.declared import SetOptions, TrainingOptions
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import shorten
@@ -28,99 +29,20 @@ from pll.synthesis import SETTINGS as FLIP_SETTINGS
 from pll.synthesis.label_noise import Noisy
 from pll.synthesis.transitions import read_matrix, transitions_from_confusion, truth_given_label
 
-SETTINGS = (
-    "model", "loss", "epochs", "batch_size", "lr", "weight_decay", "momentum", "device", "threads", "scale",
-    "optimiser", "lr_decay", "lr_decay_every", "augment", "recipe",
-)  # fmt: skip
-"""Options of the command line that are settings of a method."""
+Training = TypeVar("Training", bound=TrainingOptions)
 
 
-@dataclass(frozen=True, kw_only=True)
-class SetOptions:
-    """Options of the data and of how its candidate sets are made; see `--help` of a command."""
-
-    data: str
-    column: tuple[str, ...]
-    merge: tuple[str, ...]
-    rename: tuple[str, ...]
-    drop: tuple[str, ...]
-    rule: str
-    flip: str | None
-    q: float | None
-    size: int | None
-    matrix: str | None
-    noisy: str | None
-    confusion: str | None
-    confusion_rows: str
-    sheet: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingOptions(SetOptions):
-    """Options that `fit` and `evaluate` share. None leaves a setting to the method."""
-
-    model: str | None
-    loss: str | None
-    epochs: int | None
-    batch_size: int | None
-    lr: float | None
-    weight_decay: float | None
-    momentum: float | None
-    device: str | None
-    threads: int | None
-    optimiser: str | None
-    lr_decay: float | None
-    lr_decay_every: int | None
-    augment: str | None
-    recipe: str | None
-    scale: str | None
-    features: str
-    test: str | None
-    holdout: float | None
-    strict: bool
-    own: dict[str, Any]
-    votes: tuple[str, ...] = ()
-    answer: tuple[str, ...] = ()
-
-
-Options = TypeVar("Options", bound=TrainingOptions)
-
-
-def settings(options: TrainingOptions) -> dict[str, Any]:
-    """Return the settings of the method that were given."""
-    return {name: value for name in SETTINGS if (value := getattr(options, name)) is not None} | options.own
-
-
-def for_method(options: Options, method: str) -> Options:
+def for_method(options: Training, method: str) -> Training:
     """Return the options with which `--method auto` tries a method: settings that it does not have are left out.
 
     Raises:
         UserError: a recipe other than auto.
     """
-    if options.recipe not in (None, "auto"):
+    if options.settings.get("recipe", "auto") != "auto":
         raise UserError("--method auto chooses the settings too; leave --recipe away.")
     known = get_method(method)().get_params()
-    foreign: dict[str, Any] = dict.fromkeys(name for name in SETTINGS if name not in known)
-    own = {name: value for name, value in options.own.items() if name in known}
-    recipe = "auto" if "recipe" in known else None
-    return replace(options, **foreign | {"own": own, "recipe": recipe})
-
-
-def setting_value(text: str) -> int | float | str | bool | None:
-    """Return the value of a setting as it is written on the command line.
-
-    >>> [setting_value(text) for text in ("3", "1e-3", "rbf", "none", "true")]
-    [3, 0.001, 'rbf', None, True]
-    """
-    words: dict[str, bool | None] = {"none": None, "true": True, "false": False}
-    if text.lower() in words:
-        return words[text.lower()]
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            pass
-    return text
+    kept = {name: value for name, value in options.settings.items() if name in known}
+    return replace(options, settings=kept | ({"recipe": "auto"} if "recipe" in known else {}))
 
 
 def has_setting(method: str, name: str) -> bool:

@@ -24,7 +24,8 @@ from pll.catalog import CATALOG
 from pll.cli import evaluate
 from pll.cli import fit as fit_module
 from pll.cli import main as main_module
-from pll.cli.main import CHOICES, cli, main
+from pll.cli.declared import CHOICES
+from pll.cli.main import cli, main
 from pll.io import write_atomically
 from pll.methods import METHODS, choice, recipe_search
 from pll.methods.persistence import load_model

@@ -1,0 +1,437 @@
+"""The options of the commands, each declared once: a field of a dataclass, with what click shows of it.
+
+Nothing here imports NumPy or PyTorch: a registry is read when a value has to be checked, and `choices.json` holds for
+the help what the registries hold (`python -m tools.cli_choices` writes it).
+"""
+
+from __future__ import annotations
+
+import copy
+import difflib
+import importlib
+import json
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property, wraps
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from click.core import ParameterSource
+
+CHOICES = Path(__file__).with_name("choices.json")
+
+
+@cache
+def choices() -> dict[str, dict[str, Any]]:
+    """Return what the help lists: `names` of each registry, and `settings` that only some methods have."""
+    found: dict[str, dict[str, Any]] = json.loads(CHOICES.read_text("utf-8"))
+    return found
+
+
+# ---- types of values -------------------------------------------------------------------------------------------------
+
+
+class FiniteFloat(click.ParamType[float]):
+    """A number that is neither infinite nor NaN."""
+
+    name = "float"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number: float = click.FLOAT.convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number", param, ctx)
+        return number
+
+
+class Name(click.ParamType[str]):
+    """A name in a registry of the library, which is imported when it is first needed.
+
+    Args:
+        registry: where it is, as `module:attribute`.
+        others: whether other values, which the command itself judges, are taken too.
+    """
+
+    name = "name"
+
+    def __init__(self, registry: str, *, others: bool = False) -> None:
+        self.registry = registry
+        self.others = others
+
+    def entries(self) -> Iterable[str]:
+        """Import the registry and return it."""
+        module, _, attribute = self.registry.partition(":")
+        found: Iterable[str] = getattr(importlib.import_module(module), attribute)
+        return found
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        text = str(value)
+        if not self.others and text not in (names := tuple(self.entries())):
+            close = difflib.get_close_matches(text, names, n=1)
+            hint = f" Did you mean {close[0]!r}?" if close else ""
+            self.fail(f"{text!r} is not one of {', '.join(names)}.{hint}", param, ctx)
+        return text
+
+
+class NameOption(click.Option):
+    """An option whose help lists the names in the registry of its type."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        complete = copy.copy(self)
+        if isinstance(self.type, Name):
+            complete.help = f"{self.help}: {', '.join(choices()['names'][self.type.registry])}"
+        return super(NameOption, complete).get_help_record(ctx)
+
+
+class SettingValue(click.ParamType[Any]):
+    """A setting that only some methods have: a number, a word, or none, true, false.
+
+    >>> [SettingValue().convert(text, None, None) for text in ("3", "1e-3", "rbf", "none", "true")]
+    [3, 0.001, 'rbf', None, True]
+    """
+
+    name = "value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        words: dict[str, bool | None] = {"none": None, "true": True, "false": False}
+        if value.lower() in words:
+            return words[value.lower()]
+        for kind in (int, float):
+            try:
+                return kind(value)
+            except ValueError:
+                pass
+        return value
+
+
+METHODS = Name("pll.methods:METHODS", others=True)
+NUMBER = FiniteFloat()
+
+
+# ---- settings of methods ---------------------------------------------------------------------------------------------
+
+
+def _setting(name: str, help: str, **more: Any) -> click.Option:
+    return NameOption([f"--{name.replace('_', '-')}"], help=help, **more)
+
+
+SETTINGS = (
+    _setting("model", "torchvision:NAME, or one of", type=Name("pll.training.models:MODELS", others=True)),
+    _setting("loss", "loss of a label", type=Name("pll.training.losses:LOSSES", others=True)),
+    _setting("epochs", "passes over the data", type=int),
+    _setting("batch_size", "examples a step", type=int),
+    _setting("lr", "learning rate", type=NUMBER),
+    _setting("weight_decay", "of the optimiser", type=NUMBER),
+    _setting("momentum", "of SGD; for Adam its β₁", type=NUMBER),
+    _setting("device", "auto, cpu, cuda, …"),
+    _setting("threads", "CPU threads; if not given, one less than there are cores", type=int),
+    _setting("optimiser", "how steps are taken", type=Name("pll.training.trainer:OPTIMISERS")),
+    _setting("lr_decay", "factor on the learning rate every --lr-decay-every epochs", type=NUMBER),
+    _setting("lr_decay_every", "see --lr-decay", type=int, metavar="EPOCHS"),
+    _setting("augment", "vary images at random while training", type=Name("pll.training.augment:AUGMENTATIONS")),
+    _setting(
+        "scale",
+        "of features; auto is z-scores, for images by channel; +rbf adds radial basis features",
+        type=Name("pll.training.scaling:SCALES"),
+    ),
+    _setting(
+        "recipe",
+        "how settings that are not given are chosen: by a search without true labels, as published (paper:lost: for "
+        "that dataset), or as in the recipe.json of a run, given by its path; one of",
+        type=Name("pll.methods.recipe:RECIPES", others=True),
+    ),
+)
+"""Settings that are options whatever the methods; one that is not given leaves the method its own default."""
+
+
+class MethodCommand(click.Command):
+    """A command that trains methods: the settings which only some of them have are options too."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        *common, help_option = super().get_params(ctx)
+        return [*common, *self._own_settings, help_option]
+
+    @cached_property
+    def _own_settings(self) -> list[click.Parameter]:
+        taken = {option for param in self.params for option in param.opts}
+        return [
+            click.Option([name, flag], type=SettingValue(), metavar="VALUE", help=words)
+            for name, words in choices()["settings"].items()
+            if (flag := f"--{name.replace('_', '-')}") not in taken
+        ]
+
+
+# ---- how options are declared ----------------------------------------------------------------------------------------
+
+Options = TypeVar("Options")
+
+
+def argument(**shown: Any) -> Any:
+    """Declare a positional argument: a field of a dataclass of options."""
+    return field(metadata={"kind": click.Argument, "shown": shown})
+
+
+def option(*flags: str, **shown: Any) -> Any:
+    """Declare an option: a field of a dataclass of options; its flag is made of its name where none is given."""
+    return field(metadata={"kind": NameOption, "flags": flags, "shown": shown})
+
+
+def takes(kind: type[Options]) -> Callable[[Callable[[Options], Any]], Callable[..., Any]]:
+    """Give a command the options that a dataclass declares; it is called with one of these.
+
+    What is no field of the dataclass is a setting of a method, and goes into its field `settings`.
+    """
+    declared = [one for one in fields(kind) if one.metadata]  # type: ignore[arg-type]
+    declared.sort(key=lambda one: one.name not in kind.__annotations__)  # what the command alone has comes first
+    has_settings = any(one.name == "settings" for one in fields(kind))  # type: ignore[arg-type]
+
+    def decorate(function: Callable[[Options], Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def command(**values: Any) -> Any:
+            own = {one.name: values.pop(one.name) for one in declared}
+            source = click.get_current_context().get_parameter_source
+            given = {name: value for name, value in values.items() if source(name) is not ParameterSource.DEFAULT}
+            return function(kind(**own, **({"settings": given} if has_settings else {})))
+
+        command.__click_params__ = [  # type: ignore[attr-defined]
+            *(_shown(one.name, **one.metadata) for one in declared),
+            *(SETTINGS if has_settings else ()),
+        ][::-1]  # as click's own decorators leave them, from the last to the first
+        return command
+
+    return decorate
+
+
+def _shown(name: str, kind: type[click.Parameter], shown: dict[str, Any], flags: tuple[str, ...] = ()) -> Any:
+    if kind is click.Argument:
+        return click.Argument([name], **shown)
+    return kind([name, *(flags or [f"--{name.replace('_', '-')}"])], **shown)
+
+
+# ---- the options of each command -------------------------------------------------------------------------------------
+
+COLUMN: dict[str, Any] = {
+    "type": Name("pll.formats.tabular.schema:ROLES", others=True),
+    "multiple": True,
+    "metavar": "NAME=ROLE",
+    "help": "what a column or field is (may be given several times), a role of",
+}
+SHEET = {"metavar": "NAME", "help": "of a workbook: the sheet to read; else the first table"}
+SEED: dict[str, Any] = {
+    "type": click.IntRange(min=0),
+    "default": 0,
+    "show_default": True,
+    "help": "of split, candidate sets and method: the same seed, the same result",
+}
+SPREADSHEET: dict[str, Any] = {
+    "is_flag": True,
+    "help": "put an apostrophe before cells that a spreadsheet would execute (=1+1)",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetOptions:
+    """The data, and how candidate sets are made: of annotators, true labels, or labels that may be wrong."""
+
+    data: str = argument(metavar="NAME|FILE")
+    column: tuple[str, ...] = option(**COLUMN)
+    sheet: str | None = option(**SHEET)
+    merge: tuple[str, ...] = option(multiple=True, metavar="FROM=TO", help="take the class FROM for TO (several times)")
+    rename: tuple[str, ...] = option(multiple=True, metavar="OLD=NEW", help="call a class otherwise (several times)")
+    drop: tuple[str, ...] = option(
+        multiple=True, metavar="CLASS", help="take a class for no answer at all (several times)"
+    )
+    rule: str = option(
+        default="",
+        help="candidates from annotators: voters (voter models and features together; the default of fit), union, "
+        "votes:2 or reliability:0.05",
+    )
+    flip: str | None = option(type=Name("pll.synthesis:FLIPS"), help="make candidates of true labels", metavar="HOW")
+    q: float | None = option(type=NUMBER, help="probability that a wrong label enters, 0-1, with --flip")
+    size: int | None = option(type=int, help="size of the sets, with --flip uniform")
+    matrix: str | None = option(metavar="FILE", help="a table of probabilities (csv, npz, …), with --flip matrix")
+    noisy: str | None = option(
+        metavar="HOW",
+        help="make candidates of single labels that may be wrong: topk:2 (what a classifier finds likeliest joins) or "
+        "confusion:0.05 (what the label is confused with at least so often joins)",
+    )
+    confusion: str | None = option(
+        metavar="FILE",
+        help="a confusion matrix (counts), with --noisy confusion, or with --flip matrix instead of --matrix (--q then "
+        "is its highest probability)",
+    )
+    confusion_rows: str = option(
+        type=click.Choice(("true", "given")), default="true", show_default=True, help="what its rows are"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SynthesizeOptions(SetOptions):
+    """Options of `synthesize`."""
+
+    seed: int = option(**SEED)
+    out: str = option(required=True, metavar="FILE", help="data.npz, or any format by its ending")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingOptions(SetOptions):
+    """Options that `fit` and `evaluate` share.
+
+    Attributes:
+        settings: of the methods; those that were given.
+    """
+
+    data: str = argument(required=False)
+    votes: tuple[str, ...] = option(
+        multiple=True,
+        metavar="FILE",
+        help="answers of models: batch results, samples_*.jsonl, Argilla suggestions, Label Studio predictions, "
+        "columns of models or prob_CLASS, .npy of probabilities (several times); joined with DATA on the id, or alone",
+    )
+    answer: tuple[str, ...] = option(
+        multiple=True, metavar="FROM=CLASS", help="map an answer in --votes (several times)"
+    )
+    features: str = option(
+        default="auto",
+        show_default=True,
+        metavar="SPEC",
+        help="what makes features of texts, pictures and words: auto, none, or e.g. table+tfidf:100, pixels:64",
+    )
+    test: str | None = option(metavar="FILE", help="test on this data")
+    holdout: float | None = option(type=NUMBER, metavar="SHARE", help="test on this share of the data, 0-1")
+    strict: bool = option(is_flag=True, help="refuse a truth that is not among the candidates")
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitOptions(TrainingOptions):
+    """Options of `fit`."""
+
+    method: str = option(
+        type=METHODS,
+        default="proden",
+        show_default=True,
+        help="auto (compares PRODEN, IPAL, SURE and PL-kNN without true labels and takes the best), or one of",
+    )
+    seed: int = option(**SEED)
+    out: str = option(required=True, metavar="RUN_DIR", help="the folder of the run")
+    resume: bool = option(is_flag=True, help="go on where an earlier run in RUN_DIR ended")
+
+
+@dataclass(frozen=True, kw_only=True)
+class EvaluateOptions(TrainingOptions):
+    """Options of `evaluate`."""
+
+    methods: str = option(type=METHODS, default="proden", show_default=True, help="several, separated by commas, of")
+    folds: int | None = option(type=int, metavar="K", help="cross-validation in so many folds")
+    seeds: str = option(
+        default="0", show_default=True, help="numbers, separated by commas: new splits and sets for each"
+    )
+    out: str | None = option(metavar="FILE", help="write results.csv here; what it holds already is not fitted again")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentOptions:
+    """Options of `experiment`."""
+
+    name: str = argument(metavar="PRESET|FILE.toml|DIR")
+    out: str | None = option(
+        metavar="DIR", help="folder of the experiment; if not given, one of its name in ~/.candid/experiments"
+    )
+    only: tuple[str, ...] = option(
+        multiple=True,
+        metavar="NAME=VALUE",
+        help="fit only these cells (may be given several times): dataset=lost, method=ipal, q=0.7, seed=0, or just "
+        "lost",
+    )
+    folds: int | None = option(type=int, metavar="K", help="instead of what the experiment says: cross-validation")
+    holdout: float | None = option(type=NUMBER, metavar="SHARE", help="the same: test on this share")
+    seeds: str | None = option(metavar="LIST", help="the same: numbers, separated by commas")
+    epochs: int | None = option(type=int, help="the same: of the methods trained by gradient descent")
+    download: bool = option(is_flag=True, help="download datasets of the catalogue that are not here")
+    jobs: int | None = option(
+        type=click.IntRange(min=1), metavar="N", help="processes at once; if not given, one a core"
+    )
+    backend: str = option(type=click.Choice(("local", "dask")), default="local", show_default=True, help="where to fit")
+    scheduler: str | None = option(metavar="ADDRESS", help="of the Dask cluster, such as tcp://10.0.0.1:8786")
+    show: bool = option(is_flag=True, help="print the TOML file of a preset, to be copied and changed, and end")
+
+
+@dataclass(frozen=True, kw_only=True)
+class PredictOptions:
+    """Options of `predict`."""
+
+    run: str = argument(metavar="RUN_DIR")
+    data: str = argument()
+    column: tuple[str, ...] = option(**COLUMN)
+    out: str = option(required=True, metavar="FILE", help="the file to write")
+    spreadsheet_safe: bool = option(**SPREADSHEET)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportOptions:
+    """Options of `export`."""
+
+    run: str = argument(metavar="RUN_DIR")
+    out: str = option(required=True, metavar="DIR", help="the folder to write into")
+    spreadsheet_safe: bool = option(**SPREADSHEET)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConvertOptions:
+    """Options of `convert`."""
+
+    given: str = argument(metavar="IN")
+    to: str = option(type=Name("pll.formats:FORMATS", others=True), required=True, metavar="FORMAT", help="one of")
+    out: str = option(required=True, metavar="FILE", help="the file to write")
+    source_format: str | None = option(
+        "--from", metavar="FORMAT", help="the format of IN, where its content does not say it"
+    )
+    column: tuple[str, ...] = option(**COLUMN)
+    sheet: str | None = option(**SHEET)
+    combine: str = option(
+        type=click.Choice(("union", "largest")),
+        default="union",
+        show_default=True,
+        help="sets from several annotators",
+    )
+    uncertain_first: bool = option(is_flag=True, help="the least certain first, in a tool's file (of a run)")
+    spreadsheet_safe: bool = option(**SPREADSHEET)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions:
+    """Options of `plan`."""
+
+    labels: str = argument(metavar="LABELS|RUN_DIR")
+    error: float = option(
+        type=NUMBER, default=0.05, show_default=True, help="share of all labels that may be wrong, 0-1"
+    )
+    confidence: float = option(
+        type=NUMBER, default=0.95, show_default=True, help="probability with which the promise holds"
+    )
+    controls: float | None = option(
+        type=NUMBER, metavar="SHARE", help="share of the labels drawn as controls; else planned"
+    )
+    seed: int | None = option(type=click.IntRange(min=0), help="of the draw; if not given, one that nobody knows")
+    rerank: bool = option(is_flag=True, help="order the labels anew while people review (see certify --next-out)")
+    out: str = option(required=True, metavar="FILE", help="plan.csv; plan.json is written beside it")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CertifyOptions:
+    """Options of `certify`."""
+
+    labels: str = argument(metavar="LABELS|RUN_DIR")
+    plan: str = option(required=True, metavar="FILE", help="plan.csv, with plan.json beside it")
+    decisions: str = option(required=True, metavar="FILE", help="a table with id and label; ? where nobody can tell")
+    out: str = option(required=True, metavar="FILE", help="certificate.json; a page for people is written beside it")
+    labels_out: str | None = option(metavar="FILE", help="write all labels, as they are accepted now")
+    next_out: str | None = option(metavar="FILE", help="write the ids to look at next, in their order")
+    classes: tuple[str, ...] = option(
+        "--class",
+        multiple=True,
+        metavar="NAME",
+        help="a class that no label has, but decisions (several times)",
+    )

@@ -72,7 +72,7 @@ FIELDS: dict[str, Rows] = {
         ("`kind`", "`array`, `image`, or `table` (where NaN is a missing cell)"),
         ("other names", "`features`, `data`; `partial_labels`, `partial_target`, `S`, … as a mask, either way round; `y_true`, `labels`, `target`, … as numbers, words or one-hot; `x_train`, `y_train`, `x_test`, `y_test` (the test part is not trained on). What was read as what is in the notes"),
         ("a folder of the same arrays", "`X.npy`, `indptr.npy`, `indices.npy`, …, as `unzip data.npz -d data` makes it: DATA is the folder, or its `X.npy`. The arrays are memory-mapped; X of float32, row by row, stays in its file and may be larger than memory (docs/performance.md)"),
-        ("`texts`, `picture_names`, `category_*`, `extra*`, `answer_*`, `annotator_names`", "all else, as plain arrays; nothing in the file is ever unpickled"),
+        ("`texts`, `picture_names`, `category_names`, `categories`, `extra_names`, `extras`, `answer_*`, `annotator_names`", "all else, as plain arrays; nothing in the file is ever unpickled"),
     ),
     "mat": (
         ("`data` (or `features`, `X`)", "n × d features, dense or sparse; d × n is recognised by the labels"),

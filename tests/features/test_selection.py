@@ -78,6 +78,7 @@ class TestSuggested:
         addresses = PartialLabelDataset(np.empty((1, 0)), pictures=Pictures(words("https://x.org/1.png")))
         assert suggested(everything()) == "table+tfidf"
         assert suggested(texts("a")) == "tfidf"
+        assert suggested(table(np.empty((1, 0)), colour=words("red"))) == "table"
         assert suggested(pictures) == "pixels" and contents(pictures) == ("pictures",)
         assert suggested(replace(pictures, categories={"photographer": words("Ann")})) == "pixels"
         assert suggested(replace(addresses, categories={"photographer": words("Ann")})) == "table"

@@ -48,12 +48,14 @@ from pll.weights import Weights, checked_prior, on_candidates
 Arrays = Mapping[str, npt.NDArray[Any]]
 
 PART_KEYS = (
-    *("texts", "picture_names", "extra_names", "extras"),
-    *("category_names", "category_codes", "category_levels", "category_sizes"),
+    *("texts", "picture_names", "category_names", "categories", "extra_names", "extras"),
     *("answer_rows", "answer_annotators", "answer_labels", "answer_scores", "annotator_names", "anonymous"),
     *("votes", "voters", "vote_scores"),
 )
 """Names of their arrays."""
+
+_COLUMNS = {"category": "categories", "extra": "extras"}
+"""Columns of words, and those carried along: the array `…_names`, and one of their cells as JSON, (columns, n) text."""
 
 MAX_TEXT = 2**30
 """What an array of text may occupy: numpy gives every text the room of the longest."""
@@ -200,18 +202,12 @@ def to_arrays(dataset: PartialLabelDataset) -> dict[str, npt.NDArray[Any]]:
         arrays["texts"] = _text_array(dataset.texts.tolist(), "texts")
     if dataset.pictures is not None:
         arrays["picture_names"] = _text_array(dataset.pictures.names.tolist(), "names of pictures")
-    if dataset.categories:
-        coded = [_coded(values) for values in dataset.categories.values()]
-        arrays["category_names"] = np.array(list(dataset.categories), dtype=np.str_)
-        arrays["category_codes"] = np.stack([codes for codes, _ in coded], axis=1)
-        arrays["category_levels"] = _text_array([level for _, levels in coded for level in levels], "words")
-        arrays["category_sizes"] = np.array([len(levels) for _, levels in coded])
-    if dataset.extras:
-        cells = [[json.dumps(v, ensure_ascii=False) for v in values.tolist()] for values in dataset.extras.values()]
-        arrays["extra_names"] = np.array(list(dataset.extras), dtype=np.str_)
-        arrays["extras"] = _text_array([cell for column in cells for cell in column], "columns carried along").reshape(
-            len(cells), -1
-        )
+    for one, part in _COLUMNS.items():
+        columns: Mapping[str, Column] = getattr(dataset, part)
+        if columns:
+            cells = [json.dumps(value, ensure_ascii=False) for values in columns.values() for value in values.tolist()]
+            arrays[f"{one}_names"] = np.array(list(columns), dtype=np.str_)
+            arrays[part] = _text_array(cells, part).reshape(len(columns), -1)
     annotations = dataset.annotations
     if annotations is not None:
         arrays |= {
@@ -237,15 +233,11 @@ def from_arrays(arrays: Arrays, n: int, class_names: tuple[str, ...]) -> dict[st
         found["texts"] = as_column(_text_list(arrays, "texts", n))
     if "picture_names" in arrays:
         found["pictures"] = Pictures(as_column(_text_list(arrays, "picture_names", n)))
-    if "category_names" in arrays:
-        with parsing("the arrays of categories", "save them as Candid does"):
-            found["categories"] = _categories(arrays, n)
-    if "extra_names" in arrays:
-        with parsing("the array extras", "save it as Candid does"):
-            found["extras"] = {
-                name: as_column([json.loads(cell) for cell in cells])
-                for name, cells in zip(_text_list(arrays, "extra_names"), arrays["extras"].tolist(), strict=True)
-            }
+    for one, part in _COLUMNS.items():
+        if f"{one}_names" in arrays:
+            with parsing(f"the array {part}", "save it as Candid does"):
+                columns = zip(_text_list(arrays, f"{one}_names"), arrays[part].tolist(), strict=True)
+                found[part] = {name: as_column([json.loads(cell) for cell in cells]) for name, cells in columns}
     if "annotator_names" in arrays:
         with parsing("the arrays of answers", "save them as Candid does"):
             found["annotations"] = Annotations(
@@ -281,24 +273,6 @@ def texts_in(dataset: PartialLabelDataset) -> list[str]:
     found += () if dataset.pictures is None else dataset.pictures.names.tolist()
     found += [value for values in dataset.categories.values() for value in values if value is not None]
     return found + list(() if dataset.annotations is None else dataset.annotations.annotator_names)
-
-
-def _categories(arrays: Arrays, n: int) -> dict[str, Column]:
-    names = _text_list(arrays, "category_names")
-    codes, sizes = arrays["category_codes"], arrays["category_sizes"]
-    if codes.shape != (n, len(names)) or sizes.shape != (len(names),) or codes.dtype.kind not in "iu":
-        raise UserError(f"The array category_codes has the shape {codes.shape}; it must be ({n}, {len(names)}).")
-    levels = as_column([*_text_list(arrays, "category_levels"), None])
-    starts = np.cumsum(sizes) - sizes
-    if (codes < -1).any() or (codes >= sizes).any() or int(sizes.sum()) != len(levels) - 1:
-        raise UserError("The array category_codes holds a number that stands for no word.")
-    return {name: levels[np.where(codes[:, k] < 0, -1, codes[:, k] + starts[k])] for k, name in enumerate(names)}
-
-
-def _coded(values: Column) -> tuple[npt.NDArray[np.int32], list[str]]:
-    place: dict[str, int] = {}
-    codes = [-1 if value is None else place.setdefault(value, len(place)) for value in values.tolist()]
-    return np.array(codes, dtype=np.int32), list(place)
 
 
 def _text_list(arrays: Arrays, name: str, length: int | None = None) -> list[str]:

@@ -10,7 +10,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -18,8 +17,8 @@ import numpy as np
 
 from pll.candidates import CandidateSets
 from pll.review.decided import Decided
-from pll.review.orders import ORDERS, rank
 from pll.review.queue import QueueFilter
+from pll.review.ranking import rank
 from pll.review.signals import ReviewSignals
 from pll.runs.folder import RunFolder
 from pll.runs.history import HistoryWriter
@@ -92,21 +91,18 @@ def review_operations(sets: CandidateSets, y: np.ndarray) -> None:
         sets,
         weights(),
         weights(),
-        rng.integers(0, 9, N),
         rng.integers(0, N, (N, 10)).astype(np.int32),
         rng.random(sets.nnz).astype(np.float32),
-        weights(),
     )
     _ = signals.sharp, signals.neighbourhood  # computed once for a run, not once for an order
     rows = np.random.default_rng(1).permutation(N)[:3000]
     decided = Decided(sets, rows, y[rows])
 
-    def queue(name: str) -> None:
-        order = rank(name, signals, decided=decided)
+    def queue() -> None:
+        order = rank(signals, decided)
         _ = order[QueueFilter().mask(signals, decided)[order]]
 
-    for name in ORDERS:
-        show(f"queue order {name}", best_of(3, partial(queue, name)), 1.0)
+    show("queue order", best_of(3, queue), 1.0)
 
 
 def many_classes() -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -30,7 +30,7 @@ from pll.io import save_array
 from pll.review.decided import Decided
 from pll.review.signals import ReviewSignals, vote_shares
 from pll.synthesis.cross_val import out_of_fold
-from pll.weights import normalise, on_candidates, sharpness
+from pll.weights import sharpness
 
 CACHE = Path("/tmp/candid-review")
 FARTHEST = 1.5
@@ -47,43 +47,27 @@ class Contender:
 
     Args:
         name: what the CSV calls it.
-        way: order, relabelling, controls.
-        runs: seeds whose label weights are averaged.
+        way: order, and whether labels follow.
         cleanlab: a label-quality score of cleanlab instead of an order of ours.
         retrained: whether it is also tried with retraining.
-        only: settings it applies to; empty for all.
     """
 
     name: str
     way: Way
-    runs: int = 1
     cleanlab: str = ""
     retrained: bool = True
-    only: tuple[str, ...] = field(default=())
 
 
 BASE = "confidence"
 CONTENDERS = (
     Contender(BASE, Way("confidence")),
-    Contender("learning + proposals", Way("learning", relabels=True)),
-    Contender("doubt", Way("doubt")),
+    Contender("learning", Way("learning", follows=True)),
     Contender("random", Way("random")),
     Contender("cleanlab self-confidence", Way("cleanlab"), cleanlab="self_confidence"),
-    Contender("doubt + proposals", Way("doubt", relabels=True), retrained=False),
-    Contender("neighbours", Way("neighbours")),
-    Contender("margin", Way("margin")),
-    Contender("entropy", Way("entropy")),
-    Contender("changes", Way("changes")),
-    Contender("surprise", Way("surprise")),
-    Contender("out-of-fold", Way("out-of-fold")),
-    Contender("annotators", Way("annotators"), only=("cifar10h + votes",)),
     Contender("cleanlab normalized margin", Way("cleanlab"), cleanlab="normalized_margin", retrained=False),
     Contender("oracle", Way("oracle"), retrained=False),
-    Contender("learning + proposals, 10 % controls", Way("learning", relabels=True, controls=0.1), retrained=False),
-    Contender("learning + proposals, 5 seeds", Way("learning", relabels=True), runs=5, retrained=False),
-    Contender("doubt, 5 seeds", Way("doubt"), runs=5, retrained=False),
-    Contender("confidence, 5 seeds", Way("confidence"), runs=5, retrained=False),
-    Contender("confidence + proposals", Way("confidence", relabels=True), retrained=False),
+    Contender("learning, labels stay", Way("learning"), retrained=False),
+    Contender("confidence, labels follow", Way("confidence", follows=True), retrained=False),
 )
 
 
@@ -105,25 +89,20 @@ class Trial:
 
 def trials(settings: list[Setting]) -> Iterator[Trial]:
     """All that is to be simulated: without retraining first; with it, one contender after the other."""
-    chosen = [(setting, contender) for setting in settings for contender in CONTENDERS if _applies(contender, setting)]
     for setting in settings:
         for sampling in range(setting.samplings):
-            yield from (Trial(setting, sampling, one, False) for other, one in chosen if other is setting)
+            yield from (Trial(setting, sampling, one, False) for one in CONTENDERS)
     for contender in CONTENDERS:
         for setting in settings:
-            if contender.retrained and _applies(contender, setting) and setting.name not in UNTAUGHT:
+            if contender.retrained and setting.name not in UNTAUGHT:
                 for sampling in range(min(setting.samplings, RETRAINED_SAMPLINGS)):
                     yield Trial(setting, sampling, contender, True)
-
-
-def _applies(contender: Contender, setting: Setting) -> bool:
-    return not contender.only or setting.name in contender.only
 
 
 def simulate(trial: Trial, ready: Prepared, cache: Path) -> Curve:
     """One review, or as far as it matters."""
     way, y = trial.contender.way, ready.y
-    signals = ready.signals(trial.contender.runs)
+    signals = ready.signals
     given = _given(trial.contender, ready)
     if not trial.retraining:
         return review(signals, y, way, seed=trial.sampling, given=given)
@@ -147,7 +126,7 @@ def _given(contender: Contender, ready: Prepared) -> Ranking | None:
         return lambda signals, decided: np.argsort(sharpness(signals.weights, signals.sets).identified == ready.y)
     if not contender.cleanlab:
         return None
-    known = [(ready.signals(1), ready.probabilities)]
+    known = [(ready.signals, ready.probabilities)]
 
     def ranking(signals: ReviewSignals, decided: Decided) -> npt.NDArray[np.int64]:
         labels = signals.sharp.identified
@@ -163,20 +142,15 @@ def _retrain(trial: Trial, ready: Prepared) -> Retrain:
     """A fit from scratch with what has been decided as the only candidate, as its teacher does it."""
 
     def retrain(sets: CandidateSets) -> ReviewSignals:
-        weights, mean, changes = train(trial.setting, ready.data, sets, seed=0)
+        weights, mean = train(trial.setting, ready.data, sets, seed=0)
         said = ready.data.annotations
-        again = ReviewSignals(
+        return ReviewSignals(
             sets,
             weights,
             mean,
-            changes,
-            neighbours=ready.seeds[0].neighbours,
+            neighbours=ready.signals.neighbours,
             votes=None if said is None else vote_shares(said, sets),
         )
-        if trial.contender.way.order != "out-of-fold":
-            return again
-        outside = out_of_fold(ready.data.X, again.sharp.identified, sets.n_classes, seed=ready.sampling)
-        return replace(again, out_of_fold=normalise(on_candidates(outside, sets), sets))
 
     return retrain
 

@@ -29,10 +29,7 @@ from pll.review.neighbours import find_neighbours
 from pll.review.signals import ReviewSignals, vote_shares
 from pll.synthesis import Flip
 from pll.synthesis.cross_val import out_of_fold
-from pll.weights import Weights, normalise, on_candidates
-
-SEEDS = 5
-"""Models trained per sampling of the candidate sets."""
+from pll.weights import Weights
 
 
 @dataclass(frozen=True)
@@ -99,14 +96,14 @@ class Prepared:
 
     Attributes:
         data: the training part with its candidate sets; `y` is what the simulated reviewer knows.
-        seeds: the signals of each trained seed; neighbours, votes and out-of-fold are shared or their own.
-        probabilities: (n, c) out of fold, of the first seed's identified labels: what cleanlab is given.
+        signals: of the trained run.
+        probabilities: (n, c) out of fold, of the identified labels: what cleanlab is given.
     """
 
     setting: Setting
     sampling: int
     data: PartialLabelDataset
-    seeds: list[ReviewSignals]
+    signals: ReviewSignals
     probabilities: npt.NDArray[np.float32]
 
     @property
@@ -117,13 +114,6 @@ class Prepared:
     @property
     def sets(self) -> CandidateSets:
         return self.data.sets()
-
-    def signals(self, runs: int) -> ReviewSignals:
-        """Those of the first seed, or the average of so many."""
-        first, several = self.seeds[0], self.seeds[:runs]
-        weights = np.mean([one.weights for one in several], axis=0).astype(np.float32)
-        means = [one.mean_weights for one in several if one.mean_weights is not None]
-        return replace(first, weights=weights, mean_weights=np.mean(means, axis=0).astype(np.float32))
 
 
 def load(setting: Setting, sampling: int) -> PartialLabelDataset:
@@ -144,40 +134,33 @@ def prepared(setting: Setting, sampling: int, cache: Path, say: Callable[[str], 
     data = load(setting, sampling)
     home = cache / setting.name.replace(" ", "-")
     votes = None if data.annotations is None else vote_shares(data.annotations, data.sets())
-    seeds = []
-    for seed in range(SEEDS):
-        file = home / f"signals-{sampling}-{seed}.npz"
-        if not file.exists():
-            weights, mean, changes = train(setting, data, data.sets(), seed)
-            write_atomically(file, partial(np.savez, weights=weights, mean=mean, changes=changes))
-            say(f"trained {setting.name}, sampling {sampling}, seed {seed}")
-        with np.load(file, allow_pickle=False) as kept:
-            seeds.append(ReviewSignals(data.sets(), kept["weights"], kept["mean"], kept["changes"], votes=votes))
+    file = home / f"signals-{sampling}.npz"
+    if not file.exists():
+        weights, mean = train(setting, data, data.sets(), seed=0)
+        write_atomically(file, partial(np.savez, weights=weights, mean=mean))
+        say(f"trained {setting.name}, sampling {sampling}")
+    with np.load(file, allow_pickle=False) as kept:
+        signals = ReviewSignals(data.sets(), kept["weights"], kept["mean"], votes=votes)
     near = _kept(
         home / f"neighbours-{sampling}.npy",
-        lambda: find_neighbours(data.X, candidates=data.sets(), weights=seeds[0].weights),
+        lambda: find_neighbours(data.X, candidates=data.sets(), weights=signals.weights),
     )
-    identified = seeds[0].sharp.identified
     outside = _kept(
-        home / f"outoffold-{sampling}.npy", lambda: out_of_fold(data.X, identified, data.n_classes, seed=sampling)
+        home / f"outoffold-{sampling}.npy",
+        lambda: out_of_fold(data.X, signals.sharp.identified, data.n_classes, seed=sampling),
     )
-    own = normalise(on_candidates(outside, data.sets()), data.sets())
-    seeds = [replace(one, out_of_fold=own, neighbours=near) for one in seeds]
-    return Prepared(setting, sampling, data, seeds, outside)
+    return Prepared(setting, sampling, data, replace(signals, neighbours=near), outside)
 
 
-def train(
-    setting: Setting, data: PartialLabelDataset, sets: CandidateSets, seed: int
-) -> tuple[Weights, Weights, npt.NDArray[np.int64]]:
-    """PRODEN: final label weights, their mean over the epochs, changes of mind."""
+def train(setting: Setting, data: PartialLabelDataset, sets: CandidateSets, seed: int) -> tuple[Weights, Weights]:
+    """PRODEN: final label weights, and their mean over the epochs."""
     estimator = METHODS["proden"](**{"threads": 1, "seed": seed, "missing": "mean", **setting.params})
     total, count = np.zeros(sets.nnz), 0
     for record in estimator.iter_fit(Task(data.X, sets)):
         total += record.label_weights
         count += 1
-    changes = estimator.label_changes()
     estimator.release()
-    return estimator.label_weights_, (total / count).astype(np.float32), np.asarray(changes)
+    return estimator.label_weights_, (total / count).astype(np.float32)
 
 
 def _votes(class_names: tuple[str, ...]) -> Annotations:

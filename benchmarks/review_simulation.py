@@ -11,8 +11,8 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.review.decided import OUTSIDE, ChoiceData, Decided
 from pll.review.logit import choice_data, propose
-from pll.review.orders import rank
 from pll.review.queue import Rows, control_places
+from pll.review.ranking import rank
 from pll.review.sampling_plan import draw_controls
 from pll.review.signals import ReviewSignals
 from pll.weights import identified_labels
@@ -34,19 +34,25 @@ class Way:
     """One way to review.
 
     Args:
-        order: a name of `pll.review.orders.ORDERS`, or `cleanlab` / `oracle` with a ranking of its own.
-        relabels: labels that nobody has looked at follow the logit's proposal, not the run.
+        order: learning (the product's), confidence, random; others come with a ranking of their own.
+        follows: labels that nobody has looked at follow the decisions; else they stay the run's.
         controls: share of random controls mixed in; control answers settle their own example and teach nothing.
     """
 
     order: str
-    relabels: bool = False
+    follows: bool = False
     controls: float = 0.0
 
 
 def order_of(way: Way, seed: int, given: Ranking | None = None) -> Ranking:
     """How this way ranks; `given` for those that are no order of the product."""
-    return given or (lambda signals, decided: rank(way.order, signals, decided=decided, seed=seed))
+    if given is not None:
+        return given
+    if way.order == "learning":
+        return lambda signals, decided: rank(signals, decided, seed=seed)
+    if way.order == "confidence":
+        return lambda signals, decided: np.argsort(signals.sharp.confidence, kind="stable")
+    return lambda signals, decided: np.random.default_rng(seed).permutation(len(signals.sets))
 
 
 def review(
@@ -87,7 +93,7 @@ def review(
             ever_taught[list(taught)] = True
             now, trained_at, taught = retrain(_fixed(sets, y, ever_taught)), done, {}
         known = _as_seen(now, taught, earlier)
-        labels = identified_labels(propose(now, known) if way.relabels else now.weights, now.sets)
+        labels = identified_labels(propose(now, known) if way.follows else now.weights, now.sets)
         wrong = (labels != y) & ~seen
         curve[done] = int(wrong.sum())
         if until is not None and until(curve, done):

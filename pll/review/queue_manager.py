@@ -21,7 +21,7 @@ from pll.errors import UserError
 from pll.review.choice_history import earlier_choice_data
 from pll.review.decided import Decided
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.orders import DEFAULT, Order, get_order, rank, usable_orders
+from pll.review.ranking import rank
 from pll.review.relabel import ProposedLabels, propose_labels, relabel, teaching_decisions
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare
@@ -45,13 +45,11 @@ class QueueManager:
 
     Attributes:
         teacher: teaches the runs what was decided.
-        order: the name of the queue's order.
     """
 
     def __init__(self, review: ReviewSession, runs: RunRegistry) -> None:
         self.review = review
         self.teacher = Teacher(review, runs)
-        self.order = DEFAULT
         self._runs = runs
         self._lock = threading.RLock()
         self._ranking = threading.Lock()
@@ -78,11 +76,6 @@ class QueueManager:
         """Finds what is like an example."""
         return self._now().similar
 
-    @property
-    def orders(self) -> list[Order]:
-        """Those that can be chosen now, the default first."""
-        return usable_orders(self.signals)
-
     def _now(self) -> _ModelView:
         snapshot = self.review.current
         with self._lock:
@@ -98,21 +91,14 @@ class QueueManager:
 
     # ---- the order -----------------------------------------------------------------------------------------------
 
-    def choose(self, order: str) -> None:
-        """From now on assign in this order."""
-        self.order = order
-        self.rank_now()
-
     def rank_now(self) -> None:
         """Recompute the order, from all that is known by now."""
         with self._ranking:
             view = self._now()
             self._ranked = (view.key, len(self.review.state.all_events))
-            names = [order.name for order in usable_orders(view.signals)]
-            name = self.order if self.order in names else names[0]
-            rows = rank(name, view.signals, decided=self.teaching_decisions())
+            rows = rank(view.signals, self.teaching_decisions())
             if self.review.current.key == view.key:
-                self.review.set_order(name, rows)
+                self.review.set_order("learning", rows)
 
     def begin(self) -> None:
         """The first order at once; what takes long (neighbours) in the background, and then the order again."""
@@ -123,10 +109,9 @@ class QueueManager:
     def keep_up(self) -> None:
         """To be called after a decision: recomputes the order in the background where that is due."""
         step = max(AT_LEAST, int(EVERY * len(self.review.root)))
-        learns = get_order(self.order).uses_decisions
         if self._ranked[0] != self.review.current.key:
             self._in_background(self._begin_anew)
-        elif learns and len(self.review.state.all_events) - self._ranked[1] >= step:
+        elif len(self.review.state.all_events) - self._ranked[1] >= step:
             self._in_background(self.rank_now)
 
     def promised(self) -> None:

@@ -196,7 +196,7 @@ class ReviewSession:
         return self._order
 
     def set_order(self, name: str, rows: npt.ArrayLike) -> None:
-        """From now on assign in this order (of `pll.review.orders.rank`): all rows, or those worth a look."""
+        """From now on assign in this order (of `pll.review.ranking.rank`): all rows, or those worth a look."""
         order = np.asarray(rows, dtype=np.int64)
         if len(order) and not (order.min() >= 0 and order.max() < len(self.root)):
             raise UserError(f"The order names rows outside 0 … {len(self.root) - 1}.")

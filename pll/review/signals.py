@@ -2,7 +2,6 @@
 
     review/neighbours.npy   (n, k) int32, the nearest other examples, found once in the background
     review/mean.npz         mean label weights over the epochs, and the epoch the run had ended at
-    review/outoffold.npz    optional: label weights of a classifier that has not seen the example
 
 `ReviewSignals.of_run` reads what is there and never waits for the slow parts; `prepare` makes them.
 """
@@ -25,8 +24,7 @@ from pll.io import save_array, write_atomically
 from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, find_neighbours
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
-from pll.synthesis.cross_val import out_of_fold
-from pll.weights import Sharpness, Weights, normalise, on_candidates, sharpness
+from pll.weights import Sharpness, Weights, sharpness
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +35,9 @@ class ReviewSignals:
         sets: the candidate sets of the n training examples, as the run has them.
         weights: (nnz,) final label weights.
         mean_weights: (nnz,) label weights averaged over the epochs; None where the run kept no history.
-        changes: (n,) how often the identified label changed; None until the run has ended.
         neighbours: (n, k) rows of the nearest examples; None until they have been found (`prepare`).
         votes: (nnz,) share of an example's annotators who named the label; None without annotators.
-        out_of_fold: (nnz,) probability by a classifier that has not seen the example, normalised on S_i; or None.
         epoch: the weights are those after it.
-        miss: (n,) out-of-fold probability that the given set misses the truth; None where the method has none.
         relabelled: (nnz,) label weights that people accepted in place of `weights`: orders and lists go by them, while
             the logit keeps learning from the run's own weights; None without proposals.
 
@@ -53,25 +48,19 @@ class ReviewSignals:
     sets: CandidateSets
     weights: Weights
     mean_weights: Weights | None = None
-    changes: npt.NDArray[np.int64] | None = None
     neighbours: Neighbours | None = None
     votes: npt.NDArray[np.float32] | None = None
-    out_of_fold: Weights | None = None
     epoch: int = 0
     relabelled: Weights | None = None
-    miss: npt.NDArray[np.float32] | None = None
 
     def __post_init__(self) -> None:
         n, nnz = len(self.sets), self.sets.nnz
         for what, values, length in (
             ("label weights", self.weights, nnz),
             ("mean label weights", self.mean_weights, nnz),
-            ("label changes", self.changes, n),
             ("neighbours", self.neighbours, n),
             ("votes", self.votes, nnz),
-            ("out-of-fold probabilities", self.out_of_fold, nnz),
             ("label weights taken over", self.relabelled, nnz),
-            ("miss probabilities", self.miss, n),
         ):
             if values is not None and len(values) != length:
                 raise UserError(f"The {what} are {len(values)} values, but the candidate sets ask for {length}.")
@@ -93,17 +82,13 @@ class ReviewSignals:
         if not epochs:
             raise UserError(f"The run in {folder.path} has no label weights yet; let it train for an epoch.")
         home = _home(folder)
-        changes = history.changes()
         return cls(
             sets,
             history.weights(epochs[-1]),
             mean_weights=_stored(home / "mean.npz", epochs[-1], sets.nnz),
-            changes=None if changes is None else changes.astype(np.int64),
             neighbours=_stored_neighbours(home, len(sets)),
             votes=None if data.annotations is None else vote_shares(data.annotations, sets),
-            out_of_fold=_stored(home / "outoffold.npz", epochs[-1], sets.nnz),
             epoch=epochs[-1],
-            miss=None if data.outside is None else data.outside.miss,
         )
 
     @property
@@ -121,28 +106,21 @@ class ReviewSignals:
         """What neighbours say; None until they have been found."""
         return None if self.neighbours is None else Neighbourhood(self.neighbours, self.sets)
 
-    @cached_property
-    def neighbour_shares(self) -> Weights | None:
-        """(nnz,) mean final label weight among the neighbours, normalised on S_i; None until they have been found."""
-        return None if self.neighbourhood is None else self.neighbourhood.shares(self.weights)
-
 
 def prepare(
     folder: RunFolder,
     data: PartialLabelDataset,
     *,
     like: RunFolder | None = None,
-    with_out_of_fold: bool = False,
     progress: Progress | None = None,
 ) -> ReviewSignals:
     """Find and store what takes long, once per run; call it in the background when a run has ended.
 
-    Neighbours are of the features (votes alone have none) and hold for ever; the means over the epochs, and the
-    classifier out of fold, which learns the identified labels, are recomputed where the run has gone on since.
+    Neighbours are of the features (votes alone have none) and hold for ever; the means over the epochs are recomputed
+    where the run has gone on since.
 
     Args:
         like: of a run over the same examples; its neighbours are taken, where they have been found.
-        with_out_of_fold: also fit the classifier (five folds; seconds to minutes).
         progress: called while neighbours are sought; what it raises stops the work, and nothing is lost but that.
 
     Raises:
@@ -160,10 +138,6 @@ def prepare(
             found = find_neighbours(data.X, NEIGHBOURS, progress, candidates=signals.sets, weights=signals.weights)
         save_array(_made(home) / "neighbours.npy", found)
         signals = replace(signals, neighbours=found)
-    if with_out_of_fold and signals.out_of_fold is None and data.X.size:
-        outside = out_of_fold_weights(data, signals.sharp.identified)
-        _store(_made(home) / "outoffold.npz", signals.epoch, outside)
-        signals = replace(signals, out_of_fold=outside)
     return signals
 
 
@@ -181,12 +155,6 @@ def vote_shares(said: Annotations, sets: CandidateSets) -> npt.NDArray[np.float3
     """(nnz,) share of an example's annotators who named the label; 0 without an answer."""
     counts = np.asarray(said.votes[sets.rows, sets.indices]).ravel()
     return (counts / np.maximum(said.answers_per_row, 1)[sets.rows]).astype(np.float32)
-
-
-def out_of_fold_weights(data: PartialLabelDataset, identified: npt.NDArray[np.int64]) -> Weights:
-    """(nnz,) probabilities of a plain classifier fitted on the identified labels of the others."""
-    sets = data.sets()
-    return normalise(on_candidates(out_of_fold(data.X, identified, sets.n_classes), sets), sets)
 
 
 def _home(folder: RunFolder) -> Path:

@@ -19,7 +19,6 @@ from pll.review import certification
 from pll.review.decided import Decided
 from pll.review.desk import Desk
 from pll.review.logit import propose
-from pll.review.orders import rank
 from pll.review.queue_manager import QueueManager
 from pll.review.relabel import ProposedLabels, proposals, teaching_decisions
 from pll.review.rounds import Guarantee, certificate_of
@@ -238,8 +237,3 @@ def test_decisions_change_their_neighbours_and_those_only() -> None:
     assert made.labels.tolist() == [1] * 6 + [0] * 6
     assert (np.diff(made.confidence[made.changed]) <= 0).all()
     np.testing.assert_array_equal(made.weights, propose(RUN, Decided.of(SETS, decided)))
-
-
-def test_what_would_change_comes_first_in_the_order_of_doubt() -> None:
-    decided = {0: 1, 1: 1, 2: 1, 6: 0, 7: 0, 8: 0}
-    assert set(rank("doubt", RUN, SETS, decided)[:3].tolist()) == {3, 4, 5}

@@ -14,7 +14,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review import signals
-from pll.review.orders import ORDERS, rank, usable_orders
+from pll.review.ranking import rank
 from pll.review.signals import ReviewSignals, prepare, vote_shares
 from pll.runs import runner
 from pll.runs.folder import RunFolder
@@ -40,29 +40,25 @@ def test_what_a_run_leaves(finished: tuple[RunFolder, PartialLabelDataset]) -> N
     history = History(folder.history, data.sets())
     signals = ReviewSignals.of_run(folder, data)
     np.testing.assert_array_equal(signals.weights, history.weights(6))
-    np.testing.assert_array_equal(signals.changes, history.changes())
-    assert signals.epoch == 6 and signals.votes is None and signals.out_of_fold is None
+    assert signals.epoch == 6 and signals.votes is None
 
 
 def test_slow_parts_are_made_once_and_kept(
     finished: tuple[RunFolder, PartialLabelDataset], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, data = finished
-    made = prepare(folder, data, with_out_of_fold=True)
+    made = prepare(folder, data)
     frames = [History(folder.history, data.sets()).weights(epoch) for epoch in range(1, 7)]
     np.testing.assert_allclose(made.mean_weights, np.mean(frames, axis=0), atol=1e-6)
     assert made.neighbours is not None and made.neighbours.shape == (len(data), 10)
-    np.testing.assert_allclose(np.add.reduceat(made.out_of_fold, data.sets().indptr[:-1]), 1, rtol=1e-5)
-    assert {order.name for order in usable_orders(made)} == set(ORDERS) - {"annotators", "against-all", "set-wrong"}
 
     monkeypatch.setattr("pll.review.signals.find_neighbours", refuse)
-    monkeypatch.setattr("pll.review.signals.out_of_fold", refuse)
-    again = prepare(folder, data, with_out_of_fold=True)
+    again = prepare(folder, data)
     read = ReviewSignals.of_run(folder, data)
-    for name in ("weights", "mean_weights", "neighbours", "out_of_fold", "changes"):
+    for name in ("weights", "mean_weights", "neighbours"):
         np.testing.assert_array_equal(getattr(again, name), getattr(made, name))
         np.testing.assert_array_equal(getattr(read, name), getattr(made, name))
-    assert sorted(rank("learning", read).tolist()) == list(range(len(data)))
+    assert sorted(rank(read).tolist()) == list(range(len(data)))
 
 
 def test_a_run_over_the_same_examples_takes_the_neighbours_that_were_found(

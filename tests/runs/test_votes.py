@@ -186,8 +186,8 @@ def test_votes_alone_and_decisions(brought: Path, tmp_path: Path) -> None:
     labels = [pd.read_csv(folder.path / "labels.csv") for folder in (root, child)]
     assert (labels[1]["identified_label"][:40] == labels[1]["identified_label"][0]).all()
     assert not np.allclose(labels[0]["confidence"][40:], labels[1]["confidence"][40:])
-    signals = prepare(root, runner.parts_of(root).train, with_out_of_fold=True)  # a review needs no features
-    assert signals.neighbours is None and signals.out_of_fold is None and signals.mean_weights is not None
+    signals = prepare(root, runner.parts_of(root).train)  # a review needs no features
+    assert signals.neighbours is None and signals.mean_weights is not None
     assert runner.VOTES_CONFIDENCE in root.state()["notes"]
 
 

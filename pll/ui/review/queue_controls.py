@@ -1,11 +1,10 @@
-"""Controls of the queue: order, filters, and display of the desk."""
+"""Controls of the queue: filters, and display of the desk."""
 
 from __future__ import annotations
 
 import numpy as np
 import streamlit as st
 
-from pll.review.orders import ORDERS
 from pll.review.queue import UNFILTERED, QueueFilter, Rows
 from pll.ui.format import count
 from pll.ui.review import promise_panel
@@ -45,37 +44,13 @@ def display_options(tab: ReviewTab) -> None:
 
 
 def popover(tab: ReviewTab) -> None:
-    """The order and the filters."""
+    """The filters."""
     key = f"review-queue-{tab.manager.review.id}"
     with st.popover("Queue", icon=":material/sort:", type="tertiary", key=key, on_change="rerun") as opened:
         pass
     if opened.open:  # closed, it costs nothing
         with opened:
-            order(tab, key)
             filters(tab, key)
-
-
-def order(tab: ReviewTab, key: str) -> None:
-    """Which examples come first."""
-    manager = tab.manager
-    names = [one.name for one in manager.orders]
-
-    @toast_errors
-    def choose() -> None:
-        tab.require("reviewer")
-        manager.choose(st.session_state[f"{key}-order"])
-        tab.again()
-
-    chosen = manager.order if manager.order in names else names[0]
-    st.selectbox(
-        "Order",
-        names,
-        index=names.index(chosen),
-        format_func=lambda name: ORDERS[name].title,
-        key=f"{key}-order",
-        on_change=choose,
-    )
-    st.caption(ORDERS[chosen].explanation + " For everybody who reviews this run. Random controls are mixed in.")
 
 
 def filters(tab: ReviewTab, key: str) -> None:

@@ -12,7 +12,6 @@ import pytest
 
 import pll
 from pll.errors import UserError
-from pll.review.orders import DEFAULT
 from pll.store import database
 from pll.ui.review.payload import ordered
 from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab, pressed
@@ -159,7 +158,7 @@ def test_the_order_is_made_anew_after_some_decisions(tab: ReviewTab) -> None:
     for _ in range(8):
         pick(tab, 1)
     tab.manager.wait()
-    assert tab.manager.review.order[0] == DEFAULT
+    assert tab.manager.review.order[0] == "learning"
     assert (tab.manager.review.order[1] != before).any()
 
 

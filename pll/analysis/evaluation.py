@@ -202,20 +202,6 @@ def results_frame(results: Iterable[Result]) -> pd.DataFrame:
     return table.astype(dict.fromkeys(("test_accuracy", "transductive_accuracy", "q"), np.float64))  # None: NaN
 
 
-def summary(results: pd.DataFrame) -> pd.DataFrame:
-    """Return mean and standard deviation per method, in percent, in the order of the methods.
-
-    The deviation is that of the sample (n − 1).
-    """
-    grouped = results.groupby("method", sort=False)
-    table = pd.DataFrame({"parts": grouped.size(), "seconds": grouped["seconds"].mean()})
-    for what in ("transductive_accuracy", "test_accuracy"):
-        values = grouped[what]
-        table[f"{what}_mean"] = values.mean() * 100
-        table[f"{what}_std"] = values.std(ddof=1) * 100
-    return table.reset_index()
-
-
 def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     """Return the two-sided p-value of a paired t-test of two methods on the same parts (paper: 5 %, five folds).
 
@@ -229,21 +215,6 @@ def paired_t_test(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
     if len(difference) < 2 or np.allclose(difference, difference[0]):
         return 1.0 if len(difference) < 2 or np.allclose(difference, 0) else 0.0
     return float(scipy.stats.ttest_1samp(difference, 0.0).pvalue)
-
-
-def versus_first(results: pd.DataFrame) -> dict[str, str]:
-    """Return `"worse"`, `"better"` or `"equal"` for each method but the first: its test accuracy against the first.
-
-    A paired t-test at the 5 % level. Parts on which only one of the two was tested are ignored.
-    """
-    by_method = results.pivot(index=["seed", "fold"], columns="method", values="test_accuracy")
-    first, *others = results["method"].unique()
-    verdicts = {}
-    for name in others:
-        pair = by_method[[name, first]].dropna()
-        p = paired_t_test(pair[name], pair[first])
-        verdicts[str(name)] = "equal" if p >= 0.05 else "better" if pair[name].mean() > pair[first].mean() else "worse"
-    return verdicts
 
 
 def _mean(records: Curve, what: str) -> float | None:

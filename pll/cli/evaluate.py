@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 from tqdm import tqdm
 
-from pll.analysis.evaluation import Key, Result, key_of, read_results, results_frame, summary, versus_first
+from pll.analysis.evaluation import Key, Result, key_of, read_results, results_frame
 from pll.catalog.sources import Source
 from pll.cli.declared import EvaluateOptions
 from pll.cli.options import (
@@ -33,7 +32,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.experiments.execution import fit_cell
 from pll.experiments.experiment import Cell, content_hash
-from pll.experiments.tables import spread
+from pll.experiments.tables import TableEntry, spread, tables
 from pll.formats.classes import with_classes
 from pll.io import write_atomically
 from pll.methods import AUTO, get_method
@@ -71,9 +70,10 @@ def evaluate(options: EvaluateOptions) -> None:
             if out is not None:  # after every fit: an interrupted evaluation has not been for nothing
                 results = [*others, *found.values()]
                 write_atomically(out, partial(results_frame(results).to_csv, index=False))
-    table = results_frame(found[key] for key in keys)
-    _print_summary(table)
-    print_result(out=options.out, fits=len(table), methods=_means(table))
+    results = [found[key] for key in keys]
+    entries = _entries(results, names)
+    _print_table(entries)
+    print_result(out=options.out, fits=len(results), methods={entry.method: _means(entry) for entry in entries})
 
 
 def _cells(
@@ -150,28 +150,30 @@ def _show_epochs(bar: Any, name: str, done: int, total: int) -> None:
     bar.set_postfix_str(f"{name} {done}/{total}")
 
 
-def _print_summary(results: pd.DataFrame) -> None:
-    verdicts, first = versus_first(results), results["method"].iloc[0]
+def _entries(results: Sequence[Result], names: Sequence[str]) -> list[TableEntry]:
+    """Return what the table of an experiment has for each method; all stand in one, whatever their models are."""
+    (table,) = tables([replace(one, model="") for one in results], methods=names, parts=len(results) // len(names))
+    return list(table.entries.values())
+
+
+def _print_table(entries: Sequence[TableEntry]) -> None:
+    first = entries[0].method
     print(f"{'method':16} {'test accuracy %':>18} {'transductive %':>18} {'seconds':>9}")
-    for row in summary(results).to_dict("records"):
-        test = _plus_minus(row["test_accuracy_mean"], row["test_accuracy_std"])
-        transductive = _plus_minus(row["transductive_accuracy_mean"], row["transductive_accuracy_std"])
-        verdict = verdicts.get(row["method"], "")
-        mark = f"  significantly {verdict} than {first}" if verdict in ("worse", "better") else ""
-        print(f"{row['method']:16} {test:>18} {transductive:>18} {row['seconds']:9.1f}{mark}")
+    for entry in entries:
+        test = spread(entry.mean, entry.deviation)
+        transductive = "-"
+        if entry.transductive is not None and entry.transductive_deviation is not None:
+            transductive = spread(entry.transductive, entry.transductive_deviation)
+        verdict = f"  significantly {'better' if entry.is_better else 'worse'} than {first}" if entry.mark else ""
+        print(f"{entry.method:16} {test:>18} {transductive:>18} {entry.seconds:9.1f}{verdict}")
 
 
-def _means(results: pd.DataFrame) -> dict[str, dict[str, float]]:
-    """Return mean and standard deviation of the accuracies, as fractions, by method."""
-    return {
-        str(method): {
-            f"{measure}_{name}": float(value)
-            for measure in ("test_accuracy", "transductive_accuracy")
-            for name, value in (("mean", rows[measure].mean()), ("std", rows[measure].std(ddof=1)))
-        }
-        for method, rows in results.groupby("method", sort=False)
+def _means(entry: TableEntry) -> dict[str, float | None]:
+    """Return mean and standard deviation of the accuracies, as fractions."""
+    figures = {
+        "test_accuracy_mean": entry.mean,
+        "test_accuracy_std": entry.deviation,
+        "transductive_accuracy_mean": entry.transductive,
+        "transductive_accuracy_std": entry.transductive_deviation,
     }
-
-
-def _plus_minus(mean: float, deviation: float) -> str:
-    return "-" if np.isnan(mean) else spread(mean, deviation)
+    return {name: None if value is None else value / 100 for name, value in figures.items()}

@@ -49,15 +49,6 @@ def test_results_csv_has_its_columns() -> None:
     assert ",".join(frame(a=[0.5])) == ",".join(ev.results_frame([])) == columns
 
 
-def test_the_summary_is_in_percent_with_the_deviation_of_the_sample() -> None:
-    table = ev.summary(frame(b=[0.5, 0.7, 0.9], a=[0.1, 0.1, None])).set_index("method")
-    assert table.index.tolist() == ["b", "a"]  # as they came, not by name
-    assert table["test_accuracy_mean"].tolist() == pytest.approx([70, 10])
-    assert table["test_accuracy_std"]["b"] == pytest.approx(np.std([50, 70, 90], ddof=1))
-    assert table["parts"].tolist() == [3, 3]
-    assert np.isnan(ev.summary(frame(a=[0.5]))["test_accuracy_std"][0])  # one part has no deviation
-
-
 # ---- the t-test ------------------------------------------------------------------------------------------------------
 
 ACCURACIES = st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=3, max_size=10)
@@ -76,29 +67,6 @@ def test_equal_results_do_not_differ_and_a_constant_lead_does() -> None:
     assert ev.paired_t_test([0.8, 0.9, 0.7], [0.7, 0.8, 0.6]) == 0
     assert ev.paired_t_test([0.8], [0.1]) == 1  # nothing can be said from one part
     assert ev.paired_t_test([], []) == 1
-
-
-def test_verdicts_are_against_the_first_method() -> None:
-    verdicts = ev.versus_first(
-        frame(
-            proden=[0.90, 0.91, 0.92, 0.90, 0.91],
-            worse=[0.50, 0.52, 0.49, 0.51, 0.50],
-            better=[0.95, 0.96, 0.96, 0.95, 0.97],
-            equal=[0.90, 0.92, 0.91, 0.89, 0.92],
-        )
-    )
-    assert verdicts == {"worse": "worse", "better": "better", "equal": "equal"}
-    assert ev.versus_first(frame(proden=[0.9])) == {}
-
-
-def test_pairs_are_made_by_seed_and_fold_whatever_their_order() -> None:
-    table = frame(proden=[0.1, 0.5, 0.9], other=[0.2, 0.61, 1.0])
-    shuffled = table.iloc[[0, 1, 2, 5, 3, 4]]
-    assert ev.versus_first(table) == ev.versus_first(shuffled) == {"other": "better"}
-
-
-def test_where_nothing_is_known_nothing_is_said() -> None:
-    assert ev.versus_first(frame(proden=[None, None], other=[0.5, 0.6])) == {"other": "equal"}
 
 
 # ---- going on, and files ---------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import beta
+from scipy.stats import binomtest
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
@@ -75,11 +75,8 @@ class LabelCooccurrence:
 
     def interval(self) -> tuple[float, float]:
         """The 95 % interval of that one share (Clopper & Pearson). γ is the highest of many, so it flatters none."""
-        k, m = self.together
-        tail = (1 - CONFIDENCE) / 2
-        low = 0.0 if k == 0 else float(beta.ppf(tail, k, m - k + 1))
-        high = 1.0 if k == m else float(beta.ppf(1 - tail, k + 1, m - k))
-        return low, high
+        found = binomtest(*self.together).proportion_ci(CONFIDENCE, method="exact")
+        return float(found.low), float(found.high)
 
 
 def degree(candidates: CandidateSets, labels: npt.NDArray[np.int64], *, estimated: bool) -> LabelCooccurrence:

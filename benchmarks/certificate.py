@@ -23,7 +23,7 @@ from pll.catalog.files import search_roots
 from pll.errors import UserError
 from pll.io import save_array, write_text
 from pll.review import promise as pr
-from pll.review.evidence import Ints, allowed_wrong
+from pll.review.promise import Ints, allowed_wrong
 from pll.review.reranking import EVERY, FIRST, PoolFeatures, pool_features, rank_pool
 from pll.weights import sharpness
 

@@ -90,7 +90,7 @@ def try_out(
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["pll.review.session"])
     rng = random.Random(seed)
-    ReviewSession(REVIEW, snapshot(decisions), Store(Database(url)), settings=Settings(mix=0.0)).store.database.close()
+    ReviewSession(REVIEW, snapshot(decisions), Store(Database(url)), settings=Settings()).store.database.close()
 
     def start(names: Sequence[str]) -> Any:
         process = context.Process(target=serve, args=(url, folder, list(names), decisions), daemon=True)

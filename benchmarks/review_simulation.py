@@ -11,9 +11,7 @@ import numpy.typing as npt
 from pll.candidates import CandidateSets
 from pll.review.decided import OUTSIDE, ChoiceData, Decided
 from pll.review.logit import choice_data, propose
-from pll.review.queue import Rows, control_places
 from pll.review.ranking import rank
-from pll.review.sampling_plan import draw_controls
 from pll.review.signals import ReviewSignals
 from pll.weights import identified_labels
 
@@ -36,12 +34,10 @@ class Way:
     Args:
         order: learning (the product's), confidence, random; others come with a ranking of their own.
         follows: labels that nobody has looked at follow the decisions; else they stay the run's.
-        controls: share of random controls mixed in; control answers settle their own example and teach nothing.
     """
 
     order: str
     follows: bool = False
-    controls: float = 0.0
 
 
 def order_of(way: Way, seed: int, given: Ranking | None = None) -> Ranking:
@@ -80,7 +76,6 @@ def review(
     n, sets = len(y), signals.sets
     curve = np.full(n + 1, -1, dtype=np.int64)
     ranking = order_of(way, seed, given)
-    drawn = draw_controls(n, way.controls, seed) if way.controls else np.empty(0, dtype=np.int64)
     taught: dict[int, int] = {}  # what the order may learn from, in the order decided
     seen, ever_taught = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
     now, trained_at = signals, 0
@@ -100,40 +95,12 @@ def review(
             break
         order = ranking(now, known)
         order = order[~seen[order]]
-        queue, is_controls = with_controls(order, drawn[~seen[drawn]], way.controls, shown=done, seed=seed)
-        batch = slice(0, first if done == 0 else step)
-        for row, is_control in zip(queue[batch].tolist(), is_controls[batch].tolist(), strict=True):
+        for row in order[: first if done == 0 else step].tolist():
             done += 1
             seen[row] = True
             curve[done] = curve[done - 1] - int(wrong[row])
-            if not is_control:
-                taught[row] = int(y[row])
+            taught[row] = int(y[row])
     return curve
-
-
-def with_controls(
-    order: Rows, controls: Rows, share: float, *, shown: int = 0, seed: int = 0
-) -> tuple[Rows, npt.NDArray[np.bool_]]:
-    """Mix the controls, in drawn order, into an order, as `pll.review.desk` does one example at a time.
-
-    Args:
-        order: (a,) rows to be shown, the first first.
-        controls: (b,) controls not yet answered; one that is also in `order` is shown once, as a control.
-        share: in [0, 1], of controls; 0 mixes none in.
-        shown: how many examples were shown before.
-        seed: of the places.
-
-    Returns:
-        The rows to show, and which of them are controls.
-    """
-    if share == 0 or len(controls) == 0:
-        return order, np.zeros(len(order), dtype=np.bool_)
-    others = order[~np.isin(order, controls)]
-    places = control_places(share, shown, len(others) + len(controls), seed)[: len(controls)]
-    # The t-th control stands before as many others as its place leaves room for, or after all of them.
-    before = np.minimum(places - np.arange(len(places)), len(others))
-    before = np.append(before, np.full(len(controls) - len(places), len(others)))
-    return np.insert(others, before, controls), np.insert(np.zeros(len(others), np.bool_), before, True)
 
 
 def reviews_needed(curve: Curve, errors: int) -> float:

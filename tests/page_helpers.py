@@ -6,7 +6,6 @@ from typing import Any
 
 from pll.catalog.sources import Source
 from pll.review.queue_manager import QueueManager
-from pll.review.rounds import Guarantee
 from pll.review.session import Settings
 from pll.runs.config import RunConfig
 from pll.runs.run import Run
@@ -44,7 +43,7 @@ def figures(page: Any) -> dict[str, str]:
 
 def begun(run: Run, **settings: Any) -> QueueManager:
     """The queue manager of a review that has just begun."""
-    return service.manager_of(run, Settings(**({"guarantee": Guarantee(share=0.5, max_error=0.2)} | settings)))
+    return service.manager_of(run, Settings(**settings))
 
 
 def entered(page: Any, name: str = "Ada") -> Any:

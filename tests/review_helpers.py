@@ -12,7 +12,6 @@ from pll.candidates import CandidateSets
 from pll.review.active_labels import Load
 from pll.review.desk import Assignment, Desk
 from pll.review.label_snapshot import LabelSnapshot, review_id
-from pll.review.rounds import Guarantee
 from pll.review.session import ReadData, ReviewSession, Settings
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
@@ -52,8 +51,8 @@ def open_with(
     read_data: ReadData | None = None,
     **settings: object,
 ) -> ReviewSession:
-    """A review of the snapshot in this database, as one process would have it; no controls unless asked for."""
-    wanted = Settings(**({"mix": 0.0, "guarantee": Guarantee(share=0.2, max_error=0.3)} | settings))  # type: ignore[arg-type]
+    """A review of the snapshot in this database, as one process would have it."""
+    wanted = Settings(**settings)  # type: ignore[arg-type]
     more: dict[str, Any] = {} if clock is None else {"clock": clock}
     return ReviewSession(
         "review", given or snapshot(), Store(Database(url)), settings=wanted, load=load, read_data=read_data, **more

@@ -27,7 +27,7 @@ def audit_rows(events: Sequence[Event], rounds: Sequence[RoundRecord] = ()) -> l
     """An object an event, with the fields of `AUDIT`; missing values are None.
 
     A round precedes the first event of it or of a later one; its `note` says how its labels came
-    under review and what is promised of them.
+    under review.
     """
     undone = {event.undoes for event in events}
     found, coming = [], list(rounds)
@@ -75,14 +75,13 @@ def _row(event: Event, *, undone: bool) -> dict[str, Any]:
 
 def _round_row(record: RoundRecord) -> dict[str, Any]:
     opened = record.opened
-    promise = f"{record.max_error:.2%} wrong at most, {record.level:.0%} sure; {len(record.controls)} controls"
     made = {
         "at": record.opened_at.isoformat(),
         "reviewer": opened.by,
         "verified": opened.verified,
         "kind": ROUND,
         "undone": False,
-        "note": f"{opened.how}: {promise}",
+        "note": opened.how,
         "run": record.run,
         "round": record.number,
     }

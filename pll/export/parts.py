@@ -269,7 +269,7 @@ EXPORTS: dict[str, Exporter] = {
     ),
     "calibrated-confidence": Exporter(
         "Confidence, put right by review (CSV)",
-        "How sure each of the model's labels is: as the model says, and as the random controls of the review bear out.",
+        "How sure each of the model's labels is: as the model says, and as the decisions of the review bear out.",
         "confidence.csv",
         "text/csv",
         _calibrated,

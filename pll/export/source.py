@@ -52,7 +52,7 @@ class ExportSource:
         decisions: what people decided, by row.
         reviewed: n candidate sets as the reviewers saw them, those of the review's first run; None without a review.
         events: how they came to it, for the audit trail; rounds: which labels were under review meanwhile.
-        calibration: confidence put right by the random controls of a review, where enough were answered.
+        calibration: confidence put right by the decisions of a review, where there are enough.
         features: what made features of texts, pictures or words; None where they came as they are.
         taken_over: the label weights are proposals that people took over in a review, not the model's own.
         replay: makes the run as one HTML page (`pll.export.replay`); None where there is no history to show.

@@ -1,34 +1,27 @@
-"""Calibration of label weights and confidence on reviewed examples.
+"""Calibration of label weights and confidence on decided examples, by one temperature.
 
-- *temperature*: w^(1/T), normalised on S_i (Guo et al. 2017, restricted to the candidates); one number, keeps every
-  identified label and gives calibrated label weights;
-- *isotonic*: the share that is right as a non-decreasing function of confidence (Zadrozny & Elkan 2002); any shape,
-  needs more decisions, and calibrates the confidence alone.
-
-How far each helps is measured on decisions that the map was not fitted to (cross-fitting).
+w^(1/T), normalised on S_i (Guo et al. 2017, restricted to the candidates): it keeps every identified label. How far it
+helps is measured on decisions that T was not fitted to (cross-fitting).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import minimize_scalar
-from sklearn.isotonic import IsotonicRegression
 
 from pll.analysis.calibration import ReliabilityDiagram, reliability
 from pll.candidates import CandidateSets, whole_numbers
 from pll.errors import UserError
 from pll.weights import Weights, restricted_softmax, sharpness
 
-Method = Literal["temperature", "isotonic"]
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
-FEWEST: dict[str, int] = {"temperature": 30, "isotonic": 100}
-"""Decisions that each method asks for at the least: one parameter is learned from fewer than a free curve."""
+FEWEST = 30
+"""Decisions that T is fitted to, at the least."""
 
 FOLDS = 5
 WIDEST = 4.0  # |log T| at most: from 1/55 to 55
@@ -39,17 +32,15 @@ class Calibration:
     """Calibrated label weights or confidences, and whether that helped.
 
     Attributes:
-        method: `temperature` or `isotonic`.
-        temperature: T; above 1 the model was too sure. None for isotonic.
-        weights: (nnz,) float32, calibrated label weights; None for isotonic.
+        temperature: T; above 1 the model was too sure.
+        weights: (nnz,) float32, calibrated label weights.
         confidence: (n,) float32 in [0, 1], the calibrated probability that the identified label is right.
         before, after: reliability on the decided examples; `after` is cross-fitted.
         decisions: how many that were.
     """
 
-    method: Method
-    temperature: float | None
-    weights: Weights | None
+    temperature: float
+    weights: Weights
     confidence: npt.NDArray[np.float32]
     before: ReliabilityDiagram
     after: ReliabilityDiagram
@@ -61,30 +52,26 @@ def calibrate(
     candidates: CandidateSets,
     rows: npt.ArrayLike,
     labels: npt.ArrayLike,
-    method: Method = "temperature",
     *,
     folds: int = FOLDS,
     seed: int = 0,
 ) -> Calibration:
     """Fits a calibration on decided examples and applies it to all.
 
-    The decided examples should be the random controls: what the queue picked for looking wrong is right less often
-    than other examples of the same confidence, and would make every confidence too low. The label weights must come
-    from a model that has not learned from these decisions.
+    The label weights must come from a model that has not learned from these decisions.
 
     Args:
         weights: (nnz,) label weights, before any decision is put into them.
         candidates: their candidate sets.
         rows: (m,) decided examples, each once.
         labels: (m,) class index decided for each, -1 for "none of these"; a label outside S_i counts as wrong.
-        method: `temperature` or `isotonic`.
         folds: of the cross-fitted `after`.
         seed: of the folds.
 
     Raises:
         UserError: too few decisions, rows that do not exist or occur twice, labels that are no classes.
     """
-    at, decided = _checked(candidates, rows, labels, method, folds)
+    at, decided = _checked(candidates, rows, labels, folds)
     sharp = sharpness(weights, candidates)
     right = sharp.identified[at] == decided
     before = sharp.confidence.astype(np.float64)
@@ -92,25 +79,16 @@ def calibrate(
     part = np.random.default_rng(seed).permutation(len(at)) % folds
     for fold in range(folds):
         fit, test = part != fold, part == fold
-        if method == "temperature":
-            found = fit_temperature(weights, candidates, at[fit], decided[fit])
-            few = candidates.take(at[test])
-            scaled = with_temperature(weights[candidates.positions(at[test])], few, found)
-            held_out[test] = sharpness(scaled, few).confidence
-        else:
-            held_out[test] = _isotonic(before[at[fit]], right[fit]).predict(before[at[test]])
-    temperature, calibrated = None, None
-    if method == "temperature":
-        temperature = fit_temperature(weights, candidates, at, decided)
-        calibrated = with_temperature(weights, candidates, temperature)
-        confidence = sharpness(calibrated, candidates).confidence
-    else:
-        confidence = _isotonic(before[at], right).predict(before).astype(np.float32)
+        found = fit_temperature(weights, candidates, at[fit], decided[fit])
+        few = candidates.take(at[test])
+        scaled = with_temperature(weights[candidates.positions(at[test])], few, found)
+        held_out[test] = sharpness(scaled, few).confidence
+    temperature = fit_temperature(weights, candidates, at, decided)
+    calibrated = with_temperature(weights, candidates, temperature)
     return Calibration(
-        method=method,
         temperature=temperature,
         weights=calibrated,
-        confidence=confidence,
+        confidence=sharpness(calibrated, candidates).confidence,
         before=reliability(before[at], right),
         after=reliability(np.clip(held_out, 0.0, 1.0), right),
         decisions=len(at),
@@ -159,25 +137,13 @@ def _logs(weights: Weights) -> Floats:
     return np.log(np.maximum(weights, np.finfo(np.float32).tiny).astype(np.float64))
 
 
-def _isotonic(confidence: Floats, right: npt.NDArray[np.bool_]) -> IsotonicRegression:
-    curve = IsotonicRegression(y_min=0.0, y_max=1.0, increasing=True, out_of_bounds="clip")
-    return curve.fit(confidence, right.astype(np.float64))
-
-
-def _checked(
-    candidates: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLike, method: str, folds: int
-) -> tuple[Ints, Ints]:
-    if method not in FEWEST:
-        raise UserError(f"There is no calibration called {method!r}; choose {' or '.join(FEWEST)}.")
+def _checked(candidates: CandidateSets, rows: npt.ArrayLike, labels: npt.ArrayLike, folds: int) -> tuple[Ints, Ints]:
     at = whole_numbers(rows, "decided rows").astype(np.int64)
     decided = whole_numbers(labels, "decided labels").astype(np.int64)
     if len(at) != len(decided):
         raise UserError(f"{len(at)} decided rows came with {len(decided)} labels; give one label a row.")
-    if len(at) < FEWEST[method]:
-        raise UserError(
-            f"Calibration by {method} needs at least {FEWEST[method]} decided examples; there are {len(at)}. "
-            f"Decide {FEWEST[method] - len(at)} more, best of all random controls."
-        )
+    if len(at) < FEWEST:
+        raise UserError(f"Calibration needs at least {FEWEST} decided examples; there are {len(at)}.")
     if at.min() < 0 or at.max() >= len(candidates):
         raise UserError(f"A decided row is outside 0 … {len(candidates) - 1}.")
     if len(np.unique(at)) < len(at):

@@ -1,66 +1,21 @@
-"""Certificate, guarantee, controls and calibration of a `ReviewSession`."""
+"""Promise, labels under review and calibration of a `ReviewSession`."""
 
 from __future__ import annotations
 
 from pll.errors import UserError
 from pll.review.active_labels import unjudged
-from pll.review.calibration import Calibration, Method
-from pll.review.certificate import Certificate
+from pll.review.calibration import Calibration
 from pll.review.dataset_certificate import make_promise
 from pll.review.draws import earlier_draws, labels_key, remember_draw
-from pll.review.evidence import LEVEL
 from pll.review.label_snapshot import LabelSnapshot
+from pll.review.promise import LEVEL
 from pll.review.promise_state import INPUTS, record_of_promise, table_of
 from pll.review.rounds import (
-    Guarantee,
     calibration_of,
-    certificate_of,
-    control_answers,
-    more_controls,
     new_round,
 )
 from pll.review.session import ReviewSession
-from pll.store.tables import Opened, PromiseRecord, RoundRecord
-
-
-def certificate(review: ReviewSession) -> Certificate:
-    """What may be accepted unseen, as the controls answered so far say; `explanation` has it as a sentence."""
-    return certificate_of(*review.under_review, review.state, review.asked)
-
-
-def controls_answered(review: ReviewSession) -> int:
-    """How many controls count by now: those before the first that is still open."""
-    record, labels = review.under_review
-    return len(control_answers(record.controls, labels, review.state, review.asked))
-
-
-def change_guarantee(
-    review: ReviewSession,
-    guarantee: Guarantee,
-    *,
-    by: str | None = None,
-    verified: bool = False,
-    instead_of: int | None = None,
-) -> RoundRecord:
-    """Guarantee something else. Nothing answered is lost: decided controls of the new draw count from the record.
-
-    While no control of the round is answered, that costs nothing. Afterwards it is a second certificate of the
-    same labels: that both hold is guaranteed only at the sum of their α.
-
-    Args:
-        instead_of: only where the round of this number is still the latest.
-
-    Raises:
-        UserError: other labels, or another guarantee, came meanwhile; or an impossible guarantee.
-    """
-    with review.writing() as t:
-        last = t.rounds()[-1]
-        if last.key != review.current.key or instead_of not in (None, last.number):
-            raise UserError("The review has changed in the meantime. Check the labels and the target, then save again.")
-        opened = Opened("new promise", by, verified)
-        t.open_round(new_round(last.number + 1, review.current, guarantee, review.clock(), opened=opened))
-    review.refresh()
-    return review.round
+from pll.store.tables import Opened, PromiseRecord
 
 
 def promise_all_labels(
@@ -112,7 +67,7 @@ def promise_all_labels(
             ranked_by=INPUTS if reranked and data is not None else None,
         )
         t.open_promise(record)
-        t.configure(goal="all")
+        t.configure(goal="certify")
     remember_draw(keys, record.draw_hash, "desk")
     review.refresh()
     return record
@@ -125,18 +80,8 @@ def draws_before(review: ReviewSession) -> int:
     return len(own | set(earlier_draws({labels_key(labels.ids, labels.labels.tolist())})))
 
 
-def draw_more(review: ReviewSession, share: float) -> int:
-    """Draw further controls of the round, up to this share of all examples; how many these are."""
-    with review.writing() as t:
-        review.update_controls(t)
-        further = more_controls(review.round, len(review.root), share)
-        t.add_controls(review.round.number, further, first=len(review.round.controls))
-    review.refresh()
-    return len(further)
-
-
 def adopt(review: ReviewSession, snapshot: LabelSnapshot, opened: Opened, *, instead_of: int | None = None) -> bool:
-    """Put the labels of a retrained run, or those accepted, in the place of the old ones, with a fresh draw.
+    """Put the labels of a retrained run, or those accepted, in the place of the old ones.
 
     Args:
         opened: how they were made, and by whom.
@@ -149,20 +94,15 @@ def adopt(review: ReviewSession, snapshot: LabelSnapshot, opened: Opened, *, ins
         known = t.rounds()
         fresh = unjudged(snapshot, known) and instead_of in (None, known[-1].number)
         if fresh:
-            last = known[-1]
-            guarantee = Guarantee(last.share, last.max_error, last.level)
-            t.open_round(new_round(last.number + 1, snapshot, guarantee, review.clock(), opened=opened))
+            t.open_round(new_round(known[-1].number + 1, snapshot, review.clock(), opened))
     review.refresh()
     return fresh
 
 
-def calibration(review: ReviewSession, method: Method = "temperature") -> Calibration:
-    """Calibrated confidence, fitted on the random controls answered so far.
-
-    Controls that the model has learnt from (they were decided before it was taught) are left out.
+def calibration(review: ReviewSession) -> Calibration:
+    """Calibrated confidence, fitted on the examples decided so far.
 
     Raises:
         UserError: too few of them.
     """
-    record, labels = review.under_review
-    return calibration_of(record, review.root.candidates, labels, review.state, review.asked, method)
+    return calibration_of(review.root.candidates, review.current, review.state)

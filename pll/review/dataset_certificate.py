@@ -24,21 +24,22 @@ import pandas as pd
 from pll import __version__
 from pll.errors import UserError
 from pll.io import check_unique_ids
-from pll.review.evidence import LEVEL, Ints
 from pll.review.promise import (
+    LEVEL,
     RIGHT,
     UNANSWERED,
     WRONG,
     Answers,
     DatasetPlan,
+    Ints,
     commitment,
     cut_of,
     dataset_order,
     draw_dataset_controls,
+    how_many,
     plan_dataset,
 )
 from pll.review.reranking import Pool, PoolFeatures, pool_features
-from pll.review.sampling_plan import how_many
 from pll.store.tables import broken_links, chained
 
 FORMAT = "candid-certificate"

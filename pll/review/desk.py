@@ -16,7 +16,6 @@ import numpy.typing as npt
 
 from pll.errors import UserError
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.queue import control_places
 from pll.review.session import ReviewSession
 from pll.review.state import Kind, Outcome, check_kind
 from pll.store.store import Transaction, check_event
@@ -481,16 +480,12 @@ class Desk:
     def _queues(self) -> Iterator[tuple[str, Rows, bool]]:
         """(name, rows, whether controls), in the order in which they are to be tried."""
         review = self.review
-        mix, shown = review.record.mix, review.state.n_events_by.get(self.reviewer, 0)
-        if review.promise is not None:
-            if self._focus is not None:
-                yield (*self._focus, False)
-            yield from review.promise.queues(review.state, review.asked, shown, review.record.seed)
-            return
-        if mix >= 1 or (mix > 0 and len(control_places(mix, shown, 1, review.record.seed))):
-            yield "control", np.asarray(review.round.controls, dtype=np.int64), True
         if self._focus is not None:
             yield (*self._focus, False)
+        if review.promise is not None:
+            shown = review.state.n_events_by.get(self.reviewer, 0)
+            yield from review.promise.queues(review.state, review.asked, shown, review.record.seed)
+            return
         name, order = review.order
         yield name, order if self._only is None else order[self._only[order]], False
 

@@ -1,4 +1,4 @@
-"""Progress of a review: work done, rate, and controls still needed for the certificate."""
+"""Work done in a review, and its rate."""
 
 from __future__ import annotations
 
@@ -6,9 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from pll.review import certification
-from pll.review.certificate import Certificate, ThresholdTest
-from pll.review.sampling_plan import more_controls_needed
 from pll.review.session import ReviewSession
 from pll.review.state import ReviewState
 from pll.store.tables import Event
@@ -17,25 +14,6 @@ PAUSE = 120.0
 """Seconds without a decision after which a reviewer was away, and the time does not count."""
 RECENT = 40
 """Decisions that the present rate is taken from."""
-
-
-@dataclass(frozen=True)
-class Forecast:
-    """What the controls say so far, and how many more it may take.
-
-    Attributes:
-        certificate: the present one; `explanation` has it as a sentence.
-        step: the threshold that is nearest to being certified (further down than the present one); None where all is.
-        needed: further controls (of all labels) after which it would be, if they go on as they went; None where no
-            number would do.
-        answered, drawn: controls.
-    """
-
-    certificate: Certificate
-    step: ThresholdTest | None
-    needed: int | None
-    answered: int
-    drawn: int
 
 
 @dataclass(frozen=True)
@@ -63,32 +41,6 @@ class ReviewWork:
     def per_minute(self) -> float | None:
         """Decisions a minute; None where it is too early to say."""
         return 60 * self.decisions / self.seconds if self.seconds >= 1 and self.decisions > 1 else None
-
-
-def forecast(review: ReviewSession) -> Forecast:
-    """Return the present certificate, and the fewest further controls that may extend it.
-
-    The forecast supposes that as many of the further controls are wrong as of those answered; it guarantees nothing.
-    """
-    found = certification.certificate(review)
-    n, drawn = len(review.root), len(review.round.controls)
-    certified = 0 if found.threshold is None else found.accepted
-    best: tuple[float, ThresholdTest, int] | None = None
-    for step in found.steps:
-        if step.proven or step.accepted <= certified or step.risk <= 0:
-            continue
-        rate = min(0.99, step.wrong / step.controls) if step.controls else 0.0
-        among = more_controls_needed(
-            step.accepted, step.controls, step.wrong, max_error=found.max_error, level=1 - step.risk, error_rate=rate
-        )
-        if among is None:
-            continue
-        of_all = among * n / step.accepted
-        if best is None or of_all < best[0]:
-            best = (of_all, step, round(of_all + 0.5))
-    if best is None:
-        return Forecast(found, None, None, found.answered, drawn)
-    return Forecast(found, best[1], best[2], found.answered, drawn)
 
 
 def work_of(events: Iterable[Event], undone: set[int], name: str = "") -> ReviewWork:
@@ -142,10 +94,3 @@ def recent_rate(state: ReviewState, name: str = "") -> float | None:
         start -= 1  # what was accepted together took its time together
     late = work_of(own[start:], state.undone)
     return late.per_minute if late.decisions >= 4 else None
-
-
-def minutes_left(needed: int | None, mix: float, rate: float | None) -> float | None:
-    """Minutes of work until so many controls are answered, at this rate and share of controls; None where unknown."""
-    if needed is None or not rate or mix <= 0:
-        return None
-    return needed / mix / rate

@@ -29,10 +29,14 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 from pll.errors import UserError
-from pll.review.evidence import LEVEL, Floats, Ints, allowed_wrong, alpha_of, check_guarantee, log_choose
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+LEVEL = 0.95
 
 Draw = Literal["fixed", "independent"]
 """`fixed`: K of n without replacement. `independent`: each row with probability K / n, for orders that change."""
@@ -206,6 +210,52 @@ def most_tolerated(n: int, allowed: int, controls: int, alpha: float, draw: Draw
         else:
             high = middle - 1
     return None if low < 0 else low
+
+
+# ---- numbers ----
+
+
+def log_choose(n: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
+    """log C(n, k), −∞ outside 0 ≤ k ≤ n."""
+    n, k = np.asarray(n, dtype=np.float64), np.asarray(k, dtype=np.float64)
+    inside = (k >= 0) & (k <= n)
+    k = np.where(inside, k, 0.0)
+    return np.where(inside, gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1), -np.inf)
+
+
+def alpha_of(level: float) -> float:
+    """α = 1 − level; raises UserError unless it lies strictly between 0 and 1."""
+    if not 0 < level < 1:
+        raise UserError(f"The level of the certificate must lie between 0 and 1 (0.95, say), not {level}.")
+    return 1 - level
+
+
+def check_guarantee(max_error: float, level: float) -> None:
+    """Raises UserError unless both lie strictly between 0 and 1."""
+    alpha_of(level)
+    if not 0 < max_error < 1:
+        raise UserError(
+            f"The error to be excluded must lie between 0 and 1 (0.02, say), not {max_error}; "
+            "that no label at all is wrong can only be shown by checking them all."
+        )
+
+
+def allowed_wrong(population: int, max_error: float) -> int:
+    """⌊x · N⌋, not spoilt by 0.29 · 100 = 28.999…"""
+    return math.floor(max_error * population + 1e-9)
+
+
+def how_many(n: int, share: float) -> int:
+    """Controls that a share of n rows comes to, at least one.
+
+    Raises:
+        UserError: no rows, or a share outside (0, 1].
+    """
+    if n < 1:
+        raise UserError("There are no labelled examples to draw controls from.")
+    if not 0 < share <= 1:
+        raise UserError(f"The control share must be above 0 and at most 1, not {share}.")
+    return max(1, int(share * n + 0.5))
 
 
 # ---- the draw and the order ------------------------------------------------------------------------------------------

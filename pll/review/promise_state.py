@@ -12,7 +12,6 @@ import pandas as pd
 
 from pll.dataset import PartialLabelDataset
 from pll.review import dataset_certificate as dc
-from pll.review.evidence import Ints
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.promise import (
     RIGHT,
@@ -24,6 +23,7 @@ from pll.review.promise import (
     DatasetPlan,
     DecisionsForecast,
     Draw,
+    Ints,
     curve,
     cut_of,
     forecast_decisions,

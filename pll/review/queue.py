@@ -1,9 +1,4 @@
-"""Review queue: filters, and the places of random controls.
-
-Controls are answered in the order in which they were drawn (`pll.review.sampling_plan.draw_controls`), whatever the
-order of the queue and whatever is filtered: that is what makes the certificate valid. They come at random places, so
-that a reviewer cannot tell a control from another example.
-"""
+"""Review queue: filters."""
 
 from __future__ import annotations
 
@@ -19,20 +14,6 @@ from pll.review.decided import Decided, as_decided
 from pll.review.signals import ReviewSignals
 
 Rows = npt.NDArray[np.int64]
-
-
-def control_places(share: float, shown: int, length: int, seed: int = 0) -> Rows:
-    """Places, counted from 0 after those already shown, at which controls belong: one at random in every 1 / share.
-
-    >>> control_places(0.1, 0, 100).shape, bool((control_places(0.1, 30, 70) + 30 >= 30).all())
-    ((10,), True)
-    """
-    most = int(np.ceil((shown + length) * share)) + 1
-    stretches = (np.arange(most) + np.random.default_rng([seed, 7]).random(most)) / share
-    places = np.floor(stretches).astype(np.int64)
-    steps = np.arange(most)
-    places = np.maximum.accumulate(places - steps) + steps  # two never share a place
-    return places[(places >= shown) & (places < shown + length)] - shown
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ class Record:
     Attributes:
         review: its settings.
         state: present state of the examples.
-        rounds: the labels that came under certificate, with their controls.
+        rounds: the labels that came under review.
         promises: about all labels, in the order in which they were made.
         last_hash: of the last decision, for the certificate.
     """
@@ -82,13 +82,11 @@ class Record:
             return None
 
     def calibration(self, snapshot: LabelSnapshot) -> Calibration | None:
-        """Calibrated confidence of a run of this review; None where too few of its controls were answered."""
-        own = [made for made in self.rounds if made.key == snapshot.key]
-        if not own:
+        """Calibrated confidence of a run of this review; None where too few of its examples are decided."""
+        if all(made.key != snapshot.key for made in self.rounds):
             return None
-        asked = asked_of(self.review, len(snapshot))
         try:
-            return calibration_of(own[-1], self.state.candidates, snapshot, self.state, asked)
+            return calibration_of(self.state.candidates, snapshot, self.state)
         except UserError:
             return None
 

@@ -21,7 +21,7 @@ from scipy.stats import rankdata
 
 from pll.annotations.data import Annotations
 from pll.dataset import PartialLabelDataset
-from pll.review.evidence import Floats, Ints
+from pll.review.promise import Floats, Ints
 
 EVERY = 0.02
 """Share of all rows that leave between two orders."""

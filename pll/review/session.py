@@ -5,10 +5,10 @@
     given = desk.next()                             # an Assignment, or None
     result = desk.decide(given, "pick", "cat")      # on the disk when it returns; result.next is the next example
     desk.undo()
-    certification.certificate(review); review.conflicts(); …
+    review.conflicts(); …
 
 Several processes may review the same run: each reads what the others wrote before it writes. Built on the session: the
-desk (pll.review.desk), the certificate (pll.review.certification), teaching (pll.review.teaching).
+desk (pll.review.desk), the promise (pll.review.certification), teaching (pll.review.teaching).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -31,11 +31,11 @@ from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
 from pll.review.promise_state import INPUTS, PromiseInForce
 from pll.review.record import decisions_of
 from pll.review.relabel_store import read_relabelled
-from pll.review.rounds import Guarantee, asked_of, new_round
+from pll.review.rounds import asked_of, new_round
 from pll.review.state import Outcome, ReviewState
 from pll.runs.labels_table import Decision
 from pll.runs.run import Run
-from pll.store.store import Reader, Store, Transaction, now
+from pll.store.store import Store, Transaction, now
 from pll.store.tables import GOALS, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
 
 Ints = npt.NDArray[np.int64]
@@ -49,34 +49,28 @@ LONGEST = 3
 
 @dataclass(frozen=True)
 class Settings:
-    """How a review is begun; all of it can be changed later (`ReviewSession.configure`, `.change_guarantee`).
+    """How a review is begun; all of it can be changed later (`ReviewSession.configure`).
 
     Attributes:
         overlap: reviewers per example, on `overlap_share` of the examples; one on the others.
         overlap_share: in [0, 1].
-        mix: share of what is assigned that are random controls, in [0, 1]; 0 for none, 1 for controls only.
-        guarantee: of the certificate.
         hold: seconds without a sign of the reviewer until an assigned example is released.
         begun_by, verified: who begins it, and whether that name was verified.
     """
 
     overlap: int = 1
     overlap_share: float = 1.0
-    mix: float = 0.1
-    guarantee: Guarantee = field(default_factory=Guarantee)
     hold: float = 600.0
     begun_by: str | None = None
     verified: bool = False
 
 
 def check_settings(settings: Settings) -> None:
-    """Raises UserError where a setting is out of range; the guarantee is checked where its controls are drawn."""
+    """Raises UserError where a setting is out of range."""
     if not 1 <= settings.overlap <= 100:
         raise UserError(f"Ask 1 to 100 reviewers per example, not {settings.overlap}.")
-    for name in ("overlap_share", "mix"):
-        value = getattr(settings, name)
-        if not 0 <= value <= 1:
-            raise UserError(f"{name} is {value}; it must lie between 0 and 1.")
+    if not 0 <= settings.overlap_share <= 1:
+        raise UserError(f"overlap_share is {settings.overlap_share}; it must lie between 0 and 1.")
     if not settings.hold > 0:
         raise UserError(f"Examples are held for {settings.hold} seconds; that must be above 0.")
 
@@ -96,7 +90,7 @@ class ReviewSession:
 
     Attributes:
         root: the first run's labels; current: those of the latest model; previous: of the retrained one, if any.
-        record: overlap and mix; round: the labels under certificate; state: what people have decided.
+        record: overlap and goal; round: the labels under review; state: what people have decided.
         asked: (n,) int64, how many reviewers are to answer each example.
 
     Raises:
@@ -134,7 +128,7 @@ class ReviewSession:
             rounds = t.rounds()
             if not rounds or (rounds[-1].run == snapshot.run and unjudged(snapshot, rounds)):
                 opened = Opened("run went on") if rounds else Opened("first", settings.begun_by, settings.verified)
-                rounds.append(new_round(len(rounds) + 1, snapshot, settings.guarantee, clock(), opened=opened))
+                rounds.append(new_round(len(rounds) + 1, snapshot, clock(), opened))
                 t.open_round(rounds[-1])
             self._marks = t.marks()
             self.promises: tuple[PromiseRecord, ...] = tuple(t.promises())
@@ -149,7 +143,7 @@ class ReviewSession:
 
     @property
     def round(self) -> RoundRecord:
-        """The latest round: the labels under certificate."""
+        """The latest round: the labels under review."""
         return self.rounds[-1]
 
     @property
@@ -160,8 +154,8 @@ class ReviewSession:
 
     @property
     def promise(self) -> PromiseInForce | None:
-        """The promise about all labels that people work for; None where none was made, or another was chosen."""
-        return None if self.record.goal == "accepted" else self.promise_made
+        """The promise about all labels that people work for; None where none was made, or they are looking."""
+        return self.promise_made if self.record.goal == "certify" else None
 
     @property
     def promise_made(self) -> PromiseInForce | None:
@@ -207,23 +201,22 @@ class ReviewSession:
         *,
         overlap: int | None = None,
         overlap_share: float | None = None,
-        mix: float | None = None,
         goal: str | None = None,
     ) -> None:
-        """Change the number of reviewers per example, the share of controls mixed in, or the goal.
+        """Change the number of reviewers per example, or the goal.
 
         Args:
-            goal: one of `GOALS`: `accepted`, the labels above a threshold, or `all`, all labels.
+            goal: one of `GOALS`.
 
         Raises:
             UserError: a value out of range.
         """
-        given = {"overlap": overlap, "overlap_share": overlap_share, "mix": mix}
+        given = {"overlap": overlap, "overlap_share": overlap_share}
         values: dict[str, float | str] = {name: value for name, value in given.items() if value is not None}
         known = {name: getattr(self.record, name) for name in given}
         check_settings(Settings(**(known | values)))
         if goal not in (None, *GOALS):
-            raise UserError(f"There is no promise called {goal!r}; choose one of {', '.join(GOALS)}.")
+            raise UserError(f"There is no step called {goal!r}; choose one of {', '.join(GOALS)}.")
         if goal is not None:
             values["goal"] = goal
         with self.writing() as t:
@@ -234,7 +227,7 @@ class ReviewSession:
     # ---- what people have decided -----------------------------------------------------------------------------------
 
     def refresh(self) -> bool:
-        """Take in what other processes wrote; whether there was a new round (other labels, another guarantee).
+        """Take in what other processes wrote; whether there was a new round: other labels.
 
         Raises:
             UserError: the labels of the new round cannot be read; the rounds known so far stay in use.
@@ -244,7 +237,6 @@ class ReviewSession:
                 self.state.update(reader.events(self.state.last))
                 self.record = reader.review() or self.record
                 self.asked = self._asked()
-                self.update_controls(reader)
                 further = reader.rounds(self.round.number)
                 self.promises = tuple(reader.promises())
                 marks = reader.marks()
@@ -301,12 +293,6 @@ class ReviewSession:
         with self._lock:
             self.state.update(events)
 
-    def update_controls(self, reader: Reader) -> None:
-        """Another process may have drawn more of them."""
-        more = reader.controls(self.round.number, first=len(self.round.controls))
-        if more:
-            self.rounds = (*self.rounds[:-1], replace(self.round, controls=self.round.controls + more))
-
     @property
     def longest_hold(self) -> timedelta:
         """Maximum time of an assignment, however often it is extended."""
@@ -332,7 +318,6 @@ class ReviewSession:
                 seed=secrets.randbits(31),
                 overlap=settings.overlap,
                 overlap_share=settings.overlap_share,
-                mix=settings.mix,
                 opened_at=self.clock(),
             )
             t.open_review(record)

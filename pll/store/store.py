@@ -81,11 +81,11 @@ class Reader:
         return [_claim(found) for found in self._db.execute(query).mappings()]
 
     def rounds(self, after: int = 0) -> list[RoundRecord]:
-        """Rounds with a number above `after`, with their controls."""
+        """Rounds with a number above `after`."""
         table = tables.round_.c
         query = sa.select(tables.round_).where(table.review == self.review_id, table.number > after)
         found = self._db.execute(query.order_by(table.number)).mappings().all()
-        return [_round(row, self.controls(row["number"])) for row in found]
+        return [_round(row) for row in found]
 
     def promises(self) -> list[PromiseRecord]:
         """Promises about all labels, in the order in which they were made."""
@@ -108,32 +108,17 @@ class Reader:
         return before
 
     def marks(self) -> tuple[object, ...]:
-        """Return a value that changes with the settings, rounds, controls and promises of the review."""
-        rounds, controls, own = tables.round_.c, tables.control.c, tables.review.c
+        """Return a value that changes with the settings, rounds and promises of the review."""
+        rounds, own = tables.round_.c, tables.review.c
         promises = tables.promise.c
         query = sa.select(
             own.overlap,
             own.overlap_share,
-            own.mix,
             own.goal,
             sa.select(sa.func.max(rounds.number)).where(rounds.review == self.review_id).scalar_subquery(),
             sa.select(sa.func.max(promises.number)).where(promises.review == self.review_id).scalar_subquery(),
-            sa.select(sa.func.max(controls.position))
-            .where(
-                controls.review == self.review_id,
-                controls.round
-                == sa.select(sa.func.max(rounds.number)).where(rounds.review == self.review_id).scalar_subquery(),
-            )
-            .scalar_subquery(),
         ).where(own.id == self.review_id)
         return tuple(self._db.execute(query).one())
-
-    def controls(self, number: int, first: int = 0) -> tuple[int, ...]:
-        """The controls of a round from position `first` on, in the order in which they are to be answered."""
-        table = tables.control.c
-        here = (table.review == self.review_id, table.round == number, table.position >= first)
-        query = sa.select(table.row).where(*here)
-        return tuple(self._db.execute(query.order_by(table.position)).scalars())
 
     def n_decisions(self) -> tuple[int, int]:
         """How many decisions were made, and by how many reviewers."""
@@ -153,7 +138,7 @@ class Transaction(Reader):
         self._db.execute(sa.insert(tables.review).values(**asdict(record)))
 
     def configure(self, **values: Any) -> None:
-        """Change `overlap`, `overlap_share`, `mix` or `goal`."""
+        """Change `overlap`, `overlap_share` or `goal`."""
         self._db.execute(sa.update(tables.review).where(tables.review.c.id == self.review_id).values(**values))
 
     def append(self, event: Event) -> int:
@@ -165,21 +150,11 @@ class Transaction(Reader):
         return int(self._db.execute(query).scalar_one())
 
     def open_round(self, record: RoundRecord) -> None:
-        """Store a new round with its controls."""
-        plain = {field.name for field in fields(record)} - {"controls", "opened"}
+        """Store a new round."""
+        plain = {field.name for field in fields(record)} - {"opened"}
         values = {name: getattr(record, name) for name in plain}
-        values["thresholds"] = list(record.thresholds)
         values |= {"how": record.opened.how, "opened_by": record.opened.by, "verified": record.opened.verified}
         self._db.execute(sa.insert(tables.round_).values(review=self.review_id, **values))
-        self.add_controls(record.number, record.controls)
-
-    def add_controls(self, number: int, rows: Sequence[int], *, first: int = 0) -> None:
-        """Further controls of a round, from position `first` on."""
-        made = [
-            {"review": self.review_id, "round": number, "position": first + k, "row": row} for k, row in enumerate(rows)
-        ]
-        if made:
-            self._db.execute(sa.insert(tables.control), made)
 
     def open_promise(self, record: PromiseRecord) -> None:
         """Store a new promise about all labels."""
@@ -301,11 +276,10 @@ def _claim(row: Any) -> Claim:
     return Claim(**{name: row[name] for name in _CLAIM_COLUMNS})
 
 
-def _round(row: Any, controls: tuple[int, ...]) -> RoundRecord:
+def _round(row: Any) -> RoundRecord:
     values = {name: value for name, value in dict(row).items() if name != "review"}
-    values["thresholds"] = tuple(values["thresholds"])
     opened = Opened(values.pop("how"), values.pop("opened_by"), values.pop("verified"))
-    return RoundRecord(**values, controls=controls, opened=opened)
+    return RoundRecord(**values, opened=opened)
 
 
 def _promise(row: Any) -> PromiseRecord:

@@ -84,7 +84,6 @@ review = Table(
     Column("seed", WholeNumber, nullable=False),
     Column("overlap", Integer, nullable=False),
     Column("overlap_share", Float, nullable=False),
-    Column("mix", Float, nullable=False),
     Column("opened_at", UtcDateTime, nullable=False),
     Column("goal", String(20)),  # NULL: not chosen
 )
@@ -146,25 +145,10 @@ round_ = Table(
     Column("number", Integer, primary_key=True),
     Column("run", String(200), nullable=False),
     Column("fingerprint", String(64), nullable=False),
-    Column("seed", WholeNumber, nullable=False),
-    Column("share", Float, nullable=False),
-    Column("max_error", Float, nullable=False),
-    Column("level", Float, nullable=False),
-    Column("thresholds", JSON, nullable=False),
     Column("opened_at", UtcDateTime, nullable=False),
     Column("how", String(20), nullable=False),
     Column("opened_by", Text),
     Column("verified", Boolean, nullable=False),
-)
-
-control = Table(
-    "control",
-    metadata,
-    Column("review", String(200), ForeignKey("review.id"), primary_key=True),
-    Column("round", Integer, primary_key=True),
-    Column("position", WholeNumber, primary_key=True),
-    Column("row", WholeNumber, nullable=False),
-    UniqueConstraint("review", "round", "row"),
 )
 
 promise = Table(
@@ -382,23 +366,22 @@ class Opened:
     verified: bool = False
 
 
-HOW = ("first", "taught", "taken over", "new promise", "run went on")
-"""The review was begun; decisions taught a model; proposals were accepted; something else was guaranteed of the same
-labels; the run itself was continued, and its labels changed."""
+HOW = ("first", "taught", "taken over", "run went on")
+"""The review was begun; decisions taught a model; proposals were accepted; the run itself went on, and its labels
+changed."""
 
 
-GOALS = ("accepted", "all")
-"""A promise about the labels accepted above a threshold, or about all labels."""
+GOALS = ("look", "certify")
+"""What people do: look at labels until they like to stop, or answer what a certificate of all labels needs."""
 
 
 @dataclass(frozen=True)
 class ReviewRecord:
     """Attributes:
     examples: n.
-    seed: of the choice which examples get several reviewers, and of the mixing in of controls.
+    seed: of the choice which examples get several reviewers.
     overlap: reviewers per example, on a share `overlap_share` of the examples; one on the others.
-    mix: share of the examples assigned that are random controls.
-    goal: what is promised, one of `GOALS`; None where not chosen.
+    goal: one of `GOALS`; None where not chosen.
     """
 
     id: str
@@ -406,38 +389,29 @@ class ReviewRecord:
     seed: int
     overlap: int
     overlap_share: float
-    mix: float
     opened_at: datetime
     goal: str | None = None
 
 
 @dataclass(frozen=True)
 class RoundRecord:
-    """The labels of one model, as a certificate judges them.
+    """Labels of one model that came under review.
 
     Attributes:
         number: 1, 2, …
         fingerprint: of labels and confidences, frozen when the round was opened.
-        seed, share: of the draw of the controls; `controls` are its rows, in the order to be answered.
-        max_error, level, thresholds: the guarantee, see `pll.review.certificate.certify`.
         opened: how these labels came under review, and by whom.
     """
 
     number: int
     run: str
     fingerprint: str
-    seed: int
-    share: float
-    max_error: float
-    level: float
-    thresholds: tuple[float, ...]
     opened_at: datetime
-    controls: tuple[int, ...] = field(default=(), repr=False)
     opened: Opened = Opened()
 
     @property
     def key(self) -> tuple[str, str]:
-        """Which labels are judged: the run, and their fingerprint."""
+        """Which labels: the run, and their fingerprint."""
         return self.run, self.fingerprint
 
 

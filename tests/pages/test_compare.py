@@ -11,7 +11,7 @@ import pytest
 
 from pll.analysis.comparison_report import figures_table, verdict
 from pll.catalog.sources import Source
-from pll.colors import DARK_BACKGROUND, LIGHT_BACKGROUND, class_colours, contrast
+from pll.colors import DARK_BACKGROUND, LANE_COLOURS, LIGHT_BACKGROUND, class_colours, contrast
 from pll.experiments import background
 from pll.experiments.execution import ExperimentFolder, Progress, run_cell
 from pll.runs.comparison import Comparison
@@ -20,7 +20,6 @@ from pll.runs.lanes import USUAL, lane_configs
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.compare import lines, runs_table
-from pll.ui.compare.lines import COLOURS
 from pll.ui.compare.picture import picture
 from pll.ui.compare.view_state import ComparisonView, lanes_in_view
 from tests.page_helpers import button, labels, said
@@ -287,6 +286,6 @@ def test_labels_of_every_lane_are_one_table(finished: Comparison) -> None:
 
 
 def test_lanes_have_colours_of_their_own() -> None:
-    assert not set(COLOURS) & set(class_colours(60))
-    for colour in COLOURS:
+    assert not set(LANE_COLOURS) & set(class_colours(60))
+    for colour in LANE_COLOURS:
         assert min(contrast(colour, LIGHT_BACKGROUND), contrast(colour, DARK_BACKGROUND)) >= 3

@@ -35,8 +35,8 @@ def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsew
     page = page.run()
     review = service.manager_of(finished).review
     (goal,) = page.radio
-    assert goal.value == "accepted" and not page.exception
-    page = goal.set_value("all").run()
+    assert goal.value == "look" and not page.exception
+    page = goal.set_value("certify").run()
     page = page.select_slider(key=f"review-all-{review.id}-error").set_value(0.2).run()
     assert not page.exception and "random controls first" in said(page)
     page = button(page, "Save and draw controls").click().run()
@@ -76,10 +76,10 @@ def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsew
     assert repr(document["decisions"][9]["id"]) in capsys.readouterr().err
 
 
-def test_a_promise_can_be_made_later_and_the_other_one_stays(open_page: Any, finished: Run) -> None:
+def test_a_promise_can_be_made_later(open_page: Any, finished: Run) -> None:
     review = begun(finished).review
     page = turned_to(entered(open_page("review", run=finished.id)), finished)
-    assert "The certificate" in said(page)
+    assert "The promise about all labels" not in said(page)
     certification.promise_all_labels(review, 0.1, by="Ada")
     desk = Desk(review, "Ada")
     for _ in range(12):
@@ -98,23 +98,23 @@ def test_a_promise_can_be_made_later_and_the_other_one_stays(open_page: Any, fin
     assert not button(page.run(), "Save and draw controls").disabled  # 5 %; 10 % are promised already
 
 
-def test_the_choice_between_the_two_promises_is_kept(open_page: Any, finished: Run) -> None:
+def test_whether_people_look_or_certify_is_kept(open_page: Any, finished: Run) -> None:
     review = begun(finished).review
     certification.promise_all_labels(review, 0.05, by="Ada")
     page = entered(open_page("review", run=finished.id))
     page.session_state[promise_panel.BOX] = True  # offered at the desk too
     page = page.run()
     (goal,) = page.radio
-    assert goal.value == "all" and "This would be draw 2 of controls" in said(page)
+    assert goal.value == "certify" and "This would be draw 2 of controls" in said(page)
     assert button(page, "Save and draw controls").disabled  # the same promise again
-    page = goal.set_value("accepted").run()
-    page = button(page, "Work for the promise about accepted labels").click().run()
+    page = goal.set_value("look").run()
+    page = button(page, "Look").click().run()
     assert not page.exception and review.promise is None and not page.session_state["review-sitting"][1].blind
     page = turned_to(entered(open_page("review", run=finished.id)), finished)
-    assert "The certificate" in said(page) and "The promise about all labels" not in said(page)
+    assert "The promise about all labels" not in said(page)
     assert "must be answered first" in said(open_page("export", run=finished.id))  # it is not forgotten
     page.session_state[promise_panel.BOX] = True
-    page = page.run().radio[0].set_value("all").run()
-    page = button(page, "Work for the promise about all labels").click().run()
+    page = page.run().radio[0].set_value("certify").run()
+    page = button(page, "Certify").click().run()
     made = service.manager_of(finished).review.promise
     assert not page.exception and made is not None and made.promise.draw_number == 1

@@ -11,7 +11,7 @@ from pll.errors import UserError
 from pll.review.active_labels import ActiveLabels, active_labels, unjudged
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.relabel_store import with_weights
-from pll.review.rounds import Guarantee, new_round
+from pll.review.rounds import new_round
 from pll.store.store import now
 from pll.store.tables import RoundRecord
 from tests.review_helpers import snapshot
@@ -21,8 +21,7 @@ PROPOSED = with_weights(FIRST, np.roll(FIRST.weights, 1))
 
 
 def rounds_of(*snapshots: LabelSnapshot) -> list[RoundRecord]:
-    guarantee = Guarantee(share=0.2, max_error=0.3)
-    return [new_round(place + 1, judged, guarantee, now(), seed=0) for place, judged in enumerate(snapshots)]
+    return [new_round(place + 1, judged, now()) for place, judged in enumerate(snapshots)]
 
 
 def labels() -> ActiveLabels:

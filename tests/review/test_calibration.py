@@ -78,12 +78,11 @@ class TestTemperature:
 
 
 class TestCalibrate:
-    @pytest.mark.parametrize("method", ["temperature", "isotonic"])
-    def test_overconfidence_is_put_right(self, method: str) -> None:
+    def test_overconfidence_is_put_right(self) -> None:
         weights, sets, truth = labelled(3000, 3.0, seed=6)
         rows = np.random.default_rng(7).permutation(3000)
         fit, rest = rows[:600], rows[600:]
-        found = calibrate(weights, sets, fit, truth[fit], method)
+        found = calibrate(weights, sets, fit, truth[fit])
         assert found.before.error > 0.1
         assert found.after.error < found.before.error / 2
         right = identified_labels(weights, sets)[rest] == truth[rest]
@@ -91,33 +90,13 @@ class TestCalibrate:
         assert abs(found.confidence[rest].mean() - right.mean()) < 3 * spread  # and on what nobody decided
         assert found.decisions == 600
         assert found.confidence.shape == (3000,) and found.confidence.dtype == np.float32
-        assert (found.temperature is None) == (method == "isotonic") == (found.weights is None)
+        assert found.temperature > 1
 
-    def test_isotonic_keeps_the_order_of_confidence(self) -> None:
-        weights, sets, truth = labelled(500, 2.0, seed=8)
-        found = calibrate(weights, sets, np.arange(200), truth[:200], "isotonic")
-        before = np.maximum.reduceat(weights, sets.indptr[:-1])
-        assert (np.diff(found.confidence[np.argsort(before)]) >= 0).all()
-
-    def test_after_is_measured_on_other_decisions(self) -> None:
-        """Isotonic learns noise by heart: on its own decisions it looks perfect, cross-fitted it must not."""
-        random = np.random.default_rng(9)
-        sets = CandidateSets.from_mask(np.ones((100, 2), dtype=bool))
-        weights = restricted_softmax(random.normal(0, 2, sets.nnz), sets)
-        found = calibrate(weights, sets, np.arange(100), random.integers(0, 2, 100), "isotonic")
-        assert found.after.error > 0.02
-
-    def test_none_of_these_counts_as_wrong(self) -> None:
-        weights, sets, _ = labelled(200, 1.0, seed=10)
-        found = calibrate(weights, sets, np.arange(150), np.full(150, -1), "isotonic")
-        assert found.confidence.max() == 0.0
-
-    @pytest.mark.parametrize("method", ["temperature", "isotonic"])
-    def test_too_few_decisions(self, method: str) -> None:
+    def test_too_few_decisions(self) -> None:
         weights, sets, truth = labelled(200, 1.0, seed=11)
-        few = FEWEST[method] - 7
-        with pytest.raises(UserError, match=f"at least {FEWEST[method]} .* there are {few}. Decide 7 more"):
-            calibrate(weights, sets, np.arange(few), truth[:few], method)
+        few = FEWEST - 7
+        with pytest.raises(UserError, match=f"at least {FEWEST} .* there are {few}"):
+            calibrate(weights, sets, np.arange(few), truth[:few])
 
     @pytest.mark.parametrize(
         ("change", "message"),
@@ -126,7 +105,6 @@ class TestCalibrate:
             ({"rows": np.arange(40) + 180}, "outside 0 … 199"),
             ({"rows": np.arange(39)}, "39 decided rows came with 40 labels"),
             ({"labels": np.full(40, 9)}, "outside 0 … 4"),
-            ({"method": "platt"}, "temperature or isotonic"),
             ({"folds": 1}, "between 2 and 40 folds"),
         ],
     )

@@ -1,4 +1,4 @@
-"""How far it is to the certificate, and what everybody has done."""
+"""What everybody has done."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from collections.abc import Iterator
 import pytest
 
 from pll.review.desk import Desk
-from pll.review.forecast import PAUSE, forecast, minutes_left, recent_rate, work_by_reviewer, work_of
-from pll.review.rounds import Guarantee
+from pll.review.forecast import PAUSE, recent_rate, work_by_reviewer, work_of
 from pll.review.session import ReviewSession
 from tests.review_helpers import Clock, close, given, open_with, snapshot
 
 
 @pytest.fixture
 def review(url: str, clock: Clock) -> Iterator[ReviewSession]:
-    guarantee = Guarantee(share=0.5, max_error=0.1)
-    made = open_with(url, snapshot(400), clock, mix=1.0, guarantee=guarantee)
+    made = open_with(url, snapshot(400), clock)
     yield made
     close(made)
 
@@ -27,29 +25,6 @@ def answer(review: ReviewSession, clock: Clock, many: int, *, wrong: int = 0, na
         clock.go_on(3)
         one = given(desk)
         desk.decide(one, "pick", one.choices[-1 if k < wrong else 0].label, seconds=3)
-
-
-def test_as_many_controls_as_foreseen_do_certify(review: ReviewSession, clock: Clock) -> None:
-    before = forecast(review)
-    assert before.certificate.threshold is None and before.answered == 0 and before.drawn == 200
-    assert before.needed is not None and before.step is not None
-    answer(review, clock, before.needed + 12)  # a step accepts a part of the labels: its share of the controls varies
-    after = forecast(review)
-    assert after.certificate.threshold is not None
-    assert after.step is None or after.step.accepted > after.certificate.accepted
-
-
-def test_wrong_controls_put_it_off(review: ReviewSession, clock: Clock) -> None:
-    before = forecast(review)
-    answer(review, clock, 20, wrong=1)
-    later = forecast(review)
-    assert before.needed is not None and later.needed is not None
-    assert later.answered + later.needed > before.needed
-
-
-def test_too_many_wrong_ones_put_it_out_of_reach(review: ReviewSession, clock: Clock) -> None:
-    answer(review, clock, 40, wrong=40)
-    assert forecast(review).needed is None
 
 
 def test_what_everybody_has_done(review: ReviewSession, clock: Clock) -> None:
@@ -84,5 +59,3 @@ def test_too_early_to_say(review: ReviewSession, clock: Clock) -> None:
     answer(review, clock, 2)
     assert recent_rate(review.state) is None
     assert work_of([], set()).per_minute is None
-    assert minutes_left(30, 0.1, None) is None and minutes_left(None, 0.1, 20.0) is None
-    assert minutes_left(30, 0.1, 20.0) == pytest.approx(15)

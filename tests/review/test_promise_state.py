@@ -151,14 +151,14 @@ def test_another_promise_and_other_labels(url: str, clock: Clock) -> None:
     second = certification.promise_all_labels(review, 0.2, instead_of=first.number)
     assert in_force(review).record == second and in_force(review).promise.draw_number == 2
     assert first.seed != second.seed
-    review.configure(goal="accepted")
+    review.configure(goal="look")
     assert review.promise is None and review.promise_made is not None
     other = open_with(url, snapshot(N), clock=clock)
     assert other.promise is None  # the choice is remembered
-    review.configure(goal="all")
+    review.configure(goal="certify")
     other.refresh()
     assert in_force(other).record == second == in_force(review).record
-    with pytest.raises(UserError, match="no promise called"):
+    with pytest.raises(UserError, match="no step called"):
         review.configure(goal="some")
     close(other)
     with pytest.raises(UserError, match="have changed"):

@@ -1,28 +1,16 @@
-"""Controls among what is shown, and the filters."""
+"""The filters."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.review.decided import Decided
-from pll.review.queue import QueueFilter, control_places
+from pll.review.queue import QueueFilter
 from pll.review.signals import ReviewSignals
-
-
-@given(st.floats(0.01, 1.0), st.integers(0, 300), st.integers(0, 200), st.integers(0, 9))
-def test_places_go_on_where_they_left_off(share: float, shown: int, length: int, seed: int) -> None:
-    whole = control_places(share, 0, shown + length, seed)
-    later = control_places(share, shown, length, seed)
-    assert later.tolist() == (whole[whole >= shown] - shown).tolist()
-    assert (np.diff(whole) > 0).all()
-    assert abs(len(whole) - share * (shown + length)) <= 2
-
 
 # ---- filters -----------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import re
 import sqlite3
 import zipfile
 from collections.abc import Iterator
@@ -27,7 +26,7 @@ from pll.formats import FORMATS
 from pll.review import certification
 from pll.review.desk import Desk
 from pll.review.record import missing_review, record_of
-from pll.review.rounds import Guarantee, new_round
+from pll.review.rounds import new_round
 from pll.review.session import ReviewSession, Settings, open_review
 from pll.review.teaching import Teacher
 from pll.runs.config import RunConfig
@@ -38,7 +37,7 @@ from pll.store.tables import Event, Opened
 from tests.review_helpers import close, snapshot
 from tests.run_helpers import config, write_data
 
-SETTINGS = Settings(mix=0.0, guarantee=Guarantee(share=0.1, max_error=0.3), begun_by="Ann")
+SETTINGS = Settings(begun_by="Ann")
 
 
 @pytest.fixture
@@ -117,7 +116,7 @@ def test_the_audit_trail_holds_everything_also_what_was_undone(runs: RunRegistry
     lines = [json.loads(line) for line in (home / "audit.jsonl").read_text(encoding="utf-8").splitlines()]
     opened, table, lines = table[0], table[1:], lines[1:]
     assert (opened["kind"], opened["event"], opened["reviewer"], opened["round"]) == ("round", "", "Ann", "1")
-    assert re.findall(r"[\d.]+%?", opened["note"]) == ["30.00%", "95%", "10"]
+    assert opened["note"] == "first"
     assert [row["kind"] for row in table] == ["pick", "other", "none", "unsure", "pick", "undo"]
     assert [row["undone"] for row in table] == ["false"] * 4 + ["true", "false"]
     assert (table[5]["undoes"], table[0]["seconds"], table[0]["note"]) == (table[4]["event"], "1.5", "a\nb")
@@ -138,7 +137,7 @@ def test_the_audit_trail_says_when_other_labels_came_under_review() -> None:
 
     given = snapshot(20)
     rounds = [
-        new_round(number, given, Guarantee(share=0.5, max_error=0.3), datetime(2026, 11, 21, tzinfo=UTC), opened=opened)
+        new_round(number, given, datetime(2026, 11, 21, tzinfo=UTC), opened)
         for number, opened in (
             (1, Opened("first", "Ann")),
             (2, Opened("taught", "Bob", verified=True)),
@@ -212,14 +211,14 @@ def _predicted(task: dict[str, object]) -> str | None:
     return str(predictions[-1]["result"][0]["value"]["choices"][0])
 
 
-def test_confidence_goes_out_as_it_was_and_as_the_controls_bear_it_out(runs: RunRegistry, home: Path) -> None:
+def test_confidence_goes_out_as_it_was_and_as_the_decisions_bear_it_out(runs: RunRegistry, home: Path) -> None:
     run = run_of(runs, config(write_data(home / "data.npz"), params={"epochs": 40}))
-    wanted = Settings(mix=1.0, guarantee=Guarantee(share=0.5, max_error=0.3))
+    wanted = Settings()
     review = open_review(run, Store(Database()), runs.get, settings=wanted)
     desk = Desk(review, "Ann")
     for turn in range(40):
         one = desk.next()
-        assert one is not None and one.is_control
+        assert one is not None
         desk.decide(one, "pick", one.choices[0 if turn % 3 else -1].label)
         if turn == 20:
             assert "calibrated-confidence" not in parts_of(export_source(run.folder))  # too few
@@ -235,7 +234,7 @@ def test_confidence_goes_out_as_it_was_and_as_the_controls_bear_it_out(runs: Run
     with zipfile.ZipFile(io.BytesIO(archive_data(source))) as archive:
         assert {"confidence.csv", "audit.csv", "audit.jsonl"} <= set(archive.namelist())
         words = archive.read("README.md").decode()
-    assert "fitted on 40 random controls" in words and "## audit.csv" in words
+    assert "fitted on 40 decided examples" in words and "## audit.csv" in words
     close(review)
 
 

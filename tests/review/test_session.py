@@ -10,7 +10,6 @@ from pll.review import certification
 from pll.review.decided import OUTSIDE
 from pll.review.desk import Desk
 from pll.review.label_snapshot import LabelSnapshot
-from pll.review.rounds import Guarantee
 from pll.review.session import ReviewSession, Settings
 from pll.store.tables import Event, Opened
 from tests.review_helpers import answer, close, given, open_with, snapshot
@@ -31,10 +30,10 @@ def test_what_one_process_writes_the_other_takes_in(url: str) -> None:
     desk.undo()
     other.refresh()
     assert other.decisions() == review.decisions() and len(other.decisions()) == 2
-    other.configure(mix=0.5, overlap=2)
-    assert review.record.mix == 0.0
+    other.configure(overlap=2)
+    assert review.record.overlap == 1
     review.refresh()
-    assert (review.record.mix, review.record.overlap, set(review.asked.tolist())) == (0.5, 2, {2})
+    assert (review.record.overlap, set(review.asked.tolist())) == (2, {2})
     close(review, other)
 
 
@@ -72,13 +71,11 @@ def test_the_next_write_notices_what_another_process_changed(url: str) -> None:
     review, other = open_with(url), open_with(url)
     desk = Desk(review, "Ann")
     one = given(desk)
-    other.configure(mix=1.0)
-    certification.change_guarantee(other, Guarantee(share=0.5, max_error=0.2))
+    certification.promise_all_labels(other, 0.3, level=0.8)
     step = desk.decide(one, "unsure")
     assert step.next is not None and not step.next.is_control  # noticed while it was being stored
-    step = desk.decide(step.next, "unsure")
-    assert step.next is not None and step.next.is_control
-    assert step.event is not None and (step.event.round, review.round.number) == (2, 2)
+    desk.decide(step.next, "unsure")
+    assert review.promise is not None
     close(review, other)
 
 
@@ -120,10 +117,8 @@ def test_a_round_whose_labels_cannot_be_read_changes_nothing(url: str) -> None:
     ("settings", "says"),
     [
         (Settings(overlap=0), "1 to 100 reviewers"),
-        (Settings(mix=1.5), "mix is 1.5"),
+        (Settings(overlap_share=1.5), "overlap_share is 1.5"),
         (Settings(hold=0), "above 0"),
-        (Settings(guarantee=Guarantee(share=0.0)), "control share"),
-        (Settings(guarantee=Guarantee(max_error=1.0)), "between 0 and 1"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings: Settings, says: str, url: str) -> None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.review_simulation import Way, found_within, review, reviews_needed, with_controls
+from benchmarks.review_simulation import Way, found_within, review, reviews_needed
 from benchmarks.review_tables import ratio
 from pll.candidates import CandidateSets
-from pll.review.decided import Decided
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import normalise
@@ -48,20 +47,6 @@ def test_better_orders_need_fewer_reviews(run: tuple[ReviewSignals, np.ndarray])
     assert needed(Way("learning", follows=True)) < needed(Way("confidence"))
 
 
-def test_controls_teach_nothing_and_cost_their_share(run: tuple[ReviewSignals, np.ndarray]) -> None:
-    signals, y = run
-    seen: list[int] = []
-
-    def spy(signals: ReviewSignals, decided: Decided) -> np.ndarray:
-        seen.append(len(decided))
-        return np.arange(len(y))
-
-    curve = review(signals, y, Way("spy", controls=0.2), given=spy)
-    assert curve[-1] == 0
-    assert max(seen) <= 0.8 * 300 + 5
-    assert seen[len(seen) // 2] == pytest.approx(0.8 * 300 / 2, abs=10)
-
-
 def test_retraining_is_given_what_was_decided(run: tuple[ReviewSignals, np.ndarray]) -> None:
     signals, y = run
     given: list[CandidateSets] = []
@@ -97,12 +82,3 @@ def test_figures_of_a_curve() -> None:
     found = {("s", "base", False): [curve], ("s", "half", False): [curve[[0, 2, 4, 6, 8, 9, 10, 10, 10, 10, 10]]]}
     assert ratio(found, "s", "half", False, "base") == 0.5
     assert np.isnan(ratio(found, "s", "none", False, "base"))
-
-
-@pytest.mark.parametrize(("share", "apart"), [(0.0, True), (0.1, True), (0.3, False), (1.0, False)])
-def test_controls_are_mixed_in_in_drawn_order(share: float, apart: bool) -> None:
-    rng = np.random.default_rng(0)
-    order, controls = rng.permutation(60), rng.permutation(20) + (60 if apart else 0)
-    rows, is_control = with_controls(order, controls, share, shown=7, seed=1)
-    assert rows[is_control].tolist() == (controls.tolist() if share else [])
-    assert rows[~is_control].tolist() == [row for row in order.tolist() if not share or row not in controls]

@@ -14,7 +14,6 @@ import pytest
 from pll.errors import UserError
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
-from pll.review.rounds import Guarantee
 from pll.review.session import Settings, open_review
 from pll.runs import cleanup
 from pll.runs.folder import RunFolder
@@ -29,7 +28,7 @@ def reviewed(registry: RunRegistry, store: Store, data: Path) -> str:
     """A run with a few decisions, one of them undone; returns its id."""
     run = registry.start(config(data, params={"epochs": 3}))
     run.join(60)
-    settings = Settings(guarantee=Guarantee(share=0.5, max_error=0.2))
+    settings = Settings()
     desk = Desk(open_review(run, store, registry.get, settings=settings), "Ada")
     for _ in range(6):
         given = desk.next()

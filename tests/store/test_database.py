@@ -77,7 +77,7 @@ def test_postgresql_waits_for_the_disk(postgres: str) -> None:
 def test_events_cannot_be_changed_or_deleted(database_url: str) -> None:
     store = Store(Database(database_url))
     with store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
         t.append(Event("r", "t", "run", 1, 0, "a", "ann", "pick", now(), label="cat"))
     for statement in ("DELETE FROM event", "UPDATE event SET label = 'dog'"):
         with pytest.raises(sa.exc.DBAPIError, match="never changed or deleted"), store.database.write() as connection:
@@ -121,7 +121,7 @@ def test_the_url_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, tmp
 def test_a_reader_does_not_wait_for_a_writer(tmp_path: Path) -> None:
     store = Store(Database(tmp_path / "a.sqlite3"))
     with store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
         with store.read("r") as reader:
             assert reader.review() is None  # not committed yet
     with store.read("r") as reader:
@@ -132,7 +132,7 @@ def test_a_reader_does_not_wait_for_a_writer(tmp_path: Path) -> None:
 def test_what_was_begun_and_failed_leaves_nothing(database_url: str) -> None:
     store = Store(Database(database_url))
     with pytest.raises(ZeroDivisionError), store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
         raise ZeroDivisionError
     assert store.reviews() == []
     store.database.close()
@@ -145,7 +145,7 @@ def test_a_second_writer_of_sqlite_waits(tmp_path: Path) -> None:
     other.execute("BEGIN IMMEDIATE")
     threading.Timer(0.3, lambda: other.execute("COMMIT")).start()
     with store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
     assert store.reviews() == ["r"]
     other.close()
     store.database.close()
@@ -156,7 +156,7 @@ def test_a_file_that_was_removed_is_noticed_and_what_was_in_it_is_kept(tmp_path:
     file = tmp_path / "a.sqlite3"
     store = Store(Database(file))
     with store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
         t.append(Event("r", "t", "run", 1, 0, "a", "ann", "pick", now(), label="cat"))
     if replaced:  # by an older copy, say
         Database(tmp_path / "b.sqlite3").close()
@@ -184,7 +184,7 @@ def test_what_was_rescued_once_is_not_taken_for_what_is_lost_now(tmp_path: Path)
     for review in ("first", "second"):
         store = Store(Database(tmp_path / "a.sqlite3"))
         with store.write(review) as t:
-            t.open_review(ReviewRecord(review, 3, 0, 1, 1.0, 0.1, now()))
+            t.open_review(ReviewRecord(review, 3, 0, 1, 1.0, now()))
         for path in tmp_path.glob("a.sqlite3*"):
             path.unlink()
         with pytest.raises(UserError) as caught:
@@ -214,7 +214,7 @@ def test_a_file_that_another_program_keeps_to_itself_is_explained(
     assert store.database._patience() == 0.2
     other.close()
     with store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
     store.database.close()
 
 
@@ -222,14 +222,14 @@ def test_a_file_that_may_only_be_read_is_explained(tmp_path: Path) -> None:
     store = Store(Database(tmp_path / "a.sqlite3"))
     event.listen(store.database.engine, "begin", lambda connection: connection.exec_driver_sql("PRAGMA query_only=1"))
     with pytest.raises(UserError, match="check the permissions of the file"), store.write("r") as t:
-        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now()))
+        t.open_review(ReviewRecord("r", 3, 0, 1, 1.0, now()))
     store.database.close()
 
 
 def test_a_server_that_was_away_is_explained_and_found_again(postgres: str) -> None:
     store = Store(Database(postgres))
     other = sa.create_engine(postgres.replace("postgresql:", "postgresql+psycopg:"))
-    record = ReviewRecord("r", 3, 0, 1, 1.0, 0.1, now())
+    record = ReviewRecord("r", 3, 0, 1, 1.0, now())
     explained = pytest.raises(UserError, match="check that the server runs")
     with other.connect() as killer, explained, store.write("r") as t:
         pid = t._db.execute(sa.text("SELECT pg_backend_pid()")).scalar_one()

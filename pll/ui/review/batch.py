@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
 import streamlit as st
 
 from pll.colors import class_colours
@@ -55,8 +54,7 @@ class LookAlikeBatch(MessageHandler):
         free = review.state.answers < review.asked
         free &= ~review.state.answered_by(self.tab.desk.reviewer)
         if review.promise is not None:
-            free[review.promise.controls] = False
-        free[np.asarray(review.round.controls, dtype=np.int64)] = False  # each of them is to be looked at by itself
+            free[review.promise.controls] = False  # each of them is to be looked at by itself
         order = review.order[1]
         for row in order[free[order]]:
             if int(row) in self.passed:

@@ -1,8 +1,6 @@
-"""Calibration panel of the Progress view: reliability on the random controls, before and after."""
+"""Calibration panel of the Progress view: reliability on the decided examples, before and after."""
 
 from __future__ import annotations
-
-from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -13,31 +11,20 @@ from pll.analysis.calibration import ReliabilityDiagram, error_by_chance
 from pll.colors import ACCENT, percent
 from pll.errors import UserError
 from pll.review import certification
-from pll.review.calibration import Calibration, Method
+from pll.review.calibration import Calibration
 from pll.review.session import ReviewSession
 from pll.ui import charts
 from pll.ui.format import count, plain
 
-NAMES: dict[Method, str] = {"temperature": "Temperature", "isotonic": "Isotonic"}
 FULLEST = 2
-"""Controls that a bin needs to be worth a sentence."""
+"""Decisions that a bin needs to be worth a sentence."""
 
 
 def draw(review: ReviewSession) -> None:
-    """Reliability before and after, and what that means; or how many controls are missing."""
+    """Reliability before and after, and what that means; or how many decisions are missing."""
     st.markdown("**Calibration**")
-    method = st.segmented_control(
-        "Method",
-        get_args(Method),
-        default="temperature",
-        format_func=NAMES.__getitem__,
-        key=f"review-calibrate-{review.id}",
-        required=True,
-        help="Temperature makes all label weights sharper or flatter by one number; 30 controls are enough. Isotonic "
-        "finds the share that is right for every confidence, of any shape; it needs 100.",
-    )
     try:
-        found = certification.calibration(review, method)
+        found = certification.calibration(review)
     except UserError as error:
         st.info(plain(error), icon=":material/hourglass_bottom:")
         return
@@ -51,8 +38,8 @@ def draw(review: ReviewSession) -> None:
             percent(found.after.error),
             delta=f"{(found.after.error - found.before.error) * 100:+.1f} points",
             delta_color="inverse",
-            help="How far confidence and the share that is right are apart, on average over the controls. Each "
-            "control is judged by a calibration made without it.",
+            help="How far confidence and the share that is right are apart, on average over the decided examples. Each "
+            "is judged by a calibration made without it.",
         )
         st.caption(" ".join(words_of(found)))
 
@@ -61,16 +48,12 @@ def words_of(found: Calibration) -> list[str]:
     """The chart in sentences."""
     chance = percent(error_by_chance(found.after))
     said = [
-        f"On {count(found.decisions, 'control')}: {percent(found.before.error)} before, {percent(found.after.error)} "
-        f"after. Perfect confidence would show about {chance} on so few, by chance."
+        f"On {count(found.decisions, 'decided example')}: {percent(found.before.error)} before, "
+        f"{percent(found.after.error)} after. Perfect confidence would show about {chance} on so few, by chance."
     ]
-    if found.temperature is not None:
-        said.append(_temperature_words(found.temperature))
+    said.append(_temperature_words(found.temperature))
     said.extend(_fullest_words(found.before))
-    if found.method == "temperature":
-        said.append("An export carries this confidence beside the model's own, in confidence.csv.")
-    else:
-        said.append("An export carries the temperature's.")
+    said.append("An export carries this confidence beside the model's own, in confidence.csv.")
     return said
 
 
@@ -97,7 +80,7 @@ def _fullest_words(before: ReliabilityDiagram) -> list[str]:
 
 
 def chart(found: Calibration) -> tuple[go.Figure, pd.DataFrame]:
-    """The share right against mean confidence, a point a bin, its size by the controls in it."""
+    """The share right against mean confidence, a point a bin, its size by the decisions in it."""
     figure = go.Figure()
     diagonal = np.array([0, 100])
     line = {"color": charts.QUIET, "dash": "dot", "width": 1.5}
@@ -118,7 +101,7 @@ def chart(found: Calibration) -> tuple[go.Figure, pd.DataFrame]:
             hovertemplate="%{x:.0f} % sure, %{y:.0f} % of %{customdata} right",
         )
         parts.append(_table(name, result))
-    charts.dress(figure, "Right by confidence, on the random controls", "mean confidence, %", "share right, %")
+    charts.dress(figure, "Right by confidence, on the decided examples", "mean confidence, %", "share right, %")
     figure.update_layout(hovermode="closest")
     figure.update_xaxes(range=[-2, 103], dtick=20)
     figure.update_yaxes(range=[-4, 106], dtick=20)
@@ -131,7 +114,7 @@ def _table(name: str, result: ReliabilityDiagram) -> pd.DataFrame:
             "calibration": name,
             "confidence_from": result.edges[:-1],
             "confidence_to": result.edges[1:],
-            "controls": result.counts,
+            "decided": result.counts,
             "mean_confidence": result.confidence,
             "share_right": result.accuracy,
         }

@@ -115,7 +115,7 @@ class Station {
   /** What has come from the server: whether it answers what was sent. */
   heard({ data, setTriggerValue }) {
     this.trigger = (message) => setTriggerValue("act", message);
-    for (const kept of [data.cookie, data.promise]) {
+    for (const kept of [data.cookie]) {
       if (kept) document.cookie = `${kept}; path=/; max-age=31536000; samesite=lax`;
     }
     if (data.strip) this.drawStrip(data.strip);

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import streamlit as st
 
 from pll.ui.components.component import Component, register
-from pll.ui.review import attribution_panel, promise_panel
+from pll.ui.review import attribution_panel
 from pll.ui.review.error_messages import show_errors
 from pll.ui.review.payload import Payload, payload
 from pll.ui.review.progress import strip
@@ -53,9 +53,8 @@ def desk(tab: ReviewTab) -> None:
 
 def desk_payload(tab: ReviewTab) -> Payload:
     """What the component is sent: the example, how far one has come, and what the browser is to remember."""
-    name, goal = "" if tab.desk.verified else tab.desk.reviewer, tab.manager.review.record.goal
+    name = "" if tab.desk.verified else tab.desk.reviewer
     return payload(tab) | {
         "strip": strip(tab),
         "cookie": f"{COOKIE}={quote(name)}" if name else "",
-        "promise": f"{promise_panel.COOKIE}={goal}" if goal and tab.may("owner") else "",
     }

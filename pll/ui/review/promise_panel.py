@@ -19,23 +19,20 @@ from pll.review.session import ReviewSession
 from pll.store.tables import GOALS
 from pll.ui import charts
 from pll.ui.format import count, duration, plain
-from pll.ui.review import blocking_notice, setup_form
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
-ACCEPTED, ALL = GOALS
-NAMED = {ACCEPTED: "Accepted labels", ALL: "All labels"}
+LOOK, CERTIFY = GOALS
+NAMED = {LOOK: "Look", CERTIFY: "Certify"}
 EXPLAINED = {
-    ACCEPTED: "Of the labels that Candid accepts for their confidence, at most this share is wrong. It says nothing of "
-    "the other labels, and needs random controls only.",
-    ALL: "Of all labels of this run, at most this share is wrong in the end. You look at random controls and at the "
-    "least sure labels, and Candid says when you may stop.",
+    LOOK: "Look at the labels that are most likely wrong, for as long as you like.",
+    CERTIFY: "At most a share of all labels is wrong in the end, and that is shown. You look at random controls and at "
+    "the least sure labels, and Candid says when you may stop.",
 }
 ERRORS = (0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
-BOX = setup_form.BOX
-COOKIE = "candid_promise"
-"""The browser remembers which promise was chosen last, for the next review."""
+BOX = "review-promise-box"
+LEVELS = {0.9: "90 %", 0.95: "95 %", 0.99: "99 %"}
 
 
 @dataclass(frozen=True)
@@ -55,55 +52,39 @@ class Wanted:
 
 
 def chooser(tab: ReviewTab) -> None:
-    """Which promise people work for, in a box that costs nothing while it is closed; owners only."""
+    """Whether people look or certify, in a box that costs nothing while it is closed; owners only."""
     if not tab.may("owner"):
         return
-    box = st.popover("Promise", icon=":material/verified_user:", type="tertiary", key=BOX, on_change="rerun")
+    box = st.popover("Certify", icon=":material/verified_user:", type="tertiary", key=BOX, on_change="rerun")
     if not box.open:
         return
     review = tab.manager.review
     with box:
-        now = ACCEPTED if review.promise is None else ALL
+        now = LOOK if review.promise is None else CERTIFY
         chosen = st.radio(
-            "Guarantee for",
+            "What is reviewed",
             GOALS,
-            index=GOALS.index(suggested(review)),
+            index=GOALS.index(now),
             format_func=NAMED.__getitem__,
             captions=[EXPLAINED[goal] for goal in GOALS],
             key=f"review-goal-{review.id}",
         )
         made = review.promise_made
-        if chosen == ALL and now == ACCEPTED and made is not None:
+        if chosen == CERTIFY and now == LOOK and made is not None:
             st.caption(f"Made before: {target(made)}. Its controls are drawn, and what was decided since counts.")
-        if chosen != now and (chosen == ACCEPTED or made is not None):
-            st.button(
-                f"Work for the promise about {NAMED[chosen].lower()}",
-                key="review-goal-save",
-                type="primary",
-                on_click=switch,
-                args=(tab, chosen),
-            )
-        elif chosen == ACCEPTED:
-            setup_form.form(tab)
-        if chosen == ALL:
+        if chosen != now and (chosen == LOOK or made is not None):
+            st.button(NAMED[chosen], key="review-goal-save", type="primary", on_click=switch, args=(tab, chosen))
+        if chosen == CERTIFY:
             form(tab)
-
-
-def suggested(review: ReviewSession) -> str:
-    """The promise that people work for; before anybody chose one, that which this browser chose last."""
-    if review.promise is not None:
-        return ALL
-    last = st.context.cookies.get(COOKIE, "") if review.record.goal is None else ""
-    return last if last in GOALS else ACCEPTED
 
 
 @toast_errors
 def switch(tab: ReviewTab, goal: str) -> None:
-    """Work for the other promise from now on; nothing that was decided or drawn is lost."""
+    """Do the other from now on; nothing that was decided or drawn is lost."""
     tab.require("owner")
     st.session_state[BOX] = False
     tab.manager.review.configure(goal=goal)
-    tab.blind = goal == ALL
+    tab.blind = goal == CERTIFY
     tab.again()
     st.toast("Saved.", icon=":material/verified_user:")
 
@@ -144,7 +125,14 @@ def ask(tab: ReviewTab, key: str) -> Wanted:
         format_func=lambda share: f"{percent(share, None)} ({int(share * n + 1e-9):,} of {n:,})",
         key=f"{key}-error",
     )
-    level = setup_form.confidence_level(f"{key}-level")
+    level = st.segmented_control(
+        "Confidence level",
+        list(LEVELS),
+        default=0.95,
+        required=True,
+        format_func=LEVELS.__getitem__,
+        key=f"{key}-level",
+    )
     reranked = st.toggle(
         "Order the labels anew while people review",
         key=f"{key}-rerank",
@@ -152,7 +140,7 @@ def ask(tab: ReviewTab, key: str) -> Wanted:
         "at confidences, labels, features, texts and votes, and never at an answer to a control that is still among "
         "the labels to be accepted.",
     )
-    wanted = Wanted(float(error), level, bool(reranked))
+    wanted = Wanted(float(error), float(level or 0.95), bool(reranked))
     plan = plan_dataset(n, wanted.error, wanted.level)
     st.caption(
         f"{count(plan.controls, 'random control')} first, then the least sure labels. Everything surer than the "
@@ -195,8 +183,7 @@ def draw(tab: ReviewTab) -> None:
     if promise is not None:
         st.markdown("**The promise about all labels**")
         standing(review, promise)
-        blocking_notice.draw(tab)
-    elif review.record.goal == ALL:
+    elif review.record.goal == CERTIFY:
         st.info(
             "Other labels are under review now; the promise about all labels was about the ones before.",
             icon=":material/info:",

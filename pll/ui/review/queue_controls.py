@@ -87,7 +87,6 @@ def filters(tab: ReviewTab, key: str) -> None:
             help="Examples that this annotator gave another label than the model.",
         )
     st.button("Apply", key=f"{key}-apply", on_click=apply, args=(tab, key))
-    st.caption("Random controls are still shown: the certificate is about all examples.")
 
 
 @toast_errors
@@ -133,7 +132,7 @@ def chosen_rows(tab: ReviewTab, run: str) -> None:
     if rows is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f"Only the {count(len(rows), 'example')} chosen on the map, and random controls.", width="content")
+        st.caption(f"Only the {count(len(rows), 'example')} chosen on the map.", width="content")
         st.button("All examples", key="review-all", type="tertiary", on_click=restrict, args=(tab, UNFILTERED))
 
 

@@ -54,10 +54,7 @@ def panel(tab: ReviewTab) -> None:
             args=(tab, proposed),
         )
         st.button("Review these next", key="review-look-proposed", on_click=look, args=(tab, proposed))
-    st.caption(
-        "They become the model's new labels. The certificate starts again with new controls; controls answered "
-        "before count only if they are drawn again."
-    )
+    st.caption("They become the model's new labels. A certificate of the labels before does not hold of them.")
 
 
 def table(proposed: ProposedLabels, data: PartialLabelDataset) -> pd.DataFrame:

@@ -9,8 +9,7 @@ import pytest
 
 from pll.review.desk import Desk
 from pll.review.queue_manager import QueueManager
-from pll.review.rounds import Guarantee
-from pll.review.session import Settings, open_review
+from pll.review.session import open_review
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
 from pll.ui.review.review_tab import ReviewTab
@@ -19,13 +18,12 @@ from tests.run_helpers import config, write_data
 
 @pytest.fixture
 def manager(tmp_path: Path) -> Iterator[QueueManager]:
-    """Over 96 examples of four classes; one in four that come up is a control."""
+    """Over 96 examples of four classes."""
     runs = RunRegistry(tmp_path / "runs")
     run = runs.start(config(write_data(tmp_path / "data.npz")))
     run.join(60)
     store = Store(Database(tmp_path / "reviews.sqlite3"))
-    settings = Settings(mix=0.25, guarantee=Guarantee(share=0.3, max_error=0.3))
-    made = QueueManager(open_review(run, store, runs.get, settings=settings), runs)
+    made = QueueManager(open_review(run, store, runs.get), runs)
     made.begin()
     yield made
     made.wait()

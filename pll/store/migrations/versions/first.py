@@ -1,4 +1,4 @@
-"""Reviews, events, claims, rounds, controls, promises, lessons and guesses."""
+"""Reviews, events, claims, rounds, promises, lessons and guesses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ def upgrade() -> None:
         sa.Column("seed", whole, nullable=False),
         sa.Column("overlap", sa.Integer(), nullable=False),
         sa.Column("overlap_share", sa.Float(), nullable=False),
-        sa.Column("mix", sa.Float(), nullable=False),
         sa.Column("opened_at", moment, nullable=False),
         sa.Column("goal", sa.String(20)),
         sa.PrimaryKeyConstraint("id", name="pk_review"),
@@ -82,27 +81,12 @@ def upgrade() -> None:
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("run", sa.String(200), nullable=False),
         sa.Column("fingerprint", sa.String(64), nullable=False),
-        sa.Column("seed", whole, nullable=False),
-        sa.Column("share", sa.Float(), nullable=False),
-        sa.Column("max_error", sa.Float(), nullable=False),
-        sa.Column("level", sa.Float(), nullable=False),
-        sa.Column("thresholds", sa.JSON(), nullable=False),
         sa.Column("opened_at", moment, nullable=False),
         sa.Column("how", sa.String(20), nullable=False),
         sa.Column("opened_by", sa.Text()),
         sa.Column("verified", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("review", "number", name="pk_round"),
         sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_round_review"),
-    )
-    op.create_table(
-        "control",
-        sa.Column("review", sa.String(200), nullable=False),
-        sa.Column("round", sa.Integer(), nullable=False),
-        sa.Column("position", whole, nullable=False),
-        sa.Column("row", whole, nullable=False),
-        sa.PrimaryKeyConstraint("review", "round", "position", name="pk_control"),
-        sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_control_review"),
-        sa.UniqueConstraint("review", "round", "row", name="uq_control_review_round_row"),
     )
     op.create_table(
         "promise",

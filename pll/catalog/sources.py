@@ -102,7 +102,8 @@ class Source:
             self.check_unchanged()
         data = None if self.format == VOTES else self._read(progress)
         votes = read_votes([str(file.path) for file in self.vote_files])
-        return with_votes(data, votes, answers=self.answers, name=self.name)
+        classes = tuple(self.options.get("class_names", ()))
+        return with_votes(data, votes, answers=self.answers, classes=classes, name=self.name)
 
     def _read(self, progress: Progress | None) -> PartialLabelDataset:
         if self.path is None:

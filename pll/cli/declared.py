@@ -292,6 +292,7 @@ class TrainingOptions(SetOptions):
     answer: tuple[str, ...] = option(
         multiple=True, metavar="FROM=CLASS", help="map an answer in --votes (several times)"
     )
+    classes: str = option(default="", metavar="A,B,C", help="all classes, where the data does not list them")
     features: str = option(
         default="auto",
         show_default=True,

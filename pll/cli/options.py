@@ -171,6 +171,11 @@ def resolve_source(options: SetOptions) -> Source:
             raise UserError(f"There is no file {missing}; check the path.")
         data = joined_votes([Source(Path(one).name, one) for one in votes], answers, data)
     assert data is not None
+    if isinstance(options, TrainingOptions) and options.classes:
+        if data.path is None:
+            raise UserError(f"--classes is for files; the classes of {data.name} are known.")
+        names = [name.strip() for name in options.classes.split(",") if name.strip()]
+        data = replace(data, options={**data.options, "class_names": names})
     if options.rule:
         Rule.parse(options.rule)
     return replace(data, rule=options.rule, classes=resolve_classes(options))

@@ -6,12 +6,9 @@ or of Anthropic (`custom_id`, `result.message.content[].text`), `samples_*.jsonl
 `suggestions` of Argilla, `predictions` of Label Studio, tables with a column for each model (and optionally
 `MODEL_score` or `MODEL_confidence`) or with `prob_CLASS` columns, and .npy arrays (n, c) of class probabilities.
 
-An answer is a class where it is one word for word, or but for case, spaces and punctuation, once Markdown, code fences,
-tags, an introduction (`Final answer:`) and reasons on lines of their own are taken away; where a JSON object in it has
-such a field; where it is a letter of the list of classes (`B`, `(b)`), if the data brings that list or other answers
-give both (`B. dog`).
-Everything else, several classes in one answer too, is counted and shown, and can be mapped by hand. Without known
-classes, the short answers given at least twice are the classes.
+The answer is the class that it is, but for case, spaces and punctuation around it; else the field of JSON in it; else
+the classes that it names as whole words, one or several: a set. What names none is counted and shown, and can be mapped
+by hand. Classes that nobody listed are proposed: the short answers given at least twice.
 
 Files without ids (arrays, tables without such a column, evaluation samples, which number their documents) are joined by
 row number where their numbers are not the ids of the data.
@@ -24,7 +21,6 @@ import csv
 import json
 import math
 import re
-import string
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -44,7 +40,7 @@ from pll.formats.checks import listing, parsing, shorten
 from pll.formats.classes import no_answers
 from pll.formats.encodings import in_utf8
 from pll.formats.json_objects import first_record, records
-from pll.formats.tabular.answers import ANSWER_FIELDS
+from pll.formats.tabular.answers import answer_of
 from pll.formats.tabular.builder import likeliest
 from pll.formats.tabular.schema import SCORE_ENDS
 from pll.weights import checked_prior
@@ -55,48 +51,14 @@ ID_NAME = re.compile(r"(?:.*[_ .-])?(?:id|uuid|guid)|.*[a-z](?:Id|ID)|", re.ASCI
 TRUTH_COLUMNS = ("true_label", "truth", "target", "y")
 OTHER_COLUMNS = ("text", "image", "split", "candidates")
 SHARE = "prob_"
-TOLD = re.compile(
-    r"(?:the\s+|my\s+)?(?:(?:final|correct|best|right|predicted|most likely)\s+)?(?:answer|label|class|category)"
-    r"(?:\s*[:=：]\s*|\s+is\s*:?\s*|\s+)(.+)",
-    re.I | re.S,
-)
-"""An answer with its introduction."""
 THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.I | re.S)
-"""What a reasoning model writes before it answers: it names labels that are not the answer."""
-TAGGED = re.compile(r"<(answer|label|class|category)>(.*?)</\1>", re.I | re.S)
-BOXED = re.compile(r"\$*\\boxed\{(?:\\text\{)?([^{}]*)\}?\}\$*")
-FENCED = re.compile(r"```[a-z]*[ \t]*\n?(.*?)```", re.I | re.S)
-LETTERED = re.compile(r"(?:(?:option|choice)\s+)?\(?([A-Za-z]|\d\d?)[).:]\s+(.+)", re.S | re.I)
-"""A letter or number of a list and what it stands for, `B. dog`."""
-PAIRED = 0.9
-"""A letter stands for a class where at least this share of the answers with both say so."""
-REASONED = re.compile(
-    r"\s*\n\s*(?:reason|reasoning|explanation|rationale|justification|because|confidence)\b.*", re.I | re.S
-)
-"""Lines after the answer that say why."""
-SENTENCE_WORDS = 25
-"""Words that a sentence may have for its last to be taken for its answer."""
-DOUBTS = re.compile(
-    r"(?<!\w)(?:\w+n['’]t|not|no|never|neither|nor|cannot|without|unlike|except|unable|unclear|unsure|uncertain|undecided"
-    r"|whether|if|either|instead|rather|than|sorry|please|provide|apologi[sz]e|wrong|false|incorrect|or|and"
-    r"|kein\w*|nicht|weder|falsch|oder|und|pas|non|ni|aucune?|faux|ou|sin|nunca|não|nem|sem|falso|nie|niet|geen|ikke|inte"
-    r"|нет|не|или)(?!\w)"
-)
-"""Words before a class that make it no answer: a negation, a doubt, an excuse, an alternative."""
-TELLING = re.compile(
-    r"(?<!\w)(?:is|are|it['’]s|think|believe|classify|say|answer|label|ist|est|es|é)(?!\w)|[:：=→]", re.I
-)
-"""What makes an answer that ends with a class a sentence about it, and no class of its own (`very late` is one)."""
-LETTER_TOLD = re.compile(r"(?:\b(?i:is|option|choice|answer|letter)|['’]s|[:：→=])\s*\(?([A-Z])\)?$")
-EMOJI = "\ufe0f\u200d"
-"""Characters inside emoji, beside the symbols."""
-SURENESS = re.compile(r"\s*\(\s*(?:confidence\s*[:=]?\s*)?\d+(?:[.,]\d+)?\s*%?\s*\)\s*$", re.I)
-"""How sure the voter is, in brackets after the answer."""
+"""What a reasoning model writes before it answers: it names classes that are not its answer."""
+WORD = re.compile(r"[^\s:;,|()\[\]{}\"!?*`=/<>]+")
 SHORT = 60
 """Characters of an answer that may be a class where no classes are known."""
 MARKS = " .,:;!?\"'`*()[]"
-WORDS, COMMON = 3, 0.02
-"""An answer of more words is a class only where it is at least this share of all."""
+WORDS = 3
+"""An answer of more words, or with other marks than those of names, is no class where it names one."""
 
 
 VOTES = "votes"
@@ -358,11 +320,11 @@ def _batch(record: Mapping[str, Any], stem: str) -> tuple[list[VoterAnswer], int
     body, texts = _replies(record)
     if record.get("error"):
         return [], 1
-    said = Counter(_plain(_core(text)) for text, _ in texts if text.strip())
+    said = Counter(_key(text) for text, _ in texts if text.strip())
     if not said:
         return [], 1
     most, count = said.most_common(1)[0]
-    text, sure = next((text.strip(), score) for text, score in texts if _plain(_core(text)) == most and text.strip())
+    text, sure = next((text.strip(), score) for text, score in texts if _key(text) == most and text.strip())
     score = count / len(texts) if len(texts) > 1 else sure
     every = tuple(text.strip() for text, _ in texts) if len(texts) > 1 else ()
     return [VoterAnswer(str(record["custom_id"]), str(body.get("model") or stem), text, score, texts=every)], 0
@@ -629,152 +591,54 @@ def _probability_array(path: Path) -> VoteFiles:
 # ---- answers and classes ---------------------------------------------------------------------------------------------
 
 
-def _class_of(text: str, classes: tuple[str, ...], order: Mapping[str, str] | None = None) -> tuple[str | None, bool]:
-    """The class that an answer in free text names, or None; and whether it was told by its letter alone.
+def classes_in(text: str, classes: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the classes that an answer names; none where it names none.
 
-    What stands around it is taken away: Markdown, code fences, tags, an introduction (`Final answer:`), reasons on
-    lines of their own. An answer that names several classes names none. `order` has the class of each letter; by
-    default they stand for the classes as listed.
+    A class of one letter is one only as it is written, and a class within the name of another is that other.
 
-    >>> answers = (" Dog.", '{"label": "cat"}', "(b)", "**Label: A**", "B. dog", "B. cat", "cat or dog", "a bird")
-    >>> [_class_of(text, ("cat", "dog"))[0] for text in answers]
-    ['dog', 'cat', 'dog', 'cat', 'dog', None, None, None]
+    >>> answers = (" Dog.", '{"label": "cat"}', "I think it is a dog.", "a cat or a dog", "a bird", "doggy")
+    >>> [classes_in(text, ("cat", "dog")) for text in answers]
+    [('dog',), ('cat',), ('dog',), ('cat', 'dog'), (), ()]
+    >>> classes_in("a cat-like one, class A", ("cat", "cat-like", "A"))
+    ('cat-like', 'A')
     """
+    if text in classes:
+        return (text,)
     plain = _plain_classes(classes)
-    for part in _peeled(text):
-        if part in classes:
-            return part, False
-        if _plain(part) in plain:
-            return plain[_plain(part)], False
-        both = LETTERED.fullmatch(part)
-        by_name = None if both is None else plain.get(_plain(both[2]))
-        if both and by_name is not None:  # the letter and the name must say the same
-            letter = both[1].upper()
-            by_letter = _places_of(classes).get(letter) if order is None else order.get(letter, by_name)
-            return (by_name if by_name == by_letter else None), False
-    alone = re.fullmatch(r"\(?([A-Za-z])[).:]*", part)
-    return (None, False) if alone is None else (_by_letter(alone[1], classes, order), True)
-
-
-def _order_told(answers: Sequence[VoterAnswer], classes: tuple[str, ...], *, known: bool) -> dict[str, str] | None:
-    """Letter → class, as answers that give both pair them; None where no answer does.
-
-    Letters that stand for other classes elsewhere (a prompt that shuffles the list) tell nothing. Letters that no
-    answer pairs stand for the classes as the data lists them, where the pairs agree with that list.
-    """
-    plain = _plain_classes(classes)
-    pairs: dict[str, Counter[str]] = {}
-    for text, count in Counter(text for answer in answers for text in (answer.texts or (answer.text,))).items():
-        for part in _peeled(text):
-            both = LETTERED.fullmatch(part)
-            name = None if both is None or part in classes else plain.get(_plain(both[2]))
-            if both and name is not None:
-                pairs.setdefault(both[1].upper(), Counter())[name] += count
+    said = [_plain(one) for one in _stated(text)]
+    if said and all(one in plain for one in said):
+        return tuple(dict.fromkeys(plain[one] for one in said))
+    words = [word.strip(MARKS) for word in WORD.findall(unicodedata.normalize("NFKC", THOUGHT.sub("", text)))]
+    longest = max((len(name.split()) for name in plain), default=0)
+    found: set[str] = set()
+    at = 0
+    while at < len(words):
+        for count in range(min(longest, len(words) - at), 0, -1):
+            some = " ".join(words[at : at + count])
+            name = some if some in classes else plain.get(_plain(some), "")
+            if name and (len(name) > 1 or name == some):
+                found.add(name)
+                at += count - 1
                 break
-    if not pairs:
-        return None
-    told = {letter: names.most_common(1)[0] for letter, names in pairs.items()}
-    if any(count < PAIRED * sum(pairs[letter].values()) for letter, (_, count) in told.items()):
-        return {}
-    found = {letter: name for letter, (name, _) in told.items()}
-    if len(set(found.values())) < len(found):
-        return {}
-    listed = _places_of(classes)
-    agree = known and all(listed.get(letter) == name for letter, name in found.items())
-    return listed | found if agree else found
+        at += 1
+    return tuple(name for name in classes if name in found)
 
 
-def class_in_sentence(
-    text: str, classes: tuple[str, ...], order: Mapping[str, str] | None = None
-) -> tuple[str | None, bool]:
-    """The class that a sentence ends with, where it names no other and doubts nothing; whether by its letter alone.
+def _stated(text: str) -> tuple[str, ...]:
+    """What an answer says its class is: the field of JSON in it, else itself.
 
-    So is the class of a first line that holds nothing else, of a last line `Answer: …`, and of JSON of which one field
-    alone is a class. `order` has the class of each letter, by default as the classes are listed.
-
-    >>> answers = (
-    ...     "I think it's a dog.",
-    ...     "It is not a dog.",
-    ...     "Perhaps a cat, perhaps a dog",
-    ...     "Dog 🐶 (90%)",
-    ...     "Réponse : cat",
-    ... )
-    >>> [class_in_sentence(text, ("cat", "dog"))[0] for text in answers]
-    ['dog', None, None, 'dog', 'cat']
-    >>> class_in_sentence("I think it's B.", ("cat", "dog"))
-    ('dog', True)
+    >>> _stated('Sure! {"label": "cat"}'), _stated(" Dog."), _stated('{"labels": ["cat", "dog"]}')
+    (('cat',), ('Dog.',), ('cat', 'dog'))
     """
-    plain = _plain_classes(classes)
-    text = THOUGHT.sub("", text).strip()
-    lettered = [both[2] for part in _peeled(text) if (both := LETTERED.fullmatch(part))]
-    if lettered and (
-        order is None or any(_plain(one) in plain for one in lettered)
-    ):  # letter and name that do not say the same
-        return None, False
-    named = {plain[_plain(one)] for one in _json_texts(text) if _plain(one) in plain}
-    if named or text.startswith(("{", "[")):
-        return (named.pop(), False) if len(named) == 1 else (None, False)
-    lines = [line.strip() for line in re.sub(r"\*\*|__|`", "", text).splitlines() if line.strip()]
-    if len(lines) > 1:
-        told = TOLD.fullmatch(lines[-1])
-        ends = [plain.get(_plain(lines[0])), None if told is None else plain.get(_plain(told[1]))]
-        found = {one for one in ends if one is not None}
-        return (found.pop(), False) if len(found) == 1 else (None, False)
-    if not lines or "?" in text or "？" in text:
-        return None, False
-    line = SURENESS.sub(
-        "", "".join(c for c in lines[0] if unicodedata.category(c) not in ("So", "Sk") and c not in EMOJI)
-    )
-    whole = _plain(line)
-    if len(whole.split()) > SENTENCE_WORDS:
-        return None, False
-    fitting = [name for name in plain if name and whole.endswith(name) and not whole.removesuffix(name)[-1:].isalnum()]
-    letter = None if fitting else LETTER_TOLD.search(line.rstrip(MARKS))
-    if not fitting and letter is None:
-        return None, False
-    name = max(fitting, key=len, default="")
-    before = (line[: letter.start(1)] if letter is not None else whole[: len(whole) - len(name)]).casefold()
-    if DOUBTS.search(before):
-        return None, False
-    words = _words(before)
-    others = (_words(one) for one in plain if one != name)
-    if any(one in words for one in others if one.strip()):
-        return None, False
-    return (plain[name], False) if letter is None else (_by_letter(letter[1], classes, order), True)
+    bare = THOUGHT.sub("", text).strip()
+    objects = re.findall(r"\{[^{}]*\}", bare)
+    answer = answer_of(objects[0]) if len(objects) == 1 else None
+    return (bare,) if answer is None or not answer[0] else answer[0]
 
 
-def _words(text: str) -> str:
-    """The words of a text with one space between, before and after."""
-    return " ".join(["", *re.findall(r"[^\W_]+", text), ""])
-
-
-def _json_texts(text: str) -> list[str]:
-    """The texts in an answer's JSON: all of it, or one object without others in it."""
-    objects = re.findall(r"\{[^{}]*\}", text)
-    for part in (text, *(objects if len(objects) == 1 else ())):
-        if not part.startswith(("{", "[")):
-            continue
-        try:
-            waiting = [json.loads(part)]
-        except (ValueError, RecursionError):
-            continue
-        found = []
-        while waiting:
-            value = waiting.pop()
-            waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-            found += [value] if isinstance(value, str) else []
-        return found
-    return []
-
-
-def _by_letter(letter: str, classes: tuple[str, ...], order: Mapping[str, str] | None) -> str | None:
-    return (_places_of(classes) if order is None else order).get(letter.upper())
-
-
-@lru_cache(maxsize=8)
-def _places_of(classes: tuple[str, ...]) -> dict[str, str]:
-    """Letter → class, as the classes are listed."""
-    return dict(zip(string.ascii_uppercase, classes, strict=False))
+def _key(text: str) -> tuple[str, ...]:
+    """What an answer says, in a form that several spellings of it share."""
+    return tuple(map(_plain, _stated(text)))
 
 
 @lru_cache(maxsize=8)
@@ -784,124 +648,33 @@ def _plain_classes(classes: tuple[str, ...]) -> dict[str, str]:
     return {_plain(name): name for name in classes if shared[_plain(name)] == 1}
 
 
-def _core(text: str) -> str:
-    """An answer without what stands around it: tags, fences, Markdown, the words before and the reasons after it.
-
-    >>> [_core(text) for text in ('{"label": "Cat"}', "Label: Cat", " a cat", "**Label:** Cat", "<answer>Cat</answer>")]
-    ['Cat', 'Cat', 'a cat', 'Cat', 'Cat']
-    """
-    return _peeled(text)[-1]
-
-
-def _peeled(text: str) -> list[str]:
-    """An answer, and what is left of it as one thing after the other that stands around it is taken away."""
-    found = [text.strip()]
-    text = THOUGHT.sub("", text).strip()
-    for pattern in (TAGGED, FENCED, BOXED):
-        inner = {one[pattern.groups].strip() for one in pattern.finditer(text)}
-        if len(inner) == 1:
-            text = inner.pop()
-    field = _json_field(text)
-    if field is not None:
-        return [*found, field.strip()]
-    bare = REASONED.sub("", re.sub(r"\*\*|__|`", "", text).strip())
-    found += [text, bare] if bare else [text]
-    told = TOLD.fullmatch(bare)
-    if told:
-        found += _peeled(told[1])
-    return found
-
-
 def _plain(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold().replace("_", " ")
     return " ".join(folded.split()).strip(MARKS)
 
 
-def _json_field(text: str) -> str | None:
-    if not text.startswith("{"):
-        return None
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    fields = {str(name).casefold(): _only(one) for name, one in value.items()}
-    fields = {name: one for name, one in fields.items() if one is not None}
-    named = [fields[name] for name in ANSWER_FIELDS if name in fields]
-    if named:
-        return named[0]
-    return next(iter(fields.values())) if len(fields) == len(value) == 1 else None
-
-
-def _only(value: Any) -> str | None:
-    """The text of a field that holds one."""
-    if isinstance(value, list) and len(value) == 1:
-        value = value[0]
-    return value if isinstance(value, str) else None
-
-
-def _guessed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
-    """The short answers given at least twice, each in its most frequent spelling; longer ones where they are common.
+def _proposed_classes(answers: Sequence[VoterAnswer]) -> tuple[str, ...]:
+    """The short answers given at least twice, each in its most frequent spelling, without sentences about others.
 
     Where several voters answered, at least two of them must have given it: each has its own way to refuse.
     """
-    every = [(text, answer.voter) for answer in answers for text in (answer.texts or (answer.text,))]
-    cores = _without_letters([(_stated(text), voter) for text, voter in every])
-    texts = Counter(text for text, _ in cores)
     voters: dict[str, set[str]] = {}
-    for text, voter in cores:
-        voters.setdefault(_plain(text), set()).add(voter)
+    spellings: dict[str, Counter[str]] = {}
+    for answer in answers:
+        for text in answer.texts or (answer.text,):
+            for one in _stated(text):
+                voters.setdefault(_plain(one), set()).add(answer.voter)
+                spellings.setdefault(_plain(one), Counter())[one] += 1
     least = min(2, len({answer.voter for answer in answers}))
-    groups: dict[str, Counter[str]] = {}
-    for text, count in texts.items():
-        if len(_plain(text)) > 0 and len(text) <= SHORT and len(voters[_plain(text)]) >= least:
-            groups.setdefault(_plain(text), Counter())[text] += count
-    total = sum(texts.values())
     names = [
-        spellings.most_common(1)[0][0].strip(MARKS)
-        for plain, spellings in groups.items()
-        if sum(spellings.values()) >= (2 if len(plain.split()) <= WORDS else max(2, COMMON * total))
+        counts.most_common(1)[0][0].strip(MARKS)
+        for plain, counts in spellings.items()
+        if 0 < len(plain) <= SHORT and len(voters[plain]) >= least and counts.total() >= 2
     ]
-    ignored = set(no_answers(names))
-    telling = [name for name in names if TELLING.search(name)]
-    others = tuple(name for name in names if name not in ignored and name not in telling)
-    ignored |= {name for name in telling if class_in_sentence(name, others)[0] is not None}
+    short = tuple(name for name in names if len(name.split()) <= WORDS and re.fullmatch(r"[\w\s'’+#-]+", name))
+    names = [name for name in names if name in short or not classes_in(name, short)]
+    ignored = no_answers(names)
     return sort_names(name for name in names if name not in ignored)
-
-
-def _stated(text: str) -> str:
-    """What an answer states as its class before any class is known: the field of JSON in it, its last line `Answer: …`.
-
-    >>> [_stated(text) for text in ('Sure! {"label": "cat"}', "It barks.\\n\\nAnswer: dog", "Label: fox (95%)")]
-    ['cat', 'dog', 'fox']
-    """
-    bare = re.sub(r"\*\*|__|`", "", THOUGHT.sub("", text)).strip()
-    objects = re.findall(r"\{[^{}]*\}", bare)
-    field = _json_field(objects[0]) if len(objects) == 1 else None
-    if field is not None:
-        return field.strip()
-    lines = [line.strip() for line in bare.splitlines() if line.strip()]
-    told = TOLD.fullmatch(lines[-1]) if lines else None
-    if told is None:
-        return _core(text)
-    return SURENESS.sub("", _core(told[1]))
-
-
-def _without_letters(cores: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Answers without the letters of a list: `B. dog` is `dog` where that stands alone too, or with other marks.
-
-    Letters of that list that stand alone are left out.
-
-    >>> _without_letters([("B. dog", "m"), ("dog", "n"), ("B", "n"), ("E. coli", "m")])
-    [('dog', 'm'), ('dog', 'n'), ('E. coli', 'm')]
-    """
-    lettered = {core: found for core, _ in cores if (found := LETTERED.fullmatch(core))}
-    rests = {core: lettered[core][2] if core in lettered else core for core, _ in cores}
-    forms: dict[str, set[str]] = {}
-    for core, rest in rests.items():
-        forms.setdefault(_plain(rest), set()).add(_plain(core))
-    listed = {core for core in lettered if len(forms[_plain(rests[core])]) > 1}
-    letters = {lettered[core][1].casefold() for core in listed}
-    return [(rests[core] if core in listed else core, who) for core, who in cores if _plain(core) not in letters]
 
 
 def _of_one_question(answers: Sequence[VoterAnswer], known: Sequence[str]) -> tuple[list[VoterAnswer], list[str]]:
@@ -933,6 +706,7 @@ def with_votes(
     votes: VoteFiles,
     *,
     answers: Mapping[str, str] | None = None,
+    classes: tuple[str, ...] = (),
     name: str = "",
 ) -> Mapped:
     """Examples with the votes of some files, joined on the id.
@@ -941,6 +715,7 @@ def with_votes(
         data: the examples; None where the votes are all there is.
         votes: of `read_votes`.
         answers: answer → class, mapped by hand; "" for no answer.
+        classes: all classes, where the data does not say them; by default they are proposed.
         name: what to call the data where there is none.
 
     Raises:
@@ -953,29 +728,27 @@ def with_votes(
     told = () if votes.columns is None else votes.columns  # all classes, though some be never the likeliest
     if votes.shares and not told:
         told = tuple(map(str, range(len(votes.shares[0]))))
-    classes = tuple(known) or told or _guessed_classes([a for a in votes.answers if _plain(a.text) not in by_hand])
+    classes = tuple(known) or classes or told
+    if not classes:
+        classes = _proposed_classes([answer for answer in votes.answers if _plain(answer.text) not in by_hand])
     same = _plain_classes(classes)  # `fox` where the answers spell it FOX is no class of its own
     by_hand = {text: to if to in classes else same.get(_plain(to), to) for text, to in by_hand.items()}
     classes += tuple(dict.fromkeys(target for target in by_hand.values() if target and target not in classes))
     if len(classes) < 2:
         raise UserError(
-            "Fewer than two classes were found in the answers; bring data that names the classes, or map answers "
-            "(--answer FROM=CLASS)."
+            "Fewer than two classes were found in the answers; name them (--classes a,b,c), bring data that names "
+            "them, or map answers (--answer FROM=CLASS)."
         )
     ids = _ids_of(votes.answers) if data is None else data.row_ids.tolist()
     place = _places(ids)
     joined = {a.voter for a in votes.answers if _alike(a.id) in place}
     voters = list(dict.fromkeys(a.voter for a in votes.answers))
     number, column = {one: k for k, one in enumerate(classes)}, {one: k for k, one in enumerate(voters)}
-    mapped: dict[tuple[str, int], str | None] = {}
-    letters: dict[str, str] = {}
-    told_order = _order_told(votes.answers, classes, known=bool(known))
-    ordered, order = bool(known) or told_order is not None, told_order or _places_of(classes)
-    read: list[str] = []  # sentences
+    mapped: dict[tuple[str, int], tuple[str, ...]] = {}
     unmapped: Counter[str] = Counter()
-    triples: list[tuple[int, int, int, float]] = []
+    quads: list[tuple[int, int, int, float]] = []
     source: list[int] = []
-    others = by_row = 0
+    others = by_row = counted = 0
     for at, answer in enumerate(votes.answers):
         row = place.get(answer.id, place.get(_alike(answer.id)))
         if row is None and answer.voter not in joined and 0 <= answer.row < len(ids):
@@ -984,51 +757,35 @@ def with_votes(
         if row is None:
             others += 1
             continue
-        targets = []
-        for text in answer.texts or (answer.text,):
+        named: Counter[tuple[str, ...]] = Counter()
+        texts = answer.texts or (answer.text,)
+        for text in texts:
             key = (text, answer.number)
             if key not in mapped:
-                target = by_hand.get(_plain(text))
-                if target is None:
-                    target, by_letter = _class_of_answer(text, answer.number, classes, told_order)
-                    if target is None and answer.number < 0:
-                        target, by_letter = class_in_sentence(text, classes, told_order)
-                        read += [] if target is None or (by_letter and not ordered) else [text]
-                    if by_letter and target is not None:
-                        target = target if ordered else None  # the order of classes found in the answers is nobody's
-                        if target is not None:
-                            letters[next(one for one, name in order.items() if name == target)] = target
-                mapped[key] = target
-            targets.append(mapped[key])
-            if mapped[key] is None and text:
+                mapped[key] = _meant(text, answer.number, by_hand, classes)
+            named[mapped[key]] += 1
+            if not mapped[key] and text:
                 unmapped[text] += 1
-        counted = Counter(target for target in targets if target)
-        if counted:
-            found, times = counted.most_common(1)[0]
-            score = times / len(targets) if len(targets) > 1 else answer.score
-            triples.append((row, column[answer.voter], number[found], score))
+        del named[()]
+        if named:
+            (meant, times), counted = named.most_common(1)[0], counted + 1
+            score = times / len(texts) if len(texts) > 1 else answer.score
+            quads += [(row, column[answer.voter], number[label], score) for label in meant]
             source.append(at)
     if others == len(votes.answers):
         raise UserError(
             f"No id of the votes ({listing([a.id for a in votes.answers[:3]])}) is among those of the data "
             f"({listing(ids[:3])}); they are joined on the id."
         )
-    if not triples:
+    if not quads:
         raise UserError(f"No answer could be mapped to a class (first: {shorten(votes.answers[0].text)}).")
-    rows, who, labels, scores = (np.array(part) for part in zip(*triples, strict=True))
+    rows, who, labels, scores = (np.array(part) for part in zip(*quads, strict=True))
     notes = [*asked, *([f"{by_row:,} votes have no id and are joined by row number."] if by_row else [])]
-    if letters:
-        listed = ", ".join(f"{letter} = {letters[letter]}" for letter in sorted(letters)[:5])
-        notes.append(
-            f"Letters were read as places in the list of classes ({listed}): the prompt must list them so."
-            if told_order is None
-            else f"Letters were read as the answers with both letter and class pair them ({listed})."
-        )
+    whole = {*same, *by_hand}
+    read = {text: meant for (text, _), meant in mapped.items() if meant and _plain(text) not in whole}
     if read:
-        shown = ", ".join(f"{shorten(text, 40)} = {mapped[text, -1]}" for text in read[:3])
-        notes.append(
-            f"{len(read):,} different answers are sentences or JSON; the one class they name was taken ({shown})."
-        )
+        shown = "; ".join(f"{shorten(text, 40)}: {', '.join(names)}" for text, names in list(read.items())[:3])
+        notes.append(f"{len(read):,} different answers are JSON or name classes among other words ({shown}).")
     notes += _notes_on_ids(rows, who, labels, voters, alone=data is None)
     counts = np.bincount(who, minlength=len(voters))
     given_by = Counter(answer.voter for answer in votes.answers)
@@ -1057,18 +814,17 @@ def with_votes(
         np.array(ids, dtype=np.str_),
         scores=scores if np.isfinite(scores).any() else None,
     )
+    kinds = {text: " | ".join(labels) for (text, _), labels in mapped.items() if labels and labels != (text,)}
     given = data if data is not None else _bare(ids, name)
     if len(names) == 1 and votes.shares:
-        kinds = {text: target for (text, _), target in mapped.items() if target is not None and target != text}
-        at_rows = np.array([row for row, *_ in triples], dtype=np.int64)
+        at_rows = np.array([row for row, *_ in quads], dtype=np.int64)
         dataset = _with_shares(given, votes, np.array(source), at_rows, classes, notes)
-        return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(triples))
+        return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, counted)
     if len(names) == 1 and not said.anonymous:
         learns = data is not None and (data.X.size or data.texts is not None or data.pictures is not None)
         notes.append(ONE_VOTER if learns else ONE_VOTER_ALONE)
     dataset = replace(given, notes=(*given.notes, *notes)).resolved_to(resolve(said, Rule("union")), said)
-    kinds = {text: target for (text, _), target in mapped.items() if target is not None and target != text}
-    return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, len(triples))
+    return Mapped(dataset, tuple(unmapped.most_common()), kinds, others, votes.errors, counted)
 
 
 def _with_shares(
@@ -1112,12 +868,12 @@ def _with_shares(
     )
 
 
-def _class_of_answer(
-    text: str, number: int, classes: tuple[str, ...], order: Mapping[str, str] | None
-) -> tuple[str | None, bool]:
-    if 0 <= number < len(classes):
-        return classes[number], False
-    return _class_of(text, classes, order)
+def _meant(text: str, number: int, by_hand: Mapping[str, str], classes: tuple[str, ...]) -> tuple[str, ...]:
+    """The classes of an answer: as mapped by hand, by its number, or as it names them."""
+    told = by_hand.get(_plain(text))
+    if told is not None:
+        return (told,) if told else ()
+    return (classes[number],) if 0 <= number < len(classes) else classes_in(text, classes)
 
 
 def _alike(name: str) -> str:

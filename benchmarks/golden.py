@@ -13,9 +13,10 @@ what is inside may change in any way. A recording is a folder of what the comman
                     labels of the run (`run`)
 
 Where a command refuses, its message is kept instead; that it refuses is compared, not the wording. Conversions must be
-equal; label weights and what is computed of them equal to 1e-5, on the same machine and with as many threads. Data that
-is absent (../shared/data/lost.mat) is skipped and said. What may differ is in golden-accepted.toml beside this file, a
-pattern and the reason a line; each part is compared by itself, such as `fits/lost-sure/labels.csv#confidence`.
+equal; label weights and what is computed of them, also where a run's labels are given back, equal to 1e-5, on the same
+machine and with as many threads. Data that is absent (../shared/data/lost.mat) is skipped and said. What may differ is
+in golden-accepted.toml beside this file, a pattern and the reason a line; each part is compared by itself, such as
+`fits/lost-sure/labels.csv#confidence`.
 
 To record an earlier commit: `git worktree add ../before COMMIT`, copy this file into its `benchmarks/`, record there.
 """
@@ -27,6 +28,7 @@ import contextlib
 import fnmatch
 import io
 import json
+import math
 import os
 import re
 import runpy
@@ -201,7 +203,7 @@ def arrays(path: Path) -> Any:
     return READERS.get(path.suffix, _words)(path)
 
 
-def _text(path: Path, separator: str) -> dict[str, Any]:
+def _text(path: Path | io.BytesIO, separator: str) -> dict[str, Any]:
     table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False, encoding="utf-8-sig")
     return {str(name): column.to_numpy(str) for name, column in table.items()}
 
@@ -214,7 +216,7 @@ def _zip(path: Path) -> dict[str, Any]:
 def _member(name: str, data: bytes) -> Any:
     if name.endswith(".png"):
         return np.asarray(Image.open(io.BytesIO(data)))
-    return data.decode("utf-8").splitlines()
+    return _text(io.BytesIO(data), ",") if name.endswith(".csv") else data.decode("utf-8").splitlines()
 
 
 def _words(path: Path) -> list[str]:
@@ -277,7 +279,8 @@ def differences(before: Path, now: Path) -> Iterator[tuple[str, str]]:
         elif not (now / file).exists():
             yield str(file), "is gone"
         else:
-            tolerance = TOLERANCE if file.parts[0] == "fits" else 0.0
+            is_of_fit = file.parts[0] == "fits" or "run" in file.parts
+            tolerance = TOLERANCE if is_of_fit else 0.0
             yield from _parts(str(file), arrays(before / file), arrays(now / file), tolerance)
 
 
@@ -303,12 +306,24 @@ def _unequal(before: Any, now: Any, tolerance: float) -> str:
     if isinstance(before, np.ndarray) and isinstance(now, np.ndarray):
         return _unequal_arrays(before, now, tolerance)
     first, second = (json.dumps(value, sort_keys=True, default=_plain) for value in (before, now))
-    if first == second:
+    if first == second or (tolerance and _alike(before, now, tolerance)):
         return ""
     if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
         at = next(i for i, (a, b) in enumerate(zip(before, now, strict=True)) if _unequal(a, b, tolerance))
         return f"entry {at} of {len(before)}: {_short(before[at])} → {_short(now[at])}"
     return f"{first[:80]} → {second[:80]}"
+
+
+def _alike(before: Any, now: Any, tolerance: float) -> bool:
+    """Return whether two values of JSON are the same, but for numbers that differ by `tolerance` at most."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        return before.keys() == now.keys() and all(_alike(before[name], now[name], tolerance) for name in before)
+    if isinstance(before, list | tuple) and isinstance(now, list | tuple):
+        return len(before) == len(now) and all(_alike(a, b, tolerance) for a, b in zip(before, now, strict=True))
+    try:
+        return math.isclose(float(before), float(now), rel_tol=0, abs_tol=tolerance)
+    except (TypeError, ValueError):
+        return bool(before == now)
 
 
 def _short(value: Any) -> str:

@@ -134,7 +134,7 @@ class Health:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any] | None) -> Health | None:
-        """Return what `to_json` gave; None where there is nothing (a run of an earlier version).
+        """Return what `to_json` gave; None where there is nothing.
 
         >>> made = Health("unhealthy", (Finding("flat", "a", "b"),), Evidence("truth", 3, 30, 0.5))
         >>> Health.from_json(made.to_json()) == made

@@ -49,8 +49,6 @@ from pll.training.devices import default_threads
 from pll.training.distributed import Ranks
 from pll.training.metrics import EpochRecord, StopTraining
 
-JOINED = "votes.npz"
-"""Earlier versions joined data and votes into a file of this name."""
 SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 """The signals that end a training before its last epoch."""
 LOOK = 0.3
@@ -104,10 +102,6 @@ def _fit(options: FitOptions, ranks: Ranks | None) -> int:
         able = ", ".join(name for name in METHODS if METHODS[name].in_ranks)
         raise UserError(f"{kind.title} trains in one process; start it without torchrun. In several train: {able}.")
     config = _run_config(options)
-    if options.resume and folder.exists() and not options.rule and not folder.config().source.rule:
-        config = replace(config, source=replace(config.source, rule=""))  # begun before votes were settled by default
-    if options.resume and options.votes and folder.exists() and folder.config().source.name == JOINED:
-        config = replace(config, source=folder.config().source)
     runner.new_estimator(config)  # refuses wrong settings before anything is written
     folder.lock()
     try:

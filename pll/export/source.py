@@ -56,7 +56,7 @@ class ExportSource:
         features: what made features of texts, pictures or words; None where they came as they are.
         taken_over: the label weights are proposals that people took over in a review, not the model's own.
         replay: makes the run as one HTML page (`pll.export.replay`); None where there is no history to show.
-        health: whether the labels can be used; None of a run of an earlier version.
+        health: whether the labels can be used; None where the run has not ended.
         warnings: on features that say nothing that is measurable, as the recipe of the run found.
         held: rows of the data that were not learnt from, whose labels are predicted; None where there are none.
         order: ids of all rows of the data, in its order, where some were held out.

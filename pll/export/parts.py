@@ -69,49 +69,9 @@ class Exporter:
             neutralise(path)
 
 
-def _labels_csv(source: ExportSource, path: Path) -> None:
-    write_labels(source.frame, path)
-
-
-def _labels_parquet(source: ExportSource, path: Path) -> None:
-    write_parquet(source.labels, path)
-
-
-def _labels_jsonl(source: ExportSource, path: Path) -> None:
-    write_jsonl(source.labels, path)
-
-
-def _audit_csv(source: ExportSource, path: Path) -> None:
-    write_audit_csv(source.events, path, source.rounds)
-
-
-def _audit_jsonl(source: ExportSource, path: Path) -> None:
-    write_audit_jsonl(source.events, path, source.rounds)
-
-
-def _no_answer(source: ExportSource, path: Path) -> None:
-    write_no_answer(source.no_answer, path)
-
-
-def _lacks_answers(source: ExportSource) -> bool:
-    return bool(source.no_answer)
-
-
-def _added(source: ExportSource, path: Path) -> None:
-    write_added(source.added, path)
-
-
-def _has_added(source: ExportSource) -> bool:
-    return bool(source.decisions) and len(source.added) > 0
-
-
 def _calibrated(source: ExportSource, path: Path) -> None:
     assert source.calibration is not None  # it applies only then
     write_calibrated(source.ids, source.learnt["confidence"].to_numpy(), source.calibration.confidence, path)
-
-
-def _is_calibrated(source: ExportSource) -> bool:
-    return source.calibration is not None
 
 
 def _is_certified(source: ExportSource) -> bool:
@@ -137,17 +97,9 @@ def _was_reviewed(source: ExportSource) -> bool:
     return bool(source.events or source.rounds)
 
 
-def _label_weights(source: ExportSource, path: Path) -> None:
-    write_label_weights(source.candidates, source.label_weights, source.ids, path)
-
-
 def _model_weights(source: ExportSource, path: Path) -> None:
     weights = model_weights(source.estimator)
     write_atomically(path, lambda temporary: temporary.write_bytes(weights))
-
-
-def _model_card(source: ExportSource, path: Path) -> None:
-    write_card(card_of(source), path)
 
 
 def _features_file(name: str) -> Callable[[ExportSource, Path], None]:
@@ -163,20 +115,8 @@ def _features_file(name: str) -> Callable[[ExportSource, Path], None]:
     return write
 
 
-def _has_features(source: ExportSource) -> bool:
-    return source.features is not None
-
-
-def _has_feature_arrays(source: ExportSource) -> bool:
-    return source.features is not None and bool(source.features.state()[1])
-
-
 def _has_examples(source: ExportSource) -> bool:
     return source.X is not None and len(source.X) > 0
-
-
-def _can_be_checked(source: ExportSource) -> bool:
-    return _has_examples(source) and why_no_program(source) is None
 
 
 def _replay(source: ExportSource, path: Path) -> None:
@@ -211,37 +151,37 @@ EXPORTS: dict[str, Exporter] = {
         "One row an example: its identified label, how sure that is, its candidates. Opens anywhere.",
         "labels.csv",
         "text/csv",
-        _labels_csv,
+        lambda source, path: write_labels(source.frame, path),
     ),
     "labels-parquet": Exporter(
         "Labels as a table (Parquet)",
         "The same table with its types, small and quick to load; candidates as lists.",
         "labels.parquet",
         "application/vnd.apache.parquet",
-        _labels_parquet,
+        lambda source, path: write_parquet(source.labels, path),
     ),
     "labels-jsonl": Exporter(
         "Labels as JSON lines",
         "The same table, one JSON object a line; candidates as lists.",
         "labels.jsonl",
         "application/jsonl",
-        _labels_jsonl,
+        lambda source, path: write_jsonl(source.labels, path),
     ),
     "no-answer": Exporter(
         "Examples without a label (CSV)",
         "The ids of the examples that nobody answered; without features, nothing predicts them.",
         NO_ANSWER,
         "text/csv",
-        _no_answer,
-        applies=_lacks_answers,
+        lambda source, path: write_no_answer(source.no_answer, path),
+        applies=lambda source: bool(source.no_answer),
     ),
     "added-labels": Exporter(
         "Labels added in review (CSV)",
         "The examples whose candidate set missed the label that a person gave: the set, the label, who and when.",
         "added_labels.csv",
         "text/csv",
-        _added,
-        applies=_has_added,
+        lambda source, path: write_added(source.added, path),
+        applies=lambda source: bool(source.decisions) and len(source.added) > 0,
     ),
     "certificate": Exporter(
         "Certificate of all labels (JSON)",
@@ -273,14 +213,14 @@ EXPORTS: dict[str, Exporter] = {
         "confidence.csv",
         "text/csv",
         _calibrated,
-        applies=_is_calibrated,
+        applies=lambda source: source.calibration is not None,
     ),
     "audit-csv": Exporter(
         "Audit trail as a table (CSV)",
         "Every decision and every undo: who, when, before, after, what was shown; and which labels were under review.",
         "audit.csv",
         "text/csv",
-        _audit_csv,
+        lambda source, path: write_audit_csv(source.events, path, source.rounds),
         applies=_was_reviewed,
     ),
     "audit-jsonl": Exporter(
@@ -288,7 +228,7 @@ EXPORTS: dict[str, Exporter] = {
         "The same, one JSON object a line.",
         "audit.jsonl",
         "application/jsonl",
-        _audit_jsonl,
+        lambda source, path: write_audit_jsonl(source.events, path, source.rounds),
         applies=_was_reviewed,
     ),
     "label-weights": Exporter(
@@ -296,7 +236,7 @@ EXPORTS: dict[str, Exporter] = {
         "The weight of every candidate of every example, for SciPy.",
         "label_weights.npz",
         "application/zip",
-        _label_weights,
+        lambda source, path: write_label_weights(source.candidates, source.label_weights, source.ids, path),
     ),
     "model-weights": Exporter(
         "Model, to load in Candid: numbers",
@@ -310,7 +250,7 @@ EXPORTS: dict[str, Exporter] = {
         "Method, settings, class names, versions. Keep it together with model.safetensors.",
         CARD_FILE,
         "application/json",
-        _model_card,
+        lambda source, path: write_card(card_of(source), path),
     ),
     "features-card": Exporter(
         "How features are made",
@@ -318,7 +258,7 @@ EXPORTS: dict[str, Exporter] = {
         FEATURES_CARD,
         "application/json",
         _features_file(FEATURES_CARD),
-        applies=_has_features,
+        applies=lambda source: source.features is not None,
     ),
     "features-arrays": Exporter(
         "What was learnt for features",
@@ -326,7 +266,7 @@ EXPORTS: dict[str, Exporter] = {
         FEATURES_ARRAYS,
         "application/octet-stream",
         _features_file(FEATURES_ARRAYS),
-        applies=_has_feature_arrays,
+        applies=lambda source: source.features is not None and bool(source.features.state()[1]),
     ),
     "torch-program": Exporter(
         "Model as a PyTorch program",
@@ -358,7 +298,7 @@ EXPORTS: dict[str, Exporter] = {
         CHECK_PROGRAM,
         "text/x-python",
         write_check_program,
-        applies=_can_be_checked,
+        applies=lambda source: _has_examples(source) and why_no_program(source) is None,
     ),
     "replay": Exporter(
         "Replay of the run (HTML)",

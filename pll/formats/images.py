@@ -16,20 +16,19 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 import numpy.typing as npt
 
-from pll.candidates import sort_names
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.archive import Members, open_zip
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.results import Results
-from pll.formats.tabular.builder import filled
 from pll.formats.tabular.csv import Csv, Delimited, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.schema import Column, guess_separator, split_cell
 from pll.formats.tabular.writer import table_limitations
 from pll.formats.tabular.xlsx import Xlsx
+from pll.formats.tools.records import Example, Examples
 from pll.images import SUFFIXES, Pictures, UnreadablePicture, check_size, decode, encode
 from pll.io import as_column
 
@@ -236,24 +235,12 @@ def _from_folders(members: Members, options: ReadOptions) -> PartialLabelDataset
     empty = [folder for folder, labels in sets.items() if not labels]
     if empty:
         raise UserError(f"The folder {shorten(empty[0])} names no label; call it after the labels of its pictures.")
-    classes = options.class_names or sort_names(label for labels in sets.values() for label in labels)
-    number = {label: k for k, label in enumerate(classes)}
-    unknown = [label for labels in sets.values() for label in labels if label not in number]
-    if unknown:
-        raise UserError(
-            f"The folder of {shorten(unknown[0])} is of no known class; the classes are {listing(classes)}."
-        )
-    pairs = [(i, k) for i, folder in enumerate(folders) for k in sorted(number[label] for label in sets[folder])]
-    rows, labels = np.array(pairs, dtype=np.int64).T
-    return PartialLabelDataset(
-        X=np.empty((len(names), 0), dtype=np.float32),
-        candidates=filled(rows, labels, len(names), tuple(classes))[0],
-        ids=check_ids(names, int),
-        pictures=Pictures(as_column(names), members.path),
-        is_test=split,
-        name=options.name or members.path.name,
-        notes=(f"The folders were taken for the candidates: {listing(sorted(sets))}.",),
-    )
+    examples = Examples(options)
+    examples.notes.append(f"The folders were taken for the candidates: {listing(sorted(sets))}.")
+    for row, (name, folder) in enumerate(zip(names, folders, strict=True)):
+        examples.add(Example(row, name, {"image": name}, sets[folder]))
+    data = examples.dataset()
+    return replace(data, pictures=Pictures(as_column(names), members.path), is_test=split)
 
 
 CHECKED_BYTES = 64 * 2**20

@@ -186,7 +186,10 @@ def _array(values: Sequence[Any], column: Column, lines: Sequence[int], first: i
             raise UserError(
                 f"Row {lines[first + at]}, field {shorten(column.name)} holds an object; the true label is one name."
             )
-    return pa.array([_cell(value) for value in values], pa.string())
+    try:
+        return pa.array(values, pa.string())
+    except (pa.ArrowTypeError, pa.ArrowInvalid):  # not text alone
+        return pa.array([_cell(value) for value in values], pa.string())
 
 
 def _cell(value: Any) -> str | None:

@@ -6,9 +6,11 @@ Every tool keeps fields in a container of its own (`data`, `fields`, the line it
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -244,15 +246,15 @@ class Examples:
                 self.notes.append(
                     f"{empty:,} of {len(sets):,} examples have no annotation; any label is a candidate there."
                 )
-            yield _column("candidates", "candidates", [names or list(used) for names in sets])
-        people: dict[str, list[list[str] | None]] = {}
+            yield _column("candidates", "candidates", [_cell(tuple(names or used)) for names in sets])
+        given: dict[str, dict[int, list[str]]] = {}
         for at, example in enumerate(every):
             for who, labels in example.answers:
                 if labels:
-                    said = people.setdefault(who, [None] * len(every))
-                    said[at] = list(dict.fromkeys([*(said[at] or ()), *labels]))
-        for who, answers in people.items():
-            yield _column(who, "annotator", answers)
+                    given.setdefault(who, {}).setdefault(at, []).extend(labels)
+        for who, answers in given.items():
+            said = [_cell(tuple(answers[at])) if at in answers else None for at in range(len(every))]
+            yield _column(who, "annotator", said)
 
 
 _Filled = tuple[Column, list[Any]]
@@ -261,6 +263,12 @@ _Filled = tuple[Column, list[Any]]
 
 def _column(name: str, role: str, values: Sequence[Any], shown: str | None = None, *, guessed: bool = False) -> _Filled:
     return Column(0, name, role, name if shown is None else shown, guessed), list(values)
+
+
+@lru_cache(maxsize=4096)
+def _cell(labels: tuple[str, ...]) -> str:
+    """The cell of some labels, each once."""
+    return json.dumps(list(dict.fromkeys(labels)), ensure_ascii=False)
 
 
 def _names_of(example: Example) -> Iterator[str]:

@@ -276,7 +276,6 @@ def promise_settings(promise: dc.Promise, labels: str) -> dict[str, Any]:
         "allowed": plan.allowed,
         "controls": plan.controls,
         "tolerated": plan.tolerated,
-        "draw": plan.draw,
         "attained_alpha": plan.attained,
         "seed": promise.seed,
         "seed_given": promise.seed_given,
@@ -320,9 +319,7 @@ def read_promise(plan_csv: str) -> ReadPlan:
             level=float(told["confidence"]),
             seed=int(told["seed"]),
             fingerprint=str(told["fingerprint"]),
-            plan=DatasetPlan(
-                told["n"], told["error"], told["confidence"], told["controls"], told["tolerated"], told["draw"]
-            ),
+            plan=DatasetPlan(told["n"], told["error"], told["confidence"], told["controls"], told["tolerated"]),
             reranked=bool(told["reranked"]),
             draw_number=int(told["draw_number"]),
             seed_given=bool(told["seed_given"]),

@@ -9,7 +9,7 @@ from pll.review.dataset_certificate import make_promise
 from pll.review.draws import earlier_draws, labels_key, remember_draw
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.promise import LEVEL
-from pll.review.promise_state import INPUTS, record_of_promise, table_of
+from pll.review.promise_state import record_of_promise, table_of
 from pll.review.rounds import (
     calibration_of,
     new_round,
@@ -24,7 +24,6 @@ def promise_all_labels(
     *,
     level: float = LEVEL,
     share: float | None = None,
-    reranked: bool = False,
     by: str | None = None,
     verified: bool = False,
     instead_of: int = 0,
@@ -42,7 +41,6 @@ def promise_all_labels(
         UserError: another promise, or other labels, came meanwhile; this promise is in force; or an impossible one.
     """
     labels = review.current
-    data = review.data() if reranked else None
     table = table_of(labels)
     keys = {labels_key(table.ids, table.labels)}
     with review.writing() as t:
@@ -57,15 +55,8 @@ def promise_all_labels(
                 "promise would be a second try."
             )
         before = {record.draw_hash for record in own} | set(earlier_draws(keys))
-        made = make_promise(table, error, level, share=share, reranked=reranked, draw_number=len(before) + 1)
-        record = record_of_promise(
-            made,
-            labels,
-            newest + 1,
-            by,
-            verified=verified,
-            ranked_by=INPUTS if reranked and data is not None else None,
-        )
+        made = make_promise(table, error, level, share=share, reranked=True, draw_number=len(before) + 1)
+        record = record_of_promise(made, labels, newest + 1, by, verified=verified)
         t.open_promise(record)
         t.configure(goal="certify")
     remember_draw(keys, record.draw_hash, "desk")

@@ -421,7 +421,6 @@ def certificate_document(
             "allowed": promise.plan.allowed,
             "controls": promise.plan.controls,
             "tolerated": promise.plan.tolerated,
-            "draw": promise.plan.draw,
             "attained_alpha": promise.plan.attained,
         },
         "assumptions": list(ASSUMPTIONS),
@@ -577,7 +576,6 @@ def _problems(document: Mapping[str, Any]) -> list[str]:
         stated["confidence"],
         figures["controls"],
         figures["tolerated"],
-        figures["draw"],
     )
     promise = Promise(
         error=stated["error"],

@@ -480,12 +480,11 @@ class Desk:
     def _queues(self) -> Iterator[tuple[str, Rows, bool]]:
         """(name, rows, whether controls), in the order in which they are to be tried."""
         review = self.review
+        if review.promise is not None:
+            yield review.promise.queue(review.state, review.asked)
+            return
         if self._focus is not None:
             yield (*self._focus, False)
-        if review.promise is not None:
-            shown = review.state.n_events_by.get(self.reviewer, 0)
-            yield from review.promise.queues(review.state, review.asked, shown, review.record.seed)
-            return
         name, order = review.order
         yield name, order if self._only is None else order[self._only[order]], False
 

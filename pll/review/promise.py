@@ -12,7 +12,7 @@ Then more than A of the n labels stay wrong with probability at most α, whateve
 they are wrong. A breach needs more than A + c wrong labels ahead of the (c+1)-th wrong control, hence at most c
 controls among the *first* A + 1 + c wrong labels in the order. Which these are does not depend on the draw, so the
 number of controls among them is hypergeometric: choosing the cut by the same answers costs nothing. docs/certificate.md
-has the proof in full, the variant with a changing order (independent controls, binomial c) and measurements.
+has the proof in full, also for an order that changes with the answers, and measurements.
 
 What must hold: labels and confidences are fixed before the draw; there is one draw, whose seed was not chosen by
 its result; ties are broken by another random stream than the draw; "unsure" counts as wrong; reviewers are right.
@@ -25,7 +25,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -38,11 +37,6 @@ Ints = npt.NDArray[np.int64]
 
 LEVEL = 0.95
 
-Draw = Literal["fixed", "independent"]
-"""`fixed`: K of n without replacement. `independent`: each row with probability K / n, for orders that change."""
-
-ERRORS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2)
-"""Errors of the curve "decisions → certified error"."""
 UNANSWERED, WRONG, RIGHT = -1, 0, 1
 """Answers to controls: whether the label is right. Unsure is `WRONG`."""
 
@@ -57,9 +51,8 @@ class DatasetPlan:
         n: labels.
         error: ε, the share of them that may be wrong, in (0, 1).
         level: 1 − α.
-        controls: K; of independent draws the expected number.
+        controls: K.
         tolerated: c, wrong controls that the accepted labels may hold.
-        draw: how controls are drawn.
     """
 
     n: int
@@ -67,7 +60,6 @@ class DatasetPlan:
     level: float
     controls: int
     tolerated: int
-    draw: Draw = "fixed"
 
     @property
     def allowed(self) -> int:
@@ -77,12 +69,10 @@ class DatasetPlan:
     @property
     def attained(self) -> float:
         """The largest probability that more than A labels stay wrong, over all datasets and orders; at most α."""
-        return attained_risk(self.n, self.allowed, self.controls, self.tolerated, self.draw)
+        return attained_risk(self.n, self.allowed, self.controls, self.tolerated)
 
 
-def plan_dataset(
-    n: int, error: float, level: float = LEVEL, *, controls: int | None = None, draw: Draw = "fixed"
-) -> DatasetPlan:
+def plan_dataset(n: int, error: float, level: float = LEVEL, *, controls: int | None = None) -> DatasetPlan:
     """Choose (c, K) from n, ε and α alone: no label, confidence or answer is looked at.
 
     For each c the smallest K that is valid; of these pairs the one with the largest (1 − K/n) · √((c + ½) n / K), which
@@ -93,7 +83,6 @@ def plan_dataset(
         error: ε in (0, 1).
         level: 1 − α in (0, 1).
         controls: K, where it is given; c is then the largest valid.
-        draw: see `Draw`.
 
     Raises:
         UserError: numbers out of range, or too few controls to accept anything.
@@ -105,30 +94,30 @@ def plan_dataset(
     check_guarantee(error, level)
     if n < 1:
         raise UserError("There are no labels to make a promise about.")
-    return _planned(n, error, level, controls, draw)
+    return _planned(n, error, level, controls)
 
 
 @lru_cache(maxsize=256)
-def _planned(n: int, error: float, level: float, controls: int | None, draw: Draw) -> DatasetPlan:
+def _planned(n: int, error: float, level: float, controls: int | None) -> DatasetPlan:
     allowed, alpha = allowed_wrong(n, error), alpha_of(level)
     if controls is not None:
         if not 1 <= controls <= n:
             raise UserError(f"Draw 1 to {n:,} controls from {n:,} labels, not {controls:,}.")
-        tolerated = most_tolerated(n, allowed, controls, alpha, draw)
+        tolerated = most_tolerated(n, allowed, controls, alpha)
         if tolerated is None:
-            least = fewest_controls(n, allowed, 0, alpha, draw)
+            least = fewest_controls(n, allowed, 0, alpha)
             raise UserError(
                 f"With {controls:,} of {n:,} labels as controls, an error of {error:g} cannot be shown even if all of "
                 f"them are right. Draw at least {least:,}, or allow a larger error."
             )
-        return DatasetPlan(n, error, level, controls, tolerated, draw)
+        return DatasetPlan(n, error, level, controls, tolerated)
     worth: dict[int, tuple[float, int]] = {}
 
     def value(c: int) -> float:
         if c not in worth:
             least = max((k for other, (_, k) in worth.items() if other < c), default=1)
             most_of = min((k for other, (_, k) in worth.items() if other > c), default=n)
-            k = fewest_controls(n, allowed, c, alpha, draw, within=(least, most_of))
+            k = fewest_controls(n, allowed, c, alpha, within=(least, most_of))
             worth[c] = ((1 - k / n) * math.sqrt((c + 0.5) * n / k), k)
         return worth[c][0]
 
@@ -140,10 +129,10 @@ def _planned(n: int, error: float, level: float, controls: int | None, draw: Dra
     for c in range(max(0, best - best // 6 - 2), min(most, best + best // 6 + 2) + 1, max(1, best // 180)):
         value(c)
     best = max(worth, key=lambda c: (worth[c][0], -c))
-    return DatasetPlan(n, error, level, worth[best][1], best, draw)
+    return DatasetPlan(n, error, level, worth[best][1], best)
 
 
-def log_risk(n: int, allowed: int, controls: npt.ArrayLike, tolerated: int, draw: Draw = "fixed") -> Floats:
+def log_risk(n: int, allowed: int, controls: npt.ArrayLike, tolerated: int) -> Floats:
     """Return log Pr(at most c of A + 1 + c given labels are controls).
 
     Args:
@@ -151,31 +140,25 @@ def log_risk(n: int, allowed: int, controls: npt.ArrayLike, tolerated: int, draw
         allowed: A, wrong labels that the promise allows.
         controls: K, one or (k,) numbers of controls.
         tolerated: c, wrong controls among the accepted.
-        draw: "fixed" draws just K controls, "independent" each label with probability K / n.
 
     Returns:
         float64 of the shape of `controls`.
     """
     k = np.asarray(controls, dtype=np.float64)[..., None]
     m, s = allowed + 1 + tolerated, np.arange(tolerated + 1.0)
-    if draw == "fixed":
-        terms = log_choose(m, s) + log_choose(n - m, k - s) - log_choose(n, k)
-    else:
-        with np.errstate(divide="ignore", invalid="ignore"):  # K = n: nothing is left out
-            none = np.where(s == m, 0.0, (m - s) * np.log1p(-k / n))
-        terms = log_choose(m, s) + s * np.log(k / n) + none
+    terms = log_choose(m, s) + log_choose(n - m, k - s) - log_choose(n, k)
     return np.asarray(logsumexp(terms, axis=-1), dtype=np.float64)
 
 
 @lru_cache(maxsize=4096)
-def attained_risk(n: int, allowed: int, controls: int, tolerated: int, draw: Draw = "fixed") -> float:
+def attained_risk(n: int, allowed: int, controls: int, tolerated: int) -> float:
     """Return the exact probability that the least favourable dataset breaks a plan; arguments as for `log_risk`.
 
     Every dataset with at least A + 1 + c wrong labels attains it, in any order.
     """
     if allowed + 1 + tolerated > n:
         return 0.0
-    return min(1.0, float(np.exp(log_risk(n, allowed, controls, tolerated, draw))))
+    return min(1.0, float(np.exp(log_risk(n, allowed, controls, tolerated))))
 
 
 def fewest_controls(
@@ -183,7 +166,6 @@ def fewest_controls(
     allowed: int,
     tolerated: int,
     alpha: float,
-    draw: Draw = "fixed",
     *,
     within: tuple[int, int] | None = None,
 ) -> int:
@@ -191,28 +173,28 @@ def fewest_controls(
     (low, high), bar = within or (1, n), math.log(alpha)
     while low < high:  # the more controls, the less likely that so few of the wrong labels are among them
         middle = (low + high) // 2
-        if float(log_risk(n, allowed, middle, tolerated, draw)) <= bar:
+        if float(log_risk(n, allowed, middle, tolerated)) <= bar:
             high = middle
         else:
             low = middle + 1
     return low
 
 
-def most_tolerated(n: int, allowed: int, controls: int, alpha: float, draw: Draw = "fixed") -> int | None:
+def most_tolerated(n: int, allowed: int, controls: int, alpha: float) -> int | None:
     """Return the largest c that K controls allow at risk `alpha`; None where even c = 0 fails."""
     low, high, bar = -1, min(controls, n - allowed - 1), math.log(alpha)
     if allowed + 1 > n:
         return controls
     while low < high:  # the risk grows with c (docs/certificate.md)
         middle = (low + high + 1) // 2
-        if float(log_risk(n, allowed, controls, middle, draw)) <= bar:
+        if float(log_risk(n, allowed, controls, middle)) <= bar:
             low = middle
         else:
             high = middle - 1
     return None if low < 0 else low
 
 
-# ---- numbers ----
+# ---- numbers ---------------------------------------------------------------------------------------------------------
 
 
 def log_choose(n: npt.ArrayLike, k: npt.ArrayLike) -> Floats:
@@ -287,14 +269,10 @@ def draw_dataset_controls(plan: DatasetPlan, seed: int, ids: Sequence[str] | npt
         ids: (n,) text, unique.
 
     Returns:
-        (K,) int64; of independent draws about K.
+        (K,) int64.
     """
     keys = hash_keys(seed, "draw", ids)
-    order = np.argsort(keys, kind="stable").astype(np.int64)
-    if plan.draw == "fixed":
-        return order[: plan.controls]
-    inside = keys[order].astype(np.float64) / 2.0**64 < plan.controls / plan.n
-    return order[inside]
+    return np.argsort(keys, kind="stable").astype(np.int64)[: plan.controls]
 
 
 def dataset_order(confidence: npt.ArrayLike, seed: int, ids: Sequence[str] | npt.NDArray[np.str_]) -> Ints:
@@ -304,7 +282,7 @@ def dataset_order(confidence: npt.ArrayLike, seed: int, ids: Sequence[str] | npt
 
 def commitment(seed: int, fingerprint: str, plan: DatasetPlan) -> str:
     """SHA-256 (hex) of everything that decides the draw; published before the first answer, it binds the seed."""
-    parts = (seed, fingerprint, plan.n, plan.error, plan.level, plan.controls, plan.tolerated, plan.draw)
+    parts = (seed, fingerprint, plan.n, plan.error, plan.level, plan.controls, plan.tolerated)
     return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
 
 
@@ -354,187 +332,3 @@ def cut_of(order: Ints, controls: Ints, answers: Answers, tolerated: int) -> Cut
         waiting=controls[inside & (answers == UNANSWERED)],
         left=order[accepted:][::-1].copy(),
     )
-
-
-# ---- several errors at once ------------------------------------------------------------------------------------------
-
-
-def joint_risk(n: int, controls: int, pairs: Sequence[tuple[int, int]], draw: Draw = "fixed") -> float:
-    """Pr(at least one of several promises is broken), for the least favourable dataset: exact.
-
-    Go through the wrong labels in the order; S_m of the first m are controls. Promise (A, c) is broken only where
-    S_{A+1+c} ≤ c. No dataset changes the law of this random walk, so a dynamic programme gives the probability.
-
-    Args:
-        pairs: (A, c) of each promise.
-
-    >>> round(joint_risk(2299, 426, [(114, 17)]), 4), round(joint_risk(2299, 426, [(114, 17), (229, 17)]), 4)
-    (0.0499, 0.0499)
-    """
-    steps = sorted((allowed + 1 + c, c) for allowed, c in pairs if allowed + 1 + c <= n)
-    if not steps:
-        return 0.0
-    top = max(c for _, c in steps) + 1  # from here on no promise can be broken
-    state = np.zeros(top + 1)
-    state[0] = 1.0
-    broken, before = 0.0, 0
-    s = np.arange(top + 1.0)
-    for m, c in steps:
-        d = float(m - before)
-        gained = s[None, :] - s[:-1, None]  # (from, to)
-        if draw == "fixed":
-            left, rest = controls - s[:-1, None], n - before
-            logs = log_choose(left, gained) + log_choose(rest - left, d - gained) - log_choose(rest, d)
-        else:
-            p = min(controls / n, 1 - 1e-15)
-            logs = log_choose(d, gained) + gained * math.log(p) + (d - gained) * math.log1p(-p)
-        moves = np.exp(logs)
-        moves[:, top] = np.maximum(0.0, 1 - moves[:, :top].sum(axis=1))
-        state = np.append(state[:-1] @ moves[:, :top], state[top] + state[:-1] @ moves[:, top])
-        broken += float(state[: c + 1].sum())
-        state[: c + 1] = 0.0
-        before = m
-    return min(1.0, broken)
-
-
-@lru_cache(maxsize=64)
-def joint_tolerated(
-    n: int, controls: int, errors: tuple[float, ...] = ERRORS, level: float = LEVEL, draw: Draw = "fixed"
-) -> dict[float, int]:
-    """c for each of several errors, such that *all* of these promises hold together with probability `level`.
-
-    Each is calibrated at the same risk of its own, the largest with which the joint risk stays within α. So one may
-    look at all of them and choose afterwards.
-
-    Returns:
-        Error → c; errors that the controls cannot show even if all are right are left out.
-    """
-    alpha = alpha_of(level)
-
-    def chosen(own: float) -> dict[float, int]:
-        found = {error: most_tolerated(n, allowed_wrong(n, error), controls, own, draw) for error in errors}
-        return {error: c for error, c in found.items() if c is not None}
-
-    def risk(of: dict[float, int]) -> float:
-        return joint_risk(n, controls, [(allowed_wrong(n, error), c) for error, c in of.items()], draw)
-
-    low, high = math.log(alpha / max(1, len(errors))), math.log(alpha)  # by Bonferroni the lower end is valid
-    if risk(found := chosen(math.exp(high))) <= alpha:
-        return found
-    best = chosen(math.exp(low))
-    for _ in range(10):
-        middle = (low + high) / 2
-        if risk(found := chosen(math.exp(middle))) <= alpha:
-            low, best = middle, found
-        else:
-            high = middle
-    return best
-
-
-@dataclass(frozen=True)
-class CurvePoint:
-    """One point of the curve "decisions → certified error".
-
-    Attributes:
-        error: ε.
-        tolerated: c.
-        decisions: labels that people look at in all, controls included.
-        left: of these, how many are not answered yet.
-        certain: every control that matters is answered, so that the number of decisions is final.
-    """
-
-    error: float
-    tolerated: int
-    decisions: int
-    left: int
-    certain: bool
-
-
-def curve(
-    order: Ints,
-    controls: Ints,
-    answers: Answers,
-    looked_at: npt.NDArray[np.bool_],
-    tolerated: dict[float, int],
-) -> list[CurvePoint]:
-    """What each error costs, with the answers so far. All points hold together where `tolerated` is a joint one.
-
-    Args:
-        order, controls, answers: as for `cut_of`.
-        looked_at: (n,) bool, answered rows.
-        tolerated: error → c (`joint_tolerated`).
-    """
-    points = []
-    for error, c in sorted(tolerated.items()):
-        found = cut_of(order, controls, answers, c)
-        points.append(
-            CurvePoint(
-                error=error,
-                tolerated=c,
-                decisions=len(order) - found.unseen,
-                left=int((~looked_at[found.left]).sum()) + len(found.waiting),
-                certain=not len(found.waiting),
-            )
-        )
-    return points
-
-
-@dataclass(frozen=True)
-class DecisionsForecast:
-    """How many labels people will have looked at when the promise holds.
-
-    Attributes:
-        low, likely, high: decisions in all, controls included.
-        coverage: at least this probability that the number lies between `low` and `high`, for every dataset.
-    """
-
-    low: int
-    likely: int
-    high: int
-    coverage: float
-
-
-def forecast_decisions(
-    order: Ints, controls: Ints, answers: Answers, tolerated: int, coverage: float = 0.9
-) -> DecisionsForecast:
-    """Predict where the cut will be from the controls answered so far.
-
-    The (c+1)-th wrong control of all K ends the accepted part. How many of the first c+1 wrong controls are among the k
-    answered ones is hypergeometric (K, c+1, k), since the controls are answered in random order. So the band between
-    the answered wrong controls of these ranks holds the cut with at least this probability, whatever the labels are.
-
-    Args:
-        order, controls, answers: as for `cut_of`, the controls in the order drawn. Those behind the first open one do
-            not count: they may have been answered because they looked wrong.
-    """
-    n, k_all = len(order), len(controls)
-    k = int(np.append(answers != UNANSWERED, False).argmin())
-    answers = np.where(np.arange(k_all) < k, answers, UNANSWERED)
-    place = np.empty(n, dtype=np.int64)
-    place[order] = np.arange(n)
-    at = np.sort(place[controls])
-    wrong = np.append(np.sort(place[controls[answers == WRONG]]), n)  # n: everything is accepted
-
-    def decisions(cut: float) -> int:
-        return n - (int(cut) - int(np.searchsorted(at, cut)))
-
-    if k == k_all:
-        found = decisions(wrong[min(tolerated, len(wrong) - 1)])
-        return DecisionsForecast(found, found, found, 1.0)
-    fewest, most = _band_ranks(k_all, min(tolerated + 1, k_all), k, coverage)
-    early = 0 if fewest == 0 else wrong[min(fewest, len(wrong)) - 1]
-    late = wrong[min(most, len(wrong) - 1)]
-    rank = (tolerated + 1) * k / k_all  # expected rank of the cut among the answered
-    known = np.concatenate([[0], wrong]).astype(np.float64)
-    middle = np.interp(rank, np.arange(len(known)), known)
-    return DecisionsForecast(decisions(late), decisions(min(max(middle, early), late)), decisions(early), coverage)
-
-
-@lru_cache(maxsize=4096)
-def _band_ranks(controls: int, marked: int, answered: int, coverage: float) -> tuple[int, int]:
-    """How many of `marked` controls are among the answered ones: lower and upper limit."""
-    from scipy.stats import hypergeom
-
-    rest = (1 - coverage) / 2
-    fewest, most = (int(hypergeom.ppf(q, controls, marked, answered)) for q in (rest, 1 - rest))
-    return fewest, most

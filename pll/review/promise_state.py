@@ -1,9 +1,9 @@
-"""State of the promise about all labels in a review: controls, next rows, forecast, curve, certificate."""
+"""State of the certification of all labels: what people have answered, what comes next, the certificate."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -12,51 +12,47 @@ import pandas as pd
 
 from pll.dataset import PartialLabelDataset
 from pll.review import dataset_certificate as dc
+from pll.review.expected_checks import ExpectedChecks, expected_checks
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.promise import (
     RIGHT,
     UNANSWERED,
     WRONG,
     Answers,
-    CurvePoint,
-    Cut,
     DatasetPlan,
-    DecisionsForecast,
-    Draw,
     Ints,
-    curve,
-    cut_of,
-    forecast_decisions,
-    joint_tolerated,
 )
 from pll.review.reranking import Pool, PoolFeatures, RowInputs, inputs_of, pool_features
 from pll.review.state import ReviewState
 from pll.store.tables import PromiseRecord
-
-DRAWS: dict[str, Draw] = {"fixed": "fixed", "independent": "independent"}
-INPUTS = "inputs"
-"""`PromiseRecord.ranked_by` of a promise whose order looks at features, texts and votes too."""
 
 
 @dataclass(frozen=True, eq=False)
 class PromiseStatus:
     """State of the promise.
 
-    Attributes:
-        controls, answered, wrong: drawn, answered by all who were asked, and those with a wrong label.
-        cut: where acceptance ends, should the open controls be right.
-        left: rows that people must answer, in order; open: those without an answer.
-        unsure: rows that people answered without a label.
-        halfway: controls that wait for a further reviewer.
-        done: nothing is left to look at.
-        looked_at: rows that were answered.
+    Attributes
+    ----------
+    controls, answered, wrong : int
+        Drawn, answered by all who were asked, and those with a wrong label.
+    unseen : int
+        Labels accepted unchecked, as far as is known now.
+    open : (m,) rows
+        What is to be answered once the controls are, in order.
+    unsure : int
+        Rows that people answered without a label.
+    halfway : int
+        Controls that wait for a further reviewer.
+    done : bool
+        Nothing is left to look at.
+    looked_at : int
+        Rows that were answered.
     """
 
     controls: int
     answered: int
     wrong: int
-    cut: Cut
-    left: Ints
+    unseen: int
     open: Ints
     unsure: int
     halfway: int
@@ -88,65 +84,64 @@ def table_of(snapshot: LabelSnapshot) -> dc.LabelTable:
 
 def promise_of(record: PromiseRecord) -> dc.Promise:
     """A stored promise as the certificate needs it."""
-    plan = DatasetPlan(record.n, record.error, record.level, record.controls, record.tolerated, DRAWS[record.draw])
     return dc.Promise(
         error=record.error,
         level=record.level,
+        plan=DatasetPlan(record.n, record.error, record.level, record.controls, record.tolerated),
         seed=record.seed,
         fingerprint=record.labels,
-        plan=plan,
-        reranked=record.reranked,
+        reranked=True,
         draw_number=record.draw_number,
         made_at=record.made_at.isoformat(timespec="seconds"),
     )
 
 
 def record_of_promise(
-    promise: dc.Promise,
-    snapshot: LabelSnapshot,
-    number: int,
-    by: str | None,
-    *,
-    verified: bool,
-    ranked_by: str | None = None,
+    promise: dc.Promise, snapshot: LabelSnapshot, number: int, by: str | None, *, verified: bool
 ) -> PromiseRecord:
     """A promise as it is stored."""
+    plan = promise.plan
     return PromiseRecord(
         number=number,
         run=snapshot.run,
         fingerprint=snapshot.fingerprint,
         labels=promise.fingerprint,
+        n=plan.n,
         error=promise.error,
         level=promise.level,
+        controls=plan.controls,
+        tolerated=plan.tolerated,
         seed=promise.seed,
-        n=promise.plan.n,
-        controls=promise.plan.controls,
-        tolerated=promise.plan.tolerated,
-        draw=promise.plan.draw,
-        reranked=promise.reranked,
         draw_hash=promise.draw_hash,
+        draw_number=promise.draw_number,
         made_at=datetime.fromisoformat(promise.made_at),
         made_by=by,
         verified=verified,
-        draw_number=promise.draw_number,
-        ranked_by=ranked_by,
     )
 
 
 class PromiseInForce:
-    """A promise about all labels of the model under review, kept up to date event by event. Not safe between threads.
+    """A promise about all labels under review, kept up to date event by event. Not safe between threads.
 
-    Args:
-        record: the promise.
-        snapshot: the labels that it is about.
-        data: their examples; needed for a promise that is re-ranked by more than labels and confidences.
+    Parameters
+    ----------
+    record : PromiseRecord
+    snapshot : LabelSnapshot
+        The labels that it is about.
+    data : PartialLabelDataset, optional
+        Their examples: the order of what is to be looked at learns from features, texts and votes too.
 
-    Attributes:
-        table: the labels. promise: as the certificate needs it.
-        controls: (K,) rows, in the order in which they are handed out.
+    Attributes
+    ----------
+    table : LabelTable
+    promise : Promise
+        As the certificate needs it.
+    controls : (K,) rows, in the order in which they are handed out
 
-    Raises:
-        UserError: the labels are not those of the promise.
+    Raises
+    ------
+    UserError
+        The labels are not those of the promise.
     """
 
     def __init__(self, record: PromiseRecord, snapshot: LabelSnapshot, data: PartialLabelDataset | None = None) -> None:
@@ -155,7 +150,7 @@ class PromiseInForce:
         self.promise = promise_of(record)
         self.controls = dc.controls_of(self.promise, self.table)
         self._order = dc.order_of(self.promise, self.table)
-        self._inputs = inputs_of(data) if record.ranked_by == INPUTS and data is not None else RowInputs()
+        self._inputs = RowInputs() if data is None else inputs_of(data)
         self._features: PoolFeatures | None = None
         self._pool: Pool | None = None
         self._answers: Answers = np.full(len(self.table), UNANSWERED, dtype=np.int8)
@@ -172,16 +167,17 @@ class PromiseInForce:
 
     @property
     def plan(self) -> DatasetPlan:
-        """How many controls, and how many of them may be wrong."""
+        """What is promised."""
         return self.promise.plan
 
-    def prepare(self) -> None:
-        """Make what re-ranking looks at, where it is not there yet: seconds for large data."""
-        if self.promise.reranked and self._features is None:
-            table, inputs = self.table, self._inputs
+    def prepare(self) -> PoolFeatures:
+        """Return what the changing order looks at; made where it is not there yet: seconds for large data."""
+        if self._features is None:
+            some = self._inputs
             self._features = pool_features(
-                self._order, table.confidence, table.labels, inputs.features, inputs.texts, inputs.votes
+                self._order, self.table.confidence, self.table.labels, some.features, some.texts, some.votes
             )
+        return self._features
 
     # ---- the answers ---------------------------------------------------------------------------------------------
 
@@ -219,98 +215,64 @@ class PromiseInForce:
         return self._status
 
     def _made(self) -> PromiseStatus:
-        self.prepare()
-        answers, accepted = self._answers, np.zeros(self.n, dtype=np.bool_)
-        given, looked = answers[self.controls], answers != UNANSWERED
-        if self.promise.reranked:
-            cut, finished = self._pooled()
-            assert self._pool is not None
-            accepted[:] = True
-            accepted[self._pool.left] = False
-        else:
-            cut = cut_of(self._order, self.controls, given, self.plan.tolerated)
-            finished = not len(cut.waiting)
-            accepted[self._order[: cut.accepted]] = True
-        open_ = cut.left[~looked[cut.left]]
+        if self._pool is None:
+            self._pool = Pool(self.prepare(), self.controls, self.plan.tolerated)
+        pool, given = self._pool, self._answers[self.controls]
+        pool.advance(self._answers)
+        looked = self._answers != UNANSWERED
+        inside = np.ones(self.n, dtype=np.bool_)
+        inside[pool.left] = False
+        waiting = (given == UNANSWERED) & inside[self.controls]
+        done = pool.done and not waiting.any()
         return PromiseStatus(
             controls=len(self.controls),
             answered=int((given != UNANSWERED).sum()),
             wrong=int((given == WRONG).sum()),
-            cut=replace(cut, unseen=dc.count_unseen(accepted, looked)),
-            left=cut.left,
-            open=open_,
+            unseen=dc.count_unseen(inside, looked),
+            open=np.empty(0, dtype=np.int64) if done else pool.waiting[~looked[pool.waiting]],
             unsure=int(self._unsure.sum()),
             halfway=int(self._half[self.controls].sum()),
-            done=finished and not len(open_),
+            done=done,
             looked_at=int(looked.sum()),
         )
 
-    def _pooled(self) -> tuple[Cut, bool]:
-        """The cut of a re-ranked review, with the rows to look at for certain; whether the rest is accepted."""
-        if self._pool is None:
-            assert self._features is not None
-            self._pool = Pool(self._features, self.controls, self.plan.tolerated)
-        pool, answers = self._pool, self._answers
-        pool.advance(answers)
-        inside = np.ones(self.n, dtype=np.bool_)
-        inside[pool.left] = False
-        in_controls = self.controls[inside[self.controls]]
-        waiting = in_controls[answers[in_controls] == UNANSWERED]
-        wrong_inside = int((answers[in_controls] == WRONG).sum())
-        # What is wrong for certain must leave before the rest can be accepted; more than that is not known yet.
-        certain = not pool.done and wrong_inside > self.plan.tolerated
-        cut = Cut(
-            accepted=int(inside.sum()),
-            unseen=int(inside.sum()) - len(in_controls),
-            wrong_inside=wrong_inside,
-            waiting=waiting,
-            left=pool.waiting if certain else np.empty(0, dtype=np.int64),
-        )
-        return cut, pool.done and not len(waiting)
-
     # ---- what comes next -----------------------------------------------------------------------------------------
 
-    def queues(self, state: ReviewState, asked: Ints, shown: int, seed: int) -> list[tuple[str, Ints, bool]]:
-        """Return (name, rows, whether controls) in the order in which they are tried: open controls among the others.
+    def queue(self, state: ReviewState, asked: Ints) -> tuple[str, Ints, bool]:
+        """Return (name, rows, whether controls) of what is handed out now: the controls, then what is to be looked at.
 
-        Controls and rows of the least sure end alternate by chance, so that reviewers cannot distinguish them. No
-        row above the cut is assigned.
+        Rows behind the first one that is open may be handed out too, to several reviewers at a time; which they are
+        follows from the answers so far.
         """
         found = self.status(state, asked)
-        waiting = self._answers[self.controls] == UNANSWERED
-        likely = found.left
-        if waiting.any():
-            low = max(0, self._forecast().low - len(self.controls))
-            if self._pool is None:
-                likely = self._order[::-1][: max(len(found.left), low)]
-            elif not len(found.left):  # not certain yet; and the changing order usually needs fewer
-                likely = self._pool.waiting[: low // 2]
-        open_others = int((self._answers[likely] == UNANSWERED).sum())
-        share = waiting.sum() / max(1, int(waiting.sum()) + open_others)
-        first = np.random.default_rng([seed, shown, 11]).random() < share
-        both = [("control", self.controls, True), ("promise", likely, False)]
-        return both if first else both[::-1]
+        if found.answered < found.controls:
+            return "control", self.controls, True
+        return "certify", found.open, False
 
-    # ---- what it buys --------------------------------------------------------------------------------------------
+    def expected(self, state: ReviewState, asked: Ints, error_rate: float | None = None) -> ExpectedChecks:
+        """Return how many further labels people will look at, in the order as it is now.
 
-    def forecast(self, state: ReviewState, asked: Ints, coverage: float = 0.9) -> DecisionsForecast:
-        """Decisions in all; of a re-ranked review those that the order of confidence would need."""
-        self.update(state, asked)
-        return self._forecast(coverage)
-
-    def _forecast(self, coverage: float = 0.9) -> DecisionsForecast:
-        answers = self._answers[self.controls]
-        return forecast_decisions(self._order, self.controls, answers, self.plan.tolerated, coverage)
-
-    def curve(self, state: ReviewState, asked: Ints) -> list[CurvePoint]:
-        """Error → decisions in all, with the answers so far; jointly calibrated: one may choose among them.
-
-        Of the order of confidence, also where the promise is re-ranked.
+        Parameters
+        ----------
+        error_rate : float, optional
+            Share of wrong labels to be expected before any answer (`expected_checks`).
         """
-        self.update(state, asked)
-        plan, answers = self.plan, self._answers
-        joint = joint_tolerated(plan.n, plan.controls, level=plan.level, draw=plan.draw)
-        return curve(self._order, self.controls, answers[self.controls], answers != UNANSWERED, joint)
+        status = self.status(state, asked)
+        if status.done:
+            return ExpectedChecks(0, 0, 0)
+        assert self._pool is not None  # made with the status
+        inside = self._pool.waiting[::-1]
+        left = np.array(self._pool.left, dtype=np.int64)
+        order = np.concatenate([inside, left])  # the surest first; what has left is answered already
+        return expected_checks(
+            order,
+            self.table.confidence,
+            self.controls,
+            self._answers,
+            self.plan.tolerated,
+            error_rate=error_rate,
+            seed=self.record.seed % 2**32,
+        )
 
     # ---- the certificate -----------------------------------------------------------------------------------------
 
@@ -325,47 +287,22 @@ class PromiseInForce:
             found.append(dc.CheckedLabel(str(self.table.ids[row]), said.label, by, at))
         return found
 
-    def certificate(
-        self,
-        state: ReviewState,
-        asked: Ints,
-        *,
-        draws: Collection[str] = (),
-        name: str = "",
-        audit: str = "",
-    ) -> dict[str, object]:
-        """The certificate, as plain JSON values.
-
-        Args:
-            draws: hashes of the draws of these labels that are known.
-
-        Raises:
-            UserError: a control that matters is not answered, or the review has not come so far.
-        """
-        decisions = self.decisions(state, asked)
-        extras = dc.Extras(name=name, audit=audit)
-        promise = dc.with_draws(self.promise, {*draws, self.promise.draw_hash})
-        return dc.certificate_document(promise, self.table, decisions, self.judgement(decisions), extras)
-
     def certified(
-        self,
-        state: ReviewState,
-        asked: Ints,
-        *,
-        draws: Collection[str] = (),
-        name: str = "",
-        audit: str = "",
+        self, state: ReviewState, asked: Ints, *, draws: Collection[str] = (), name: str = "", audit: str = ""
     ) -> Certified:
-        """`certificate`, and the labels as they are after it.
+        """Return the certificate, and the labels as they are after it.
 
-        Raises:
-            UserError: a control that matters is not answered, or the review has not come so far.
+        Parameters
+        ----------
+        draws : hashes of the draws of these labels that are known
+
+        Raises
+        ------
+        UserError
+            A control that matters is not answered, or the review has not come so far.
         """
-        document = self.certificate(state, asked, draws=draws, name=name, audit=audit)
         decisions = self.decisions(state, asked)
-        return Certified(document, dc.final_frame(self.table, decisions, self.judgement(decisions)))
-
-    def judgement(self, decisions: list[dc.CheckedLabel]) -> dc.Judgement:
-        """The rule applied to these decisions."""
-        self.prepare()
-        return dc.judge(self.promise, self.table, decisions, features=self._features)
+        judgement = dc.judge(self.promise, self.table, decisions, features=self.prepare())
+        promise = dc.with_draws(self.promise, {*draws, self.promise.draw_hash})
+        document = dc.certificate_document(promise, self.table, decisions, judgement, dc.Extras(name=name, audit=audit))
+        return Certified(document, dc.final_frame(self.table, decisions, judgement))

@@ -28,7 +28,7 @@ from pll.errors import UserError
 from pll.review.active_labels import ActiveLabels, Load, ReadRelabelled, unjudged
 from pll.review.decided import OUTSIDE, Decided
 from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
-from pll.review.promise_state import INPUTS, PromiseInForce
+from pll.review.promise_state import PromiseInForce
 from pll.review.record import decisions_of
 from pll.review.relabel_store import read_relabelled
 from pll.review.rounds import asked_of, new_round
@@ -170,8 +170,7 @@ class ReviewSession:
             if record is None:
                 self._promise = None
             elif self._promise is None or self._promise.record != record:
-                needed = record.ranked_by == INPUTS
-                self._promise = PromiseInForce(record, self.current, self.data() if needed else None)
+                self._promise = PromiseInForce(record, self.current, self.data())
             return self._promise
 
     def data(self) -> PartialLabelDataset | None:

@@ -24,7 +24,7 @@ from pll.io import save_array, write_atomically
 from pll.review.neighbours import NEIGHBOURS, Neighbourhood, Neighbours, Progress, find_neighbours
 from pll.runs.folder import RunFolder
 from pll.runs.history import History
-from pll.weights import Sharpness, Weights, sharpness
+from pll.weights import Sharpness, Weights, identified_labels, sharpness
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +105,14 @@ class ReviewSignals:
     def neighbourhood(self) -> Neighbourhood | None:
         """What neighbours say; None until they have been found."""
         return None if self.neighbours is None else Neighbourhood(self.neighbours, self.sets)
+
+    @cached_property
+    def neighbour_disagreement(self) -> float | None:
+        """Share of the identified labels that are not the likeliest candidate to the neighbours; None without them."""
+        if self.neighbourhood is None:
+            return None
+        theirs = identified_labels(self.neighbourhood.shares(self.weights), self.sets)
+        return float((theirs != self.sharp.identified).mean())
 
 
 def prepare(

@@ -165,14 +165,11 @@ promise = Table(
     Column("n", WholeNumber, nullable=False),
     Column("controls", WholeNumber, nullable=False),
     Column("tolerated", WholeNumber, nullable=False),
-    Column("draw", String(20), nullable=False),
-    Column("reranked", Boolean, nullable=False),
     Column("draw_hash", String(64), nullable=False),
     Column("draw_number", Integer, nullable=False),
     Column("made_at", UtcDateTime, nullable=False),
     Column("made_by", Text),
     Column("verified", Boolean, nullable=False),
-    Column("ranked_by", String(20)),
 )
 
 lesson = Table(
@@ -423,12 +420,9 @@ class PromiseRecord:
         number: 1, 2, … within the review.
         run, fingerprint: which labels (`RoundRecord.key`). labels: fingerprint of their table, as the draw used it.
         error, level: ε and 1 − α. seed: of draw and ties.
-        n, controls, tolerated, draw: of the plan, as `pll.review.promise.DatasetPlan` has them.
-        reranked: the order changes while people review.
+        n, controls, tolerated: of the plan, as `pll.review.promise.DatasetPlan` has them.
         draw_hash: commitment to all of it. draw_number: how many draws of these labels there were, this one included.
         made_at, made_by, verified: when and by whom.
-        ranked_by: `inputs` where the recomputed order uses features, texts and votes too; None for labels and
-            confidences alone.
     """
 
     number: int
@@ -441,14 +435,11 @@ class PromiseRecord:
     n: int
     controls: int
     tolerated: int
-    draw: str
-    reranked: bool
     draw_hash: str
     draw_number: int
     made_at: datetime
     made_by: str | None = None
     verified: bool = False
-    ranked_by: str | None = None
 
     @property
     def key(self) -> tuple[str, str]:

@@ -43,9 +43,9 @@ def test_a_promise_about_all_labels_from_the_form_to_a_certificate_checked_elsew
     assert not page.exception
     promise = review.promise
     assert promise is not None and (promise.record.error, promise.record.made_by) == (0.2, "Ada")
-    assert page.session_state["review-sitting"][1].blind
+    assert page.session_state["review-sitting"][1].hides
     page = turned_to(page, finished)
-    assert not page.exception and "Answer the controls first" in said(page)
+    assert not page.exception and "Check about" in said(page)
 
     export = open_page("export", run=finished.id)
     assert not export.exception and "must be answered first" in said(export)
@@ -89,8 +89,10 @@ def test_a_promise_can_be_made_later(open_page: Any, finished: Run) -> None:
     page = turned_to(page, finished, "One by one")
     page = turned_to(page, finished)
     text = said(page)
-    assert not page.exception and "The promise about all labels" in text and "labels to look at in all" in text
-    assert promise_panel.line(review)[0].startswith("At most 10 % of all labels wrong: about")
+    assert not page.exception and "The promise about all labels" in text and "Check about" in text
+    assert promise_panel.line(page.session_state["review-sitting"][1])[0].startswith(
+        "At most 10 % of all labels wrong: about"
+    )
     assert "Save and draw controls" not in labels(page)  # in a popover, closed
     assert len(review.rounds) == 1
 
@@ -109,7 +111,7 @@ def test_whether_people_look_or_certify_is_kept(open_page: Any, finished: Run) -
     assert button(page, "Save and draw controls").disabled  # the same promise again
     page = goal.set_value("look").run()
     page = button(page, "Look").click().run()
-    assert not page.exception and review.promise is None and not page.session_state["review-sitting"][1].blind
+    assert not page.exception and review.promise is None and not page.session_state["review-sitting"][1].hides
     page = turned_to(entered(open_page("review", run=finished.id)), finished)
     assert "The promise about all labels" not in said(page)
     assert "must be answered first" in said(open_page("export", run=finished.id))  # it is not forgotten

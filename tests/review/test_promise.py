@@ -1,4 +1,4 @@
-"""The promise about all labels: the plan, the draw, the rule, several errors at once, the forecast."""
+"""The promise about all labels: the plan, the draw, the rule."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom, hypergeom
+from scipy.stats import hypergeom
 
 from pll.errors import UserError
 from pll.review import promise
@@ -36,22 +36,14 @@ def test_plans_are_those_of_the_prototype(n, error, expected):
 
 
 @settings(max_examples=25)
-@given(
-    st.integers(1, 400),
-    st.floats(0.005, 0.6),
-    st.sampled_from([0.8, 0.95, 0.99]),
-    st.sampled_from(["fixed", "independent"]),
-)
-def test_the_risk_of_a_plan_is_within_alpha_and_that_of_scipy(n, error, level, draw):
-    plan = plan_dataset(n, error, level, draw=draw)
+@given(st.integers(1, 400), st.floats(0.005, 0.6), st.sampled_from([0.8, 0.95, 0.99]))
+def test_the_risk_of_a_plan_is_within_alpha_and_that_of_scipy(n, error, level):
+    plan = plan_dataset(n, error, level)
     m = plan.allowed + 1 + plan.tolerated
     if m > n:
         assert plan.attained == 0
         return
-    if draw == "fixed":
-        reference = hypergeom.cdf(plan.tolerated, n, m, plan.controls)
-    else:
-        reference = binom.cdf(plan.tolerated, m, plan.controls / n)
+    reference = hypergeom.cdf(plan.tolerated, n, m, plan.controls)
     assert plan.attained == pytest.approx(reference, rel=1e-7, abs=1e-12)
     assert plan.attained <= 1 - level + 1e-9
 
@@ -183,72 +175,6 @@ def test_the_draw_is_uniform_and_another_stream_than_the_ties():
     share = plan.controls / 400
     spread = math.sqrt(400 * share * (1 - share))
     assert abs(times.mean() - 400 * share) < 1e-9 and abs(times - 400 * share).max() < 4.5 * spread
-    independent = plan_dataset(400, 0.05, draw="independent")
-    sizes = [len(promise.draw_dataset_controls(independent, seed, IDS)) for seed in range(200)]
-    assert np.std(sizes) > 3 and abs(np.mean(sizes) - independent.controls) < 2.5
-
-
-def test_joint_risk_is_that_of_simulated_coins():
-    n, K = 300, 90
-    pairs = [(3, 0), (9, 2), (15, 3), (30, 8)]
-    rng = np.random.default_rng(0)
-    coins = np.argsort(rng.random((20_000, n)), axis=1) < K
-    S = np.cumsum(coins, axis=1)
-    broken = np.zeros(20_000, dtype=bool)
-    for allowed, c in pairs:
-        broken |= S[:, allowed + c] <= c
-    assert promise.joint_risk(n, K, pairs) == pytest.approx(broken.mean(), abs=0.011)
-    coins = rng.random((20_000, 60)) < K / n
-    S = np.cumsum(coins, axis=1)
-    broken = np.zeros(20_000, dtype=bool)
-    for allowed, c in pairs:
-        broken |= S[:, allowed + c] <= c
-    assert promise.joint_risk(n, K, pairs, "independent") == pytest.approx(broken.mean(), abs=0.011)
-
-
-def test_a_joint_curve_keeps_all_its_promises_together():
-    found = promise.joint_tolerated(1000, 250, (0.01, 0.02, 0.03, 0.05, 0.1))
-    pairs = [(int(error * 1000 + 1e-9), c) for error, c in found.items()]
-    assert promise.joint_risk(1000, 250, pairs) <= 0.05
-    assert all(c <= promise.most_tolerated(1000, int(e * 1000 + 1e-9), 250, 0.05) for e, c in found.items())
-    separate = [(a, promise.most_tolerated(1000, a, 250, 0.05)) for a, _ in pairs]
-    assert promise.joint_risk(1000, 250, separate) > 0.07  # what choosing afterwards would cost
-
-
-def test_the_forecast_covers_the_cut_whatever_the_labels():
-    n, plan = 800, plan_dataset(800, 0.05)
-    rng = np.random.default_rng(3)
-    order = np.arange(n)
-    for rates in (np.linspace(0, 0.6, n), np.full(n, 0.2), (np.arange(n) > 600) * 0.9):
-        covered, sims = 0, 250
-        for _ in range(sims):
-            wrong = rng.random(n) < rates
-            controls = rng.permutation(n)[: plan.controls]
-            answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
-            truth = n - cut_of(order, controls, answers, plan.tolerated).unseen
-            partly = answers.copy()
-            partly[plan.controls // 3 :] = UNANSWERED
-            found = promise.forecast_decisions(order, controls, partly, plan.tolerated)
-            assert found.low <= found.likely <= found.high
-            covered += found.low <= truth <= found.high
-        assert covered / sims >= 0.9 - 0.04
-        done = promise.forecast_decisions(order, controls, answers, plan.tolerated)
-        assert done.low == done.high == truth
-
-
-def test_the_curve_says_what_each_error_costs():
-    n, plan = 800, plan_dataset(800, 0.05)
-    rng = np.random.default_rng(3)
-    wrong = rng.random(n) < np.linspace(0, 0.6, n)
-    controls = rng.permutation(n)[: plan.controls]
-    answers = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
-    seen = np.zeros(n, dtype=bool)
-    seen[controls] = True
-    joint = promise.joint_tolerated(n, plan.controls)
-    points = promise.curve(np.arange(n), controls, answers, seen, joint)
-    assert [p.error for p in points] == sorted(joint)
-    assert all(a.decisions >= b.decisions for a, b in itertools.pairwise(points))
-    assert all(p.left == p.decisions - plan.controls and p.certain for p in points)
 
 
 @pytest.mark.parametrize(

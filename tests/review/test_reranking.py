@@ -64,18 +64,15 @@ def test_features_texts_and_votes_are_used_and_may_be_missing_or_constant():
     assert len(rank_pool(pool_features(**base, texts=["x"] * 120), left, wrong[left])) == 60
 
 
-def breaks(sims, leaving_of, draw):
+def breaks(sims, leaving_of):
     """Share of reviews in which more than A labels stay wrong."""
     n, broken = N, 0
-    plan = plan_dataset(n, 0.08, draw=draw)
+    plan = plan_dataset(n, 0.08)
     rng = np.random.default_rng(5)
     _, wrong = prepared(2)
     for _ in range(sims):
         inside = np.zeros(n, dtype=bool)
-        if draw == "fixed":
-            inside[rng.choice(n, plan.controls, replace=False)] = True
-        else:
-            inside = rng.random(n) < plan.controls / n
+        inside[rng.choice(n, plan.controls, replace=False)] = True
         order = leaving_of(wrong, inside)[::-1]
         hits = np.flatnonzero((wrong & inside)[order])
         cut = n if len(hits) <= plan.tolerated else hits[plan.tolerated]
@@ -87,8 +84,7 @@ def breaks(sims, leaving_of, draw):
 def test_an_honest_ranking_keeps_the_promise():
     rows, wrong = prepared(2)
     leaving = leaving_order(rows, lambda left: wrong[left])
-    for draw in ("fixed", "independent"):
-        assert breaks(2000, lambda *_: leaving, draw) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
+    assert breaks(2000, lambda *_: leaving) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 2000)
 
 
 def test_a_peeking_ranking_breaks_it_visibly():
@@ -99,7 +95,7 @@ def test_a_peeking_ranking_breaks_it_visibly():
         by_confidence = rows.order[::-1]
         return by_confidence[np.argsort(~(wrong & inside)[by_confidence], kind="stable")]
 
-    assert breaks(200, peek, "independent") > 0.12
+    assert breaks(200, peek) > 0.12
 
 
 def test_a_ranking_that_peeks_a_little_breaks_it_too():
@@ -110,7 +106,7 @@ def test_a_ranking_that_peeks_a_little_breaks_it_too():
     def peek(wrong, inside):
         return np.argsort(place - 0.2 * N * (wrong & inside), kind="stable")
 
-    assert breaks(1000, peek, "independent") > 0.08
+    assert breaks(1000, peek) > 0.08
 
 
 def test_the_pool_goes_on_as_answers_come_and_stops_with_few_wrong_controls_inside():

@@ -25,7 +25,8 @@ def draw(run: Run, source: ExportSource) -> None:
         return
     st.subheader("Certificate of all labels")
     if source.certified is None:
-        waiting = len(review.promise_made.status(review.state, review.asked).cut.waiting)
+        status = review.promise_made.status(review.state, review.asked)
+        waiting = status.controls - status.answered
         # which they are must not be shown to reviewers
         needed = f"{count(waiting, 'control')} must be answered first" if waiting else "More decisions are needed first"
         st.info(f"{needed}.", icon=":material/hourglass_bottom:")

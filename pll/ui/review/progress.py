@@ -65,7 +65,7 @@ def _promise_line(tab: ReviewTab) -> tuple[str, float, bool]:
     key = (review.round.number, tab.made // REFRESHED, review.promise.record.number)
     if tab.line is None or tab.line[0] != key:
         try:
-            tab.line = (key, promise_panel.line(review))
+            tab.line = (key, promise_panel.line(tab))
         except UserError as error:  # the labels have changed under the certificate
             tab.line = (key, (str(error), 0.0, False))
     return tab.line[1]

@@ -30,8 +30,7 @@ def display_options(tab: ReviewTab) -> None:
             value=tab.blind,
             key=key,
             on_change=blind,
-            help="No weights, candidates in fixed order. Your answers are then independent of the model. Under a "
-            "promise about all labels its view stays hidden on one example in four, to see whether it does.",
+            help="No weights, candidates in fixed order. Your answers are then independent of the model.",
         )
         st.toggle(
             "Candidates in the order of the classes",

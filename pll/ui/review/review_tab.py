@@ -12,7 +12,6 @@ import streamlit as st
 
 from pll.errors import BusyError, UserError
 from pll.review.desk import Assignment, DecisionResult, Desk
-from pll.review.promise import hash_keys
 from pll.review.queue import UNFILTERED, QueueFilter
 from pll.review.queue_manager import QueueManager
 from pll.review.state import Kind
@@ -22,8 +21,6 @@ from pll.store.tables import Event
 Message = Mapping[str, Any]
 LOOKED_BACK = 200
 """Decisions of one's own that can be looked back at."""
-CHECKED = 4
-"""Under a promise about all labels, one example in so many is shown without the model's view."""
 SAID = {"unsure": "unsure", "none": "none of these", "skip": "skipped"}
 
 
@@ -145,15 +142,8 @@ class ReviewTab(MessageHandler):
 
     @property
     def hides(self) -> bool:
-        """Whether the model's view of the example on the desk is hidden.
-
-        Under a promise about all labels it is on one example in `CHECKED`, chosen by chance, also where the reviewer
-        wants to see it: what they say with and without it then shows whether they follow the model.
-        """
-        if self.blind or self.given is None or self.manager.review.promise is None:
-            return self.blind
-        seed = self.manager.review.record.seed
-        return int(hash_keys(seed, "blind", [self.given.example])[0] % CHECKED) == 0
+        """Whether the model's view of the example on the desk is hidden: on the controls of a certificate, always."""
+        return self.blind or (self.given is not None and self.given.is_control)
 
     def begin(self) -> None:
         """Take something assigned, where nothing is."""

@@ -94,9 +94,7 @@ def tab_of(manager: QueueManager, who: Reviewer) -> ReviewTab:
     key, about = "review-sitting", (manager.review.id, who)
     known = st.session_state.get(key)
     if known is None or known[0] != about or known[1].manager is not manager:
-        made = ReviewTab(
-            manager, Desk(manager.review, who.name, verified=who.verified), blind=manager.review.promise is not None
-        )
+        made = ReviewTab(manager, Desk(manager.review, who.name, verified=who.verified))
         if session.registry().person is not None:
             made.check = partial(_require, manager.review.root.run)
         st.session_state[key] = known = (about, made)

@@ -1,0 +1,78 @@
+"""The expected number of checks: near the truth early on, exact at the end."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit, logit
+
+from pll.review.expected_checks import expected_checks
+from pll.review.promise import RIGHT, UNANSWERED, WRONG, cut_of, dataset_order, draw_dataset_controls, plan_dataset
+
+N = 800
+PLAN = plan_dataset(N, 0.05)
+
+
+def review(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Order, confidences, controls and which labels are wrong; how far confidences can be trusted differs by review."""
+    rng = np.random.default_rng(seed)
+    confidence = rng.beta(rng.uniform(2, 6), rng.uniform(0.5, 1.5), N)
+    doubt = logit(np.clip(1 - confidence, 1e-3, 1 - 1e-3))
+    wrong = rng.random(N) < expit(rng.normal(0, 0.35) + rng.normal(0.9, 0.3) * doubt)
+    ids = [str(row) for row in range(N)]
+    order = dataset_order(confidence, seed, ids)
+    return order, confidence, draw_dataset_controls(PLAN, seed, ids), wrong
+
+
+def answered(controls: np.ndarray, wrong: np.ndarray, first: int) -> np.ndarray:
+    found = np.full(N, UNANSWERED, dtype=np.int8)
+    found[controls[:first]] = np.where(wrong[controls[:first]], WRONG, RIGHT)
+    return found
+
+
+@pytest.mark.parametrize(("first", "most"), [(0, 0.25), (30, 0.15), (120, 0.1)])
+def test_its_median_error_over_200_reviews(first: int, most: float) -> None:
+    errors, held = [], []
+    for seed in range(200):
+        order, confidence, controls, wrong = review(seed)
+        given = np.where(wrong[controls], WRONG, RIGHT).astype(np.int8)
+        truth = N - cut_of(order, controls, given, PLAN.tolerated).unseen - first
+        found = expected_checks(
+            order, confidence, controls, answered(controls, wrong, first), PLAN.tolerated, seed=seed
+        )
+        errors.append(abs(found.likely - truth) / truth)
+        held.append(found.low <= truth <= found.high)
+    assert np.median(errors) < most
+    assert np.mean(held) > 0.6  # four fifths of the draws; the model is an approximation
+
+
+def test_it_is_exact_once_all_controls_are_answered_and_none_where_nothing_is_left() -> None:
+    order, confidence, controls, wrong = review(1)
+    answers = answered(controls, wrong, len(controls))
+    cut = cut_of(order, controls, answers[controls], PLAN.tolerated)
+    left = int((answers[cut.left] == UNANSWERED).sum())
+    found = expected_checks(order, confidence, controls, answers, PLAN.tolerated)
+    assert found.low == found.likely == found.high == left
+    answers[cut.left] = RIGHT
+    assert expected_checks(order, confidence, controls, answers, len(controls)).high == 0
+
+
+def test_the_rate_of_neighbours_moves_it_before_there_are_answers() -> None:
+    order, confidence, controls, _ = review(2)
+    nothing = np.full(N, UNANSWERED, dtype=np.int8)
+    few, many = (
+        expected_checks(order, confidence, controls, nothing, PLAN.tolerated, error_rate=rate) for rate in (0.02, 0.5)
+    )
+    assert few.likely == len(controls) < many.low
+    assert many == expected_checks(order, confidence, controls, nothing, PLAN.tolerated, error_rate=0.5)
+
+
+@given(st.integers(0, 200), st.integers(0, len(range(PLAN.controls))), st.sampled_from([0.0, 0.5, 1.0]))
+def test_any_confidence_and_any_answers_give_a_number_that_can_be(seed: int, first: int, constant: float) -> None:
+    order, _, controls, wrong = review(seed)
+    found = expected_checks(
+        order, np.full(N, constant), controls, answered(controls, wrong, first), PLAN.tolerated, seed=seed
+    )
+    assert 0 <= found.low <= found.likely <= found.high <= N - first

@@ -1,4 +1,4 @@
-"""The report of an experiment: tables.md, tables.tex, tables.csv, figures/ and plench/, in its folder."""
+"""The report of an experiment: tables.md, tables.tex, tables.csv and figures/, in its folder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pll.colors import percent
 from pll.experiments.execution import CellOutcome, ExperimentFolder
 from pll.experiments.experiment import Cell, Experiment, Missing
 from pll.experiments.figures import curve_panels, panel_figure, q_panels, ranking_figure, save_figure
-from pll.experiments.plench import write_plench
 from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
 from pll.io import write_atomically, write_text
 from pll.methods import method_title
@@ -55,11 +54,8 @@ def write_report(
     write_text(path / "tables.md", text.rstrip() + "\n")
     write_text(path / "tables.tex", "\n".join(latex(table) for table in found))
     write_atomically(path / "tables.csv", lambda file: entries_frame(found).to_csv(file, index=False))
-    results = [outcome.result for outcome in there if outcome.result is not None]
-    figures, plench = path / "figures", path / "plench"
-    for old in (figures, plench):
-        shutil.rmtree(old, ignore_errors=True)
-    write_plench(results, plench)
+    figures = path / "figures"
+    shutil.rmtree(figures, ignore_errors=True)
     files = [path / name for name in REPORT]
     for k, table in enumerate(found, start=1):
         ranked = table.ranking()

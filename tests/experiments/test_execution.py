@@ -73,7 +73,7 @@ def made(path: Path) -> ExperimentFolder:
 def report(folder: ExperimentFolder, outcomes: dict[str, CellOutcome]) -> dict[str, bytes]:
     """Every file of the report."""
     write_report(EXPERIMENT, CELLS, outcomes, folder)
-    files = [*folder.path.glob("tables.*"), *folder.path.glob("figures/*"), *folder.path.glob("plench/*/*")]
+    files = [*folder.path.glob("tables.*"), *folder.path.glob("figures/*")]
     return {str(file.relative_to(folder.path)): file.read_bytes() for file in files}
 
 

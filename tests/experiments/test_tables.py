@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +11,6 @@ import scipy.stats
 
 from pll.analysis.evaluation import Result
 from pll.experiments.figures import Curve, Panel, panel_figure, q_panels, ranking_figure, save_figure
-from pll.experiments.plench import write_plench
 from pll.experiments.tables import Table, entries_frame, latex, markdown, tables
 
 RNG = np.random.default_rng(0)
@@ -159,32 +156,3 @@ def test_accuracy_against_q_needs_three_values() -> None:
     assert q_panels([table(found[: 2 * 20])]) == []
     begun = [result for result in found if result.method != "ga"] + results("other", "pair", 0.5)
     assert [line.name for line in q_panels([table(begun)])[0].lines] == ["proden", "ipal", "plknn"]
-
-
-# ---- PLENCH ----------------------------------------------------------------------------------------------------------
-
-
-def plench_table(folder: Path) -> dict[tuple[str, str], float]:
-    """What PLENCH's collect_results does: reads every results.jsonl, chooses by val figures, averages the trials."""
-    groups: dict[tuple[str, str, int], list[dict[str, Any]]] = {}
-    for file in folder.glob("*/results.jsonl"):
-        for text in file.read_text().splitlines():
-            record = json.loads(text)
-            arguments = record["args"]
-            key = (arguments["dataset"], arguments["algorithm"], arguments["trial_seed"])
-            groups.setdefault(key, []).append(record)
-    trials: dict[tuple[str, str], list[float]] = {}
-    for (dataset, algorithm, _), records in groups.items():
-        runs = [record for record in records if record["step"] != 0]
-        assert len({record["args"]["hparams_seed"] for record in runs}) == 1
-        chosen = max(runs, key=lambda record: record["val_covering_rate"])
-        trials.setdefault((dataset, algorithm), []).append(chosen["test_acc"])
-    return {key: float(np.mean(values)) for key, values in trials.items()}
-
-
-def test_plench_reads_what_is_written(tmp_path: Path) -> None:
-    write_plench([*results(), *results("yeast", "pair", 0.5)], tmp_path)
-    read = plench_table(tmp_path)
-    assert read["Lost", "PRODEN"] == pytest.approx(0.804) and read["Lost", "IPAL"] == pytest.approx(0.804)
-    assert read["yeast_pair_0.5", "GA"] == pytest.approx(0.51)
-    assert len(read) == 8

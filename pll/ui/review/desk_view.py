@@ -12,7 +12,6 @@ from urllib.parse import quote
 import streamlit as st
 
 from pll.ui.components.component import Component, register
-from pll.ui.review import attribution_panel
 from pll.ui.review.error_messages import show_errors
 from pll.ui.review.payload import Payload, payload
 from pll.ui.review.progress import strip
@@ -48,7 +47,6 @@ def desk(tab: ReviewTab) -> None:
     _desk(key=key, data=desk_payload(tab), on_act_change=pressed(key, tab.act))
     if tab.given is None:
         st.rerun()  # the page says what is next
-    attribution_panel.draw(tab)
 
 
 def desk_payload(tab: ReviewTab) -> Payload:

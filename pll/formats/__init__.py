@@ -25,7 +25,7 @@ from pll.formats.checks import listing, looks_like_text
 from pll.formats.encodings import without_marks
 from pll.formats.images import ImageZip
 from pll.formats.results import Results
-from pll.formats.tabular.csv import Csv, Delimited, Tsv
+from pll.formats.tabular.csv import Csv, Tsv
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet, holds_shards
 from pll.formats.tabular.schema import Column
@@ -129,12 +129,7 @@ def columns(path: Path | str, *, name: str | None = None, options: ReadOptions |
     """
     path = Path(path)
     with _add_file_name(name or path.name):
-        form = _detect(path, name or path.name)
-        return (
-            form.columns(path, options or ReadOptions())
-            if isinstance(form, Delimited | Parquet | JsonLines | ImageZip)
-            else []
-        )
+        return _detect(path, name or path.name).columns(path, options or ReadOptions())
 
 
 def sheets(path: Path | str, *, name: str | None = None) -> list[str]:

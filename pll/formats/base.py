@@ -11,6 +11,7 @@ from typing import ClassVar
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.results import Results
+from pll.formats.tabular.schema import Column
 from pll.io import Progress
 
 HEAD_BYTES = 2**16
@@ -112,6 +113,14 @@ class Format(ABC):
     @abstractmethod
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         """What writing would lose, in words for a person; empty where nothing is lost."""
+
+    def columns(self, path: Path, options: ReadOptions) -> list[Column]:
+        """Return the role of each column of a table, before it is read; none where the format has no columns.
+
+        Raises:
+            UserError: see `read`.
+        """
+        return []
 
     def questions(self, path: Path) -> list[str]:
         """The questions whose answers may be the labels, the one that is read by default first; mostly none.

@@ -2,7 +2,7 @@
 
 An encoding is possible where every byte is a character of it and the words could be words: of one script, no capital
 after a small letter, no signs inside. Where several are, or none is, nobody but the person can tell, and is asked to
-save as UTF-8. (charset-normalizer 3.5 names the wrong one for 15 of 38 tables of short labels: it wants prose.)
+save as UTF-8. (charset-normalizer 3.5 names a wrong one for 14 of 42 tables of short labels: it wants prose.)
 """
 
 from __future__ import annotations
@@ -26,9 +26,13 @@ _CONTROL = bytes(set(range(32)) - set(b"\t\n\r\f"))
 _UTF_8 = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
 
 _WORD = re.compile(r"[^\W\d_]+")
-_SIGN_IN_WORD = re.compile(r"[¹²³¼½¾¤¦¨¬¯¸¢¥¶](?=[^\W\d_])|(?<=[^\W\d_\x00-\x7f])[¹²³¼½¾¤¦¨¬¯¸¢¥¶±¿¡]|ƒ\S|‚\S‚")
-"""In Windows-1252 what other encodings are misread as: `¿ó³ty`, `Œ¢`; kana begin with ‚ and ƒ."""
+_SIGN_IN_WORD = re.compile(
+    r"(?:[¹¼½¾¤¦¨¬¯¸¢¥¶]|(?<![mM])[²³])(?=[^\W\d_])|(?<=[^\W\d_\x00-\x7f])[¹²³¼½¾¤¦¨¬¯¸¢¥¶±¿¡]|ƒ\S|‚\S‚"
+)
+"""In Windows-1252 what other encodings are misread as: `¿ó³ty`, `Œ¢`; kana begin with ‚ and ƒ. But m²K is a unit."""
 _CAPITAL_INSIDE = re.compile(r"[а-яёіїєґўђ][А-ЯЁІЇЄҐЎЂ]")
+_ODD = 0.1
+"""Share of the words beyond ASCII that may look odd: abbreviations, units, names such as КамАЗ."""
 _JAPANESE = re.compile(r"[\u3005-\u3007\u3040-\u30ff\u4e00-\u9fff]+")
 _KANA = re.compile(r"[\u3040-\u30ff]")
 _RARE_KANJI = 0x98
@@ -80,10 +84,10 @@ def _decoded(head: bytes, encoding: str) -> str | None:
 
 def _is_western(text: str) -> bool:
     """Whether letters with accents stand among plain ones: three or more in a row are another alphabet."""
-    words = _WORD.findall(text)
-    return not _SIGN_IN_WORD.search(text) and not any(
-        len(word) > 2 and not re.search("[a-zA-Z]", word) for word in words
-    )
+    words = [word for word in _WORD.findall(text) if not word.isascii()]
+    odd = sum(len(word) > 2 and not re.search("[a-zA-Z]", word) for word in words)
+    signs = sum(not letter.isascii() for letter in text)
+    return odd <= _ODD * len(words) and len(_SIGN_IN_WORD.findall(text)) <= _ODD * signs
 
 
 def _is_cyrillic(text: str) -> bool:
@@ -93,7 +97,8 @@ def _is_cyrillic(text: str) -> bool:
     usual = sum("А" <= letter <= "я" for letter in letters)
     is_script = all("\u0400" <= letter <= "\u04ff" for letter in letters) and 2 * usual >= len(letters)
     is_prose = len(letters) >= 2 * len(words) and letters != letters.upper()
-    return bool(words) and is_script and is_prose and not _CAPITAL_INSIDE.search(text)
+    odd = sum(_CAPITAL_INSIDE.search(word) is not None for word in words)
+    return bool(words) and is_script and is_prose and odd <= _ODD * len(words)
 
 
 def _is_japanese(text: str) -> bool:

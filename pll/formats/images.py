@@ -22,7 +22,7 @@ from pll.formats.archive import Members, open_zip
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.results import Results
-from pll.formats.tabular.csv import Csv, Delimited, Tsv, write_table
+from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
 from pll.formats.tabular.schema import Column, guess_separator, split_cell
@@ -85,7 +85,7 @@ class ImageZip(Format):
             if table is None:
                 return []
             with _loose(members, table) as (file, form):
-                return form.columns(file, options) if isinstance(form, Delimited | Parquet | JsonLines) else []
+                return form.columns(file, options)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         lost = table_limitations(_without_pixels(dataset), {"image shape", "images"})

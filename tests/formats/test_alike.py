@@ -329,6 +329,39 @@ def test_an_encoding_that_could_be_another_is_refused(tmp_path: Path, words: tup
         formats.read(in_csv(encoding=encoding)(Table(rows), tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("words", "encoding"),
+    [
+        (("U-Wert in W/m²K", "Größe", "Übung", "Jürgen", "Käse"), "cp1252"),
+        (("don’t", "it’s"), "cp1252"),
+        (("mañana", "niño", "¿qué?"), "cp1252"),
+        (
+            (
+                "КамАЗ",
+                "хорошо",
+                "плохо",
+                "ужасно",
+                "отлично",
+                "колесо",
+                "окно",
+                "дверь",
+                "ремень",
+                "руль",
+                "мотор",
+                "кузов",
+            ),
+            "cp1251",
+        ),
+        (("їжак", "кішка"), "cp1251"),
+        (("山", "川", "東京"), "cp932"),
+        (("サッカー", "Tシャツ"), "cp932"),
+    ],
+)
+def test_encodings_of_short_labels_are_told(tmp_path: Path, words: tuple[str, ...], encoding: str) -> None:
+    rows = [{"id": f"a{k}", "candidates": list(words), "true_label": words[k % len(words)]} for k in range(12)]
+    assert set(formats.read(in_csv(encoding=encoding)(Table(rows), tmp_path)).class_names) == set(words)
+
+
 def test_which_encoding_was_taken_is_said(tmp_path: Path) -> None:
     table = candidate_lists(*SCRIPTS["Cyrillic"])
     data = formats.read(in_csv(encoding="cp1251")(table, tmp_path))

@@ -141,20 +141,6 @@ def test_a_review_in_use_is_never_opened_twice(finished: Run) -> None:
     assert service.manager_of(finished) is manager
 
 
-def test_what_speaks_for_a_label_is_computed_when_asked(open_page: Any, finished: Run) -> None:
-    page = entered(open_page("review", run=finished.id))
-    if not [one for one in page.button if one.label == "Show for this example"]:  # the model's view is hidden
-        page.session_state["review-sitting"][1].blind = False
-        page = page.run()
-    shown = [frame for frame in page.dataframe if "in favour of" in frame.value]
-    assert not shown
-    page = button(page, "Show for this example").click().run()
-    assert not page.exception
-    (frame,) = [frame.value for frame in page.dataframe if "in favour of" in frame.value]
-    assert 0 < len(frame) <= 8
-    assert set(frame["column"]) <= set(service.manager_of(finished).data.feature_names)
-
-
 def test_examples_chosen_on_the_map_are_reviewed_and_nothing_else(open_page: Any, finished: Run) -> None:
     page = open_page("train", run=finished.id)
     looking = page.session_state[f"run-view-{finished.id}"]

@@ -330,7 +330,7 @@ class ExperimentFolder:
             values = json.loads((self.path / PROGRESS).read_text(encoding="utf-8"))
             state, pid = values.pop("state"), values.pop("pid")
             values["missing"] = tuple(Missing(**one) for one in values["missing"])
-            values["errors"] = tuple((key, error) for key, error in values.get("errors", ()))
+            values["errors"] = tuple((key, error) for key, error in values["errors"])
             found = Progress(**values)
         except (OSError, ValueError, KeyError, TypeError):
             return ("running" if self.is_locked() else "new"), None, None

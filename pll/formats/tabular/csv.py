@@ -105,7 +105,11 @@ def _is_title(row: Sequence[str], width: int) -> bool:
 
 @contextmanager
 def without_titles(path: Path, delimiters: str) -> Iterator[tuple[Path, str]]:
-    """Return a table without the rows above its header (blank lines replace them), and those rows."""
+    """Return a table without the rows above its header, and those rows, and without empty rows at its end.
+
+    Blank lines replace the rows above; those at the end, of delimiters alone, are what spreadsheets save of cells that
+    were emptied.
+    """
     with path.open("rb") as file:
         delimiter = delimiter_of(file.read(HEAD_BYTES), delimiters) or delimiters[0]
     first: list[list[str]] = []
@@ -118,20 +122,33 @@ def without_titles(path: Path, delimiters: str) -> Iterator[tuple[Path, str]]:
                 ends.append((number, reader.line_num))
             if len(first) > MOST_TITLES + 2:
                 break
-    count = titles_above(first)
-    if not count:
+    count, size = titles_above(first), _filled_bytes(path, delimiter)
+    if not count and size == path.stat().st_size:
         yield path, ""
         return
     words = " · ".join(cell.strip() for row in first[:count] for cell in row if cell.strip())
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / path.name
         with path.open("rb") as given, copy.open("wb") as made:
-            records, lines = ends[count - 1]
-            for _ in range(lines):
-                given.readline()
+            records, lines = ends[count - 1] if count else (0, 0)
+            above = sum(len(given.readline()) for _ in range(lines))
             made.write(b"\n" * records)  # rows keep their numbers
             shutil.copyfileobj(given, made)
+            made.truncate(records + size - above)
         yield copy, words
+
+
+def _filled_bytes(path: Path, delimiter: str) -> int:
+    """Return the bytes of a table up to its last row that has a cell; more than `HEAD_BYTES` of empty rows stay."""
+    with path.open("rb") as file:
+        size = file.seek(0, io.SEEK_END)
+        file.seek(max(0, size - HEAD_BYTES))
+        lines = file.read().splitlines(keepends=True)
+    mark, kept = delimiter.encode(), size
+    while len(lines) > 1 and not lines[-1].strip(mark + b"\r\n"):
+        size -= len(lines[-1])
+        kept = size if mark in lines.pop() else kept  # blank lines alone are no reason to copy the file
+    return kept
 
 
 def read_header(path: Path, delimiter: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 An encoding is possible where every byte is a character of it and the words could be words: of one script, no capital
 after a small letter, no signs inside. Where several are, or none is, nobody but the person can tell, and is asked to
-save as UTF-8. (charset-normalizer 3.5 names a wrong one for 14 of 42 tables of short labels: it wants prose.)
+save as UTF-8. (Why not charset-normalizer: docs/decisions.md.)
 """
 
 from __future__ import annotations

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 
 from pll.candidates import CandidateSets
-from pll.review.active_labels import Load
 from pll.review.desk import Assignment, Desk
 from pll.review.label_snapshot import LabelSnapshot, review_id
-from pll.review.session import ReadData, ReviewSession, Settings
+from pll.review.session import Load, ReadData, ReviewSession, Settings
 from pll.runs.registry import RunRegistry
 from pll.store import Database, Store
 from pll.store.tables import Event, RoundRecord

@@ -248,7 +248,7 @@ def run_results(folder: RunFolder) -> Results:
 
 def results_of(folder: RunFolder, source: ExportSource) -> Results:
     """The labels that an export of a run holds: those of its labels.csv, and what people decided or took over since."""
-    if not source.decisions and not source.taken_over:
+    if not source.decisions and not source.follows:
         return run_results(folder)
     with tempfile.TemporaryDirectory() as place:
         write_labels(source.frame, Path(place) / LABELS)

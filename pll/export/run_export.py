@@ -34,17 +34,17 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
     sets = train.sets()
     record = record_of(folder, sets if folder.config().decided_sets is None else None)
     weights = History(folder.history, sets).final()
-    subject = LabelSnapshot(folder.path.name, train.row_ids, sets, weights)
+    own = labels = LabelSnapshot(folder.path.name, train.row_ids, sets, weights)
     if record is not None:
-        subject.check_rows(record.events)
-        subject = record.labels(subject, folder)
+        own.check_rows(record.events)
+        labels = record.labels(own, folder, train)
     name = folder.config().name or train.name
     return ExportSource(
         estimator=load_model(folder.path),
         method=folder.config().method,
         candidates=sets,
-        label_weights=subject.weights,
-        taken_over=subject.relabelled,
+        label_weights=labels.weights,
+        follows=labels.follows,
         ids=train.row_ids,
         y=train.y,
         name=name,
@@ -57,8 +57,8 @@ def export_source(folder: RunFolder, parts: Parts | None = None) -> ExportSource
         reviewed=None if record is None else record.state.candidates,
         events=() if record is None else record.events,
         rounds=() if record is None else record.rounds,
-        calibration=None if record is None else record.calibration(subject),
-        certificate=None if record is None else partial(record.certified, subject, train, name),
+        calibration=None if record is None else record.calibration(own, labels),
+        certificate=None if record is None else partial(record.certified, own.run, train, name),
         replay=partial(replay_html, folder, train),
         health=Health.from_json(state.get("health")),
         warnings=() if (recipe := folder.recipe()) is None else recipe.warnings,

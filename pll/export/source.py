@@ -54,7 +54,7 @@ class ExportSource:
         events: how they came to it, for the audit trail; rounds: which labels were under review meanwhile.
         calibration: confidence put right by the decisions of a review, where there are enough.
         features: what made features of texts, pictures or words; None where they came as they are.
-        taken_over: the label weights are proposals that people took over in a review, not the model's own.
+        follows: the label weights follow the decisions of a review, and are not the model's own.
         replay: makes the run as one HTML page (`pll.export.replay`); None where there is no history to show.
         health: whether the labels can be used; None where the run has not ended.
         warnings: on features that say nothing that is measurable, as the recipe of the run found.
@@ -85,7 +85,7 @@ class ExportSource:
     calibration: Calibration | None = None
     features: Featuriser | None = None
     replay: Callable[[], str] | None = None
-    taken_over: bool = False
+    follows: bool = False
     health: Health | None = None
     warnings: tuple[str, ...] = ()
     held: PartialLabelDataset | None = None

@@ -53,6 +53,7 @@ def calibrate(
     rows: npt.ArrayLike,
     labels: npt.ArrayLike,
     *,
+    followed: Weights | None = None,
     folds: int = FOLDS,
     seed: int = 0,
 ) -> Calibration:
@@ -65,6 +66,8 @@ def calibrate(
         candidates: their candidate sets.
         rows: (m,) decided examples, each once.
         labels: (m,) class index decided for each, -1 for "none of these"; a label outside S_i counts as wrong.
+        followed: (nnz,) label weights that follow the decisions, where they do: the scale of their logit is fitted on
+            the same decisions, so that their confidence stands as it is.
         folds: of the cross-fitted `after`.
         seed: of the folds.
 
@@ -84,7 +87,7 @@ def calibrate(
         scaled = with_temperature(weights[candidates.positions(at[test])], few, found)
         held_out[test] = sharpness(scaled, few).confidence
     temperature = fit_temperature(weights, candidates, at, decided)
-    calibrated = with_temperature(weights, candidates, temperature)
+    calibrated = with_temperature(weights, candidates, temperature) if followed is None else followed
     return Calibration(
         temperature=temperature,
         weights=calibrated,

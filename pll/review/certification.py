@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pll.errors import UserError
-from pll.review.active_labels import unjudged
 from pll.review.calibration import Calibration
 from pll.review.dataset_certificate import make_promise
 from pll.review.draws import earlier_draws, labels_key, remember_draw
@@ -28,7 +27,7 @@ def promise_all_labels(
     verified: bool = False,
     instead_of: int = 0,
 ) -> PromiseRecord:
-    """Promise something about all labels under review, with a draw of its own; its seed is fixed here.
+    """Freeze the labels of this moment and promise something about all of them, with a draw of its own.
 
     From now on its controls and the labels it does not accept are assigned. Existing decisions count.
 
@@ -40,24 +39,23 @@ def promise_all_labels(
     Raises:
         UserError: another promise, or other labels, came meanwhile; this promise is in force; or an impossible one.
     """
-    labels = review.current
-    table = table_of(labels)
+    table = table_of(review.current, review.state)
     keys = {labels_key(table.ids, table.labels)}
     with review.writing() as t:
         known = t.promises()
         newest = known[-1].number if known else 0
-        if newest != instead_of or t.rounds()[-1].key != labels.key:
+        if newest != instead_of or t.rounds()[-1].run != review.own.run:
             raise UserError("The review has changed in the meantime. Check labels and promise, then save again.")
-        own = [record for record in known if record.key == labels.key]
-        if own and (own[-1].error, own[-1].level) == (error, level):
+        same = [record for record in known if record.labels == table.fingerprint]
+        if same and (same[-1].error, same[-1].level) == (error, level):
             raise UserError(
                 "This promise has been made, and its controls are drawn; go on with it. Another draw for the same "
                 "promise would be a second try."
             )
-        before = {record.draw_hash for record in own} | set(earlier_draws(keys))
+        before = {record.draw_hash for record in same} | set(earlier_draws(keys))
         made = make_promise(table, error, level, share=share, reranked=True, draw_number=len(before) + 1)
-        record = record_of_promise(made, labels, newest + 1, by, verified=verified)
-        t.open_promise(record)
+        record = record_of_promise(made, review.own.run, newest + 1, by, verified=verified)
+        t.open_promise(record, table.labels.tolist(), table.confidence.tolist())
         t.configure(goal="certify")
     remember_draw(keys, record.draw_hash, "desk")
     review.refresh()
@@ -65,25 +63,24 @@ def promise_all_labels(
 
 
 def draws_before(review: ReviewSession) -> int:
-    """Return the draws of controls made of the labels under review, in the app or in the shell of this machine."""
-    labels = review.current
-    own = {record.draw_hash for record in review.promises if record.key == labels.key}
-    return len(own | set(earlier_draws({labels_key(labels.ids, labels.labels.tolist())})))
+    """Return the draws of controls made of the labels of now, in the app or in the shell of this machine."""
+    table = table_of(review.current, review.state)
+    own = {record.draw_hash for record in review.promises if record.labels == table.fingerprint}
+    return len(own | set(earlier_draws({labels_key(table.ids, table.labels)})))
 
 
-def adopt(review: ReviewSession, snapshot: LabelSnapshot, opened: Opened, *, instead_of: int | None = None) -> bool:
-    """Put the labels of a retrained run, or those accepted, in the place of the old ones.
+def adopt(review: ReviewSession, snapshot: LabelSnapshot, opened: Opened) -> bool:
+    """Put the labels of a retrained run in the place of the old ones.
 
     Args:
         opened: how they were made, and by whom.
-        instead_of: only where the labels of the round of this number are still those under review.
 
     Returns:
-        False where another process has done so already, or was before us with other labels.
+        False where another process has done so already.
     """
     with review.writing() as t:
         known = t.rounds()
-        fresh = unjudged(snapshot, known) and instead_of in (None, known[-1].number)
+        fresh = all(record.key != snapshot.key for record in known)
         if fresh:
             t.open_round(new_round(known[-1].number + 1, snapshot, review.clock(), opened))
     review.refresh()
@@ -96,4 +93,4 @@ def calibration(review: ReviewSession) -> Calibration:
     Raises:
         UserError: too few of them.
     """
-    return calibration_of(review.root.candidates, review.current, review.state)
+    return calibration_of(review.root.candidates, review.own, review.current, review.state)

@@ -86,12 +86,14 @@ class DecisionResult:
     notice: str = ""
 
 
-def assignment_of(claim: Claim, root: LabelSnapshot, current: LabelSnapshot, outcome: Outcome) -> Assignment:
+def assignment_of(
+    claim: Claim, root: LabelSnapshot, current: LabelSnapshot, shown: tuple[str, float], outcome: Outcome
+) -> Assignment:
     """Return what the page shows of a claimed example.
 
     Args:
         root: the first run's labels; its candidates can be chosen also where a retrained run has ruled them out.
-        current: the labels under review.
+        current: the labels under review. shown: the label of this example and its confidence, as they are now.
         outcome: what people have decided about the example so far.
     """
     row = claim.row
@@ -103,8 +105,8 @@ def assignment_of(claim: Claim, root: LabelSnapshot, current: LabelSnapshot, out
         example=str(root.ids[row]),
         token=claim.token,
         choices=tuple(CandidateOption(name, weights.get(name, 0.0), name in outcome.eliminated) for name in names),
-        identified=str(current.labels[row]),
-        confidence=float(current.sharp.confidence[row]),
+        identified=shown[0],
+        confidence=shown[1],
         queue=claim.queue,
         position=claim.position,
         is_control=claim.control,
@@ -219,7 +221,7 @@ class Desk:
             UserError: a kind or label that does not exist, or the database cannot be written to: nothing is stored.
         """
         check_kind(kind, label)
-        if kind in ("settle", "undo", "accept"):
+        if kind in ("settle", "undo", "accept", "keep"):
             raise UserError(f"A {kind!r} is not a decision about one assigned example; use Desk.{kind}.")
         if kind in ("pick", "eliminate") and label not in [choice.label for choice in given.choices]:
             self._check_candidate(given.row, label)  # it may have been shown before a restart
@@ -316,6 +318,17 @@ class Desk:
             event = replace(event, id=t.append(event))
         self.review.took(event)
         return event
+
+    def keep(self, rows: Sequence[int] | Rows) -> list[Event]:
+        """Take back that the labels of these examples followed the decisions: they are the run's again, and stay it."""
+        batch, events = new_token(), []
+        with self.review.writing() as t:
+            for row in rows:
+                self.review.check_row(int(row))
+                event = replace(self._event(self._unclaimed(int(row), new_token()), "keep", None), batch=batch)
+                events.append(replace(event, id=t.append(event)))
+        self.review.took(*events)
+        return events
 
     # ---- events --------------------------------------------------------------------------------------------------
 
@@ -419,14 +432,16 @@ class Desk:
         )
         event = replace(event, after=review.label_with(event))
         event = replace(event, id=t.append(event))
-        if target.kind != "settle" and not self._still_answered(event):  # eliminating the last but one answers too
+        if target.kind in ("settle", "keep"):
+            return event
+        if not self._still_answered(event):  # eliminating the last but one answers too
             t.forget_answer(target.row, target.reviewer)
         return event
 
     def _after_undo(self, t: Transaction, targets: Sequence[Event], undo: Event) -> Assignment | None:
         """Assign the example again, where it was one decision about it; else what comes next."""
         target = targets[0]
-        if len(targets) > 1 or target.kind == "settle":
+        if len(targets) > 1 or target.kind in ("settle", "keep"):
             return self._next(t)
         if self._still_answered(undo):  # an earlier answer of theirs counts again
             return self._open(t, target.row)
@@ -525,7 +540,9 @@ class Desk:
 
     def _assignment(self, claim: Claim) -> Assignment:
         review = self.review
-        return assignment_of(claim, review.root, review.current, review.state.outcome(claim.row))
+        return assignment_of(
+            claim, review.root, review.current, review.shown(claim.row), review.state.outcome(claim.row)
+        )
 
     def _unclaimed(self, row: int, token: str = "") -> Assignment:
         """Return an example without claiming it."""

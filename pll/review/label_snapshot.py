@@ -29,14 +29,14 @@ class LabelSnapshot:
         ids: (n,) text, the examples.
         candidates: n candidate sets, as the run was given them.
         weights: (nnz,) float32, its final label weights.
-        relabelled: they are proposals that people accepted in their place (pll.review.relabel_store).
+        follows: they follow the decisions (`pll.review.follow`).
     """
 
     run: str
     ids: npt.NDArray[np.str_]
     candidates: CandidateSets
     weights: Weights
-    relabelled: bool = False
+    follows: bool = False
 
     def __len__(self) -> int:
         return len(self.ids)

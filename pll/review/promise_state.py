@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from pll.dataset import PartialLabelDataset
 from pll.review import dataset_certificate as dc
 from pll.review.expected_checks import ExpectedChecks, expected_checks
+from pll.review.follow import CERTIFY
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.promise import (
     RIGHT,
@@ -73,13 +75,17 @@ class Certified:
     final: pd.DataFrame
 
 
-def table_of(snapshot: LabelSnapshot) -> dc.LabelTable:
-    """The labels of a model as a table."""
-    return dc.LabelTable(
-        np.asarray(snapshot.ids, dtype=np.str_),
-        np.asarray(snapshot.labels, dtype=np.str_),
-        np.asarray(snapshot.sharp.confidence, dtype=np.float64),
-    )
+def table_of(snapshot: LabelSnapshot, state: ReviewState) -> dc.LabelTable:
+    """Return the labels of this moment as a table: people's where they decided, with confidence 1, else the model's."""
+    labels, confidence = snapshot.labels.copy(), snapshot.sharp.confidence.astype(np.float64)
+    rows, decided = state.labels()
+    labels[rows], confidence[rows] = decided, 1.0
+    return dc.LabelTable(np.asarray(snapshot.ids, dtype=np.str_), labels.astype(np.str_), confidence)
+
+
+def frozen_table(ids: npt.NDArray[np.str_], labels: Sequence[str], confidence: Sequence[float]) -> dc.LabelTable:
+    """Return labels as they are stored of a promise, as a table."""
+    return dc.LabelTable(np.asarray(ids, dtype=np.str_), np.array(labels, dtype=np.str_), np.array(confidence))
 
 
 def promise_of(record: PromiseRecord) -> dc.Promise:
@@ -96,15 +102,12 @@ def promise_of(record: PromiseRecord) -> dc.Promise:
     )
 
 
-def record_of_promise(
-    promise: dc.Promise, snapshot: LabelSnapshot, number: int, by: str | None, *, verified: bool
-) -> PromiseRecord:
+def record_of_promise(promise: dc.Promise, run: str, number: int, by: str | None, *, verified: bool) -> PromiseRecord:
     """A promise as it is stored."""
     plan = promise.plan
     return PromiseRecord(
         number=number,
-        run=snapshot.run,
-        fingerprint=snapshot.fingerprint,
+        run=run,
         labels=promise.fingerprint,
         n=plan.n,
         error=promise.error,
@@ -126,14 +129,13 @@ class PromiseInForce:
     Parameters
     ----------
     record : PromiseRecord
-    snapshot : LabelSnapshot
-        The labels that it is about.
+    table : LabelTable
+        The labels that it is about, as they were frozen.
     data : PartialLabelDataset, optional
         Their examples: the order of what is to be looked at learns from features, texts and votes too.
 
     Attributes
     ----------
-    table : LabelTable
     promise : Promise
         As the certificate needs it.
     controls : (K,) rows, in the order in which they are handed out
@@ -144,9 +146,9 @@ class PromiseInForce:
         The labels are not those of the promise.
     """
 
-    def __init__(self, record: PromiseRecord, snapshot: LabelSnapshot, data: PartialLabelDataset | None = None) -> None:
+    def __init__(self, record: PromiseRecord, table: dc.LabelTable, data: PartialLabelDataset | None = None) -> None:
         self.record = record
-        self.table = table_of(snapshot)
+        self.table = table
         self.promise = promise_of(record)
         self.controls = dc.controls_of(self.promise, self.table)
         self._order = dc.order_of(self.promise, self.table)
@@ -247,7 +249,7 @@ class PromiseInForce:
         found = self.status(state, asked)
         if found.answered < found.controls:
             return "control", self.controls, True
-        return "certify", found.open, False
+        return CERTIFY, found.open, False
 
     def expected(self, state: ReviewState, asked: Ints, error_rate: float | None = None) -> ExpectedChecks:
         """Return how many further labels people will look at, in the order as it is now.

@@ -1,7 +1,7 @@
-"""`QueueManager`: signals of the run, order of the queue, proposals and retraining of one review.
+"""`QueueManager`: signals of the run, labels that follow, order of the queue and retraining of one review.
 
-The order learns: it is recomputed after every hundredth of the examples decided, in the background. Control answers
-are left out of it, since they must not teach what they judge (docs/review.md).
+Labels and order learn: they are recomputed after every hundredth of the examples decided, in the background. What is
+answered while people certify is left out, since it must not teach what it judges (docs/review.md).
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -18,11 +17,9 @@ from threadpoolctl import threadpool_limits
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.review.choice_history import earlier_choice_data
-from pll.review.decided import Decided
+from pll.review.follow import LabelChanges, changes, follow, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.ranking import rank
-from pll.review.relabel import ProposedLabels, propose_labels, relabel, teaching_decisions
 from pll.review.session import ReviewSession
 from pll.review.signals import ReviewSignals, prepare
 from pll.review.similar import Similar
@@ -55,9 +52,7 @@ class QueueManager:
         self._ranking = threading.Lock()
         self._thread: threading.Thread | None = None
         self._view: _ModelView | None = None
-        self._before: dict[str, ReviewSignals] = {}
-        self._ranked: tuple[_Key, int] = (("", ""), 0)
-        self._offer: tuple[tuple[_Key, int, bool], ProposedLabels] | None = None
+        self._ranked: tuple[str, int] = ("", 0)
 
     # ---- what is there -------------------------------------------------------------------------------------------
 
@@ -77,39 +72,41 @@ class QueueManager:
         return self._now().similar
 
     def _now(self) -> _ModelView:
-        snapshot = self.review.current
+        labels = self.review.current
         with self._lock:
-            if self._view is None or self._view.key != snapshot.key:  # other labels have taken their place
-                known = self._view
-                if known is not None and known.key[0] == snapshot.run:
-                    data, signals = known.data, known.signals
-                else:
-                    data = self._runs.get(snapshot.run).parts().train
-                    signals = ReviewSignals.of_run(self._runs.get(snapshot.run).folder, data)
-                self._view = _ModelView(snapshot.key, data, _with_labels(signals, snapshot))
-            return self._view
+            view = self._view
+            if view is None or view.run != labels.run:
+                data = self._runs.get(labels.run).parts().train
+                signals = ReviewSignals.of_run(self._runs.get(labels.run).folder, data)
+                view = self._view = _ModelView(labels, data, _with_labels(signals, labels))
+            elif view.labels is not labels:
+                view = self._view = _ModelView(labels, view.data, _with_labels(view.signals, labels))
+            return view
 
     # ---- the order -----------------------------------------------------------------------------------------------
 
     def rank_now(self) -> None:
-        """Recompute the order, from all that is known by now."""
+        """Let the labels follow the decisions, and recompute the order, from all that is known by now."""
         with self._ranking:
-            view = self._now()
-            self._ranked = (view.key, len(self.review.state.all_events))
-            rows = rank(view.signals, self.teaching_decisions())
-            if self.review.current.key == view.key:
-                self.review.set_order("learning", rows)
+            view, review = self._now(), self.review
+            self._ranked = (view.run, len(review.state.all_events))
+            decided = teaching_decisions(review.state, review.own.candidates)
+            if review.promise is None:
+                review.follow(follow(review.own, view.signals, decided, review.state.kept))
+            rows = rank(view.signals, decided)
+            if review.own.run == view.run:
+                review.set_order("learning", rows)
 
     def begin(self) -> None:
         """The first order at once; what takes long (neighbours) in the background, and then the order again."""
-        if self._ranked[0] != self.review.current.key:
+        if self._ranked[0] != self.review.own.run:
             self.rank_now()
             self._in_background(self._prepare)
 
     def keep_up(self) -> None:
         """To be called after a decision: recomputes the order in the background where that is due."""
         step = max(AT_LEAST, int(EVERY * len(self.review.root)))
-        if self._ranked[0] != self.review.current.key:
+        if self._ranked[0] != self.review.own.run:
             self._in_background(self._begin_anew)
         elif len(self.review.state.all_events) - self._ranked[1] >= step:
             self._in_background(self.rank_now)
@@ -134,31 +131,9 @@ class QueueManager:
         self.keep_up()
         return True
 
-    def teaching_decisions(self) -> Decided:
-        """What people decided, without the controls of the certificate; and what it taught under earlier runs."""
-        said = teaching_decisions(self.review)
-        try:
-            return replace(said, earlier=earlier_choice_data(self.review, said, self._signals_of))
-        except (UserError, OSError) as error:  # an earlier run or its data is gone: keep the present one
-            _LOG.warning("Lessons of earlier runs are left out: %s", error)
-            return said
-
-    # ---- proposals -----------------------------------------------------------------------------------------------
-
-    def proposed(self) -> ProposedLabels:
-        """What the decisions so far propose; recomputed where there are further ones. Not for every key press."""
-        view, known = self._now(), self._offer
-        about = (view.key, len(self.review.state.all_events), view.signals.neighbours is not None)
-        if known is None or known[0] != about:
-            self._offer = known = (about, propose_labels(self.review, view.signals, self.teaching_decisions()))
-        return known[1]
-
-    def relabel(self, proposed: ProposedLabels, *, by: str | None = None, verified: bool = False) -> bool:
-        """Make these proposals the labels under review; False where other labels came under review meanwhile."""
-        folder = self._runs.get(proposed.labels.run).folder
-        done = relabel(self.review, folder, proposed, by=by, verified=verified)
-        self.keep_up()
-        return done
+    def changes(self) -> LabelChanges:
+        """Labels of undecided examples that the decisions have changed."""
+        return changes(self.review.own, self.review.current, self.review.state)
 
     # ---- look-alikes ---------------------------------------------------------------------------------------------
 
@@ -188,24 +163,14 @@ class QueueManager:
         has_neighbours = view.signals.neighbours is not None or not view.data.X.size
         if has_neighbours and view.signals.mean_weights is not None:
             return
-        own, root = (self._runs.get(run).folder for run in (view.key[0], self.review.root.run))
+        own, root = (self._runs.get(run).folder for run in (view.run, self.review.root.run))
         with threadpool_limits(1):  # the keys of the reviewers come first
             made = prepare(own, view.data, like=root)  # whatever a run was taught, its examples are the first one's
         with self._lock:
-            snapshot = self.review.current  # labels may have been accepted meanwhile
-            if snapshot.run == view.key[0]:
-                self._view = _ModelView(snapshot.key, view.data, _with_labels(made, snapshot))
+            labels = self.review.current
+            if labels.run == view.run:
+                self._view = _ModelView(labels, view.data, _with_labels(made, labels))
         self.rank_now()
-
-    def _signals_of(self, run: str) -> ReviewSignals:
-        """Of the run in view, or of one before it, which do not change any more."""
-        view = self._now()
-        if run == view.key[0]:
-            return view.signals
-        if run not in self._before or self._before[run].neighbours is None:
-            found = self._runs.get(run)
-            self._before[run] = ReviewSignals.of_run(found.folder, found.parts().train)
-        return self._before[run]
 
     def _in_background(self, work: Callable[[], None]) -> None:
         def labour() -> None:
@@ -221,20 +186,16 @@ class QueueManager:
             self._thread.start()
 
 
-_Key = tuple[str, str]
-"""A run, and the fingerprint of its labels."""
-
-
-def _with_labels(signals: ReviewSignals, snapshot: LabelSnapshot) -> ReviewSignals:
-    """The run's signals, with the labels that people accepted, if they did."""
-    return replace(signals, relabelled=snapshot.weights if snapshot.relabelled else None)
+def _with_labels(signals: ReviewSignals, labels: LabelSnapshot) -> ReviewSignals:
+    """The run's signals, with its labels as the decisions leave them."""
+    return signals.with_labels(labels.weights if labels.follows else None)
 
 
 class _ModelView:
     """What one model says, and what is like what."""
 
-    def __init__(self, key: _Key, data: PartialLabelDataset, signals: ReviewSignals) -> None:
-        self.key, self.data, self.signals = key, data, signals
+    def __init__(self, labels: LabelSnapshot, data: PartialLabelDataset, signals: ReviewSignals) -> None:
+        self.run, self.labels, self.data, self.signals = labels.run, labels, data, signals
 
     @cached_property
     def similar(self) -> Similar:

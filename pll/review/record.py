@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.review.active_labels import active_labels
 from pll.review.calibration import Calibration
 from pll.review.draws import earlier_draws, labels_key
+from pll.review.follow import follow, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
-from pll.review.promise_state import Certified, PromiseInForce
-from pll.review.relabel_store import read_relabelled
+from pll.review.promise_state import Certified, PromiseInForce, frozen_table
 from pll.review.rounds import asked_of, calibration_of
+from pll.review.signals import ReviewSignals
 from pll.review.state import ReviewState
 from pll.runs.folder import RunFolder
 from pll.runs.labels_table import Decision
@@ -32,7 +31,8 @@ class Record:
         review: its settings.
         state: present state of the examples.
         rounds: the labels that came under review.
-        promises: about all labels, in the order in which they were made.
+        promises: about all labels, in the order in which they were made; frozen: labels and
+            confidences of the last.
         last_hash: of the last decision, for the certificate.
     """
 
@@ -40,6 +40,7 @@ class Record:
     state: ReviewState
     rounds: tuple[RoundRecord, ...]
     promises: tuple[PromiseRecord, ...] = ()
+    frozen: tuple[list[str], list[float]] | None = None
     last_hash: str = ""
 
     @property
@@ -52,41 +53,40 @@ class Record:
         """By row of the training examples: what people decided."""
         return decisions_of(self.state)
 
-    def labels(self, own: LabelSnapshot, folder: RunFolder) -> LabelSnapshot:
-        """The labels of a run of this review as they are now: its own, or those accepted in their place.
+    def labels(self, own: LabelSnapshot, folder: RunFolder, data: PartialLabelDataset) -> LabelSnapshot:
+        """The labels of a run of this review as the decisions leave them.
 
-        Raises:
-            UserError: the file of those accepted is missing or damaged.
+        Args:
+            own: labels of the run. folder: of the run. data: its examples.
         """
-        return active_labels(own, self.rounds, partial(read_relabelled, folder))
+        decided = teaching_decisions(self.state, own.candidates)
+        return follow(own, ReviewSignals.of_run(folder, data), decided, self.state.kept)
 
-    def certified(self, snapshot: LabelSnapshot, data: PartialLabelDataset, name: str = "") -> Certified | None:
+    def certified(self, run: str, data: PartialLabelDataset, name: str = "") -> Certified | None:
         """The certificate of all labels of a run of this review; None where none was promised, or not yet earned.
 
         Args:
-            snapshot: the labels as they are now.
-            data: their examples.
+            data: its examples.
             name: of the data, in the certificate.
         """
-        own = [record for record in self.promises if record.key == snapshot.key]
-        if not own:
+        if self.frozen is None or self.promises[-1].run != run:
             return None
-        asked = asked_of(self.review, len(snapshot))
+        same = {record.draw_hash for record in self.promises if record.labels == self.promises[-1].labels}
         try:
-            promise = PromiseInForce(own[-1], snapshot, data)
-            draws = {record.draw_hash for record in own} | set(
-                earlier_draws({labels_key(snapshot.ids, snapshot.labels.tolist())})
-            )
+            table = frozen_table(data.row_ids, *self.frozen)
+            draws = same | set(earlier_draws({labels_key(table.ids, table.labels)}))
+            promise = PromiseInForce(self.promises[-1], table, data)
+            asked = asked_of(self.review, len(table))
             return promise.certified(self.state, asked, draws=draws, name=name, audit=self.last_hash)
         except UserError:
             return None
 
-    def calibration(self, snapshot: LabelSnapshot) -> Calibration | None:
+    def calibration(self, own: LabelSnapshot, labels: LabelSnapshot) -> Calibration | None:
         """Calibrated confidence of a run of this review; None where too few of its examples are decided."""
-        if all(made.key != snapshot.key for made in self.rounds):
+        if all(made.key != own.key for made in self.rounds):
             return None
         try:
-            return calibration_of(self.state.candidates, snapshot, self.state)
+            return calibration_of(self.state.candidates, own, labels, self.state)
         except UserError:
             return None
 
@@ -117,9 +117,10 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
         with store.read(review_id(folder)) as reader:
             review, events, rounds = reader.review(), reader.events(), reader.rounds()
             promises, last_hash = tuple(reader.promises()), reader.last_hash()
+            frozen = reader.frozen(promises[-1].number) if promises else None
     finally:
         store.database.close()
-    if review is None or not (events or len(rounds) > 1):  # labels may be accepted before the first answer
+    if review is None or not events:
         return None
     if sets is None:
         first = replace(folder.config(), decided_sets=None)
@@ -130,7 +131,7 @@ def record_of(folder: RunFolder, sets: CandidateSets | None = None) -> Record | 
         sets = given if outside is None else outside.candidates
     state = ReviewState(sets)
     state.update(events)
-    return Record(review, state, tuple(rounds), promises, last_hash)
+    return Record(review, state, tuple(rounds), promises, frozen, last_hash)
 
 
 def missing_review(folder: RunFolder) -> list[str]:

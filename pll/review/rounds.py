@@ -32,23 +32,26 @@ def asked_of(record: ReviewRecord, n: int) -> npt.NDArray[np.int64]:
     return np.where(chosen, record.overlap, 1).astype(np.int64)
 
 
-def calibration_of(root: CandidateSets, snapshot: LabelSnapshot, state: ReviewState) -> Calibration:
-    """Calibrated confidence of the labels under review, fitted on the decided examples.
+def calibration_of(root: CandidateSets, own: LabelSnapshot, labels: LabelSnapshot, state: ReviewState) -> Calibration:
+    """Calibrated confidence of the labels of now.
 
-    Left out are those that the model has learnt from: their candidate sets are no longer those of `root`, the first
-    run. So are those that accepted labels give no choice: there a decision has set a weight to 0, which the logit
-    never does.
+    The temperature is fitted on the run's own weights, which the decisions did not teach; left out are the examples
+    that a retrained model has learnt from: their candidate sets are no longer those of `root`, the first run.
+
+    Args:
+        own: labels of the run.
+        labels: the same, as the decisions leave them.
 
     Raises:
         UserError: too few of them.
     """
-    sets = snapshot.candidates
+    sets = own.candidates
     rows = np.array([row for row in state.rows_with("label", "none") if np.array_equal(sets[row], root[row])], np.int64)
-    if snapshot.relabelled:
-        rows = rows[np.minimum.reduceat(snapshot.weights, sets.indptr[:-1])[rows] > 0]
     place = {name: j for j, name in enumerate(sets.class_names)}
-    labels = [place.get(state.outcome(int(row)).label or "", OUTSIDE) for row in rows]
-    return calibrate(snapshot.weights, sets, rows, np.array(labels, dtype=np.int64))
+    decided = [place.get(state.outcome(int(row)).label or "", OUTSIDE) for row in rows]
+    return calibrate(
+        own.weights, sets, rows, np.array(decided, dtype=np.int64), followed=labels.weights if labels.follows else None
+    )
 
 
 @dataclass(frozen=True)

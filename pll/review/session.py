@@ -25,12 +25,9 @@ import numpy.typing as npt
 
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.review.active_labels import ActiveLabels, Load, ReadRelabelled, unjudged
-from pll.review.decided import OUTSIDE, Decided
 from pll.review.label_snapshot import LabelSnapshot, review_id, snapshot_of
-from pll.review.promise_state import PromiseInForce
+from pll.review.promise_state import PromiseInForce, frozen_table
 from pll.review.record import decisions_of
-from pll.review.relabel_store import read_relabelled
 from pll.review.rounds import asked_of, new_round
 from pll.review.state import Outcome, ReviewState
 from pll.runs.labels_table import Decision
@@ -41,6 +38,8 @@ from pll.store.tables import GOALS, Event, Opened, PromiseRecord, ReviewRecord, 
 Ints = npt.NDArray[np.int64]
 GetRun = Callable[[str], Run]
 """Gives a run by its id: `RunRegistry.get`."""
+Load = Callable[[str], LabelSnapshot]
+"""Gives the labels of a run by its id."""
 ReadData = Callable[[str], PartialLabelDataset]
 """Gives the examples of a run, by its id."""
 LONGEST = 3
@@ -84,12 +83,12 @@ class ReviewSession:
         store: where decisions are kept.
         settings: used where the review does not exist yet (but for `hold`).
         load: gives the snapshot of a retrained run; needed where there is one.
-        read_relabelled: gives labels that people accepted in place of a run's own; needed where there are some.
         read_data: gives the examples of a run; needed for promises that are re-ranked by features.
         clock: for tests.
 
     Attributes:
-        root: the first run's labels; current: those of the latest model; previous: of the retrained one, if any.
+        root: the first run's labels; own: those of the latest run; current: the same as the decisions leave them;
+            previous: those of the run that was retrained, if any.
         record: overlap and goal; round: the labels under review; state: what people have decided.
         asked: (n,) int64, how many reviewers are to answer each example.
 
@@ -105,18 +104,17 @@ class ReviewSession:
         *,
         settings: Settings | None = None,
         load: Load | None = None,
-        read_relabelled: ReadRelabelled | None = None,
         read_data: ReadData | None = None,
         clock: Callable[[], datetime] = now,
     ) -> None:
         self.id = review_id
-        self.root = self.current = snapshot
+        self.root = self.own = self.current = snapshot
         self.store = store
         self.clock = clock
         settings = settings or Settings()
         self._hold = settings.hold
         self._read_data = read_data
-        self._labels = ActiveLabels(snapshot, load, read_relabelled)
+        self._load = load
         self._lock = threading.RLock()
         self.state = ReviewState(snapshot.candidates)
         check_settings(settings)
@@ -126,7 +124,7 @@ class ReviewSession:
             snapshot.check_rows(events)
             self.state.update(events)
             rounds = t.rounds()
-            if not rounds or (rounds[-1].run == snapshot.run and unjudged(snapshot, rounds)):
+            if not rounds or (rounds[-1].run == snapshot.run and rounds[-1].key != snapshot.key):
                 opened = Opened("run went on") if rounds else Opened("first", settings.begun_by, settings.verified)
                 rounds.append(new_round(len(rounds) + 1, snapshot, clock(), opened))
                 t.open_round(rounds[-1])
@@ -147,30 +145,25 @@ class ReviewSession:
         return self.rounds[-1]
 
     @property
-    def under_review(self) -> tuple[RoundRecord, LabelSnapshot]:
-        """The latest round and the labels that it judges, which belong together."""
-        with self._lock:
-            return self.round, self.current
-
-    @property
     def promise(self) -> PromiseInForce | None:
         """The promise about all labels that people work for; None where none was made, or they are looking."""
         return self.promise_made if self.record.goal == "certify" else None
 
     @property
     def promise_made(self) -> PromiseInForce | None:
-        """The last promise about all labels under review, whether people work for it now or not.
+        """The last promise about all labels, whether people work for it now or not.
 
         Raises:
             UserError: the data that it needs is gone.
         """
         with self._lock:
-            own = [record for record in self.promises if record.key == self.current.key]
-            record = own[-1] if own else None
-            if record is None:
-                self._promise = None
-            elif self._promise is None or self._promise.record != record:
-                self._promise = PromiseInForce(record, self.current, self.data())
+            if not self.promises:
+                return None
+            record = self.promises[-1]
+            if self._promise is None or self._promise.record != record:
+                with self.store.read(self.id) as reader:
+                    table = frozen_table(self.root.ids, *reader.frozen(record.number))
+                self._promise = PromiseInForce(record, table, self.data())
             return self._promise
 
     def data(self) -> PartialLabelDataset | None:
@@ -244,20 +237,11 @@ class ReviewSession:
             self._marks, self._is_behind = marks, False
         return bool(further)
 
-    def decided(self) -> Decided:
-        """What people have decided, in the class indices of the current model, for orders and the logit.
-
-        "None of these", and classes that the model does not know, are `OUTSIDE`; unsure and conflicts are left out.
-        """
-        sets = self.current.candidates
-        place = {name: j for j, name in enumerate(sets.class_names)}
-        said, struck = {}, []
-        outcomes = sorted(self.state.outcomes(), key=lambda item: item[1].event.id if item[1].event else 0)
-        for row, outcome in outcomes:
-            if outcome.status in ("label", "none"):
-                said[row] = place.get(outcome.label or "", OUTSIDE)
-            struck += [(row, place[name]) for name in outcome.eliminated if name in place]
-        return Decided.of(sets, said, struck)
+    def follow(self, labels: LabelSnapshot) -> None:
+        """From now on these are the labels: those of the latest run, as the decisions leave them."""
+        with self._lock:
+            if labels.run == self.own.run:
+                self.current = labels
 
     def decisions(self) -> dict[int, Decision]:
         """For the export: what people decided, by row of the training examples."""
@@ -330,17 +314,35 @@ class ReviewSession:
         return asked_of(self.record, len(self.root))
 
     def _show(self, rounds: tuple[RoundRecord, ...]) -> None:
-        """From now on show the labels that the last of these rounds judges. Nothing changes where it raises."""
-        labels = self._labels.under(rounds)
-        before = self._labels.before(rounds, labels)
-        if labels.key != self.current.key:
+        """From now on show the labels of the last of these rounds. Nothing changes where it raises."""
+        labels = self._of(rounds[-1].run)
+        earlier = [record.run for record in rounds if record.run != labels.run]
+        before = self._of(earlier[-1]) if earlier else None
+        if labels.key != self.own.key:
             self._order = ("confidence", _by_confidence(labels))
-        self.rounds, self.current, self.previous = rounds, labels, before
+        self.rounds, self.own, self.current, self.previous = rounds, labels, labels, before
+
+    def _of(self, run: str) -> LabelSnapshot:
+        if run == self.root.run:
+            return self.root
+        if self._load is None:
+            raise UserError(f"The review has gone on to the run {run}, which cannot be read from here.")
+        found = self._load(run)
+        if len(found) != len(self.root):
+            raise UserError(f"The run {run} has other examples than this review.")
+        return found
 
     def _label(self, row: int, outcome: Outcome) -> str | None:
         if outcome.status in ("label", "none"):
             return outcome.label
-        return str(self.current.labels[row])
+        return self.shown(row)[0]
+
+    def shown(self, row: int) -> tuple[str, float]:
+        """Return the label of an example that no person decided, and its confidence; frozen while people certify."""
+        promise = self.promise
+        if promise is not None:
+            return str(promise.table.labels[row]), float(promise.table.confidence[row])
+        return str(self.current.labels[row]), float(self.current.sharp.confidence[row])
 
 
 def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings | None = None) -> ReviewSession:
@@ -361,9 +363,6 @@ def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings |
     def load(run_id: str) -> LabelSnapshot:
         return snapshot_of(get_run(run_id))
 
-    def relabelled(own: LabelSnapshot, fingerprint: str) -> LabelSnapshot:
-        return read_relabelled(get_run(own.run).folder, own, fingerprint)
-
     lessons = run.folder.about()["run"].get("lessons")
 
     def examples(run_id: str) -> PartialLabelDataset:
@@ -376,7 +375,6 @@ def open_review(run: Run, store: Store, get_run: GetRun, *, settings: Settings |
         store,
         settings=settings,
         load=load,
-        read_relabelled=relabelled,
         read_data=examples,
     )
 

@@ -38,8 +38,8 @@ class ReviewSignals:
         neighbours: (n, k) rows of the nearest examples; None until they have been found (`prepare`).
         votes: (nnz,) share of an example's annotators who named the label; None without annotators.
         epoch: the weights are those after it.
-        relabelled: (nnz,) label weights that people accepted in place of `weights`: orders and lists go by them, while
-            the logit keeps learning from the run's own weights; None without proposals.
+        followed: (nnz,) label weights as the decisions leave them: filters and lists go by them, while the logit learns
+            from the run's own; None where they are the same.
 
     Raises:
         UserError: an array that does not fit the sets.
@@ -51,7 +51,7 @@ class ReviewSignals:
     neighbours: Neighbours | None = None
     votes: npt.NDArray[np.float32] | None = None
     epoch: int = 0
-    relabelled: Weights | None = None
+    followed: Weights | None = None
 
     def __post_init__(self) -> None:
         n, nnz = len(self.sets), self.sets.nnz
@@ -60,7 +60,7 @@ class ReviewSignals:
             ("mean label weights", self.mean_weights, nnz),
             ("neighbours", self.neighbours, n),
             ("votes", self.votes, nnz),
-            ("label weights taken over", self.relabelled, nnz),
+            ("followed label weights", self.followed, nnz),
         ):
             if values is not None and len(values) != length:
                 raise UserError(f"The {what} are {len(values)} values, but the candidate sets ask for {length}.")
@@ -93,8 +93,8 @@ class ReviewSignals:
 
     @property
     def active_labels(self) -> Weights:
-        """(nnz,) the final label weights, or what people accepted in their place."""
-        return self.weights if self.relabelled is None else self.relabelled
+        """(nnz,) the final label weights, as the decisions leave them."""
+        return self.weights if self.followed is None else self.followed
 
     @cached_property
     def sharp(self) -> Sharpness:
@@ -105,6 +105,13 @@ class ReviewSignals:
     def neighbourhood(self) -> Neighbourhood | None:
         """What neighbours say; None until they have been found."""
         return None if self.neighbours is None else Neighbourhood(self.neighbours, self.sets)
+
+    def with_labels(self, weights: Weights | None) -> ReviewSignals:
+        """The same, with label weights as the decisions leave them; what neighbours say is not computed again."""
+        found = replace(self, followed=weights)
+        if "neighbourhood" in self.__dict__:
+            found.__dict__["neighbourhood"] = self.neighbourhood
+        return found
 
     @cached_property
     def neighbour_disagreement(self) -> float | None:

@@ -10,6 +10,7 @@ eliminate  one candidate is wrong; the example stays open until one is left
 skip       not now
 accept     the label proposed for a batch of examples is right for this one
 settle     where reviewers disagree: this label counts
+keep       the label stays that of the run, whatever other decisions say
 undo       takes back one earlier event (and those of the same batch)
 """
 
@@ -30,7 +31,7 @@ from pll.store.tables import Event
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]
 
-Kind = Literal["pick", "other", "none", "unsure", "eliminate", "skip", "accept", "settle", "undo"]
+Kind = Literal["pick", "other", "none", "unsure", "eliminate", "skip", "accept", "settle", "keep", "undo"]
 
 LABELLING = ("pick", "other", "accept", "settle")
 """Kinds that come with the right label."""
@@ -38,7 +39,7 @@ NAMING = (*LABELLING, "eliminate")
 """Kinds that come with a label at all."""
 ANSWERING = ("pick", "other", "accept", "none", "unsure")
 """Kinds that close the example for the reviewer."""
-KINDS = (*ANSWERING, "eliminate", "skip", "settle", "undo")
+KINDS = (*ANSWERING, "eliminate", "skip", "settle", "keep", "undo")
 
 Status = Literal["open", "label", "none", "unsure", "conflict"]
 
@@ -222,6 +223,11 @@ class ReviewState:
     def live_events(self, row: int) -> Sequence[Event]:
         """The events on an example that were not undone."""
         return tuple(self._live.get(row, ()))
+
+    @property
+    def kept(self) -> set[int]:
+        """The examples whose label stays that of the run."""
+        return {event.row for event in self.all_events if event.kind == "keep" and self.is_live(event)}
 
     def is_live(self, event: Event) -> bool:
         """Whether it still counts: it is not an undo, and was not undone."""

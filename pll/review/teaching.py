@@ -6,17 +6,15 @@ ones are adopted; then they get a round with a new draw of controls. What was an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-
-import numpy as np
-import numpy.typing as npt
+from dataclasses import replace
 
 from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.outside import LEAST_KNOWN
 from pll.methods.persistence import can_warm_start
 from pll.review import certification
-from pll.review.label_snapshot import LabelSnapshot, snapshot_of
+from pll.review.follow import LabelChanges, changes, teaches
+from pll.review.label_snapshot import snapshot_of
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
 from pll.runs.config import RunConfig
@@ -32,25 +30,6 @@ AHEAD = -1
 FEWEST_EPOCHS = 5
 SHARE_OF_EPOCHS = 0.2
 """A warm-started run goes on for this share of the epochs of a whole one."""
-
-
-@dataclass(frozen=True, eq=False)
-class LabelChanges:
-    """Labels that came out differently after teaching, of undecided examples.
-
-    Attributes:
-        rows: (k,) the examples, the least certain first.
-        before, after: (k,) names of their labels.
-        confidence: (k,) of the new ones.
-    """
-
-    rows: npt.NDArray[np.int64]
-    before: npt.NDArray[np.object_]
-    after: npt.NDArray[np.object_]
-    confidence: npt.NDArray[np.float32]
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
 
 def decided_sets_of(review: ReviewSession, *, warm: bool = True) -> DecidedSets:
@@ -75,24 +54,13 @@ def teaching_outcomes(review: ReviewSession) -> Iterator[tuple[int, Outcome]]:
     """Examples with an answer, without those answered as controls."""
     for row, found in review.state.outcomes():
         events = review.state.live_events(row)
-        if events and not any(event.control for event in events):
+        if events and teaches(events):
             yield row, found
 
 
-def changes(before: LabelSnapshot, after: LabelSnapshot, decided: npt.NDArray[np.bool_]) -> LabelChanges:
-    """What came out differently, leaving out (n,) bool `decided` examples."""
-    differs = (before.labels != after.labels) & ~decided
-    rows = np.flatnonzero(differs)
-    rows = rows[np.argsort(after.sharp.confidence[rows], kind="stable")]
-    return LabelChanges(rows, before.labels[rows], after.labels[rows], after.sharp.confidence[rows])
-
-
 def changed_by_teaching(review: ReviewSession) -> LabelChanges:
-    """What the latest teaching changed; empty where nothing was taught yet, or its labels are those no more."""
-    decided = np.zeros(len(review.root), dtype=np.bool_)
-    decided[review.state.rows_with("label", "none")] = True
-    before = review.previous if review.previous is not None and not review.current.relabelled else review.current
-    return changes(before, review.current, decided)
+    """What the latest teaching changed; empty where nothing was taught yet."""
+    return changes(review.previous or review.own, review.own, review.state)
 
 
 OUTSIDE = "proden-outside"

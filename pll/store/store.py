@@ -90,8 +90,18 @@ class Reader:
     def promises(self) -> list[PromiseRecord]:
         """Promises about all labels, in the order in which they were made."""
         table = tables.promise.c
-        query = sa.select(tables.promise).where(table.review == self.review_id).order_by(table.number)
-        return [_promise(row) for row in self._db.execute(query).mappings()]
+        columns = [table[field.name] for field in fields(PromiseRecord)]
+        query = sa.select(*columns).where(table.review == self.review_id).order_by(table.number)
+        return [PromiseRecord(**row) for row in self._db.execute(query).mappings()]
+
+    def frozen(self, number: int) -> tuple[list[str], list[float]]:
+        """Labels and confidences that a promise is about, in the order of rows."""
+        table = tables.promise.c
+        query = sa.select(table.identified_label, table.confidence).where(
+            table.review == self.review_id, table.number == number
+        )
+        labels, confidence = self._db.execute(query).one()
+        return list(labels), list(confidence)
 
     def last_hash(self) -> str:
         """Hash of the last event; where that has none (see `tables.event`), the chain is gone through."""
@@ -156,9 +166,9 @@ class Transaction(Reader):
         values |= {"how": record.opened.how, "opened_by": record.opened.by, "verified": record.opened.verified}
         self._db.execute(sa.insert(tables.round_).values(review=self.review_id, **values))
 
-    def open_promise(self, record: PromiseRecord) -> None:
-        """Store a new promise about all labels."""
-        values = asdict(record)
+    def open_promise(self, record: PromiseRecord, labels: Sequence[str], confidence: Sequence[float]) -> None:
+        """Store a new promise about all labels, with these labels."""
+        values = asdict(record) | {"identified_label": list(labels), "confidence": list(confidence)}
         self._db.execute(sa.insert(tables.promise).values(review=self.review_id, **values))
 
     # ---- who has what --------------------------------------------------------------------------------------------
@@ -280,11 +290,6 @@ def _round(row: Any) -> RoundRecord:
     values = {name: value for name, value in dict(row).items() if name != "review"}
     opened = Opened(values.pop("how"), values.pop("opened_by"), values.pop("verified"))
     return RoundRecord(**values, opened=opened)
-
-
-def _promise(row: Any) -> PromiseRecord:
-    values = {name: value for name, value in dict(row).items() if name != "review"}
-    return PromiseRecord(**values)
 
 
 def check_events(events: Sequence[Event]) -> None:

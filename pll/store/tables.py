@@ -157,7 +157,6 @@ promise = Table(
     Column("review", String(200), ForeignKey("review.id"), primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("run", String(200), nullable=False),
-    Column("fingerprint", String(64), nullable=False),
     Column("labels", String(64), nullable=False),
     Column("error", Float, nullable=False),
     Column("level", Float, nullable=False),
@@ -170,6 +169,8 @@ promise = Table(
     Column("made_at", UtcDateTime, nullable=False),
     Column("made_by", Text),
     Column("verified", Boolean, nullable=False),
+    Column("identified_label", JSON, nullable=False),
+    Column("confidence", JSON, nullable=False),
 )
 
 lesson = Table(
@@ -363,9 +364,8 @@ class Opened:
     verified: bool = False
 
 
-HOW = ("first", "taught", "taken over", "run went on")
-"""The review was begun; decisions taught a model; proposals were accepted; the run itself went on, and its labels
-changed."""
+HOW = ("first", "taught", "run went on")
+"""The review was begun; decisions taught a model; the run itself went on, and its labels changed."""
 
 
 GOALS = ("look", "certify")
@@ -418,7 +418,7 @@ class PromiseRecord:
 
     Attributes:
         number: 1, 2, … within the review.
-        run, fingerprint: which labels (`RoundRecord.key`). labels: fingerprint of their table, as the draw used it.
+        run: of the labels. labels: fingerprint of their table, which is stored beside (`Reader.frozen`).
         error, level: ε and 1 − α. seed: of draw and ties.
         n, controls, tolerated: of the plan, as `pll.review.promise.DatasetPlan` has them.
         draw_hash: commitment to all of it. draw_number: how many draws of these labels there were, this one included.
@@ -427,7 +427,6 @@ class PromiseRecord:
 
     number: int
     run: str
-    fingerprint: str
     labels: str
     error: float
     level: float
@@ -440,8 +439,3 @@ class PromiseRecord:
     made_at: datetime
     made_by: str | None = None
     verified: bool = False
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Which labels are meant: the run, and their fingerprint."""
-        return self.run, self.fingerprint

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -13,10 +12,11 @@ from pll.export.parts import EXPORTS
 from pll.export.run_export import export_source
 from pll.review import certification
 from pll.review.desk import Desk
-from pll.review.relabel import ProposedLabels
+from pll.review.follow import LabelChanges
 from pll.runs.run import Run
 from pll.ui import session
-from pll.ui.review import progress, relabel_panel, service
+from pll.ui.format import count
+from pll.ui.review import follow_panel, progress, service
 from tests.page_helpers import begun, button, entered, figures, said, turned_to
 from tests.review_helpers import given
 
@@ -115,42 +115,37 @@ def test_teaching_shows_what_changed_and_offers_to_look_at_it(open_page: Any, fi
     manager.wait()
 
 
-def test_proposals_are_shown_looked_at_and_taken_over(open_page: Any, finished: Run) -> None:
+def test_labels_that_follow_are_shown_looked_at_and_taken_back(open_page: Any, finished: Run) -> None:
     manager = begun(finished)
     manager.wait()
     desk = Desk(manager.review, "Ada")
     for _ in range(20):
         one = given(desk)
         desk.decide(one, "pick", one.choices[-1].label)
-    proposed = manager.proposed()
-    assert len(proposed)
+    manager.rank_now()
+    changed = manager.changes()
+    assert len(changed)
     page = entered(open_page("review", run=finished.id))
     page = turned_to(page, finished)
     assert not page.exception
-    assert f"Candid would change {len(proposed)} label" in said(page)
-    (table,) = [one.value for one in page.dataframe if "proposed" in one.value]
-    assert table["proposed"].tolist() == proposed.after[: relabel_panel.SHOWN].tolist()
-    page = page.button("review-look-proposed").click().run()
+    assert f"20 decisions changed {count(len(changed), 'other label')}" in said(page)
+    (table,) = [one.value for one in page.dataframe if "label now" in one.value]
+    assert table["label now"].tolist() == changed.after[: follow_panel.SHOWN].tolist()
+    page = page.button("review-look-changed").click().run()
     assert not page.exception
-    assert page.session_state["review-sitting"][1].given.row == proposed.rows[0]
-    page = button(page, "Accept these labels").click().run()
+    assert page.session_state["review-sitting"][1].given.row == changed.rows[0]
+    page = button(page, "Take back all").click().run()
     assert not page.exception
-    assert manager.review.round.number == 2
-    assert manager.review.current.labels[proposed.rows].tolist() == proposed.after.tolist()
-    assert "suggest no change" in said(page)
-    assert "changed because of your decisions" not in said(page)  # nothing was taught
-    (table,) = [one.value for one in page.dataframe if "because" in one.value]
-    assert table["because"].tolist() == ["suggested labels were accepted", "the review was started"]
-    assert table["by"].tolist() == ["Ada (unverified)", "not recorded"]
-    manager.wait()
+    assert not len(manager.changes()) and "changed no other label" in said(page)
+    assert manager.review.label_of(int(changed.rows[0])) == changed.before[0]
 
 
-def test_proposals_show_what_a_person_reads() -> None:
+def test_changed_labels_show_what_a_person_reads() -> None:
     sets = CandidateSets.from_lists([[0, 1]] * 3, 2, ("bill", "refund"))
     texts = np.array(["pay me", "give it back", "thanks"], dtype=object)
     data = PartialLabelDataset(np.zeros((3, 1), dtype=np.float32), sets, texts=texts)
-    labels = SimpleNamespace(ids=data.row_ids)
     rows = np.array([1, 2])
-    proposed = SimpleNamespace(rows=rows, labels=labels, before=["bill"] * 2, after=["refund"] * 2, confidence=rows / 4)
-    shown = relabel_panel.table(cast(ProposedLabels, proposed), data)
+    before, after = np.array(["bill"] * 2, dtype=object), np.array(["refund"] * 2, dtype=object)
+    changed = LabelChanges(rows, before, after, np.array([0.25, 0.5], dtype=np.float32))
+    shown = follow_panel.table(changed, data.row_ids, data)
     assert shown["text"].tolist() == ["give it back", "thanks"]

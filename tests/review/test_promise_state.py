@@ -107,7 +107,7 @@ def test_an_undo_takes_the_answer_back(url: str, clock: Clock) -> None:
     last = next(event for event in desk.history() if event.control)
     desk.undo(last.id)
     status = promise.status(review.state, review.asked)
-    fresh = PromiseInForce(promise.record, review.current).status(review.state, review.asked)
+    fresh = PromiseInForce(promise.record, promise.table).status(review.state, review.asked)
     assert status.answered == status.controls - 1
     assert (status.done, status.open.tolist()) == (fresh.done, fresh.open.tolist())
     close(review)
@@ -207,7 +207,7 @@ def test_the_changing_order_looks_at_the_texts_and_is_the_same_in_another_proces
     other = open_with(url, snapshot(n), clock=clock, read_data=lambda _: examples(n))
     mine, theirs = (in_force(one).status(one.state, one.asked) for one in (review, other))
     assert mine.answered == mine.controls and mine.open.tolist() == theirs.open.tolist()
-    before = PromiseInForce(record, snapshot(n))
+    before = PromiseInForce(record, in_force(review).table)
     assert wrong[mine.open[:20]].mean() > 0.7  # by their texts: nothing else tells
     assert wrong[before.status(review.state, review.asked).open[:20]].mean() < 0.6
     close(review, other)

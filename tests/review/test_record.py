@@ -23,7 +23,6 @@ from pll.export.audit import audit_rows
 from pll.export.convert import convert
 from pll.export.run_export import export_source
 from pll.formats import FORMATS
-from pll.review import certification
 from pll.review.desk import Desk
 from pll.review.record import missing_review, record_of
 from pll.review.rounds import new_round
@@ -225,12 +224,11 @@ def test_confidence_goes_out_as_it_was_and_as_the_decisions_bear_it_out(runs: Ru
     source = export_source(run.folder)
     part = parts_of(source)["calibrated-confidence"]
     part.build(source, home / part.file_name)
+    assert source.calibration is not None
     table = pd.read_csv(home / "confidence.csv", dtype={"id": str}, keep_default_na=False)
     assert table["id"].tolist() == review.root.ids.tolist()
-    assert np.array_equal(table["confidence"].to_numpy(np.float32), review.root.sharp.confidence)
-    assert np.array_equal(
-        table["calibrated_confidence"].to_numpy(np.float32), certification.calibration(review).confidence
-    )
+    assert np.array_equal(table["confidence"].to_numpy(np.float32), source.learnt["confidence"].to_numpy(np.float32))
+    assert np.array_equal(table["calibrated_confidence"].to_numpy(np.float32), source.calibration.confidence)
     with zipfile.ZipFile(io.BytesIO(archive_data(source))) as archive:
         assert {"confidence.csv", "audit.csv", "audit.jsonl"} <= set(archive.namelist())
         words = archive.read("README.md").decode()

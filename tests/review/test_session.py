@@ -9,6 +9,7 @@ from pll.errors import UserError
 from pll.review import certification
 from pll.review.decided import OUTSIDE
 from pll.review.desk import Desk
+from pll.review.follow import teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.session import ReviewSession, Settings
 from pll.store.tables import Event, Opened
@@ -47,7 +48,7 @@ def test_decisions_as_the_orders_see_them(url: str) -> None:
     desk.decide(none, "none")
     desk.decide(other, "other", "lynx")
     desk.decide(struck, "eliminate", struck.choices[0].label)
-    found = review.decided()
+    found = teaching_decisions(review.state, review.own.candidates)
     label = sets.class_names.index(picked.choices[1].label)
     assert dict(zip(found.rows.tolist(), found.labels.tolist(), strict=True)) == {
         picked.row: label,

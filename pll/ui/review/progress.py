@@ -20,7 +20,7 @@ from pll.runs.labels_table import added_labels
 from pll.store.tables import Opened, RoundRecord
 from pll.ui.data.annotators import MOST_SHOWN, show_voters, voter_table
 from pll.ui.format import count, duration, plain
-from pll.ui.review import calibration_panel, promise_panel, relabel_panel, setup_form, teaching_panel
+from pll.ui.review import calibration_panel, follow_panel, promise_panel, setup_form, teaching_panel
 from pll.ui.review.review_tab import ReviewTab
 from pll.ui.routes import link
 
@@ -108,7 +108,7 @@ def draw(tab: ReviewTab) -> None:
     with right:
         if tab.may("owner"):
             teaching_panel.panel(tab)
-            relabel_panel.panel(tab)
+            follow_panel.panel(tab)
         st.markdown("**Export**")
         st.caption("Your decisions count: each label says whether it is the model's or a person's, whose and when.")
         link("export", "Export the labels", run=manager.review.current.run)
@@ -240,7 +240,6 @@ def work_table(done: list[ReviewWork], rates: list[float | None]) -> pd.DataFram
 HOW = {
     "first": "the review was started",
     "taught": "the model was retrained",
-    "taken over": "suggested labels were accepted",
     "run went on": "the run was continued",
 }
 

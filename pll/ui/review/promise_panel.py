@@ -143,6 +143,7 @@ def make(tab: ReviewTab, wanted: Wanted, instead_of: int) -> None:
     """Draw the controls of the promise; the desk hands them out from now on."""
     tab.require("owner")
     review = tab.manager.review
+    tab.manager.rank_now()  # the labels of this moment
     certification.promise_all_labels(
         review,
         wanted.error,

@@ -45,7 +45,7 @@ def panel(tab: ReviewTab) -> None:
         on_click=begin,
         args=(tab,),
     )
-    if manager.review.previous is not None and not manager.review.current.relabelled:
+    if manager.review.previous is not None:
         changed = len(changed_by_teaching(manager.review))
         st.caption(f"Last time, {count(changed, 'other label')} changed because of your decisions.")
         if changed:

@@ -93,7 +93,6 @@ def upgrade() -> None:
         sa.Column("review", sa.String(200), nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("run", sa.String(200), nullable=False),
-        sa.Column("fingerprint", sa.String(64), nullable=False),
         sa.Column("labels", sa.String(64), nullable=False),
         sa.Column("error", sa.Float(), nullable=False),
         sa.Column("level", sa.Float(), nullable=False),
@@ -106,6 +105,8 @@ def upgrade() -> None:
         sa.Column("made_at", moment, nullable=False),
         sa.Column("made_by", sa.Text()),
         sa.Column("verified", sa.Boolean(), nullable=False),
+        sa.Column("identified_label", sa.JSON(), nullable=False),
+        sa.Column("confidence", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("review", "number", name="pk_promise"),
         sa.ForeignKeyConstraint(["review"], ["review.id"], name="fk_promise_review"),
     )

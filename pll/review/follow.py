@@ -1,0 +1,108 @@
+"""Labels that follow the decisions: what the conditional logit makes of the examples that nobody has looked at.
+
+After every batch of decisions the labels of the undecided are those of the logit (`pll.review.logit`), whose `source`
+stays the model. They follow from the run, its neighbours and the decisions alone, so nothing of them is stored. Whoever
+takes a change back keeps the run's label of that example, whatever is decided later. What is answered while people
+certify teaches nothing: it judges these labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.candidates import CandidateSets
+from pll.review.decided import OUTSIDE, Decided
+from pll.review.label_snapshot import LabelSnapshot
+from pll.review.logit import propose
+from pll.review.signals import ReviewSignals
+from pll.review.state import ReviewState
+from pll.store.tables import Event
+
+FEWEST = 5
+"""Decisions from which on labels follow."""
+CERTIFY = "certify"
+"""The queue of what a certificate needs looked at, besides its controls."""
+
+
+@dataclass(frozen=True, eq=False)
+class LabelChanges:
+    """Labels of undecided examples that have changed.
+
+    Attributes
+    ----------
+    rows : (k,) the examples, the least certain first
+    before, after : (k,) names of their labels
+    confidence : (k,) of the new ones
+    """
+
+    rows: npt.NDArray[np.int64]
+    before: npt.NDArray[np.object_]
+    after: npt.NDArray[np.object_]
+    confidence: npt.NDArray[np.float32]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+def changes(before: LabelSnapshot, after: LabelSnapshot, state: ReviewState) -> LabelChanges:
+    """Return what came out differently, of the examples that nobody has answered."""
+    rows = np.flatnonzero((before.labels != after.labels) & (state.answers == 0))
+    rows = rows[np.argsort(after.sharp.confidence[rows], kind="stable")]
+    return LabelChanges(rows, before.labels[rows], after.labels[rows], after.sharp.confidence[rows])
+
+
+def follow(own: LabelSnapshot, signals: ReviewSignals, decided: Decided, kept: Iterable[int] = ()) -> LabelSnapshot:
+    """Return the labels of a run as the decisions leave them.
+
+    Parameters
+    ----------
+    own : LabelSnapshot
+        Of the run.
+    signals : ReviewSignals
+        Of the run.
+    decided : Decided
+        What may teach (`teaching_decisions`).
+    kept : rows whose label stays that of the run
+
+    Examples
+    --------
+    >>> sets = CandidateSets.from_lists([[0, 1]] * 12, n_classes=2)
+    >>> near = np.array([[(i // 6) * 6 + k for k in range(6) if k != i % 6] for i in range(12)], dtype=np.int32)
+    >>> run = ReviewSignals(sets, np.tile(np.array([0.6, 0.4], dtype=np.float32), 12), neighbours=near)
+    >>> own = LabelSnapshot("run", np.arange(12).astype(str), sets, run.weights)
+    >>> decided = Decided.of(sets, {0: 1, 1: 1, 2: 1, 6: 0, 7: 0, 8: 0})
+    >>> follow(own, run, decided, [5]).labels.tolist()
+    ['1', '1', '1', '1', '1', '0', '0', '0', '0', '0', '0', '0']
+    """
+    if len(decided) < FEWEST:
+        return own
+    weights = propose(signals, decided)
+    stays = own.candidates.positions(np.array(sorted(kept), dtype=np.int64))
+    weights[stays] = own.weights[stays]
+    return replace(own, weights=weights, follows=True)
+
+
+def teaches(events: Iterable[Event]) -> bool:
+    """Whether the answers to an example may teach: none of them was given while people certified."""
+    return not any(event.control or event.queue == CERTIFY for event in events)
+
+
+def teaching_decisions(state: ReviewState, sets: CandidateSets) -> Decided:
+    """Return what people decided and may teach, in the class indices of `sets`, for the logit.
+
+    "None of these", and classes that the sets do not know, are `OUTSIDE`; unsure and conflicts are left out.
+    """
+    place = {name: j for j, name in enumerate(sets.class_names)}
+    said, struck = {}, []
+    outcomes = sorted(state.outcomes(), key=lambda item: item[1].event.id if item[1].event else 0)
+    for row, outcome in outcomes:
+        if not teaches(state.live_events(row)):
+            continue
+        if outcome.status in ("label", "none"):
+            said[row] = place.get(outcome.label or "", OUTSIDE)
+        struck += [(row, place[name]) for name in outcome.eliminated if name in place]
+    return Decided.of(sets, said, struck)

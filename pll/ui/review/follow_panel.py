@@ -1,0 +1,91 @@
+"""Panel of the labels that follow the decisions, on the Progress view: seen, looked at, taken back."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+import streamlit as st
+
+from pll.colors import short_by_name
+from pll.dataset import PartialLabelDataset
+from pll.review.follow import LabelChanges
+from pll.ui.format import count
+from pll.ui.review.error_messages import toast_errors
+from pll.ui.review.payload import neighbour
+from pll.ui.review.review_tab import ReviewTab
+
+SHOWN = 50
+"""Rows of the table."""
+TEXT = 300
+"""Characters of a text in the table."""
+FOCUS = "changed"
+
+
+def panel(tab: ReviewTab) -> None:
+    """How many labels have changed, which, and a way back."""
+    st.markdown("**Labels that follow your decisions**")
+    review, changed = tab.manager.review, tab.manager.changes()
+    answers = count(len(review.decisions()), "decision")
+    if not len(changed):
+        st.caption(f"{answers} changed no other label.")
+        return
+    st.caption(f"{answers} changed {count(len(changed), 'other label')} that nobody has looked at.")
+    chosen = st.dataframe(
+        table(changed, review.root.ids, tab.manager.data),
+        hide_index=True,
+        column_config={"picture": st.column_config.ImageColumn()},
+        key=f"review-changed-{review.id}-{review.state.last}",
+        on_select="rerun",
+        selection_mode="multi-row",
+        alt="Labels that changed, the least certain first",
+    )
+    if len(changed) > SHOWN:
+        st.caption(f"The {SHOWN} least certain of {len(changed):,}.")
+    some = changed.rows[chosen["selection"]["rows"]].tolist()
+    with st.container(horizontal=True, gap="small"):
+        st.button("Review these next", key="review-look-changed", on_click=look, args=(tab, changed))
+        if some:
+            label = f"Take back {count(len(some), 'change')}"
+            st.button(label, key="review-keep", icon=":material/undo:", on_click=keep, args=(tab, some))
+        else:
+            rows = changed.rows.tolist()
+            st.button("Take back all", key="review-keep-all", icon=":material/undo:", on_click=keep, args=(tab, rows))
+
+
+def table(changed: LabelChanges, ids: npt.NDArray[np.str_], data: PartialLabelDataset) -> pd.DataFrame:
+    """The least certain of them, with their pictures or texts where the data has some."""
+    rows = changed.rows[:SHOWN]
+    seen = [neighbour(data, int(row)) for row in rows]
+    examples: dict[str, list[str | None]] = {}
+    if any(one["picture"] for one in seen):
+        examples["picture"] = [one["picture"] for one in seen]
+    if data.texts is not None:
+        examples["text"] = [str(data.texts[row])[:TEXT] for row in rows]
+    short = short_by_name(data.class_names)
+    return pd.DataFrame(
+        examples
+        | {
+            "id": ids[rows].astype(object),
+            "label before": [short.get(label, label) for label in changed.before[:SHOWN]],
+            "label now": [short.get(label, label) for label in changed.after[:SHOWN]],
+            "confidence": changed.confidence[:SHOWN].round(3),
+        }
+    )
+
+
+@toast_errors
+def keep(tab: ReviewTab, rows: list[int]) -> None:
+    """Give these examples the run's label again."""
+    tab.require("owner")
+    tab.desk.keep(rows)
+    tab.manager.rank_now()
+    tab.again()
+    st.toast(f"{count(len(rows), 'change')} taken back.", icon=":material/undo:")
+
+
+@toast_errors
+def look(tab: ReviewTab, changed: LabelChanges) -> None:
+    """Those first, the least certain leading."""
+    tab.desk.look_at(changed.rows, FOCUS)
+    tab.again()

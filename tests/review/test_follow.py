@@ -1,0 +1,174 @@
+"""Labels that follow the decisions: in every process alike, in exports, taken back, and never by what judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pll.candidates import CandidateSets
+from pll.errors import UserError
+from pll.export.convert import convert
+from pll.export.readme import readme
+from pll.export.run_export import export_source
+from pll.review import certification
+from pll.review.decided import Decided
+from pll.review.desk import Desk
+from pll.review.follow import FEWEST, follow, teaching_decisions
+from pll.review.label_snapshot import LabelSnapshot
+from pll.review.logit import propose
+from pll.review.queue_manager import QueueManager
+from pll.review.session import open_review
+from pll.review.signals import ReviewSignals
+from pll.runs.registry import RunRegistry
+from pll.store import Database, Store
+from tests.review_helpers import close
+from tests.run_helpers import config, write_data
+
+
+@pytest.fixture
+def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunRegistry]:
+    monkeypatch.setenv("PLL_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("PLL_DATABASE_URL", raising=False)
+    registry = RunRegistry(tmp_path / "runs")
+    registry.start(config(write_data(tmp_path / "data.npz"), params={"epochs": 2})).join(60)
+    yield registry
+    registry.stop_all()
+
+
+def opened(runs: RunRegistry) -> QueueManager:
+    """As one process would have it."""
+    run = next(run for run in runs.all() if run.config.decided_sets is None)
+    manager = QueueManager(open_review(run, Store(Database()), runs.get), runs)
+    manager.begin()
+    manager.wait()
+    return manager
+
+
+def decide(manager: QueueManager, how_many: int) -> None:
+    desk = Desk(manager.review, "Ann")
+    for _ in range(how_many):
+        one = desk.next()
+        assert one is not None
+        desk.decide(one, "pick", one.choices[-1].label)
+    manager.rank_now()
+
+
+def test_the_undecided_follow_and_every_process_sees_the_same(runs: RunRegistry) -> None:
+    manager, other = opened(runs), opened(runs)
+    review = manager.review
+    assert review.current is review.own and not len(manager.changes())
+    decide(manager, 20)
+    changed = manager.changes()
+    assert len(changed) and (changed.before != changed.after).all()
+    assert (review.state.answers[changed.rows] == 0).all()
+    assert review.current.labels[changed.rows].tolist() == changed.after.tolist()
+    assert review.label_of(int(changed.rows[0])) == changed.after[0]
+    assert manager.signals.sharp.identified.tolist() == review.current.sharp.identified.tolist()
+    other.review.refresh()
+    other.rank_now()
+    again = opened(RunRegistry(runs.root))
+    for one in (other, again):
+        assert np.array_equal(one.review.current.weights, review.current.weights)
+    close(review, other.review, again.review)
+
+
+def test_changes_are_taken_back_one_by_one_or_all_and_an_undo_brings_them_again(runs: RunRegistry) -> None:
+    manager = opened(runs)
+    decide(manager, 20)
+    desk, changed = Desk(manager.review, "Ann"), manager.changes()
+    row = int(changed.rows[0])
+    desk.keep([row])
+    manager.rank_now()
+    assert row not in manager.changes().rows and manager.review.label_of(row) == changed.before[0]
+    desk.keep(manager.changes().rows)
+    manager.rank_now()
+    assert not len(manager.changes())
+    again = opened(RunRegistry(runs.root))
+    assert not len(again.changes()) and again.review.state.kept == set(changed.rows.tolist())
+    desk.undo()
+    manager.rank_now()
+    assert set(manager.changes().rows.tolist()) == set(changed.rows.tolist()) - {row}
+    assert (manager.review.state.answers[changed.rows] == 0).all()  # nobody has decided them
+    close(manager.review, again.review)
+
+
+def test_exports_carry_them(runs: RunRegistry, tmp_path: Path) -> None:
+    manager = opened(runs)
+    (run,) = runs.all()
+    own = export_source(run.folder)
+    decide(manager, 20)
+    source = export_source(run.folder)
+    assert np.array_equal(source.label_weights, manager.review.current.weights)
+    decided = source.learnt["source"] == "human"
+    assert decided.sum() == 20
+    assert source.learnt["identified_label"][~decided].tolist() == manager.review.current.labels[~decided].tolist()
+    convert(str(run.folder.path), "csv", tmp_path / "out.csv", tell=lambda notes: None)
+    table = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    given_back = dict(zip(table["id"], table["identified_label"], strict=True))
+    assert [given_back[name] for name in source.ids.tolist()] == source.learnt["identified_label"].tolist()
+    assert "follow the decisions" in readme(source, [], []) and "follow the decisions" not in readme(own, [], [])
+    close(manager.review)
+
+
+def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_label(runs: RunRegistry) -> None:
+    manager = opened(runs)
+    review = manager.review
+    decide(manager, 20)
+    before = teaching_decisions(review.state, review.own.candidates).rows.tolist()
+    certification.promise_all_labels(review, 0.2, level=0.8)
+    frozen = review.promise.table.labels.tolist() if review.promise else []
+    labels, desk = review.current, Desk(review, "Ann")
+    desk.release()
+    for _ in range(12):
+        one = desk.next()
+        assert one is not None and one.queue in ("control", "certify")
+        desk.decide(one, "pick", one.choices[-1].label)
+    manager.rank_now()
+    assert review.current is labels
+    assert teaching_decisions(review.state, review.own.candidates).rows.tolist() == before
+    review.configure(goal="look")
+    decide(manager, 10)
+    assert review.current is not labels
+    assert review.promise_made is not None and review.promise_made.table.labels.tolist() == frozen
+    close(review)
+
+
+def test_decisions_made_before_count_as_right_in_the_certificate(runs: RunRegistry) -> None:
+    manager = opened(runs)
+    review = manager.review
+    decide(manager, 40)
+    certification.promise_all_labels(review, 0.2, level=0.8)
+    assert review.promise is not None
+    status = review.promise.status(review.state, review.asked)
+    assert status.looked_at == 40 and status.answered > 0 and status.wrong == 0
+    with pytest.raises(UserError, match="changed in the meantime"):
+        certification.promise_all_labels(review, 0.2, level=0.8)
+    with pytest.raises(UserError, match="second try"):
+        certification.promise_all_labels(review, 0.2, level=0.8, instead_of=1)
+    close(review)
+
+
+# Twelve examples; the first six resemble each other, and so do the others. The run says 0 everywhere.
+SETS = CandidateSets.from_lists([[0, 1]] * 12, n_classes=2)
+NEAR = np.array([[j for j in range(6) if j != i] for i in range(6)] * 2, dtype=np.int32)
+NEAR[6:] += 6
+RUN = ReviewSignals(SETS, np.tile(np.array([0.6, 0.4], dtype=np.float32), 12), neighbours=NEAR)
+OWN = LabelSnapshot("run", np.arange(12).astype(str), SETS, RUN.weights)
+
+
+def test_a_few_decisions_change_nothing() -> None:
+    few = dict.fromkeys(range(FEWEST - 1), 1)
+    assert follow(OWN, RUN, Decided.of(SETS, few)) is OWN
+
+
+def test_decisions_change_their_neighbours_and_those_only() -> None:
+    decided = Decided.of(SETS, {0: 1, 1: 1, 2: 1, 6: 0, 7: 0, 8: 0})
+    found = follow(OWN, RUN, decided)
+    assert found.sharp.identified.tolist() == [1] * 6 + [0] * 6
+    np.testing.assert_array_equal(found.weights, propose(RUN, decided))
+    kept = follow(OWN, RUN, decided, {4})
+    assert kept.sharp.identified.tolist() == [1, 1, 1, 1, 0, 1] + [0] * 6

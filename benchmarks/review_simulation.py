@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.review.decided import OUTSIDE, ChoiceData, Decided
-from pll.review.logit import choice_data, propose
+from pll.review.decided import OUTSIDE, Decided
+from pll.review.logit import propose
 from pll.review.ranking import rank
 from pll.review.signals import ReviewSignals
 from pll.weights import identified_labels
@@ -79,15 +79,13 @@ def review(
     taught: dict[int, int] = {}  # what the order may learn from, in the order decided
     seen, ever_taught = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
     now, trained_at = signals, 0
-    earlier: ChoiceData | None = None
     step, first = max(1, round(every * n)), max(1, round(every * n / 5))
     done = 0
     while done < n:
         if retrain is not None and done >= trained_at + round(RETRAIN_STEP * n):
-            earlier = choice_data(now, _as_seen(now, taught, earlier))
             ever_taught[list(taught)] = True
             now, trained_at, taught = retrain(_fixed(sets, y, ever_taught)), done, {}
-        known = _as_seen(now, taught, earlier)
+        known = _as_seen(now, taught)
         labels = identified_labels(propose(now, known) if way.follows else now.weights, now.sets)
         wrong = (labels != y) & ~seen
         curve[done] = int(wrong.sum())
@@ -118,13 +116,13 @@ def found_within(curve: Curve, share: float) -> float:
     return float(1 - curve[round(share * (len(curve) - 1))] / max(1, curve[0]))
 
 
-def _as_seen(signals: ReviewSignals, decisions: dict[int, int], earlier: ChoiceData | None) -> Decided:
-    """The decisions since the last training; what came before is in the candidate sets, and in the choice_data."""
+def _as_seen(signals: ReviewSignals, decisions: dict[int, int]) -> Decided:
+    """The decisions since the last training; what came before is in the candidate sets."""
     sets = signals.sets
     rows = np.fromiter(decisions, dtype=np.int64, count=len(decisions))
     labels = np.fromiter(decisions.values(), dtype=np.int64, count=len(decisions))
     inside = sets.take(rows).contains(labels) if len(rows) else np.zeros(0, dtype=np.bool_)
-    return Decided(sets, rows, np.where(inside, labels, OUTSIDE), earlier=earlier)
+    return Decided(sets, rows, np.where(inside, labels, OUTSIDE))
 
 
 def _fixed(sets: CandidateSets, y: npt.NDArray[np.int64], seen: npt.NDArray[np.bool_]) -> CandidateSets:

@@ -43,22 +43,6 @@ class ChoiceData:
     def __len__(self) -> int:
         return len(self.sizes)
 
-    def after(self, earlier: ChoiceData) -> ChoiceData:
-        """Choice data of an earlier run of the same review first, then these.
-
-        Raises:
-            UserError: the runs were looked at with other features.
-        """
-        if earlier.features != self.features:
-            raise UserError("Earlier runs have other signals; prepare the signals of this run first.")
-        return ChoiceData(
-            self.features,
-            np.concatenate([earlier.table, self.table]),
-            np.concatenate([earlier.labels, self.labels]),
-            np.concatenate([earlier.sizes, self.sizes]),
-            np.concatenate([earlier.chosen, self.chosen + len(earlier.table)]),
-        )
-
 
 @dataclass(frozen=True, eq=False)
 class Decided:
@@ -69,8 +53,6 @@ class Decided:
         rows: (m,) decided examples, in the order in which they were decided, each once.
         labels: (m,) class index decided for each; `OUTSIDE` (−1), or a label that is no candidate, for "none of these".
         eliminated: (nnz,) bool, True on candidates that a reviewer ruled out; None for none.
-        earlier: what was decided under earlier runs of the same review (`logit.choice_data` of them): in the sets of a
-            run that was retrained, those examples have one candidate left and teach nothing any more.
 
     Raises:
         UserError: a row that does not exist or occurs twice, a label that is no class, arrays that do not fit.
@@ -85,7 +67,6 @@ class Decided:
     rows: npt.NDArray[np.int64]
     labels: npt.NDArray[np.int64]
     eliminated: npt.NDArray[np.bool_] | None = None
-    earlier: ChoiceData | None = None
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__  # the class is frozen; these are its normal forms

@@ -83,7 +83,7 @@ def propose(signals: ReviewSignals, decided: Decided, logit: Logit | None = None
 
 
 def choice_data(signals: ReviewSignals, decided: Decided) -> ChoiceData:
-    """Return the training data of the logit: the decisions, those of earlier runs (`decided.earlier`) first.
+    """Return the training data of the logit.
 
     "None of these" and sets of one label are left out.
     """
@@ -95,8 +95,7 @@ def choice_data(signals: ReviewSignals, decided: Decided) -> ChoiceData:
     parts = features_then(signals, decided, at)
     table = np.stack([parts[name] for name in names], axis=1) if len(at) else np.empty((0, len(names)), np.float32)
     within = decided.positions[usable] - sets.indptr[rows]
-    new = ChoiceData(names, table, sets.indices[at].astype(np.int64), sizes, np.cumsum(sizes) - sizes + within)
-    return new if decided.earlier is None else new.after(decided.earlier)
+    return ChoiceData(names, table, sets.indices[at].astype(np.int64), sizes, np.cumsum(sizes) - sizes + within)
 
 
 def fit(signals: ReviewSignals, decided: Decided, ridge: float = RIDGE) -> Logit:

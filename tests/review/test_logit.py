@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from pll.candidates import CandidateSets
-from pll.errors import UserError
 from pll.review.decided import OUTSIDE, Decided
-from pll.review.logit import START, choice_data, fit, propose, top_probability
+from pll.review.logit import START, fit, propose, top_probability
 from pll.review.signals import ReviewSignals
 from pll.synthesis import flip_binomial
 from pll.weights import Weights, normalise
@@ -166,29 +165,6 @@ def test_none_of_these_teaches_nothing_and_keeps_its_proposal() -> None:
     decided = Decided.of(sets, {0: OUTSIDE, 2: 0})
     assert fit(signals, decided).decisions == 0
     assert propose(signals, decided)[:2].tolist() == propose(signals, Decided.of(sets))[:2].tolist()
-
-
-def test_lessons_of_an_earlier_run_are_kept() -> None:
-    y = np.arange(40) % 4
-    sets = flip_binomial(y, 4, 0.5, seed=1)
-    first, again = some_signals(sets, 0), some_signals(sets, 7)
-    rows = [int(row) for row in np.flatnonzero(sets.sizes > 1)]
-    early, late = {row: int(y[row]) for row in rows[:10]}, {row: int(y[row]) for row in rows[10:15]}
-    then = choice_data(first, Decided.of(sets, early))
-    both = choice_data(again, replace(Decided.of(sets, late), earlier=then))
-    alone = choice_data(again, Decided.of(sets, late))
-    assert (len(then), len(alone), len(both)) == (10, 5, 15)
-    np.testing.assert_array_equal(both.table, np.concatenate([then.table, alone.table]))
-    np.testing.assert_array_equal(both.labels[both.chosen], [*early.values(), *late.values()])
-    assert fit(again, replace(Decided.of(sets, late), earlier=then)).decisions == 15
-
-
-def test_lessons_of_other_signals_are_refused() -> None:
-    sets = flip_binomial(np.arange(20) % 4, 4, 0.5, seed=1)
-    decided = Decided.of(sets, {0: int(sets[0][0])})
-    then = choice_data(replace(some_signals(sets), neighbours=None), decided)
-    with pytest.raises(UserError, match="other signals"):
-        choice_data(some_signals(sets), replace(decided, earlier=then))
 
 
 @settings(max_examples=40)

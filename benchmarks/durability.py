@@ -27,11 +27,12 @@ from typing import Any
 import numpy as np
 
 from pll.candidates import CandidateSets
+from pll.review.database import Database
 from pll.review.desk import Assignment, Desk
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.session import ReviewSession, Settings
 from pll.review.state import UNANSWERED
-from pll.store import Database, Store
+from pll.review.store import Store
 from pll.weights import normalise
 
 REVIEW = "durability"

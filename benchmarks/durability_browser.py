@@ -26,10 +26,11 @@ import numpy as np
 
 from benchmarks.app import Server, chromium
 from pll.catalog.sources import Source
+from pll.review.database import Database
 from pll.review.label_snapshot import review_id
+from pll.review.store import Store
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
-from pll.store import Database, Store
 from pll.synthesis import Flip
 
 REVIEWERS = ("Ann", "Bob")

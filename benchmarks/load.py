@@ -42,9 +42,10 @@ from websockets.exceptions import ConnectionClosed
 from benchmarks.app import ROOT, Server
 from benchmarks.durability_browser import prepared_run
 from benchmarks.reliability import OTHERS
+from pll.review.database import Database
 from pll.review.session import Settings, open_review
+from pll.review.store import Store
 from pll.runs.registry import RunRegistry
-from pll.store import Database, Store
 from tests.postgres import cluster
 from tests.review_helpers import on_disk
 

@@ -184,7 +184,7 @@ def of_pages(place: Path, _: argparse.Namespace) -> COUNTED:
 
 def _home_in(place: Path) -> tuple[Home, Path]:
     """A home with everything that Candid writes, and a copy of it that stays sound."""
-    from pll.store import backup
+    from pll.export import backup
 
     logging.disable(logging.CRITICAL)
     backup.TRIES = 1  # no run is trained here that it would have to wait for

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from pll.candidates import CandidateSets
+from pll.review.database import Database
 from pll.review.desk import Assignment, Desk
 from pll.review.label_snapshot import LabelSnapshot, review_id
 from pll.review.session import Load, ReadData, ReviewSession, Settings
+from pll.review.store import Store
+from pll.review.tables import Event, RoundRecord
 from pll.runs.registry import RunRegistry
-from pll.store import Database, Store
-from pll.store.tables import Event, RoundRecord
 from pll.weights import normalise
 
 NAMES = ("ant", "bee", "cat", "dog")

@@ -8,10 +8,10 @@ from pathlib import Path
 from tqdm import tqdm
 
 from pll.cli.options import note, print_result
+from pll.export import backup as backups
 from pll.paths import candid_home
+from pll.review.database import Database, database_url
 from pll.runs import cleanup
-from pll.store import Database, database_url
-from pll.store import backup as backups
 
 
 def backup(folder: str) -> None:

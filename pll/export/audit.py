@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pll.io import write_atomically
-from pll.store.tables import Event, RoundRecord, broken_links
+from pll.review.tables import Event, RoundRecord, broken_links
 
 ROUND = "round"
 """The kind of a row that is no decision: from here on these labels are under review."""
@@ -20,7 +20,7 @@ AUDIT = (
     *("undoes", "batch", "control", "blind", "queue", "position", "shown", "note", "run", "round", "hash"),
 )
 """The columns. `event` numbers them; `id` is the example's; times are UTC; `shown` are candidates and their weights;
-`hash` binds all columns but `event` and `undone`, and the events before (`pll.store.tables`)."""
+`hash` binds all columns but `event` and `undone`, and the events before (`pll.review.tables`)."""
 
 
 def audit_rows(events: Sequence[Event], rounds: Sequence[RoundRecord] = ()) -> list[dict[str, Any]]:

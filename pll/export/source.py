@@ -20,6 +20,7 @@ from pll.methods import PartialLabelEstimator
 from pll.methods.input_range import input_range
 from pll.review.calibration import Calibration
 from pll.review.promise_state import Certified
+from pll.review.tables import Event, RoundRecord
 from pll.runs.labels_table import (
     Decision,
     Decisions,
@@ -29,7 +30,6 @@ from pll.runs.labels_table import (
     labels_frame,
     predicted_frame,
 )
-from pll.store.tables import Event, RoundRecord
 from pll.weights import Weights, identified_labels
 
 

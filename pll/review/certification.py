@@ -14,7 +14,7 @@ from pll.review.rounds import (
     new_round,
 )
 from pll.review.session import ReviewSession
-from pll.store.tables import Opened, PromiseRecord
+from pll.review.tables import Opened, PromiseRecord
 
 
 def promise_all_labels(

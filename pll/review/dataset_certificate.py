@@ -40,7 +40,7 @@ from pll.review.promise import (
     plan_dataset,
 )
 from pll.review.reranking import Pool, PoolFeatures, pool_features
-from pll.store.tables import broken_links, chained
+from pll.review.tables import broken_links, chained
 
 FORMAT = "candid-certificate"
 VERSION = 3

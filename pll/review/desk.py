@@ -18,8 +18,8 @@ from pll.errors import UserError
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.session import ReviewSession
 from pll.review.state import Kind, Outcome, check_kind
-from pll.store.store import Transaction, check_event
-from pll.store.tables import Claim, Event
+from pll.review.store import Transaction, check_event
+from pll.review.tables import Claim, Event
 
 BATCH = "batch"
 """Name of the queue under which the examples of a batch are claimed."""

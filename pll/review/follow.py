@@ -20,7 +20,7 @@ from pll.review.label_snapshot import LabelSnapshot
 from pll.review.logit import propose
 from pll.review.signals import ReviewSignals
 from pll.review.state import ReviewState
-from pll.store.tables import Event
+from pll.review.tables import Event
 
 FEWEST = 5
 """Decisions from which on labels follow."""

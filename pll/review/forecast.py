@@ -8,7 +8,7 @@ from datetime import datetime
 
 from pll.review.session import ReviewSession
 from pll.review.state import ReviewState
-from pll.store.tables import Event
+from pll.review.tables import Event
 
 PAUSE = 120.0
 """Seconds without a decision after which a reviewer was away, and the time does not count."""

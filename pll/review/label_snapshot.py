@@ -13,10 +13,10 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
+from pll.review.tables import Event
 from pll.runs.folder import RunFolder, check_has_result
 from pll.runs.history import History
 from pll.runs.run import Run
-from pll.store.tables import Event
 from pll.weights import Sharpness, Weights, sharpness
 
 

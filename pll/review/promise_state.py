@@ -26,7 +26,7 @@ from pll.review.promise import (
 )
 from pll.review.reranking import Pool, PoolFeatures, RowInputs, inputs_of, pool_features
 from pll.review.state import ReviewState
-from pll.store.tables import PromiseRecord
+from pll.review.tables import PromiseRecord
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.calibration import Calibration
+from pll.review.database import Database, database_url
 from pll.review.draws import earlier_draws, labels_key
 from pll.review.follow import follow, teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot, review_id
@@ -16,11 +17,11 @@ from pll.review.promise_state import Certified, PromiseInForce, frozen_table
 from pll.review.rounds import asked_of, calibration_of
 from pll.review.signals import ReviewSignals
 from pll.review.state import ReviewState
+from pll.review.store import Store
+from pll.review.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
 from pll.runs.folder import RunFolder
 from pll.runs.labels_table import Decision
 from pll.runs.runner import load_parts, settled_of
-from pll.store import Database, Store, database_url
-from pll.store.tables import Event, PromiseRecord, ReviewRecord, RoundRecord
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from pll.review.calibration import Calibration, calibrate
 from pll.review.decided import OUTSIDE
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.state import ReviewState
-from pll.store.tables import Opened, ReviewRecord, RoundRecord
+from pll.review.tables import Opened, ReviewRecord, RoundRecord
 
 
 def new_round(number: int, snapshot: LabelSnapshot, at: datetime, opened: Opened | None = None) -> RoundRecord:

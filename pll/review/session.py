@@ -30,10 +30,10 @@ from pll.review.promise_state import PromiseInForce, frozen_table
 from pll.review.record import decisions_of
 from pll.review.rounds import asked_of, new_round
 from pll.review.state import Outcome, ReviewState
+from pll.review.store import Store, Transaction, now
+from pll.review.tables import GOALS, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
 from pll.runs.labels_table import Decision
 from pll.runs.run import Run
-from pll.store.store import Store, Transaction, now
-from pll.store.tables import GOALS, Event, Opened, PromiseRecord, ReviewRecord, RoundRecord
 
 Ints = npt.NDArray[np.int64]
 GetRun = Callable[[str], Run]

@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from pll.candidates import CandidateSets
 from pll.errors import UserError
-from pll.store.tables import Event
+from pll.review.tables import Event
 
 Flags = npt.NDArray[np.bool_]
 Ints = npt.NDArray[np.int64]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 
 from pll.review.forecast import work_of
 from pll.review.session import ReviewSession
-from pll.store.tables import Event
+from pll.review.tables import Event
 
 BREAK = timedelta(minutes=30)
 """So long without a decision, and what comes next is another work session."""

@@ -17,12 +17,12 @@ from pll.review.follow import LabelChanges, changes, teaches
 from pll.review.label_snapshot import snapshot_of
 from pll.review.session import ReviewSession
 from pll.review.state import Outcome
+from pll.review.tables import Opened
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run, readable
 from pll.runs.snapshots import Snapshot
-from pll.store.tables import Opened
 
 AHEAD = -1
 """Priority of a retrained run: before all others that wait."""

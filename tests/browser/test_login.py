@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.app import Server
 from benchmarks.durability_browser import prepared_run
+from pll.review.tables import Opened
 from pll.runs.access import Access, write_access
-from pll.store.tables import Opened
 from tests.browser.identity import CLIENT, SECRET, provider
 from tests.review_helpers import on_disk
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.durability_browser import prepared_run
-from pll.store.tables import Event
+from pll.review.tables import Event
 from tests.review_helpers import on_disk
 
 pytestmark = pytest.mark.browser

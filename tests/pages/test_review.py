@@ -11,8 +11,8 @@ import streamlit as st
 
 from pll.review.desk import Desk
 from pll.review.queue_manager import QueueManager
+from pll.review.tables import Opened
 from pll.runs.run import Run
-from pll.store.tables import Opened
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.review import service

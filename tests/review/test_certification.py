@@ -12,7 +12,7 @@ from pll.review import certification
 from pll.review.desk import Desk
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.rounds import miss_rate_of
-from pll.store.tables import Opened
+from pll.review.tables import Opened
 from tests.review_helpers import NAMES, answer, close, open_with, snapshot
 
 

@@ -13,7 +13,7 @@ import pytest
 from pll.errors import UserError
 from pll.export.certificate_page import certificate_html
 from pll.review import dataset_certificate as dc
-from pll.store.tables import START, broken_links, chained
+from pll.review.tables import START, broken_links, chained
 
 N = 300
 

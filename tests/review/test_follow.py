@@ -15,6 +15,7 @@ from pll.export.convert import convert
 from pll.export.readme import readme
 from pll.export.run_export import export_source
 from pll.review import certification
+from pll.review.database import Database
 from pll.review.decided import Decided
 from pll.review.desk import Desk
 from pll.review.follow import FEWEST, follow, teaching_decisions
@@ -23,8 +24,8 @@ from pll.review.logit import propose
 from pll.review.queue_manager import QueueManager
 from pll.review.session import open_review
 from pll.review.signals import ReviewSignals
+from pll.review.store import Store
 from pll.runs.registry import RunRegistry
-from pll.store import Database, Store
 from tests.review_helpers import close
 from tests.run_helpers import config, write_data
 

@@ -23,16 +23,17 @@ from pll.export.audit import audit_rows
 from pll.export.convert import convert
 from pll.export.run_export import export_source
 from pll.formats import FORMATS
+from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.record import missing_review, record_of
 from pll.review.rounds import new_round
 from pll.review.session import ReviewSession, Settings, open_review
+from pll.review.store import Store
+from pll.review.tables import Event, Opened
 from pll.review.teaching import Teacher
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
 from pll.runs.run import Run
-from pll.store import Database, Store
-from pll.store.tables import Event, Opened
 from tests.review_helpers import close, snapshot
 from tests.run_helpers import config, write_data
 

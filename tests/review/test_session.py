@@ -12,7 +12,7 @@ from pll.review.desk import Desk
 from pll.review.follow import teaching_decisions
 from pll.review.label_snapshot import LabelSnapshot
 from pll.review.session import ReviewSession, Settings
-from pll.store.tables import Event, Opened
+from pll.review.tables import Event, Opened
 from tests.review_helpers import answer, close, given, open_with, snapshot
 
 

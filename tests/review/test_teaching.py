@@ -16,16 +16,17 @@ from pll.errors import UserError
 from pll.methods import METHODS
 from pll.methods.persistence import can_warm_start
 from pll.review import certification
+from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
 from pll.review.session import ReviewSession, Settings, open_review
+from pll.review.store import Store
+from pll.review.tables import Opened
 from pll.review.teaching import Teacher, changed_by_teaching, decided_sets_of, taught_config
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.history import History
 from pll.runs.registry import RunRegistry
-from pll.store import Database, Store
-from pll.store.tables import Opened
 from tests.review_helpers import close, given, open_with, snapshot
 from tests.run_helpers import config, write_data
 

@@ -13,9 +13,9 @@ import streamlit as st
 from pll.colors import percent
 from pll.errors import UserError
 from pll.export.spreadsheet import is_formula
+from pll.review.database import Database
+from pll.review.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.runs.process import PerProcess
-from pll.store import Database
-from pll.store.lessons import LONGEST_NAME, Guess, Lessons, guess_rows
 from pll.ui import charts, links, login
 from pll.ui.format import count, plain
 from pll.ui.learn.layout import CHAPTERS

@@ -12,7 +12,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.review.desk import Assignment, CandidateOption
 from pll.review.similar import Similar
-from pll.store.tables import Event
+from pll.review.tables import Event
 from pll.ui.components.gallery import picture_uri
 from pll.ui.review.keys import action_keys, candidate_keys
 from pll.ui.review.review_tab import ReviewTab

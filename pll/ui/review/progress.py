@@ -16,8 +16,8 @@ from pll.review.forecast import ReviewWork, recent_rate, work_by_reviewer
 from pll.review.rounds import miss_rate_of
 from pll.review.session import ReviewSession
 from pll.review.summary import last_work_session
+from pll.review.tables import Opened, RoundRecord
 from pll.runs.labels_table import added_labels
-from pll.store.tables import Opened, RoundRecord
 from pll.ui.data.annotators import MOST_SHOWN, show_voters, voter_table
 from pll.ui.format import count, duration, plain
 from pll.ui.review import calibration_panel, follow_panel, promise_panel, setup_form, teaching_panel

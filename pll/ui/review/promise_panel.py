@@ -14,7 +14,7 @@ from pll.review.forecast import recent_rate
 from pll.review.promise import plan_dataset
 from pll.review.promise_state import PromiseInForce, PromiseStatus
 from pll.review.session import ReviewSession
-from pll.store.tables import GOALS
+from pll.review.tables import GOALS
 from pll.ui.format import count, duration, plain
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab

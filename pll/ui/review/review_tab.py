@@ -15,8 +15,8 @@ from pll.review.desk import Assignment, DecisionResult, Desk
 from pll.review.queue import UNFILTERED, QueueFilter
 from pll.review.queue_manager import QueueManager
 from pll.review.state import Kind
+from pll.review.tables import Event
 from pll.runs.access import Role
-from pll.store.tables import Event
 
 Message = Mapping[str, Any]
 LOOKED_BACK = 200

@@ -10,15 +10,16 @@ from weakref import WeakValueDictionary
 
 import streamlit as st
 
+from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
 from pll.review.queue_manager import QueueManager
 from pll.review.session import Settings, open_review
+from pll.review.store import Store
 from pll.runs.access import Role
 from pll.runs.process import PerProcess
 from pll.runs.registry import default_registry
 from pll.runs.run import Run
-from pll.store import Database, Store
 from pll.ui import session
 from pll.ui.review.error_messages import show_errors
 from pll.ui.review.review_tab import ReviewTab

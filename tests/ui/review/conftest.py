@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.queue_manager import QueueManager
 from pll.review.session import open_review
+from pll.review.store import Store
 from pll.runs.registry import RunRegistry
-from pll.store import Database, Store
 from pll.ui.review.review_tab import ReviewTab
 from tests.run_helpers import config, write_data
 

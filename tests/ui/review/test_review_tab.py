@@ -12,7 +12,7 @@ import pytest
 
 import pll
 from pll.errors import UserError
-from pll.store import database
+from pll.review import database
 from pll.ui.review.payload import ordered
 from pll.ui.review.review_tab import Message, MessageHandler, ReviewTab, pressed
 

@@ -8,7 +8,8 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 
 from pll.errors import UserError
-from pll.store import Database, tables
+from pll.review import tables
+from pll.review.database import Database
 
 
 def test_a_new_database_has_the_tables_of_the_code(database_url: str) -> None:

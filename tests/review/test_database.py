@@ -11,11 +11,12 @@ from alembic.runtime.migration import MigrationContext
 from sqlalchemy import event
 
 from pll.errors import BusyError, UserError
-from pll.store import Database, Store, tables
-from pll.store import database as database_module
-from pll.store import database_url as default_url
-from pll.store.store import now
-from pll.store.tables import Event, ReviewRecord
+from pll.review import database as database_module
+from pll.review import tables
+from pll.review.database import Database
+from pll.review.database import database_url as default_url
+from pll.review.store import Store, now
+from pll.review.tables import Event, ReviewRecord
 
 
 def test_the_migrations_lead_to_the_tables_of_the_code(database_url: str) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from pll.errors import UserError
-from pll.store import Database
-from pll.store import lessons as module
-from pll.store.lessons import Lessons, guess_rows
+from pll.review import lessons as module
+from pll.review.database import Database
+from pll.review.lessons import Lessons, guess_rows
 
 
 @pytest.fixture

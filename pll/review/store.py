@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from sqlalchemy import Connection
 
 from pll.errors import UserError
-from pll.store import tables
-from pll.store.database import Database
-from pll.store.tables import (
+from pll.review import tables
+from pll.review.database import Database
+from pll.review.tables import (
     START,
     Claim,
     Event,

@@ -12,15 +12,16 @@ from pathlib import Path
 import pytest
 
 from pll.errors import UserError
+from pll.export.backup import BACKUP_FILE, backup, restore
+from pll.review.database import Database
 from pll.review.desk import Desk
 from pll.review.label_snapshot import review_id
 from pll.review.session import Settings, open_review
+from pll.review.store import Store
 from pll.runs import cleanup
 from pll.runs.folder import RunFolder
 from pll.runs.manifest import damages
 from pll.runs.registry import RunRegistry
-from pll.store import Database, Store
-from pll.store.backup import BACKUP_FILE, backup, restore
 from tests.run_helpers import config, registry_in, result_of, wait_for, write_data
 
 

@@ -16,9 +16,9 @@ from typing import Any
 import sqlalchemy as sa
 
 from pll.errors import UserError
-from pll.store import tables
-from pll.store.database import Database
-from pll.store.store import now
+from pll.review import tables
+from pll.review.database import Database
+from pll.review.store import now
 
 LONGEST_NAME = 40
 """Characters of a student's name."""

@@ -62,7 +62,7 @@ class Database:
     def __init__(self, url: str | Path | None = None) -> None:
         self.url = _checked_url(url if url is not None else database_url())
         self.engine = _engine(self.url)
-        from pll.store.migrate import migrate  # Alembic takes a while to load, and is needed here alone
+        from pll.review.migrate import migrate  # Alembic takes a while to load, and is needed here alone
 
         try:
             with self._explained():

@@ -1,4 +1,4 @@
-"""The view of a review on progress: the certificate, calibration, teaching, proposals, what is waited for."""
+"""The view of a review on progress: the certificate, calibration, teaching, labels that follow."""
 
 from __future__ import annotations
 

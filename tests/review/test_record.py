@@ -141,7 +141,7 @@ def test_the_audit_trail_says_when_other_labels_came_under_review() -> None:
         for number, opened in (
             (1, Opened("first", "Ann")),
             (2, Opened("taught", "Bob", verified=True)),
-            (3, Opened("taken over", "Cy")),
+            (3, Opened("run went on", "Cy")),
         )
     ]
     rows = audit_rows([event(1, 1), event(2, 3), event(3, 3)], rounds)
@@ -150,7 +150,7 @@ def test_the_audit_trail_says_when_other_labels_came_under_review() -> None:
     ]
     assert [
         (row["reviewer"], row["verified"], row["note"].split(":")[0]) for row in rows if row["kind"] == "round"
-    ] == [*(("Ann", False, "first"), ("Bob", True, "taught"), ("Cy", False, "taken over"))]
+    ] == [*(("Ann", False, "first"), ("Bob", True, "taught"), ("Cy", False, "run went on"))]
 
 
 def test_decisions_go_back_into_the_format_they_came_from(runs: RunRegistry, home: Path) -> None:

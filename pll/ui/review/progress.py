@@ -12,11 +12,10 @@ import streamlit as st
 from pll.annotations.voters import LEAST_CHECKED
 from pll.colors import percent
 from pll.errors import UserError
-from pll.review.forecast import ReviewWork, recent_rate, work_by_reviewer
 from pll.review.rounds import miss_rate_of
 from pll.review.session import ReviewSession
-from pll.review.summary import last_work_session
 from pll.review.tables import Opened, RoundRecord
+from pll.review.work import ReviewWork, last_work_session, recent_rate, work_by_reviewer
 from pll.runs.labels_table import added_labels
 from pll.ui.data.annotators import MOST_SHOWN, show_voters, voter_table
 from pll.ui.format import count, duration, plain
@@ -40,13 +39,19 @@ def strip(tab: ReviewTab) -> dict[str, Any]:
     by_me = f", {mine:,} by you" if done > mine else ""
     rate = recent_rate(state, name)
     pace = "" if rate is None else f" · {pace_of(rate)}"
-    right, share, holds = (changed_of_late(review), 0.0, False) if review.promise is None else _promise_line(tab)
+    right, share, holds = (looked(tab), 0.0, False) if review.promise is None else _promise_line(tab)
     return {
         "left": f"{done:,} decided{by_me} · {len(review.root) - done:,} left{pace}",
         "right": right,
         "share": share,
         "holds": holds,
     }
+
+
+def looked(tab: ReviewTab) -> str:
+    """What the decisions changed: of the last ones their own labels, and of all of them other labels."""
+    of_late, others = changed_of_late(tab.manager.review), len(tab.manager.changes())
+    return f"{of_late} · {count(others, 'other label')} followed" if others else of_late
 
 
 def changed_of_late(review: ReviewSession) -> str:

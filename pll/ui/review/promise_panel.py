@@ -10,11 +10,11 @@ from pll.colors import percent
 from pll.errors import UserError
 from pll.review import certification
 from pll.review.dataset_certificate import draw_words
-from pll.review.forecast import recent_rate
 from pll.review.promise import plan_dataset
 from pll.review.promise_state import PromiseInForce, PromiseStatus
 from pll.review.session import ReviewSession
 from pll.review.tables import GOALS
+from pll.review.work import recent_rate
 from pll.ui.format import count, duration, plain
 from pll.ui.review.error_messages import toast_errors
 from pll.ui.review.review_tab import ReviewTab

@@ -25,7 +25,8 @@ from pll.formats.tabular.schema import spelling, split_cell
 from pll.io import write_atomically, write_text
 from pll.review import dataset_certificate as dc
 from pll.review.draws import earlier_draws, labels_key, remember_draw
-from pll.review.promise import DatasetPlan
+from pll.review.expected_checks import expected_checks
+from pll.review.promise import UNANSWERED, DatasetPlan
 from pll.runs.manifest import check
 
 LABELS_FILE = "labels.csv"
@@ -237,7 +238,7 @@ def plan(options: PlanOptions) -> None:
     remember_draw(keys, promise.draw_hash, "plan")
     guess = expected_decisions(promise, table)
     print(f"{out}: {len(drawn):,} of {len(table):,} labels are controls; people look at these first.")
-    about = f"; about {guess:,} labels to look at in all if the confidences are right" if guess is not None else ""
+    about = f"; about {guess:,} labels to look at in all, by the confidences" if guess is not None else ""
     print(f"At most {promise.plan.allowed:,} labels may stay wrong{about}.")
     print_result(
         out=str(out),
@@ -375,13 +376,12 @@ def _check_same_draw(beside: Path, promise: dc.Promise, *, seeded: bool) -> None
 
 
 def expected_decisions(promise: dc.Promise, table: dc.LabelTable) -> int | None:
-    """Labels to look at in all if confidences are probabilities of being right; None where they cannot be."""
+    """Labels to look at in all, expected from the confidences; None where these are no probabilities."""
     if not ((table.confidence >= 0) & (table.confidence <= 1)).all():
         return None
-    plan = promise.plan
-    doubt = np.cumsum(1 - table.confidence[dc.order_of(promise, table)]) * plan.controls / plan.n
-    cut = int(np.searchsorted(doubt, plan.tolerated + 1))
-    return plan.n - round(cut * (1 - plan.controls / plan.n))
+    nothing = np.full(len(table), UNANSWERED, dtype=np.int8)
+    order, controls = dc.order_of(promise, table), dc.controls_of(promise, table)
+    return expected_checks(order, table.confidence, controls, nothing, promise.plan.tolerated).likely
 
 
 # ---- certify ---------------------------------------------------------------------------------------------------------

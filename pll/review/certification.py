@@ -52,7 +52,7 @@ def promise_all_labels(
                 "This promise has been made, and its controls are drawn; go on with it. Another draw for the same "
                 "promise would be a second try."
             )
-        before = {record.draw_hash for record in same} | set(earlier_draws(keys))
+        before = {record.draw_hash for record in known} | set(earlier_draws(keys))  # all of them, to be careful
         made = make_promise(table, error, level, share=share, reranked=True, draw_number=len(before) + 1)
         record = record_of_promise(made, review.own.run, newest + 1, by, verified=verified)
         t.open_promise(record, table.labels.tolist(), table.confidence.tolist())
@@ -63,9 +63,9 @@ def promise_all_labels(
 
 
 def draws_before(review: ReviewSession) -> int:
-    """Return the draws of controls made of the labels of now, in the app or in the shell of this machine."""
+    """Return the draws of controls made in this review, or of the same labels in the shell of this machine."""
     table = table_of(review.current, review.state)
-    own = {record.draw_hash for record in review.promises if record.labels == table.fingerprint}
+    own = {record.draw_hash for record in review.promises}
     return len(own | set(earlier_draws({labels_key(table.ids, table.labels)})))
 
 

@@ -473,8 +473,8 @@ def draw_words(promise: Promise) -> str:
     together = max(0.0, 1 - promise.draw_number * (1 - promise.level))
     number = promise.draw_number if promise.draws_counted else f"at least {promise.draw_number}"
     return (
-        f"Controls were drawn {number} times for these labels. If a draw was chosen by its result, the confidence is "
-        f"not {promise.level:.4g} but that of all draws together, {together:.4g}. {unknown}"
+        f"Controls were drawn {number} times for labels of these examples. If a draw was chosen by its result, the "
+        f"confidence is not {promise.level:.4g} but that of all draws together, {together:.4g}. {unknown}"
     ).strip()
 
 

@@ -72,10 +72,10 @@ class Record:
         """
         if self.frozen is None or self.promises[-1].run != run:
             return None
-        same = {record.draw_hash for record in self.promises if record.labels == self.promises[-1].labels}
+        made = {record.draw_hash for record in self.promises}
         try:
             table = frozen_table(data.row_ids, *self.frozen)
-            draws = same | set(earlier_draws({labels_key(table.ids, table.labels)}))
+            draws = made | set(earlier_draws({labels_key(table.ids, table.labels)}))
             promise = PromiseInForce(self.promises[-1], table, data)
             asked = asked_of(self.review, len(table))
             return promise.certified(self.state, asked, draws=draws, name=name, audit=self.last_hash)

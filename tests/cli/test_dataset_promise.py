@@ -65,6 +65,7 @@ def test_plan_certify_verify(files, capsys):
     plan = pd.read_csv(folder / "plan.csv")
     assert list(plan.columns) == ["id", "purpose"] and set(plan.id) == set(frame.index)
     k = settings["controls"]
+    assert k <= told["expected_decisions"] <= N
     assert told["controls"] == k and (plan.purpose[:k] == "control").all() and not (plan.purpose[k:] == "control").any()
     assert {"error", "confidence", "controls", "seed", "fingerprint", "draw_hash"} <= settings.keys()
     assert certify(folder, "--labels-out", str(folder / "final.csv"), "--next-out", str(folder / "next.csv")) == 0

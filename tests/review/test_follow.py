@@ -135,6 +135,9 @@ def test_what_is_answered_while_people_certify_teaches_nothing_and_moves_no_labe
     decide(manager, 10)
     assert review.current is not labels
     assert review.promise_made is not None and review.promise_made.table.labels.tolist() == frozen
+    certification.promise_all_labels(review, 0.2, level=0.8, instead_of=1)  # other labels by now, and another draw
+    assert review.promise is not None and review.promise.table.labels.tolist() != frozen
+    assert review.promise.promise.draw_number == 2
     close(review)
 
 

@@ -86,18 +86,23 @@ def switch(tab: ReviewTab, goal: str) -> None:
 
 def form(tab: ReviewTab) -> None:
     """What is to be promised of all labels, and the button that makes it."""
-    review, made = tab.manager.review, tab.manager.review.promise_made
+    review = tab.manager.review
     wanted = ask(tab, f"review-all-{review.id}")
     known = review.promises[-1].number if review.promises else 0
     before = certification.draws_before(review)
     if before:
         together = max(0.0, 1 - (before + 1) * (1 - wanted.level))
         st.caption(
-            f":material/info: This would be draw {before + 1} of controls for these labels; what is decided counts. "
+            f":material/info: This would be draw {before + 1} of controls in this review; what is decided counts. "
             f"All {before + 1} together hold "
             f"with {percent(together, 0)} confidence. The certificate says so."
         )
-    same = made is not None and (made.record.error, made.record.level) == (wanted.error, wanted.level)
+    now = review.promise
+    same = (
+        now is not None
+        and (now.record.error, now.record.level) == (wanted.error, wanted.level)
+        and not now.status(review.state, review.asked).done
+    )
     st.button(
         "Save and draw controls",
         key="review-all-save",

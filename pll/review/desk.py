@@ -187,10 +187,6 @@ class Desk:
         with self.review.writing() as t:
             t.renew(self.reviewer, self.review.expiry(), self.review.clock() - self.review.longest_hold)
 
-    def bring_back_skipped(self) -> None:
-        """Skipped examples come up again in their turn, and not only when all else is done."""
-        self.skipped.clear()
-
     # ---- decisions -----------------------------------------------------------------------------------------------
 
     def decide(

@@ -6,11 +6,22 @@ true label is k, independently of the other voters given k. Expectation maximisa
     T_ik ∝ p_ik · Π_v C_v[k, l_iv]                     the posterior of each example
     C_v[k, l] = (Σ_i T_ik 1[l_iv = l] + s · B_v[k, l]) / (Σ_i T_ik + s)
 
-p_i is the class prior: one distribution for all examples, estimated too, or what a classifier says of each example.
-B_v is the one-coin matrix of the voter (r_v on the diagonal, the rest spread evenly), so that s pseudo-counts a row
-hold a matrix to what is known of the voter in general where a class is rare. With `kind="one-coin"` C_v = B_v, and no
-class is taken for likelier beforehand: with one number a voter, estimated shares only feed themselves. On
-five data sets of votes held-out likelihood preferred s = 1 to 10 and hardly differed within.
+p_i is what a classifier says of each example, else one class prior for all, (Σ_i T_i + α) / (n + α c), α = n / (5c):
+shrunk to uniform, since with two or three voters an estimated prior feeds itself (the classes that the voters favour
+grow). B_v is the one-coin matrix of the voter (r_v on the diagonal, the rest spread evenly), so that s pseudo-counts a
+row hold a matrix to what is known of the voter in general where a class is rare. With `kind="one-coin"` C_v = B_v, and
+no class is taken for likelier beforehand.
+
+*Starts.* With few voters the likelihood has several maxima. From the shares of the votes, and from each voter in turn
+believed first, the likeliest result is kept; how far the others agree with it says what the votes can tell.
+
+*Functions.* A voter who only ever names one class and is silent else (a labelling function) says something by silence:
+its model is how often it fires where its class is true, and elsewhere, which is never more often.
+
+*Known labels* are certain in T, and weigh in each matrix: (counts on known + 5 · C_v) / (number known + 5), row by row.
+
+*Confidence.* Voters share mistakes, so the product claims too much. The posterior that is returned has the product
+raised to the exponent under which each voter's answers are best predicted from the others.
 
 An answer of k labels weighs each of them 1/k. Confidence scores split a voter into up to three levels of confidence,
 each with a matrix of its own: how much a score says is learnt, not believed.
@@ -25,6 +36,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
+from scipy.optimize import linear_sum_assignment
 from scipy.stats import beta
 
 from pll.annotations.data import Annotations
@@ -45,6 +58,23 @@ LEVELS = 3
 LEAST_OF_LEVEL = 50
 """Answers that a level of confidence must have to get a matrix of its own."""
 KINDS = ("confusion", "one-coin")
+PRIOR_SHARE = 0.2
+"""α c / n of the class prior."""
+KNOWN_WEIGHT = 5.0
+"""Known labels that the estimated matrix weighs as much as."""
+LEAST_AGREEMENT = 0.9
+"""Agreement of the starts below which the votes alone do not tell whom to believe."""
+LEAST_KNOWN = 5
+"""Known labels from which they choose the start."""
+MOST_STARTS = 12
+"""Voters up to whom each is believed first once."""
+BELIEVED = 0.9
+"""Weight of the voter who is believed first, beside the shares of the votes."""
+FUNCTION_SHARE = 0.5
+"""Share of the votes from voters of one class each, from which their silence counts."""
+EXPONENTS = (0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85, 1.0)
+MOST_HELD_OUT = 20_000
+"""Votes that the exponent is chosen on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +86,16 @@ class VoterModels:
         kind: `"confusion"` or `"one-coin"`.
         accuracy: (a,) expected share of right answers of each voter.
         confusions: (a·levels, c, c) row k: what is said where k is true; None for one coin.
-        posterior: (n, c) T, with the class prior that was given.
-        likelihood: (n, c) Π_v C_v[k, l_iv], over its maximum of the row: what the votes alone say.
+        posterior: (n, c) posterior of the labels, with the class prior that was given and the `exponent`.
+        likelihood: (n, c) the product over the voters with the `exponent`, over its maximum of the row: what the votes
+            alone say.
         units: (m,) which matrix belongs to each vote (voter × level of confidence).
         shares: (m,) weight of each vote, 1/k for an answer of k labels.
         rounds: number of rounds.
+        exponent: of the product over the voters, in (0, 1].
+        agreement: least share of the rows with a vote on which the result of another start gives the same label; 1 for
+            one start.
+        disputed: (n,) bool, rows on which that start gives another label.
     """
 
     annotations: Annotations
@@ -72,6 +107,9 @@ class VoterModels:
     units: Codes
     shares: Numbers
     rounds: int
+    exponent: float
+    agreement: float
+    disputed: npt.NDArray[np.bool_]
 
 
 def fit_voters(
@@ -91,7 +129,8 @@ def fit_voters(
         class_prior: (n, c) what a classifier says of each example, at least 0; None estimates one distribution.
         start: (n, c) posterior to start from; by default the shares of the votes.
         smoothing: s ≥ 0.
-        known: (n,) labels that people decided, −1 elsewhere; their posterior is certain.
+        known: (n,) labels that people decided, −1 elsewhere; their posterior is certain, they weigh in each matrix, and
+            from `LEAST_KNOWN` on they choose among the starts.
 
     Raises:
         UserError: an unknown kind, counts of votes without voters, no vote, or one class.
@@ -109,71 +148,184 @@ def fit_voters(
         raise UserError("Nobody voted; there is nothing to fit voter models on.")
     if annotations.anonymous:
         raise UserError("These are counts of votes: who gave which is not known, so no voter model can be fitted.")
-    n, c, a = annotations.n_rows, annotations.n_classes, annotations.n_annotators
-    rows, who, labels = annotations.rows, annotations.annotators, annotations.labels
-    shares = 1.0 / np.repeat(annotations.answer_sizes, annotations.answer_sizes)
-    levels = _levels(annotations)
-    n_units = a * LEVELS if levels.any() else a
-    units = who * (n_units // a) + levels
-    if n_units * c * c > MOST_NUMBERS:
-        kind = "one-coin"
-    T = _vote_shares(annotations, shares) if start is None else start
-    T = _with_known(T, known)
-    log_prior = None if class_prior is None else np.log(np.asarray(class_prior, dtype=np.float64) + 1e-12)
-    answers = np.bincount(units, shares, minlength=n_units)
-    order = np.argsort(units, kind="stable")
-    ends = np.searchsorted(units[order], np.arange(n_units + 1))
-    confusions: Numbers | None = None
-    rounds = 0
-    while rounds < MOST_ROUNDS:
-        rounds += 1
-        p = (T.sum(axis=0) + 1.0) / (n + c)
-        hit = T[rows, labels] * shares
-        overall = (hit.sum() + 1) / (shares.sum() + 2)
-        right = (np.bincount(units, hit, minlength=n_units) + SHRINKAGE * overall) / (answers + SHRINKAGE)
-        right = np.clip(right, 1e-3, 1 - 1e-3)
-        shared = np.log(p) if kind == "confusion" else np.zeros(c)  # one coin: rare classes stay candidates
-        score = np.repeat(shared[None], n, axis=0) if log_prior is None else log_prior.copy()
-        votes = np.zeros((n, c))
-        if kind == "one-coin":
-            # Worse than chance counts for nothing: nobody is taken to mean the opposite of what they say.
-            weight = np.maximum(0.0, np.log(right / (1 - right) * (c - 1)))
-            np.add.at(votes, (rows, labels), (weight[units] * shares))
-        else:
-            confusions = _confusions(T, right, rows, labels, shares, order, ends, smoothing)
-            for unit in np.flatnonzero(np.diff(ends)):
-                at = order[ends[unit] : ends[unit + 1]]
-                # A voter has each (row, label) once, and several labels of one answer in different entries.
-                np.add.at(votes, rows[at], np.log(confusions[unit])[:, labels[at]].T * shares[at][:, None])
-        before, T = T, _with_known(_softmax(score + votes), known)
-        if np.abs(T - before).max() < TOLERANCE:
-            break
-    accuracy = _accuracy(T, annotations, shares)
-    top = votes.max(axis=1, keepdims=True)
-    return VoterModels(annotations, kind, accuracy, confusions, T, np.exp(votes - top), units, shares, rounds)
+    em = _Maximisation(annotations, kind, class_prior, smoothing, known)
+    begun = [start] if start is not None else _starts(annotations, em.shares, several=class_prior is None)
+    found = [em.run_named(one) for one in begun]
+    best = max(found, key=lambda one: one.log_likelihood)
+    decided = np.flatnonzero(known >= 0) if known is not None else np.empty(0, dtype=np.int64)
+    if known is not None and len(found) > 1 and len(decided) >= LEAST_KNOWN:
+        free = _Maximisation(annotations, kind, class_prior, smoothing, None)
+        without = [free.run_named(one) for one in begun]  # judged by known labels that they were not given
+        hits = [int((one.T[decided].argmax(axis=1) == known[decided]).sum()) for one in without]
+        best = em.run(without[max(range(len(without)), key=lambda k: (hits[k], without[k].log_likelihood))].T)
+    labels, voted = best.T.argmax(axis=1), annotations.answers_per_row > 0
+    differ = max(((one.T.argmax(axis=1) != labels) & voted for one in found), key=np.count_nonzero)
+    exponent = em.exponent_of(best) if class_prior is None else 1.0
+    posterior = _with_known(_softmax(best.score + exponent * best.votes), known)
+    votes = exponent * best.votes
+    return VoterModels(
+        annotations=annotations,
+        kind=em.kind,
+        accuracy=_accuracy(best.T, annotations, em.shares),
+        confusions=best.confusions,
+        posterior=posterior,
+        likelihood=np.exp(votes - votes.max(axis=1, keepdims=True)),
+        units=em.units,
+        shares=em.shares,
+        rounds=best.rounds,
+        exponent=exponent,
+        agreement=1 - float(differ.sum()) / max(1, int(voted.sum())),
+        disputed=differ,
+    )
 
 
-def _confusions(
-    T: Numbers,
-    right: Numbers,
-    rows: Codes,
-    labels: Codes,
-    shares: Numbers,
-    order: Codes,
-    ends: Codes,
-    smoothing: float,
-) -> Numbers:
-    c = T.shape[1]
-    found = np.empty((len(right), c, c))
-    for unit, r in enumerate(right):
-        base = np.full((c, c), (1 - r) / (c - 1))
-        np.fill_diagonal(base, r)
-        at = order[ends[unit] : ends[unit + 1]]
-        counts = np.zeros((c, c))
-        np.add.at(counts, labels[at], T[rows[at]] * shares[at][:, None])  # (said, true)
-        counts = counts.T + max(smoothing, 1e-6) * base
-        found[unit] = counts / counts.sum(axis=1, keepdims=True)
+def _starts(annotations: Annotations, shares: Numbers, *, several: bool) -> list[Numbers]:
+    """Posteriors to start from: the shares of the votes; with few voters, each of them believed in turn as well."""
+    first = _vote_shares(annotations, shares)
+    if not several or not 2 <= annotations.n_annotators <= MOST_STARTS:
+        return [first]
+    found = [first]
+    for voter in range(annotations.n_annotators):
+        own = annotations.annotators == voter
+        T = first.copy()
+        T[annotations.rows[own]] *= 1 - BELIEVED
+        np.add.at(T, (annotations.rows[own], annotations.labels[own]), BELIEVED * shares[own])
+        found.append(T)
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """Result of one run: posterior T (n, c), log prior (n, c), log Π_v C_v (n, c)."""
+
+    T: Numbers
+    score: Numbers
+    votes: Numbers
+    confusions: Numbers | None
+    log_likelihood: float
+    rounds: int
+
+
+class _Maximisation:
+    """Expectation maximisation on some votes, from any start."""
+
+    def __init__(
+        self,
+        annotations: Annotations,
+        kind: str,
+        class_prior: npt.NDArray[Any] | None,
+        smoothing: float,
+        known: npt.NDArray[np.int64] | None,
+    ) -> None:
+        self.said, self.smoothing, self.known = annotations, smoothing, known
+        c, a = annotations.n_classes, annotations.n_annotators
+        levels = _levels(annotations)
+        n_units = a * LEVELS if levels.any() else a
+        self.n_units = n_units
+        self.units: Codes = annotations.annotators * (n_units // a) + levels
+        self.shares: Numbers = 1.0 / np.repeat(annotations.answer_sizes, annotations.answer_sizes)
+        self.kind = "one-coin" if n_units * c * c > MOST_NUMBERS else kind
+        self.log_prior = None if class_prior is None else np.log(np.asarray(class_prior, dtype=np.float64) + 1e-12)
+        self.answers = np.bincount(self.units, self.shares, minlength=n_units)
+        # (n, units · c): the share with which a unit names a label in a row.
+        place = (annotations.rows, self.units * c + annotations.labels)
+        self.named = sp.csr_array((self.shares, place), shape=(annotations.n_rows, n_units * c))
+        self.functions = self._functions() if self.kind == "confusion" else {}
+
+    def _functions(self) -> dict[int, int]:
+        """Unit → the one class that it names, where most votes are of such voters."""
+        n, c = self.said.n_rows, self.said.n_classes
+        counts = np.bincount(self.units * c + self.said.labels, minlength=self.n_units * c).reshape(-1, c)
+        total = counts.sum(axis=1)
+        alone = ((counts > 0).sum(axis=1) == 1) & (total >= LEAST_CHECKED) & (total < n)
+        if total[alone].sum() < FUNCTION_SHARE * total.sum():
+            return {}
+        return {int(unit): int(counts[unit].argmax()) for unit in np.flatnonzero(alone)}
+
+    def run(self, start: Numbers) -> _Found:
+        """Alternate from a posterior until it hardly changes."""
+        said, shares, units, known = self.said, self.shares, self.units, self.known
+        n, c = said.n_rows, said.n_classes
+        rows, labels = said.rows, said.labels
+        T, confusions, rounds, total = _with_known(start, known), None, 0, 0.0
+        votes, score = np.zeros((n, c)), np.zeros((n, c))
+        while rounds < MOST_ROUNDS:
+            rounds += 1
+            hit = T[rows, labels] * shares
+            overall = (hit.sum() + 1) / (shares.sum() + 2)
+            right = np.bincount(units, hit, minlength=self.n_units) + SHRINKAGE * overall
+            right = np.clip(right / (self.answers + SHRINKAGE), 1e-3, 1 - 1e-3)
+            votes = np.zeros((n, c))
+            if self.kind == "one-coin":
+                shared = np.zeros(c)  # rare classes stay candidates
+                # Worse than chance counts for nothing: nobody is taken to mean the opposite of what they say.
+                weight = np.maximum(0.0, np.log(right / (1 - right) * (c - 1)))
+                np.add.at(votes, (rows, labels), (weight[units] * shares))
+            else:
+                shared = np.log((T.sum(axis=0) + PRIOR_SHARE * n / c) / (n * (1 + PRIOR_SHARE)))
+                confusions = self._confusions(T, right)
+                votes = self._votes(confusions, T)
+            score = np.repeat(shared[None], n, axis=0) if self.log_prior is None else self.log_prior
+            joint = score + votes
+            top = joint.max(axis=1)
+            total = float((np.log(np.exp(joint - top[:, None]).sum(axis=1)) + top).sum())
+            before, T = T, _with_known(_softmax(joint), known)
+            if np.abs(T - before).max() < TOLERANCE:
+                break
+        return _Found(T, score, votes, confusions, total, rounds)
+
+    def run_named(self, start: Numbers) -> _Found:
+        """`run`, with the classes named as most votes name them: permutations of the classes are equally likely."""
+        found = self.run(start)
+        c = self.said.n_classes
+        named = (self.named.T @ found.T).reshape(-1, c, c).sum(axis=0)  # (said, true)
+        meant = linear_sum_assignment(named, maximize=True)[1]  # the estimated class that votes for each label mean
+        return found if (meant == np.arange(c)).all() else self.run(found.T[:, meant])
+
+    def _confusions(self, T: Numbers, right: Numbers) -> Numbers:
+        """(units, c, c): row k of a unit, what it says where k is true."""
+        c, s = T.shape[1], max(self.smoothing, 1e-6)
+        base = np.repeat(((1 - right) / (c - 1))[:, None, None], c, axis=1).repeat(c, axis=2)
+        base[:, np.arange(c), np.arange(c)] = right[:, None]
+        counts = (self.named.T @ T).reshape(-1, c, c).transpose(0, 2, 1) + s * base
+        found: Numbers = counts / counts.sum(axis=2, keepdims=True)
+        if self.known is not None:
+            decided = _with_known(np.zeros_like(T), self.known)
+            hits = (self.named.T @ decided).reshape(-1, c, c).transpose(0, 2, 1)
+            found = (hits + KNOWN_WEIGHT * found) / (hits.sum(axis=2, keepdims=True) + KNOWN_WEIGHT)
+        return found
+
+    def _votes(self, confusions: Numbers, T: Numbers) -> Numbers:
+        """(n, c) log probability of all answers, and of the silence of functions."""
+        c = T.shape[1]
+        logs = np.log(confusions).transpose(0, 2, 1)  # (units, said, true)
+        silence, of_class = np.zeros(c), T.sum(axis=0)
+        for unit, named in self.functions.items():
+            fired = np.asarray(self.named[:, [unit * c + named]].T @ T)[0]
+            on = (fired[named] + 1) / (of_class[named] + 2)
+            off = (fired.sum() - fired[named] + 1) / (of_class.sum() - of_class[named] + 2)
+            fires = np.full(c, min(on, off))
+            fires[named] = on
+            silence += np.log1p(-fires)
+            logs[unit, named] = np.log(fires) - np.log1p(-fires)
+        votes: Numbers = self.named @ logs.reshape(-1, c) + silence
+        return votes
+
+    def exponent_of(self, found: _Found) -> float:
+        """The exponent of the product of the other voters under which the votes are likeliest; 1 without pairs."""
+        said = self.said
+        pairs = np.flatnonzero(said.answers_per_row[said.rows] >= 2)
+        if found.confusions is None or self.functions or not len(pairs):
+            return 1.0
+        at = pairs[np.unique(np.linspace(0, len(pairs) - 1, MOST_HELD_OUT).astype(np.int64))]
+        own = found.confusions[self.units[at], :, said.labels[at]]  # (k, c) what this vote says of each class
+        others = found.votes[said.rows[at]] - np.log(own) * self.shares[at][:, None]
+
+        def fit(exponent: float) -> float:
+            T = _softmax(found.score[said.rows[at]] + exponent * others)
+            return float(np.log((T * own).sum(axis=1)).sum())
+
+        return max(EXPONENTS, key=fit)
 
 
 def _vote_shares(annotations: Annotations, shares: Numbers) -> Numbers:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pll.annotations import Annotations
-from pll.annotations.voters import SHRINKAGE, dependent_voters, fit_voters, voter_cards
+from pll.annotations.voters import EXPONENTS, PRIOR_SHARE, SHRINKAGE, dependent_voters, fit_voters, voter_cards
 from pll.errors import UserError
 
 
@@ -20,36 +20,52 @@ def drawn(n: int = 600, c: int = 4, right: tuple[float, ...] = (0.9, 0.7, 0.6, 0
 
 
 def by_hand(votes: np.ndarray, c: int, smoothing: float) -> np.ndarray:
-    """The formulas of the module, with loops."""
+    """The formulas of the module, with loops, from the shares of the votes."""
     n, m = votes.shape
+    answered = [(i, v) for v in range(m) for i in range(n) if votes[i, v] >= 0]
     T = np.array([[np.mean(row[row >= 0] == k) for k in range(c)] for row in votes])
     for _ in range(50):
         before = T
-        p = (T.sum(0) + 1) / (n + c)
+        prior = np.log((T.sum(0) + PRIOR_SHARE * n / c) / (n * (1 + PRIOR_SHARE)))
         hits = [[T[i, votes[i, v]] for i in range(n) if votes[i, v] >= 0] for v in range(m)]
         overall = (sum(map(sum, hits)) + 1) / (sum(map(len, hits)) + 2)
-        score = np.tile(np.log(p), (n, 1))
+        said = np.zeros((n, c))
+        C = np.empty((m, c, c))
         for v in range(m):
             r = np.clip((sum(hits[v]) + SHRINKAGE * overall) / (len(hits[v]) + SHRINKAGE), 1e-3, 1 - 1e-3)
-            C = np.where(np.eye(c) == 1, r, (1 - r) / (c - 1)) * smoothing
+            C[v] = np.where(np.eye(c) == 1, r, (1 - r) / (c - 1)) * smoothing
             for i in range(n):
                 if votes[i, v] >= 0:
-                    C[:, votes[i, v]] += T[i]
-            C /= C.sum(1, keepdims=True)
+                    C[v][:, votes[i, v]] += T[i]
+            C[v] /= C[v].sum(1, keepdims=True)
             for i in range(n):
                 if votes[i, v] >= 0:
-                    score[i] += np.log(C[:, votes[i, v]])
-        T = np.exp(score - score.max(1, keepdims=True))
-        T /= T.sum(1, keepdims=True)
+                    said[i] += np.log(C[v][:, votes[i, v]])
+        T = normalised(prior + said)
         if np.abs(T - before).max() < 1e-4:
             break
-    return T
+    likelihood = []
+    for exponent in EXPONENTS:
+        total = 0.0
+        for i, v in answered:
+            if (votes[i] >= 0).sum() >= 2:
+                own = C[v][:, votes[i, v]]
+                total += np.log(normalised(prior + exponent * (said[i] - np.log(own))) @ own)
+        likelihood.append(total)
+    found: np.ndarray = normalised(prior + EXPONENTS[int(np.argmax(likelihood))] * said)
+    return found
+
+
+def normalised(scores: np.ndarray) -> np.ndarray:
+    raised = np.exp(scores - scores.max(-1, keepdims=True))
+    return raised / raised.sum(-1, keepdims=True)
 
 
 def test_it_is_the_computation_by_hand() -> None:
     votes, _ = drawn(60, 3, (0.9, 0.6, 0.7))
     votes[::5, 1] = -1
-    found = fit_voters(Annotations.from_votes(votes, "abc"), smoothing=2.0)
+    start = np.array([[np.mean(row[row >= 0] == k) for k in range(3)] for row in votes])
+    found = fit_voters(Annotations.from_votes(votes, "abc"), smoothing=2.0, start=start)
     assert found.posterior == pytest.approx(by_hand(votes, 3, 2.0), abs=1e-8)
 
 

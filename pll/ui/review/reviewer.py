@@ -63,7 +63,7 @@ def _typed() -> Reviewer | None:
 
 def ask() -> None:
     """Ask for a name, where nobody logs in."""
-    st.markdown("One example is shown at a time, the most uncertain first. Your name is saved with your decisions.")
+    st.markdown("One example is shown at a time, the likeliest mistakes first. Your name is saved with your decisions.")
     with st.form("review-who", border=False, width=420):
         given = st.text_input("Your name", max_chars=LONGEST, help="Goes with your decisions, as not verified.")
         if st.form_submit_button("Start", type="primary") and clean(given, LONGEST):

@@ -8,6 +8,7 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats import FORMATS
+from pll.formats.tabular.builder import JOINED
 from pll.ui import session
 from pll.ui.data import annotators, candidates, check, classes_form, loader, synthesis_form, upload, votes_form, wizard
 from pll.ui.format import count, plain
@@ -58,7 +59,7 @@ def check_data(choice: session.ChosenData, data: PartialLabelDataset) -> None:
     """Step 3: look at it, and go on."""
     st.subheader("3 · Check")
     for note in data.notes:
-        if note not in wizard.shown_notes(choice.source):
+        if note not in wizard.shown_notes(choice.source) and not note.startswith(JOINED):
             st.caption(f":material/info: {plain(note)}")
     for warning in warnings_about(data)[len(data.notes) :]:
         st.warning(plain(warning), icon=":material/warning:")
@@ -73,8 +74,10 @@ def check_data(choice: session.ChosenData, data: PartialLabelDataset) -> None:
 
 def show(source: Source) -> None:
     """Show the remaining steps for the chosen data, as far as it has been read."""
-    source = wizard.edited_columns(source)
-    voted = votes_form.mapped_votes(source)
+    settled = wizard.edited_columns(source)
+    if settled is None:
+        return
+    voted = votes_form.mapped_votes(settled)
     if voted is None:
         return
     source = voted

@@ -20,7 +20,7 @@ from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.formats import FORMATS, Format, json_objects
-from pll.formats.tabular.schema import ROLES
+from pll.formats.tabular.columns import ROLES
 from pll.images import Pictures
 from tools.formats_fields import FIELDS
 
@@ -157,10 +157,22 @@ def _parts_of_columns() -> str:
     roles = "\n".join(f"| `{role}` | {words} |" for role, words in ROLES.items())
     return f"""## What a column can be
 
-The part of each column (of tables, JSON lines and Parquet) is guessed from its name and its first cells. The data page
-shows the guess and takes corrections; in the shell, `--column NAME=PART`; in Python, `ReadOptions(columns=…)`.
+One table of rules says it, the same for every format (`pll/formats/tabular/columns.py`):
 
-| part | what it is |
+1. what you say: on the data page, `--column NAME=ROLE` in the shell, `read(path, columns=…)` in Python;
+2. reserved and usual names (`gold`, `worker_id`, `Fall-Nr.`);
+3. the type of the cells: 0 and 1, numbers, lists, pictures, dates, texts, few words;
+4. columns of words with one vocabulary are voters, however bad one of them is: where it is that of the truth or the
+   candidates, or where there are three or more.
+
+Where two roles are possible, one question is asked: two such columns, words like yes and no, three or more with another
+vocabulary than the truth, one answer a line under other names. The shell stops and prints the `--column` options for each
+answer. A column with a usual name for labels, or in such a vocabulary, is never learnt from unless you say so.
+
+Labels that differ by case, spaces or a final full stop, comma or exclamation mark are one class; that is said, and undone
+with a click or `--no-merge`.
+
+| role | what it is |
 |---|---|
 {roles}
 """

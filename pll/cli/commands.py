@@ -59,7 +59,9 @@ def convert(options: ConvertOptions) -> None:
         options.given,
         options.to,
         Path(options.out),
-        options=formats.ReadOptions(columns=columns, sheet=options.sheet, combine=options.combine),
+        options=formats.ReadOptions(
+            columns=columns, sheet=options.sheet, merge=not options.no_merge, combine=options.combine
+        ),
         format=options.source_format,
         uncertain_first=options.uncertain_first,
         tell=note,

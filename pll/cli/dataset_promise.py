@@ -21,7 +21,7 @@ from pll.errors import UserError
 from pll.export.audit import altered_events
 from pll.export.certificate_page import certificate_html
 from pll.formats.checks import listing
-from pll.formats.tabular.schema import spelling, split_cell
+from pll.formats.tabular.cells import spelling, split_cell
 from pll.io import write_atomically, write_text
 from pll.review import dataset_certificate as dc
 from pll.review.draws import earlier_draws, labels_key, remember_draw

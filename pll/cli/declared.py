@@ -212,7 +212,7 @@ def _shown(name: str, kind: type[click.Parameter], shown: dict[str, Any], flags:
 # ---- the options of each command -------------------------------------------------------------------------------------
 
 COLUMN: dict[str, Any] = {
-    "type": Name("pll.formats.tabular.schema:ROLES", others=True),
+    "type": Name("pll.formats.tabular.columns:ROLES", others=True),
     "multiple": True,
     "metavar": "NAME=ROLE",
     "help": "what a column or field is (may be given several times), a role of",
@@ -223,6 +223,10 @@ SEED: dict[str, Any] = {
     "default": 0,
     "show_default": True,
     "help": "of split, candidate sets and method: the same seed, the same result",
+}
+NO_MERGE: dict[str, Any] = {
+    "is_flag": True,
+    "help": "labels that differ by case, spaces or a final . , ! stay classes of their own",
 }
 SPREADSHEET: dict[str, Any] = {
     "is_flag": True,
@@ -237,6 +241,7 @@ class SetOptions:
     data: str = argument(metavar="NAME|FILE")
     column: tuple[str, ...] = option(**COLUMN)
     sheet: str | None = option(**SHEET)
+    no_merge: bool = option(**NO_MERGE)
     merge: tuple[str, ...] = option(multiple=True, metavar="FROM=TO", help="take the class FROM for TO (several times)")
     rename: tuple[str, ...] = option(multiple=True, metavar="OLD=NEW", help="call a class otherwise (several times)")
     drop: tuple[str, ...] = option(
@@ -391,6 +396,7 @@ class ConvertOptions:
     )
     column: tuple[str, ...] = option(**COLUMN)
     sheet: str | None = option(**SHEET)
+    no_merge: bool = option(**NO_MERGE)
     combine: str = option(
         type=click.Choice(("union", "largest")),
         default="union",

@@ -244,6 +244,8 @@ def source_like(data: str, known: Mapping[str, str], told: Mapping[str, str] | N
 
 
 def _of_sheet(source: Source, options: SetOptions) -> Source:
+    if options.no_merge and source.path is not None:
+        source = replace(source, options={**source.options, "merge": False})
     if options.sheet is None:
         return source
     if source.path is None or not formats.sheets(source.path, name=source.name):

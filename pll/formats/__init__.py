@@ -25,10 +25,10 @@ from pll.formats.checks import listing, looks_like_text
 from pll.formats.encodings import without_marks
 from pll.formats.images import ImageZip
 from pll.formats.results import Results
+from pll.formats.tabular.columns import Column
 from pll.formats.tabular.csv import Csv, Tsv
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet, holds_shards
-from pll.formats.tabular.schema import Column
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tabular.xlsx import sheets as sheets_of
 from pll.formats.tools.argilla import Argilla

@@ -11,7 +11,7 @@ from typing import ClassVar
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.results import Results
-from pll.formats.tabular.schema import Column
+from pll.formats.tabular.columns import Column
 from pll.io import Progress
 
 HEAD_BYTES = 2**16
@@ -26,7 +26,8 @@ class ReadOptions:
         name: what to call the dataset; by default the name of the file.
         class_names: all classes, in order; by default those that occur, sorted. A label outside them is refused.
         separator: text between the candidates of a cell; by default `|`, or `;` where no cell holds a `|`.
-        columns: what a column (or field) is, by its name: one of `schema.ROLES`; the others are guessed.
+        columns: what a column (or field) is, by its name: one of `columns.ROLES`; the others are guessed.
+        merge: whether labels that are spelled alike, but for case, spaces and a final mark, are one class.
         combine: what becomes of several annotators' sets: `"union"`, or `"largest"`, the largest set of one of them.
         fold: which of the file's own folds is the test part, from 1; by default none is.
         sheet: which sheet of a workbook; by default the first that holds a table.
@@ -41,6 +42,7 @@ class ReadOptions:
     class_names: tuple[str, ...] = ()
     separator: str | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    merge: bool = True
     combine: str = "union"
     fold: int | None = None
     sheet: str | None = None

@@ -21,7 +21,7 @@ from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing, shorten
 from pll.formats.tabular.builder import filled
-from pll.formats.tabular.schema import says_nothing, spelling
+from pll.formats.tabular.cells import says_nothing, spelling
 from pll.weights import Weights
 
 Edits = Mapping[str, str | None]
@@ -62,7 +62,8 @@ def _key(name: str) -> str:
     """
     if number := re.fullmatch(r"0*(\d+)(?:\.0+)?", name.strip()):
         return number[1]
-    return re.sub(r"(?<!\d) | (?!\d)", "", spelling(name))
+    plain = spelling(name).strip(";:\"' ")
+    return plain if re.match(r"[+-]\d", plain) else re.sub(r"(?<!\d)[\s_-]+|[\s_-]+(?!\d)", "", plain)
 
 
 def proposed_merges(counts: Mapping[str, int]) -> dict[str, str]:
@@ -162,6 +163,8 @@ def with_classes(data: PartialLabelDataset, edits: Edits, *, strict: bool = True
     Raises:
         UserError: a class that does not exist, or none that is left.
     """
+    spelled = {spelling(name): name for name in data.class_names}  # what was read as one class is called by its name
+    edits = {name if name in data.class_names else spelled.get(spelling(name), name): to for name, to in edits.items()}
     unknown = [name for name in edits if name not in data.class_names]
     if unknown and strict:
         raise UserError(

@@ -22,10 +22,11 @@ from pll.formats.archive import Members, open_zip
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_ids, listing, shorten
 from pll.formats.results import Results
+from pll.formats.tabular.cells import guess_separator, split_cell
+from pll.formats.tabular.columns import Column
 from pll.formats.tabular.csv import Csv, Tsv, write_table
 from pll.formats.tabular.jsonl import JsonLines
 from pll.formats.tabular.parquet import Parquet
-from pll.formats.tabular.schema import Column, guess_separator, split_cell
 from pll.formats.tabular.writer import table_limitations
 from pll.formats.tabular.xlsx import Xlsx
 from pll.formats.tools.records import Example, Examples

@@ -13,7 +13,7 @@ from pll.dataset import PartialLabelDataset
 from pll.formats.checks import listing
 from pll.formats.results import Results
 from pll.formats.tabular.builder import sets_of
-from pll.formats.tabular.schema import says_nothing
+from pll.formats.tabular.cells import says_nothing, spelling
 
 PARTS: dict[str, tuple[Callable[[PartialLabelDataset], bool], str]] = {
     "features": (lambda data: data.X.size > 0, "The features."),
@@ -51,7 +51,7 @@ def class_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) 
     """Return what is lost of the classes where a reader has only those that occur, sorted by name.
 
     Args:
-        held: what is not lost after all: "unused classes", "class order".
+        held: what is not lost after all: "unused classes", "class order", "spelling".
     """
     names = class_names(dataset)
     used = used_names(dataset)
@@ -61,6 +61,10 @@ def class_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) 
         lost.append(f"Classes that no row mentions: {listing(unused)}.")
     if list(sort_names(used)) != [name for name in names if name in used] and "class order" not in held:
         lost.append("The order of the classes: they are sorted by name when read.")
+    spelled = Counter(map(spelling, used))
+    alike = sorted(name for name in used if spelled[spelling(name)] > 1)
+    if alike and "spelling" not in held:
+        lost.append(f"That classes are spelled alike: {listing(alike)} become one when read.")
     if dataset.y is not None and (dataset.candidates is not None or dataset.annotations is not None):
         given = used_names(replace(dataset, y=None))
         true = {names[k] for k in np.unique(dataset.y[dataset.y >= 0]).tolist()}

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from pll.errors import UserError
 from pll.formats.checks import parsing
-from pll.formats.tabular.schema import CONSENSUS_COLUMNS, RESULT_COLUMNS, results_among
+from pll.formats.tabular.columns import CONSENSUS_COLUMNS, RESULT_COLUMNS, results_among
 
 T = TypeVar("T")
 

@@ -42,7 +42,7 @@ from pll.formats.encodings import in_utf8
 from pll.formats.json_objects import first_record, records
 from pll.formats.tabular.answers import answer_of
 from pll.formats.tabular.builder import likeliest
-from pll.formats.tabular.schema import SCORE_ENDS
+from pll.formats.tabular.columns import SCORE_ENDS
 from pll.weights import checked_prior
 
 ID_COLUMNS = ("id", "custom_id", "doc_id", "task", "index")

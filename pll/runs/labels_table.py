@@ -20,7 +20,7 @@ import scipy.sparse
 from pll.candidates import CandidateSets
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
-from pll.formats.tabular.schema import join_column
+from pll.formats.tabular.cells import join_column
 from pll.io import write_atomically
 from pll.methods import PartialLabelEstimator
 from pll.weights import Weights, sharpness

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pll.annotations import Annotations
 from pll.errors import UserError
-from pll.formats.tabular.schema import split_cell
+from pll.formats.tabular.cells import split_cell
 
 NAMES = ("NA", "None", "1", "日本語", "a|b")
 

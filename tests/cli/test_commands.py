@@ -318,16 +318,16 @@ def test_0_1_columns_are_candidates_in_training_and_features_where_the_model_say
 
 def test_classes_are_merged_renamed_and_dropped_and_kept_with_the_run(run: Run, tmp_path: Path) -> None:
     lines = ["x,candidates"]
-    lines += [f"{k % 3 + 0.01 * k},{('late|LATE', 'lost|N/A', 'late|lost|N/A')[k % 3]}" for k in range(24)]
+    lines += [f"{k % 3 + 0.01 * k},{('late|la-te', 'lost|N/A', 'late|lost|N/A')[k % 3]}" for k in range(24)]
     (tmp_path / "messy.csv").write_text("\n".join(lines))
-    tidy = ("--merge", "LATE=late", "--drop", "N/A", "--rename", "lost=missing")
+    tidy = ("--merge", "la-te=late", "--drop", "N/A", "--rename", "lost=missing")
     brief = ("--epochs", "2", "--threads", "1")
     untidy = run("fit", tmp_path / "messy.csv", *brief, "--out", tmp_path / "untidy")
-    assert untidy.status == 0 and "--merge LATE=late --drop N/A" in untidy.err
+    assert untidy.status == 0 and "--merge la-te=late --drop N/A" in untidy.err
     said = run("fit", tmp_path / "messy.csv", *tidy, *brief, "--out", tmp_path / "run")
     assert said.status == 0 and "--merge" not in said.err
     config = RunFolder(tmp_path / "run").config()
-    assert config.source.classes == {"LATE": "late", "N/A": None, "lost": "missing"}
+    assert config.source.classes == {"la-te": "late", "N/A": None, "lost": "missing"}
     labels = pd.read_csv(tmp_path / "run" / "labels.csv", dtype=str, keep_default_na=False)
     assert labels["candidates"].tolist()[:3] == ["late", "missing", "late|missing"]
     again = run("fit", tmp_path / "messy.csv", *tidy[:2], "--epochs", "2", "--out", tmp_path / "run", "--resume")

@@ -18,7 +18,7 @@ from pll.candidates import CandidateSets
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export import ExportSource
-from pll.formats.tabular.schema import split_cell
+from pll.formats.tabular.cells import split_cell
 from pll.runs import labels_table
 from pll.runs.labels_table import (
     COLUMNS,

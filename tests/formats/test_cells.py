@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pll.candidates import sort_names
 from pll.errors import UserError
-from pll.formats.tabular.schema import guess_separator, join_column, join_names, read_label, split_cell, write_label
+from pll.formats.tabular.cells import guess_separator, join_column, join_names, read_label, split_cell, write_label
 
 from .strategies import names
 

@@ -37,7 +37,9 @@ def messy(tmp_path: Path) -> Path:
 
 
 def test_messy_answers_of_people_become_tidy(messy: Path) -> None:
-    data = formats.read(messy)
+    joined = formats.read(messy)
+    assert joined.n_classes == 5 and any("Spelled alike" in note and "PRAISE" in note for note in joined.notes)
+    data = formats.read(messy, merge=False)
     assert data.n_classes == 7
     proposed = dict(proposed_merges(class_counts(data))) | dict.fromkeys(no_answers(data.class_names))
     assert proposed == TIDY
@@ -57,7 +59,8 @@ def test_the_source_keeps_it_and_the_file_stays(messy: Path) -> None:
     source = Source(messy.name, str(messy), classes=dict(TIDY))
     assert source.load().class_names == ("damaged", "late", "praise")
     assert Source(**source.to_json()).load().class_names == ("damaged", "late", "praise")
-    assert Source(messy.name, str(messy)).load().n_classes == 7
+    assert Source(messy.name, str(messy)).load().n_classes == 5
+    assert Source(messy.name, str(messy), options={"merge": False}).load().n_classes == 7
     assert messy.read_text() == MESSY
 
 

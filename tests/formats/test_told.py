@@ -42,7 +42,7 @@ TABLES = {
     "shares": "id,P(cat),P(dog),width\n" + "".join(f"a{k},0.{k + 1},0.{9 - k},{k}.5\n" for k in range(8)),
     "commas": "id;width;candidates\n" + "".join(f"a{k};{k},5;cat|dog\n" for k in range(8)),
     "scores": "id,annotator_1,annotator_1_score,annotator_2\n" + "".join(f"a{k},cat,0.{k},dog\n" for k in range(8)),
-    "numbers": "label_1,label_2,width\n" + "".join(f"{k % 2},1,{k}.5\n" for k in range(8)),
+    "numbers": "label_1,label_2,target,width\n" + "".join(f"{k % 2},1,2,{k}.5\n" for k in range(8)),
 }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from pll.formats import ReadOptions, Results
 from pll.formats.tabular import xlsx
 
 Rows = Sequence[Sequence[Any]]
-HEADER = ("Fall-Nr.", "Text", "Anna", "Bert", "seen")
+HEADER = ("Fall-Nr.", "Text", "Anna", "Bert", "seen", "gold")
 ROWS: Rows = [
     HEADER,
     *[
@@ -31,6 +31,7 @@ ROWS: Rows = [
             "late" if k < 3 else "lost",
             "late" if k < 2 else "lost",
             k / 2,
+            "late" if k < 3 else "lost",
         )
         for k in range(6)
     ],
@@ -107,12 +108,12 @@ def test_labels_go_back_into_the_same_sheet(tmp_path: Path) -> None:
     formats.give_back(source, tmp_path / "out.xlsx", done)
     rows = cells(tmp_path / "out.xlsx", "Labels")
     assert rows[0][0] == "A title" and rows[2] == (*HEADER, "identified_label", "confidence")
-    assert [row[5:] for row in rows[3:]] == [(label, 0.75) for label in labels]
+    assert [row[6:] for row in rows[3:]] == [(label, 0.75) for label in labels]
     sheet = openpyxl.load_workbook(tmp_path / "out.xlsx")["Labels"]
-    assert sheet["F4"].data_type == "s", "text that begins with = is no formula"
+    assert sheet["G4"].data_type == "s", "text that begins with = is no formula"
     again = Results(ids, {"identified_label": ["late"] * 6, "confidence": ["0.5"] * 6})
     formats.give_back(tmp_path / "out.xlsx", tmp_path / "again.xlsx", again)
-    assert cells(tmp_path / "again.xlsx", "Labels")[3][5:] == ("late", 0.5), "an earlier run makes way"
+    assert cells(tmp_path / "again.xlsx", "Labels")[3][6:] == ("late", 0.5), "an earlier run makes way"
 
 
 def test_what_a_cell_cannot_hold_is_refused(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def test_a_messy_table_is_guessed_and_what_is_dropped_is_said_and_counted(open_p
         "Name": "Feature: words",
         "comment": "Text",
         "width": "Feature: a number",
-        "ann_1": "Feature: words",
+        "ann_1": "One annotator's labels",
         "gold": "True label",
         "unnamed 7": "Leave out",
     }
@@ -82,58 +82,56 @@ def test_an_annotator_who_is_told_joins_those_that_are_shown(open_page: Any) -> 
         assert wrong in told and data.annotations is not None and set(data.annotations.annotator_names) == told
 
 
-def test_columns_of_names_that_share_their_words_are_asked_about(open_page: Any) -> None:
-    table = "text,Anna,Bert,Chloé\n" + "\n".join(
-        f"some words about number {k},{a},{b},{c}"
-        for k, (a, b, c) in enumerate([("late", "late", "lost"), ("lost",) * 3, ("late",) * 3] * 4)
-    )
+def test_two_columns_of_one_vocabulary_are_asked_about_with_their_first_cells(open_page: Any) -> None:
+    rows = [("late", "late"), ("lost", "lost"), ("late", "lost")] * 4
+    table = "text,Anna,Bert\n" + "".join(f"some words about number {k},{a},{b}\n" for k, (a, b) in enumerate(rows))
     page = bring(open_page("data"), "people.csv", table.encode())
-    assert not page.error and figures(page)["Classes"] == "2"
-    question = next(radio for radio in page.radio if "Are these three annotators?" in radio.label)
-    assert question.value == "annotator"
-    page = question.set_value("category").run()
-    assert shown(page)["Anna"] == shown(page)["Chloé"] == "Feature: words"
+    question = next(radio for radio in page.radio if "Anna and Bert use the same words" in radio.label)
+    assert question.value is None and not page.error
+    assert not [button for button in page.button if button.label == "Train on this"]
+    assert page.dataframe[0].value["Anna"].tolist() == ["late", "lost", "late"]
+    page = question.set_value(0).run()
+    assert not page.error and figures(page)["Classes"] == "2" and shown(page)["Bert"] == "One annotator's labels"
+    page = page.radio(key=question.key).set_value(1).run()
+    assert shown(page)["Anna"] == shown(page)["Bert"] == "Feature: words"
 
 
 def test_a_line_for_each_answer_under_any_header_is_asked_about_in_one_click(open_page: Any) -> None:
     said = ["late", "late", "lost", "lost", "lost", "lost", "late", "late", "late"]
     lines = [(f"T-{k}", who, said[(3 * k + at) % 9]) for k in range(30) for at, who in enumerate("ABC")]
-    table = "\n".join(["Ticket,Wer,label", *(",".join(line) for line in lines)])
+    table = "\n".join(["Ticket,Wer,Urteil", *(",".join(line) for line in lines)])
     page = bring(open_page("data"), "lines.csv", table.encode())
     question = next(radio for radio in page.radio if "Is every line one answer" in radio.label)
-    assert question.value == "examples" and shown(page)["label"] == "True label"
-    page = question.set_value("lines").run()
+    page = question.set_value(0).run()
     assert not page.error and figures(page)["Examples"] == "30" and figures(page)["Classes"] == "2"
     assert shown(page) == {
         "Ticket": "Example a line is about",
         "Wer": "Who annotated",
-        "label": "Label that was given",
+        "Urteil": "Label that was given",
     }
-    sure = table.replace("label", "Urteil", 1)
-    page = bring(open_page("data"), "sure.csv", sure.encode())
-    question = next(radio for radio in page.radio if "Is every line one answer" in radio.label)
-    assert question.value == "lines" and figures(page)["Examples"] == "30"
 
 
-def test_messy_classes_are_put_in_order_by_two_clicks_and_undone_by_one(open_page: Any) -> None:
-    rows = [("late", "late", "lost"), ("Late ", "LATE", "late"), ("lost", "N/A", "lost"), ("lost", "lost", "?")] * 4
+def test_messy_classes_are_put_in_order_by_clicks_and_undone(open_page: Any) -> None:
+    rows = [("late", "late", "lost"), ("Late ", "LATE", "late"), ("lost", "N/A", "lost"), ("lost", "lsot", "?")] * 4
+    rows += [("lost", "lost", "lost")] * 4
     table = "text,Anna,Bert,Chloé\n" + "\n".join(
-        f"some words about number {k},{a},{b},{c}" for k, (a, b, c) in enumerate(rows)
+        f"some words about {'abcde'[k % 5] * 3},{a},{b},{c}" for k, (a, b, c) in enumerate(rows)
     )
     page = bring(open_page("data"), "people.csv", table.encode())
-    assert figures(page)["Classes"] == "6"
-    next(button for button in page.button if button.label == "Merge 2 classes").click().run()
-    next(button for button in page.button if button.label == "Drop 2 classes").click().run()
+    assert figures(page)["Classes"] == "5"  # LATE is late
+    page = next(button for button in page.button if button.label == "Keep apart").click().run()
+    assert figures(page)["Classes"] == "7"
+    page = next(button for button in page.button if button.label == "Join them").click().run()
+    page = next(button for button in page.button if button.label == "Drop 2 classes").click().run()
     assert not page.exception and not page.error
-    assert figures(page)["Classes"] == "2"
-    assert not [button for button in page.button if button.label.startswith(("Merge ", "Drop "))]
+    assert figures(page)["Classes"] == "3"
     source = page.session_state["upload"]
     page = page.switch_page("../../pages/train.py").run().switch_page("../../pages/data.py").run()  # it is kept
     next(button for button in page.button if button.label == "Train on this").click().run()
-    assert page.session_state["choice"].source.classes == {"Late": "late", "LATE": "late", "N/A": None, "?": None}
+    assert page.session_state["choice"].source.classes == {"N/A": None, "?": None}
     page = page.switch_page("../../pages/data.py").run()
     next(button for button in page.button if button.label == "Undo all").click().run()
-    assert figures(page)["Classes"] == "6"
+    assert figures(page)["Classes"] == "5"
     assert page.session_state[f"classes-{source.sha256}"] == {}
 
 
@@ -151,24 +149,11 @@ def test_ids_that_stand_twice_can_be_replaced_by_numbers(open_page: Any) -> None
 def test_numbered_labels_are_asked_about(open_page: Any) -> None:
     table = "width,label_1,label_2\n1.5,1,0\n2.5,1,1\n3.5,0,1\n"
     page = bring(open_page("data"), "numbered.csv", table.encode())
-    assert shown(page)["label_1"] == shown(page)["label_2"] == TITLES["class"]
     question = next(radio for radio in page.radio if "label_1, label_2" in radio.label)
-    page = question.set_value("annotator").run()
+    page = question.set_value(0).run()
+    assert shown(page)["label_1"] == shown(page)["label_2"] == TITLES["class"]
+    page = page.radio(key=question.key).set_value(1).run()
     assert shown(page)["label_1"] == shown(page)["label_2"] == "One annotator's labels"
-    assert page.session_state[f"edits-columns-{page.session_state['upload'].sha256}"] == {
-        "label_1": "annotator",
-        "label_2": "annotator",
-    }
-
-
-def test_0_and_1_without_labels_are_asked_about(open_page: Any) -> None:
-    rows = "".join(f"{k}.5,{int(k % 3 == 0)},{int(k % 3 == 1)},1\n" for k in range(9))
-    page = bring(open_page("data"), "pumps.csv", f"x,bearing,leak,none\n{rows}".encode())
-    assert not page.error
-    asked = next(radio for radio in page.radio if "Are these the classes?" in radio.label)
-    page = asked.set_value("class").run()
-    assert not page.error and figures(page)["Classes"] == "3" and figures(page)["Candidates each"] == "1.67"
-    assert shown(page)["leak"] == TITLES["class"]
 
 
 def test_the_figures_of_the_recommendation_are_those_of_the_benchmark() -> None:
@@ -308,8 +293,9 @@ def test_whether_a_column_that_names_candidates_is_the_true_label_is_asked(open_
     rows = [f"{k / 7},{a}|{b},{a}" for k, (a, b) in enumerate([("fox", "owl"), ("owl", "elk"), ("elk", "fox")] * 5)]
     page = bring(open_page("data"), "animals.csv", ("x,animals,seen\n" + "\n".join(rows)).encode())
     asked = next(radio for radio in page.radio if "seen" in radio.label)
-    assert asked.value == "keep" and shown(page)["seen"] == "Keep, do not learn from it"
-    page = asked.set_value("true_label").run()
+    page = asked.set_value(1).run()
+    assert shown(page)["seen"] == "Keep, do not learn from it"
+    page = page.radio(key=asked.key).set_value(0).run()
     assert shown(page)["seen"] == "True label" and session.dataset(chosen(page)).y is not None
 
 

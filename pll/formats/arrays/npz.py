@@ -40,7 +40,7 @@ from pll.formats.checks import (
     shorten,
 )
 from pll.formats.results import Results, omitted_columns
-from pll.formats.tabular.schema import results_among
+from pll.formats.tabular.columns import results_among
 from pll.images import Pictures
 from pll.io import Column, as_column, is_mapped
 from pll.weights import Weights, checked_prior, on_candidates

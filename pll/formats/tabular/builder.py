@@ -12,10 +12,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -32,28 +30,20 @@ from pll.errors import DuplicateIds, UserError
 from pll.formats.base import ReadOptions
 from pll.formats.checks import MAX_NAME, check_class_count, check_ids, listing, shorten
 from pll.formats.tabular.answers import COVERED, answer_of, is_object, shares_of
-from pll.formats.tabular.schema import (
+from pll.formats.tabular.cells import (
     BINARY,
-    LABEL_COLUMNS,
     MISSING,
-    UNNAMED,
     WORDS,
     Cells,
-    Column,
     guess_separator,
-    guesses,
-    has_labels,
     labels_in,
-    long_form,
-    may_be_of_lines,
     numbers_in,
-    odd_id,
-    option,
     read_label,
-    roles_of,
     says_nothing,
+    spelling,
     split_cell,
 )
+from pll.formats.tabular.columns import LABEL_COLUMNS, UNNAMED, Column, notes_on, option, refuse_questions, roles_of
 from pll.images import Pictures
 from pll.io import Column as ObjectColumn
 from pll.weights import Weights, checked_prior
@@ -277,6 +267,50 @@ def names_in(columns: Sequence[LabelColumn], given: tuple[str, ...] = ()) -> tup
     return given
 
 
+JOINED = "Spelled alike, and so one class"
+"""How the note on joined spellings begins."""
+
+
+def join_spellings(columns: Sequence[LabelColumn], options: ReadOptions, named: Collection[str] = ()) -> list[str]:
+    """Make labels that are spelled alike one class, by `spelling`: the one that is named, else the most frequent.
+
+    Nothing is joined where `options.merge` is False.
+
+    Args:
+        columns: of names or tuples of names; their values are changed.
+        named: classes that have a column of their own; like `options.class_names` they are told apart.
+
+    Returns:
+        what to say of it; nothing where no two labels are spelled alike.
+    """
+    counts: Counter[str] = Counter()
+    for column in columns:
+        for value, rows in zip(column.values, np.bincount(column.codes, minlength=len(column.values)), strict=False):
+            for name in (value,) if isinstance(value, str) else value or ():
+                counts[name] += int(rows)
+    apart = {*options.class_names, *named}
+    groups: dict[str, list[str]] = {}
+    for name in [*counts, *(name for name in apart if name not in counts)] if options.merge else ():
+        groups.setdefault(spelling(name), []).append(name)
+    becomes: dict[str, str] = {}
+    for group in groups.values():
+        known = [name for name in group if name in apart]
+        if len(known) < 2 < len(group) + 1:
+            target = known[0] if known else max(sorted(group), key=counts.__getitem__)
+            becomes |= {name: target for name in group if name != target and name in counts}
+    if not becomes:
+        return []
+    for column in columns:
+        column.values[:] = [
+            becomes.get(value, value)
+            if isinstance(value, str)
+            else value and tuple(dict.fromkeys(becomes.get(name, name) for name in value))
+            for value in column.values
+        ]
+    pairs = [f"{name} → {target}" for name, target in becomes.items()]
+    return [f"{JOINED}: {listing(pairs)}."]
+
+
 def candidate_sets(column: LabelColumn, names: tuple[str, ...]) -> CandidateSets:
     """Return the candidate sets of all rows."""
     number = {name: k for k, name in enumerate(names)}
@@ -384,6 +418,7 @@ def read_labels(
         cells = [names for column in (given, *answers.values()) if column is not None for names in column.values]
         notes += _without_no_answers(true, {*(classes or ()), *(probabilities or ())}.union(*cells))
     columns = [column for column in (given, true, *answers.values()) if column is not None]
+    notes += join_spellings(columns, options, () if given is not None or answers else (classes or probabilities or ()))
     names = names_in(columns, options.class_names)
     if marks is not None:
         names, mask = _known_classes(tuple(classes or ()), names, marks, options.class_names)
@@ -436,7 +471,9 @@ def read_lines(
     tasks, workers = (_named(name, chunks, row_of) for name, chunks in (("task", task), ("annotator", worker)))
     votes = read_answers("label", vote, row_of, options.separator)
     true = None if truth is None else read_truth(truth, row_of)
-    names = names_in([votes] if true is None else [votes, true], options.class_names)
+    columns = [votes] if true is None else [votes, true]
+    joined = join_spellings(columns, options)
+    names = names_in(columns, options.class_names)
     first = np.unique(tasks.codes, return_index=True)[1]
     if not any(votes.values):
         raise UserError("Nobody gave a label: every cell of the column of labels is empty.")
@@ -454,7 +491,7 @@ def read_lines(
     sets, notes = sets_of(annotations, options.combine)
     y = None if true is None else true_labels(true, names)[first]
     ids = check_ids(tasks.values, lambda at: row_of(int(first[at])))
-    return TableLabels(names, sets, y, annotations, tuple(notes), first, ids, example=tasks.codes)
+    return TableLabels(names, sets, y, annotations, (*joined, *notes), first, ids, example=tasks.codes)
 
 
 def _whole_numbers(columns: Sequence[LabelColumn]) -> None:
@@ -544,7 +581,13 @@ def _scores(columns: Sequence[LabelColumn], rows: Sequence[npt.NDArray[np.int64]
 def _prior(column: LabelColumn, sets: CandidateSets) -> Weights:
     """Return the prior of sets whose cells say how often or how likely each label is."""
     number = {name: k for k, name in enumerate(sets.class_names)}
-    cells = [[weights[name] for name in sorted(weights, key=number.__getitem__)] for weights in column.weights]
+    place = {spelling(name): k for k, name in enumerate(sets.class_names)}
+    cells = []
+    for weights in column.weights:
+        found: Counter[int] = Counter()
+        for name, weight in weights.items():
+            found[number[name] if name in number else place[spelling(name)]] += weight  # type: ignore[assignment]
+        cells.append([found[k] for k in sorted(found)])
     return checked_prior(np.concatenate([cells[code] for code in column.codes.tolist()]), sets)
 
 
@@ -642,19 +685,12 @@ def check_header(header: Sequence[str]) -> list[str]:
     return names
 
 
-def plan(
-    header: Sequence[str],
-    sample: Sequence[Cells],
-    options: ReadOptions,
-    whole: Callable[[int], Iterable[str | None]] | None = None,
-) -> list[Column]:
-    """The part of each column, by `pll.formats.tabular.schema`.
+def plan(header: Sequence[str], sample: Sequence[Cells], options: ReadOptions) -> list[Column]:
+    """The role of each column, by `pll.formats.tabular.columns`.
 
     Args:
         header: as in the file.
         sample: the first cells of each column.
-        whole: all cells of the column at a position, to see whether what looks like ids repeats; where that is not
-            given, only reserved names and those usual for ids make a column the ids.
 
     Raises:
         UserError: see `check_header` and `roles_of`.
@@ -662,44 +698,7 @@ def plan(
     >>> [column.role for column in plan(["id", " width", "confidence"], [["a"], ["1"], ["1"]], ReadOptions())]
     ['id', 'feature', 'keep']
     """
-    names, repeating = check_header(header), set[str]()
-    while True:
-        columns = roles_of(names, sample, options.columns, find_ids=whole is not None, not_ids=repeating)
-        ids = odd_id(columns)
-        if ids is None or whole is None or _are_distinct(whole(ids.at)):
-            break
-        repeating.add(ids.name)
-    people = [column for column in columns if column.alike and column.role == "annotator"]
-    others = [column for column in columns if column not in people] if len(people) == 2 else columns
-    if whole is None or (has_labels(others) and not long_form(columns)):
-        return columns
-    lines = _lines(whole, sample)
-    again = partial(roles_of, not_ids=repeating, lines=lines)
-    return again(names, sample, options.columns) if lines else columns
-
-
-MOST_LINES, MOST_COLUMNS = 50_000, 12
-"""Lines of one answer each, and columns, that are looked at to see which column is what."""
-
-
-def _lines(whole: Callable[[int], Iterable[str | None]], sample: Sequence[Cells]) -> list[list[str | None]]:
-    """The cells in which answers are looked for, further than the first rows: the next annotator's may come there."""
-    fitting = [at for at, cells in enumerate(sample) if may_be_of_lines(cells)]
-    if not 3 <= len(fitting) <= MOST_COLUMNS:
-        return []
-    cells = {at: list(islice(whole(at), MOST_LINES)) for at in fitting}
-    empty: list[str | None] = [None] * len(cells[fitting[0]])
-    return [cells.get(at, empty) for at in range(len(sample))]
-
-
-def _are_distinct(cells: Iterable[str | None]) -> bool:
-    """Whether no cell is empty and none stands twice."""
-    seen: set[str] = set()
-    for cell in cells:
-        if not cell or not cell.strip() or cell in seen:
-            return False
-        seen.add(cell)
-    return True
+    return roles_of(check_header(header), sample, options.columns)
 
 
 ROWS = "rows"
@@ -731,8 +730,10 @@ def arrow_table(
         by position ("0", "1", …) the text of every column but features, and `ROWS`; the features.
 
     Raises:
-        UserError: no rows, or a feature that is no finite number; row and column are named.
+        UserError: a column may have two roles and nobody has said which; no rows; a feature that is no finite
+            number: row and column are named.
     """
+    refuse_questions(columns)
     features = [column for column in columns if column.role == "feature"]
     texts = [column.at for column in columns if column.role not in ("feature", "ignore")]
     shape = (rows_at_most, len(features))
@@ -794,7 +795,7 @@ def build_dataset(
         return found
 
     all_features = [column for column in columns if column.role == "feature"]
-    found, about_answers = None, []
+    found, about_answers, about_ids = None, [], list[str]()
     if any(column.role == "vote" for column in columns):
         task, worker, vote = one("task"), one("worker"), one("vote")
         if task is None or worker is None or vote is None:
@@ -824,14 +825,15 @@ def build_dataset(
         found = read_labels(
             sets, truth, options, row_of, many("annotator"), many("class"), many("probability"), many("score")
         )
-        rows, names = np.arange(len(table)), one("id")
-        try:
-            ids = None if names is None else check_ids([cell or "" for cell in names.to_pylist()], row_of)
-        except DuplicateIds as error:
-            called = next(column.name for column in columns if column.role == "id")
-            raise DuplicateIds(
-                f"{error} Correct them; or keep the column and number the rows ({option(called, 'keep')})."
-            ) from None
+        rows, ids = np.arange(len(table)), None
+        named = next((column for column in columns if column.role == "id"), None)
+        if named is not None:
+            cells = [cell or "" for cell in table.column(str(named.at)).to_pylist()]
+            if named.guessed and len(set(cells)) < len(cells):  # further down than the rows that were looked at
+                columns = [replace(one, role="keep") if one is named else one for one in columns]
+                about_ids = [f"{named.name} names some examples twice: they are numbered, and it is carried along."]
+            else:
+                ids = _ids(cells, row_of, named)
     split, text, image = one("split"), one("text"), one("image")
     return PartialLabelDataset(
         X=X,
@@ -849,8 +851,17 @@ def build_dataset(
         is_test=None if split is None else split_marks(split, row_of)[rows],
         name=options.name or "table",
         kind="table",
-        notes=(*_notes(X, columns), *_unused(about_answers), *found.notes),
+        notes=(*_notes(X, columns), *about_ids, *_unused(about_answers), *found.notes),
     )
+
+
+def _ids(cells: Sequence[str], row_of: RowNumber, column: Column) -> npt.NDArray[np.str_]:
+    try:
+        return check_ids(cells, row_of)
+    except DuplicateIds as error:
+        raise DuplicateIds(
+            f"{error} Correct them; or keep the column and number the rows ({option(column.name, 'keep')})."
+        ) from None
 
 
 def _varying(
@@ -971,7 +982,7 @@ def _notes(X: npt.NDArray[np.float32], columns: Sequence[Column]) -> list[str]:
     empty = [features[at] for at in suspects if np.isnan(X[:, at]).all()]
     if empty:
         notes.append(f"Columns without a single value: {listing(empty)}.")
-    return notes + guesses(columns)
+    return notes + notes_on(columns)
 
 
 def no_rows() -> UserError:

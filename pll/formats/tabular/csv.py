@@ -30,7 +30,8 @@ from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, reada
 from pll.formats.encodings import in_utf8
 from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan
-from pll.formats.tabular.schema import SAMPLE_ROWS, Column, is_data, is_measured, is_number, numbered
+from pll.formats.tabular.cells import is_data, is_measured, is_number, numbered
+from pll.formats.tabular.columns import SAMPLE_ROWS, Column, sample_rows
 from pll.formats.tabular.writer import (
     TextColumn,
     check_text,
@@ -379,7 +380,7 @@ class TextTable:
     Attributes:
         delimiter: between its columns.
         header: their names, as in the file; by number where it has none.
-        sample: their first cells, `SAMPLE_ROWS` of each at most.
+        sample: their first cells, `sample_rows` of each at most.
         top: rows above the data: 1 where there is a header, else 0.
         path: the table.
     """
@@ -389,12 +390,6 @@ class TextTable:
     sample: list[list[str]]
     top: int
     path: Path
-
-    def whole(self, at: int) -> Iterator[str]:
-        """Yield the cells of the column at a position, as far as they can be read; reading says where they cannot."""
-        with suppress(UserError):
-            for batch in _batches(self.path, self, [at]):
-                yield from batch.column(0).to_pylist()
 
 
 class Delimited(Format):
@@ -516,14 +511,14 @@ class Delimited(Format):
         first = read_header(path, delimiter)
         if not first or (len(first) == 1 and not first[0].strip()):
             raise UserError("The file holds nothing but blank lines; bring a table with a header and rows.")
-        below = read_sample(path, delimiter, len(first), SAMPLE_ROWS)
+        below = read_sample(path, delimiter, len(first), sample_rows(len(first)))
         if not is_data(first, below):
             return TextTable(delimiter, first, below, 1, path)
-        sample = [[cell, *cells][:SAMPLE_ROWS] for cell, cells in zip(first, below, strict=True)]
+        sample = [[cell, *cells] for cell, cells in zip(first, below, strict=True)]
         return TextTable(delimiter, numbered(len(first)), sample, 0, path)
 
     def _plan(self, layout: TextTable, options: ReadOptions) -> list[Column]:
-        return plan(layout.header, layout.sample, options, layout.whole)
+        return plan(layout.header, layout.sample, options)
 
 
 class Csv(Delimited):

@@ -1,6 +1,6 @@
 """JSON lines: a table whose rows are objects; a single list of objects is read as well.
 
-Every field is a column with a role (`schema`), `candidates` a list of names.
+Every field is a column with a role (`columns`), `candidates` a list of names.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from pll.formats.json_objects import Record
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan
-from pll.formats.tabular.schema import SAMPLE_ROWS, Column, results_among, write_label
+from pll.formats.tabular.cells import write_label
+from pll.formats.tabular.columns import Column, results_among, sample_rows
 from pll.formats.tabular.writer import annotator_lists, feature_column_names, table_limitations, text_columns
 from pll.io import Column as ObjectColumn
 from pll.io import as_column
@@ -48,7 +49,7 @@ class JsonLines(Format):
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         lines, fields, sample = _survey(path, options)
-        columns = _plan(path, fields, sample, options)
+        columns = _plan(fields, sample, options)
         batches = _arrays(path, columns, fields, lines, options)
         table, X = arrow_table(batches, columns, options, lines.__getitem__, len(lines))
         return _decoded(build_dataset(table, X, columns, options, lines.__getitem__, empty_is_missing=False))
@@ -60,7 +61,7 @@ class JsonLines(Format):
             UserError: see `read`.
         """
         _, fields, sample = _survey(path, options)
-        return _plan(path, fields, sample, options)
+        return _plan(fields, sample, options)
 
     def cannot_hold(self, dataset: PartialLabelDataset) -> list[str]:
         return table_limitations(dataset, {"types", "missing cells"})
@@ -136,14 +137,16 @@ def _survey(path: Path, options: ReadOptions) -> tuple[list[int], list[str], lis
     """Return the line of each record, all fields in the order of appearance, and the first values of each."""
     lines: list[int] = []
     fields: dict[str, list[Any]] = {}
-    for number, (line, record) in enumerate(json_objects.records(path)):
+    looked_at = 0
+    for line, record in json_objects.records(path):
         lines.append(line)
         for name in record:
             if name not in fields:
-                fields[name] = [None] * min(number, SAMPLE_ROWS)
+                fields[name] = [None] * looked_at
                 if len(fields) > MAX_COLUMNS:
                     raise UserError(f"Row {line}: there are more than {MAX_COLUMNS:,} different fields.")
-        if number < SAMPLE_ROWS:
+        if looked_at < sample_rows(len(fields)):
+            looked_at += 1
             for name, values in fields.items():
                 values.append(record.get(name))
     if not lines:
@@ -153,11 +156,8 @@ def _survey(path: Path, options: ReadOptions) -> tuple[list[int], list[str], lis
     return lines, list(fields), list(fields.values())
 
 
-def _plan(path: Path, fields: Sequence[str], sample: Sequence[Sequence[Any]], options: ReadOptions) -> list[Column]:
-    def whole(at: int) -> Iterator[str | None]:
-        return (_cell(record.get(fields[at])) for _, record in json_objects.records(path))
-
-    return plan(fields, [[_cell(value) for value in values] for values in sample], options, whole)
+def _plan(fields: Sequence[str], sample: Sequence[Sequence[Any]], options: ReadOptions) -> list[Column]:
+    return plan(fields, [[_cell(value) for value in values] for values in sample], options)
 
 
 def _arrays(

@@ -27,7 +27,8 @@ from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.formats.limitations import class_names
 from pll.formats.results import Results, omitted_columns
 from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan
-from pll.formats.tabular.schema import ROLES, SAMPLE_ROWS, Column, shown_as, write_label
+from pll.formats.tabular.cells import write_label
+from pll.formats.tabular.columns import ROLES, Column, sample_rows, shown_as
 from pll.formats.tabular.writer import (
     annotator_lists,
     check_text,
@@ -387,7 +388,17 @@ def _is_text(kind: pa.DataType) -> bool:
 
 _NUMBERS = ("confidence", "margin", "entropy")
 _HELD = frozenset(
-    ("image shape", "unused classes", "class order", "equal names", "anonymity", "types", "missing cells", "parts")
+    (
+        "image shape",
+        "unused classes",
+        "class order",
+        "spelling",
+        "equal names",
+        "anonymity",
+        "types",
+        "missing cells",
+        "parts",
+    )
 )
 """Metadata of our own tables, which text formats cannot hold."""
 
@@ -459,17 +470,13 @@ class Parquet(Format):
     def _plan(file: pq.ParquetFile, options: ReadOptions, labels: Mapping[str, tuple[str, ...]]) -> list[Column]:
         names = file.schema_arrow.names
         with parsing("the table"):
-            first = next(file.iter_batches(SAMPLE_ROWS), None)
+            first = next(file.iter_batches(sample_rows(len(names))), None)
         if first is None:
             raise no_rows()
         first.validate(full=True)
         some = [to_text(first.column(at), labels.get(name, AS_THEY_ARE)).to_pylist() for at, name in enumerate(names)]
 
-        def whole(at: int) -> Iterator[str | None]:
-            for batch in file.iter_batches(ROWS, columns=[names[at]]):
-                yield from to_text(batch.column(0), labels.get(names[at], AS_THEY_ARE)).to_pylist()
-
-        return plan(names, some, options, whole)
+        return plan(names, some, options)
 
     @staticmethod
     def _contents(file: pq.ParquetFile, columns: Sequence[Column]) -> ObjectColumn | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.limitations import ALL_BUT_PIXELS, class_limitations, class_names, part_limitations
 from pll.formats.results import Results
-from pll.formats.tabular.schema import SAMPLE_ROWS, join_column, marked, roles_of, write_label
+from pll.formats.tabular.cells import join_column, write_label
+from pll.formats.tabular.columns import marked, roles_of, sample_rows
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class TextColumn:
 
     Attributes:
         name: its header.
-        role: the part it plays (`pll.formats.tabular.schema.ROLES`); "ignore" for results.
+        role: the part it plays (`pll.formats.tabular.columns.ROLES`); "ignore" for results.
         cells: (n,) text, None where a cell is missing.
     """
 
@@ -66,6 +67,7 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
                 column = TextColumn(marked(role, name), role, column.cells)
             taken.add(column.name)
             columns.append(column)
+    columns = _marked_where_misread(columns)
     if results is not None:
         columns += [
             TextColumn(name, "ignore", cells) for name, cells in results.aligned(dataset.row_ids.tolist()).items()
@@ -76,6 +78,18 @@ def text_columns(dataset: PartialLabelDataset, results: Results | None = None) -
             if cell is not None:
                 check_text(cell)
     return columns
+
+
+def _marked_where_misread(columns: Sequence[TextColumn]) -> list[TextColumn]:
+    """Columns of words of which some, seen together, would be taken for something else: for voters, say."""
+    rows = sample_rows(len(columns))
+    found = roles_of([column.name for column in columns], [list(column.cells[:rows]) for column in columns])
+    return [
+        replace(column, name=marked(column.role, column.name))
+        if column.role in ("category", "keep") and (one.role != column.role or one.asks) and one.guessed
+        else column
+        for column, one in zip(columns, found, strict=True)
+    ]
 
 
 def annotator_columns(dataset: PartialLabelDataset) -> list[TextColumn]:
@@ -159,7 +173,7 @@ def table_limitations(dataset: PartialLabelDataset, held: Collection[str] = ()) 
 
 def _misread(dataset: PartialLabelDataset) -> list[str]:
     """Return the columns that would be read as something else when all are seen together."""
-    few = dataset.take(slice(0, SAMPLE_ROWS))
+    few = dataset.take(slice(0, sample_rows(len(dataset.categories) + len(dataset.extras) + dataset.X[:1].size)))
     texts = text_columns(few)
     numbers = feature_column_names(few)
     flat = few.X.reshape(len(few), -1)
@@ -189,9 +203,12 @@ def check_text(cell: str) -> None:
 
 def _is_read_as(column: TextColumn) -> bool:
     """Whether this column alone is read back as what it is."""
-    cells = column.cells[:SAMPLE_ROWS]
-    found = roles_of([column.name], [list(cells)], find_ids=False)[0]  # the ids stand beside it
-    return column.name == column.name.strip() != "" and found.role == column.role and found.shown == column.name
+    cells = column.cells[: sample_rows(1)]
+    ids = [f"{row}" for row in range(len(cells))]  # which stand beside it
+    found = roles_of(["id", column.name], [ids, list(cells)])[1] if column.name.casefold() != "id" else None
+    if found is None or column.name != column.name.strip() or not column.name:
+        return False
+    return found.role == column.role and found.shown == column.name and not found.asks
 
 
 def _encodable(name: str) -> bool:

@@ -17,18 +17,9 @@ from pll.formats.base import ReadOptions
 from pll.formats.limitations import added_labels, class_limitations, describe_added, part_limitations
 from pll.formats.results import Results
 from pll.formats.tabular.builder import check_header, plan
+from pll.formats.tabular.cells import Cells, is_number
+from pll.formats.tabular.columns import CONSENSUS_COLUMNS, ROLES, Column, is_annotator, marked, roles_of, sample_rows
 from pll.formats.tabular.csv import Csv, TextTable, delimiter_of, read_header, read_sample, write_columns
-from pll.formats.tabular.schema import (
-    CONSENSUS_COLUMNS,
-    ROLES,
-    SAMPLE_ROWS,
-    Cells,
-    Column,
-    is_annotator,
-    is_number,
-    marked,
-    roles_of,
-)
 from pll.formats.tabular.writer import TextColumn
 from pll.formats.tools.records import answers_of, has_own_sets
 
@@ -55,7 +46,7 @@ class Cleanlab(Csv):
             header = [name.strip() for name in read_header(path, delimiter)]
             if not header or len(header) > 10_000:
                 return False
-            sample = read_sample(path, delimiter, len(header), SAMPLE_ROWS)
+            sample = read_sample(path, delimiter, len(header), sample_rows(len(header)))
             # An index without a name, as pandas writes it, with annotators beside it; or what cleanlab itself adds.
             named = {name: cells for name, cells in zip(header[1:], sample[1:], strict=True) if name}
             people = [column for column in roles_of(list(named), list(named.values())) if column.role == "annotator"]
@@ -77,7 +68,7 @@ class Cleanlab(Csv):
 
     def _plan(self, layout: TextTable, options: ReadOptions) -> list[Column]:
         names = ["id" if at == 0 and not name.strip() else name for at, name in enumerate(layout.header)]
-        columns = plan(names, layout.sample, options, layout.whole)
+        columns = plan(names, layout.sample, options)
         if {column.role for column in columns} >= set(_LONG):
             return columns
         return plan(names, layout.sample, _with_roles(check_header(names), layout.sample, options))

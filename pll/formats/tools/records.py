@@ -26,18 +26,18 @@ from pll.formats.checks import listing, shorten
 from pll.formats.json_objects import Record
 from pll.formats.limitations import ALL_BUT_PIXELS, class_names, is_union, part_limitations
 from pll.formats.tabular.builder import no_rows
-from pll.formats.tabular.jsonl import dataset_of
-from pll.formats.tabular.schema import (
+from pll.formats.tabular.cells import write_label
+from pll.formats.tabular.columns import (
     RESULT_COLUMNS,
-    SAMPLE_ROWS,
     Column,
     marked,
     option,
     results_among,
     roles_of,
+    sample_rows,
     shown_as,
-    write_label,
 )
+from pll.formats.tabular.jsonl import dataset_of
 
 OWN = ("id", "text", "image", "candidates", "features", "categories", "true_label", "split")
 """Reserved names in a tool's container."""
@@ -111,7 +111,7 @@ def answers_of(dataset: PartialLabelDataset) -> list[list[tuple[str, list[str]]]
 
 def _misread(dataset: PartialLabelDataset) -> list[str]:
     """Return the extra columns that would be read back as texts or pictures."""
-    few = dataset.take(slice(0, SAMPLE_ROWS))
+    few = dataset.take(slice(0, sample_rows(len(dataset.extras))))
     names = [_safe(name) for name in few.extras]
     sample = [[_text(value) for value in values] for values in few.extras.values()]
     own = (["text"] if few.texts is not None else []) + (["image"] if few.pictures is not None else [])
@@ -303,7 +303,7 @@ def _field_columns(fields: Mapping[str, Sequence[Any]], rows: Sequence[int], opt
     if unknown:
         raise UserError(f"There is no field {shorten(unknown[0])}; there are {listing(list(others))}.")
     told = {name: role for name, role in options.columns.items() if name in others}
-    sample = [[_text(value) for value in values[:SAMPLE_ROWS]] for values in others.values()]
+    sample = [[_text(value) for value in values[: sample_rows(len(others))]] for values in others.values()]
     guessed = {column.name: column for column in roles_of(list(others), sample, told)}
     shown = ("text", "image")
     roles = dict.fromkeys(others, "keep") | told

@@ -13,6 +13,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.checks import listing
 from pll.formats.classes import class_counts, no_answers, proposed_merges
+from pll.formats.tabular.builder import JOINED
 from pll.ui import session
 from pll.ui.format import count, plain
 
@@ -31,6 +32,7 @@ def edited_classes(source: Source, data: PartialLabelDataset) -> tuple[Source, P
     """
     if not data.n_classes:
         return source, data
+    _joined(source, data)
     counts = class_counts(data)
     edits = _edits(source, counts)
     unnamed = {name: number for name, number in counts.items() if name not in edits}
@@ -60,6 +62,28 @@ def edited_classes(source: Source, data: PartialLabelDataset) -> tuple[Source, P
     except UserError as error:
         st.error(str(error), icon=":material/error:")
         return source, data
+
+
+def _joined(source: Source, data: PartialLabelDataset) -> None:
+    """Which spellings are read as one class, with a button that tells them apart, and back."""
+    apart = not source.options.get("merge", True)
+    joined = next((note for note in data.notes if note.startswith(JOINED)), "")
+    if not joined and not apart:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        words = "Classes that are spelled alike are kept apart." if apart else joined
+        st.markdown(f":material/spellcheck: {plain(words)}", width="stretch")
+        st.button(
+            "Join them" if apart else "Keep apart",
+            key=f"spelling-{_key(source)}",
+            on_click=st.session_state.__setitem__,
+            args=(apart_key(source), not apart),
+        )
+
+
+def apart_key(source: Source) -> str:
+    """Where a visit keeps whether classes of one spelling stay classes of their own."""
+    return f"apart-{source.sha256 or source.path or source.name}"
 
 
 def _key(source: Source) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,24 +14,16 @@ from pll.catalog.sources import Source
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError, has_duplicate_ids
 from pll.formats.checks import listing
-from pll.formats.tabular.schema import (
-    ROLES,
-    Column,
-    alike,
-    flags,
-    has_fractions,
-    has_labels,
-    long_form,
-    roles_told,
-    unclear,
-    within,
-)
+from pll.formats.tabular.cells import has_fractions
+from pll.formats.tabular.columns import ROLES, Column, notes_on, question
 from pll.formats.votes import VOTES
-from pll.ui.data import loader
+from pll.ui.data import classes_form, loader
 from pll.ui.format import plain
 
 ROW, ROWS_SHOWN = 35, 14
 """Pixels of a row of a table, and how many columns show without scrolling."""
+MOST_SHOWN = 8
+"""Columns whose first cells are shown beside a question."""
 MOST_COLUMNS = 300
 """A person does not go through more; the guess stands then."""
 CANDIDATES = "candidates"
@@ -61,8 +53,10 @@ TITLES = {
 assert set(TITLES) == set(ROLES)
 
 
-def edited_columns(source: Source) -> Source:
-    """The source with what a person said of its columns; shows the guess and takes corrections.
+def edited_columns(source: Source) -> Source | None:
+    """The source with what a person said of its columns; None where a question waits for its answer.
+
+    Shows the question, the roles that were guessed, and takes corrections.
 
     Raises:
         UserError: the file cannot be read at all.
@@ -70,26 +64,32 @@ def edited_columns(source: Source) -> Source:
     if source.path is None or source.format == VOTES or not _is_quick(source):
         return source
     source = _of_question(_of_sheet(source))
+    if st.session_state.get(classes_form.apart_key(source)):
+        source = replace(source, options={**source.options, "merge": False})
     assert source.path is not None
     found = formats.columns(source.path, name=source.name, options=formats.ReadOptions(**source.options))
-    st.session_state[_notes_key(source)] = roles_told(found)
+    st.session_state[_notes_key(source)] = notes_on(found)
     if not found or len(found) > MOST_COLUMNS:
         return source
-    roles = _annotators_answered(found, _roles_shown(source, found), _key(source))
-    roles = _flags_answered(found, roles, _key(source))
-    roles = _truth_answered(found, roles, _key(source))
-    roles = _lines_answered(found, roles, _key(source))
+    answered = _answered(found, _key(source))
+    if answered is None:
+        return None
+    if answered:
+        found = formats.columns(
+            source.path, name=source.name, options=formats.ReadOptions(**source.options | {"columns": dict(answered)})
+        )
+    roles = _roles_shown(source, found)
     unsure = any(column.guessed for column in found) or loader.size_of(source) >= loader.HUGE
     with st.expander("What each column is", icon=":material/view_column:", expanded=unsure):
         st.caption(
             "Guessed from names and first cells. Double-click what is wrong under *is*; everything below follows."
         )
-        said = _edited(found, _answered(found, roles, _key(source)), _key(source))
+        said = _edited(found, roles, _key(source))
     edits = {column.name: role for column, role in zip(found, said, strict=True) if role != column.role}
     st.session_state[_edits_key(source)] = edits
     for sentence in describe_unused_columns(found, said):
         st.caption(f":material/info: {plain(sentence)}")
-    if not edits:
+    if not edits and not answered:
         return source
     # A role that is told changes what is guessed of the other columns: what is shown is told whole.
     shown = {column.name: role for column, role in zip(found, said, strict=True)}
@@ -202,112 +202,23 @@ def _keep_as(source: Source, name: str, role: str) -> None:
     st.session_state.pop(key, None)
 
 
-def _annotators_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
-    """The roles, once a person was asked whether columns that share their words are annotators."""
-    asked = [column.name for column in alike(found)]
-    if not asked:
-        return list(roles)
-    first = next(role for column, role in zip(found, roles, strict=True) if column.name == asked[0])
+def _answered(found: Sequence[Column], key: str) -> Mapping[str, str] | None:
+    """The roles that a person answered where names and types leave two open; None until then, {} without a question."""
+    asked = question(found)
+    if asked is None:
+        return {}
+    first = {column.name: [_beginning([cell]) for cell in column.first] for column in found}
+    names = [*asked.answers[0][1], *(name for name in first if name not in asked.answers[0][1])]
+    st.dataframe(pd.DataFrame({name: first[name] for name in names[:MOST_SHOWN]}), hide_index=True)
     answer = st.radio(
-        f"{plain(listing(asked))} use the same words. Are these {in_words(len(asked))} annotators?",
-        ["annotator", "category"],
-        index=int(first != "annotator"),
-        format_func={"annotator": "Yes, each column is one annotator", "category": "No, learn from these words"}.get,
-        horizontal=True,
-        key=f"annotators-{key}",
+        plain(asked.text),
+        range(len(asked.answers)),
+        index=None,
+        format_func=lambda at: asked.answers[at][0].capitalize(),
+        key=f"question-{asked.text}-{key}",
+        persist_state="session",
     )
-    return [answer if column.name in asked else role for column, role in zip(found, roles, strict=True)]
-
-
-def _flags_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
-    """The roles, once a person was asked whether 0/1 columns are the classes, in a table without labels."""
-    asked = [column.name for column in flags(found)]
-    if not asked:
-        return list(roles)
-    known = {role for column, role in zip(found, roles, strict=True) if column.name in asked}
-    answers = ["class", "feature"]
-    answer = st.radio(
-        f"{plain(listing(asked))} hold 0 and 1, or no and yes. Are these the classes?",
-        answers,
-        index=answers.index("class") if known == {"class"} else None,
-        format_func={"class": "Yes, 1 means that the class is a candidate", "feature": "No, learn from them"}.get,
-        horizontal=True,
-        key=f"flags-{key}",
-    )
-    if answer is None:
-        return list(roles)
-    if answer == "feature":  # as guessed: numbers, or words
-        return [column.role if column.name in asked else role for column, role in zip(found, roles, strict=True)]
-    return [answer if column.name in asked else role for column, role in zip(found, roles, strict=True)]
-
-
-def _truth_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
-    """The roles, once a person was asked whether a column that names candidates is the true label."""
-    asked = [column.name for column in within(found)]
-    if len(asked) != 1 or any(column.role == "true_label" for column in found):
-        return list(roles)
-    answer = st.radio(
-        f"{plain(asked[0])} names a candidate in nearly every row. Is it the true label?",
-        ["true_label", "keep"],
-        index=int(dict(zip((column.name for column in found), roles, strict=True))[asked[0]] != "true_label"),
-        format_func={"true_label": "Yes, accuracy is measured with it", "keep": "No, only keep it"}.get,
-        horizontal=True,
-        key=f"truth-{key}",
-    )
-    return [answer if column.name in asked else role for column, role in zip(found, roles, strict=True)]
-
-
-def _lines_answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
-    """The roles, once a person was asked whether every line is one answer."""
-    columns = long_form(found)
-    if not columns:
-        return list(roles)
-    example, person, answer = (plain(column.name) for column in columns)
-    said = dict(zip((column.name for column in found), roles, strict=True))
-    lines, examples = "lines", "examples"
-    known = {
-        lines: all(said[column.name] == column.in_long_form for column in columns),
-        examples: has_labels(found) and all(said[column.name] == column.otherwise for column in columns),
-    }
-    choice = st.radio(
-        f"The same {example} stands in several lines. Is every line one answer: {person} says who gave it, {answer} "
-        "what it is?",
-        [lines, examples],
-        index=next((at for at, fits in enumerate(known.values()) if fits), None),
-        format_func={lines: "Yes, one answer a line", examples: "No, every line is an example"}.get,
-        horizontal=True,
-        key=f"lines-{key}",
-    )
-    if choice is None:
-        return list(roles)
-    wanted = {column.name: column.in_long_form if choice == lines else column.otherwise for column in found}
-    wanted = {name: role for name, role in wanted.items() if role}
-    return [wanted.get(column.name, role) for column, role in zip(found, roles, strict=True)]
-
-
-def in_words(number: int) -> str:
-    """A small number as a word.
-
-    >>> in_words(3), in_words(12)
-    ('three', '12')
-    """
-    return {2: "two", 3: "three", 4: "four", 5: "five", 6: "six"}.get(number, str(number))
-
-
-def _answered(found: Sequence[Column], roles: Sequence[str], key: str) -> list[str]:
-    """The roles, once a person was asked what 0/1 columns `label_0, label_1, …` are, where nothing tells."""
-    asked = {column.name for column in unclear(found)}
-    if not asked:
-        return list(roles)
-    first = next(role for column, role in zip(found, roles, strict=True) if column.name in asked)
-    role = st.radio(
-        f"{plain(listing(sorted(asked)))} hold 0 and 1. What is one of these columns?",
-        ["class", "annotator"],
-        index=int(first == "annotator"),
-        format_func=TITLES.__getitem__,
-        key=f"asked-{key}",
-    )
-    return [role if column.name in asked else known for column, known in zip(found, roles, strict=True)]
+    return None if answer is None else asked.answers[answer][1]
 
 
 def _key(source: Source) -> str:

@@ -1,0 +1,476 @@
+"""What the cells of a table hold: names of labels and how they are joined, and the type of a column of cells.
+
+Types are told by every cell that is not missing: numbers, 0 and 1, yes and no, lists of numbers, pictures, dates,
+texts, few words. Nothing here knows of roles (`pll.formats.tabular.columns`).
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import json
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import NoReturn
+
+import numpy as np
+
+from pll.errors import UserError
+from pll.images import SUFFIXES
+
+Cells = Sequence[str | None]
+"""The first cells of a column, as text; None where one is missing."""
+
+MISSING = (
+    *("", "?", "NA", "N/A", "n/a", "na", "#N/A", "#N/A N/A", "#NA", "<NA>"),
+    *("NaN", "nan", "-NaN", "-nan", "NULL", "null", "None", "none", "[]"),
+)
+"""Missing values in a column of numbers (in label columns these are ordinary names)."""
+
+BINARY = {"0": False, "1": True, "0.0": False, "1.0": True, "false": False, "true": True}
+"""Cells of the column of a class."""
+
+WORDS = {
+    **dict.fromkeys(("yes", "y", "ja", "oui", "sí", "si", "x", "✓", "✔", "☑"), True),
+    **dict.fromkeys(("no", "n", "nein", "non"), False),
+}
+"""Words in the column of a class; where none says no, an empty cell does."""
+
+NO_ANSWER = (
+    *("", "?", "??", "-", "--", "–", "—", ".", "n/a", "n.a", "na", "#n/a", "<na>", "nan", "none", "null", "nil"),
+    *("empty", "(empty)", "no answer", "no label", "not applicable", "skip", "skipped"),
+    *("don't know", "dont know", "do not know", "i don't know", "i do not know", "idk", "no idea"),
+    *("can't tell", "cannot tell", "can't say", "cannot say"),
+    *("weiss nicht", "keine angabe", "ohne angabe", "keine antwort", "keine ahnung", "k.a", "ka"),
+    *("ne sait pas", "sans réponse", "non renseigné", "no sabe", "sin respuesta"),
+)
+"""How people write that they gave no answer, in the common spelling."""
+
+_DECIMAL_COMMA = re.compile(r"[+-]?(?:\d+|\d{1,3}(?:\.\d{3})+),\d+(?:[eE][+-]?\d+)?")
+_WITH_POINTS = re.compile(r"[+-]?\d{1,3}(?:\.\d{3})*")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(?:,\d{3})+")
+
+
+# ---- what the cells of a column hold ---------------------------------------------------------------------------------
+
+
+def looks_like_picture(cell: str) -> bool:
+    """Whether a cell is the path or address of a picture.
+
+    >>> looks_like_picture("cats/1.PNG"), looks_like_picture("https://x.org/1.jpg?s=2"), looks_like_picture("a cat")
+    (True, True, False)
+    """
+    bare = cell.split("?", 1)[0].split("#", 1)[0].lower()
+    return bare.endswith(SUFFIXES) or cell.startswith("data:image/")
+
+
+def is_number(cell: str) -> bool:
+    """Whether a cell is written as a number, infinite ones included (which reading refuses, with their row).
+
+    >>> is_number(" 1e3 "), is_number("1_000"), is_number("nan")
+    (True, False, False)
+    """
+    try:
+        return "_" not in cell and not math.isnan(float(cell))
+    except ValueError:
+        return False
+
+
+def are_pictures(cells: Cells) -> bool:
+    """Whether nearly all cells are pictures."""
+    return _mostly(looks_like_picture, cells)
+
+
+def is_measured(cells: Cells) -> bool:
+    """Whether a column holds numbers: at least half of its cells; the others are errors or missing."""
+    filled = known_cells(cells)
+    return bool(filled) and 2 * sum(map(is_number, filled)) >= len(filled)
+
+
+def have_decimal_commas(columns: Sequence[Cells]) -> list[bool]:
+    """Whether the numbers of each column are written as 1,5 or 1.234,5, as in much of Europe.
+
+    All cells of such a column are, or are whole; and since 1,234 may be more than a thousand, in some column there must
+    be a number that cannot be read so.
+
+    >>> have_decimal_commas([["1,5", "2"], ["1.500", "1.200,5"], ["1.5", "2"], ["a,1", "2,5"]])
+    [True, True, False, False]
+    >>> have_decimal_commas([["1,500", "2,300"]]), have_decimal_commas([["1,500", "0,300"]])
+    ([False], [True])
+    """
+    found, certain = [], False
+    for cells in columns:
+        if not any("," in cell for cell in cells if cell):  # nearly always, and at once
+            found.append(False)
+            continue
+        known = [cell.strip() for cell in known_cells(cells)]
+        commas = [cell for cell in known if _DECIMAL_COMMA.fullmatch(cell)]
+        whole = sum(_WITH_POINTS.fullmatch(cell) is not None or cell.lstrip("+-").isdecimal() for cell in known)
+        is_one = bool(commas) and len(commas) + whole >= len(known)
+        found.append(is_one)
+        certain = certain or (is_one and any(not _THOUSANDS.fullmatch(cell) for cell in commas))
+    return [is_one and certain for is_one in found]
+
+
+def has_fractions(cells: Cells) -> bool:
+    """Whether there is a number that is not whole; labels are whole."""
+    return any(
+        cell and is_number(cell) and not float(cell).is_integer() and math.isfinite(float(cell)) for cell in cells
+    )
+
+
+def are_binary(cells: Cells) -> bool:
+    """Whether all cells are 0 or 1 (or the like), as in the column of a class."""
+    return bool(cells) and all(cell is not None and cell.strip().casefold() in BINARY for cell in cells)
+
+
+def read_marks(cells: Cells) -> list[bool] | None:
+    """Return whether each cell of a column marks its row: 1, yes, x, against 0, no, or nothing; None if it is none.
+
+    >>> (
+    ...     read_marks(["yes", "no"]),
+    ...     read_marks(["x", ""]),
+    ...     read_marks(["1", ""]),
+    ...     read_marks(["0", ""]),
+    ...     read_marks(["a"]),
+    ... )
+    ([True, False], [True, False], [True, False], None, None)
+    """
+    known = [(cell or "").strip().casefold() for cell in cells]
+    means = BINARY | WORDS
+    if not any(known) or any(cell and cell not in means for cell in known):
+        return None
+    if "" in known and not all(means[cell] for cell in known if cell):
+        return None  # a missing answer, not a no
+    return [bool(cell) and means[cell] for cell in known]
+
+
+def numbers_in(cell: str) -> list[float] | None:
+    """Return the numbers of a list, as JSON, Python or NumPy writes it; None where it is no list of two or more.
+
+    >>> numbers_in("[0.5, -1]"), numbers_in("[0.1 2. ]"), numbers_in('["0.5", "1"]'), numbers_in("[a, b]")
+    ([0.5, -1.0], [0.1, 2.0], [0.5, 1.0], None)
+    """
+    text = cell.strip()
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    parts = text[1:-1].replace(",", " ").replace('"', " ").split()
+    try:
+        numbers = [math.nan if part in ("null", "None", "NaN", "nan") else float(part) for part in parts]
+    except ValueError:
+        return None
+    return numbers if len(numbers) > 1 else None
+
+
+def are_vectors(cells: Cells) -> bool:
+    """Whether nearly all cells are lists of numbers, equally long, and not all of them whole (as class numbers are)."""
+    if not next((cell for cell in cells if cell), "").lstrip().startswith("["):
+        return False
+    lists = [numbers_in(cell) for cell in known_cells(cells)]
+    known = [numbers for numbers in lists if numbers is not None]
+    widths = Counter(len(numbers) for numbers in known)
+    if not widths or max(widths.values()) < 0.9 * len(lists):
+        return False
+    return any(not number.is_integer() for numbers in known for number in numbers)
+
+
+def are_texts(cells: Cells, words: int) -> bool:
+    """Whether a column holds texts: mostly distinct cells, of so many words on average."""
+    filled = _filled(cells)
+    if not filled or _mostly(is_number, filled) or are_pictures(filled):
+        return False
+    return sum(len(cell.split()) for cell in filled) >= words * len(filled) and 2 * len(set(filled)) > len(filled)
+
+
+def default_role(cells: Cells) -> str:
+    """Return the role of a column from its cells alone: a feature, a category, or a text that is only kept."""
+    filled = known_cells(cells)
+    if not filled or is_measured(filled) or all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in filled):
+        return "feature"  # what is no number in it, reading refuses with its row
+    kinds = len(set(filled))
+    few = kinds <= max(20, len(filled) // 2) and not 5 <= kinds == len(filled)  # a word of its own for every row
+    short = sum(map(len, filled)) <= 60 * len(filled)
+    return "category" if few and short else "keep"
+
+
+def _mostly(test: Callable[[str], bool], cells: Cells) -> bool:
+    filled = _filled(cells)
+    return bool(filled) and sum(map(test, filled)) >= 0.9 * len(filled)
+
+
+def _filled(cells: Cells) -> list[str]:
+    return [cell for cell in cells if cell and cell.strip()]
+
+
+def known_cells(cells: Cells) -> list[str]:
+    """The cells that are not missing."""
+    return [cell for cell in cells if cell is not None and cell.strip() not in MISSING]
+
+
+_DAY = re.compile(
+    r"(?:\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}([-/.])\d{1,2}\1(?:\d{4}|\d\d))?"  # day
+    r"(?:(?:^|[T,]? ?)\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?(?: ?[AP]M)?(?: ?Z| ?UTC| ?[+-]\d\d:?\d\d)?)?",  # hour
+    re.IGNORECASE,
+)
+
+
+def are_dates(cells: Cells) -> bool:
+    """Whether nearly all cells are days or times.
+
+    >>> are_dates(["2026-07-01", "2026-07-02 09:12"]), are_dates(["10-12", "8-10"])
+    (True, False)
+    """
+    return _mostly(lambda cell: _DAY.fullmatch(cell.strip()) is not None, cells)
+
+
+_FEWEST_COLUMNS, _FEWEST_RISING = 2, 5
+
+
+def is_data(first: Sequence[str], sample: Sequence[Cells]) -> bool:
+    """Whether the first row of a table is data: it has a number wherever the rows below have numbers.
+
+    Numbers that rise evenly (0, 1, 2 …; years; wavelengths) are names after all, and so is a long row that just rises.
+
+    Args:
+        first: the first row.
+        sample: the first cells below, by column.
+
+    >>> is_data(["5.1", "3.5", "setosa"], [["4.9"], ["3.0"], ["setosa"]])
+    True
+    >>> is_data(["0", "1", "2"], [["4.9"], ["3.0"], ["1.4"]]), is_data(["width", "2"], [["4.9"], ["3.0"]])
+    (False, False)
+    """
+    measured = [at for at, cells in enumerate(sample) if is_measured(cells)]
+    if len(measured) < _FEWEST_COLUMNS:
+        return False
+    above = [first[at].strip() for at in measured]
+    if not all(cell in MISSING or is_number(cell) for cell in above):
+        return False
+    numbers = np.array([float(cell) for cell in above if is_number(cell)])
+    if len(numbers) < _FEWEST_COLUMNS or not np.isfinite(numbers).all():
+        return False
+    steps = np.diff(numbers)
+    is_even = bool(np.isclose(steps, steps[0], rtol=1e-6).all()) and steps[0] != 0
+    if len(numbers) == _FEWEST_COLUMNS:  # two numbers always are a step apart
+        is_even = steps[0] == 1 and numbers[0] in (0, 1)
+    return not is_even and not (len(numbers) >= _FEWEST_RISING and bool((steps > 0).all()))
+
+
+def numbered(count: int) -> list[str]:
+    """Return names for columns without a header.
+
+    >>> numbered(2)
+    ['column 1', 'column 2']
+    """
+    return [f"column {at}" for at in range(1, count + 1)]
+
+
+def says_nothing(label: str) -> bool:
+    """Whether a label says that there is no answer.
+
+    >>> [says_nothing(label) for label in ("N/A", "k. A.", "–", "late")]
+    [True, True, True, False]
+    """
+    plain = spelling(label)
+    return plain in NO_ANSWER or plain.replace(". ", ".") in NO_ANSWER or label.strip() in NO_ANSWER
+
+
+def spelling(label: str) -> str:
+    """A label without differences of case, of whitespace, and of a final full stop, comma or exclamation mark.
+
+    Labels with one spelling are one class; digits, signs and anything within a name tell classes apart.
+
+    >>> spelling(" PRAISE."), spelling("not  sure!"), spelling("C#"), spelling("-1"), spelling("e-mail")
+    ('praise', 'not sure', 'c#', '-1', 'e-mail')
+    """
+    plain = " ".join(unicodedata.normalize("NFKC", label).casefold().replace("’", "'").split())
+    return plain.rstrip(".,! ") or plain
+
+
+# ---- names of labels in a cell ---------------------------------------------------------------------------------------
+
+SEPARATORS = ("|", ";", "\n", ",", "/", " or ", " oder ", " ou ")
+"""Separators of names that are tried where none is given, in this order; from the comma on only where parts recur."""
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return the cell of a candidate set.
+
+    >>> join_names(["cat", "dog"]), join_names(["a|b", "c"]), join_names([" "])
+    ('cat|dog', '["a|b", "c"]', '[" "]')
+    """
+    plain = "|".join(names)
+    survives = all(name and name == name.strip() and "|" not in name for name in names)
+    return plain if survives and not _like_a_list(plain) else json.dumps(list(names), ensure_ascii=False)
+
+
+def join_column(sets: Iterable[Sequence[str]]) -> list[str]:
+    """Return the cells of a whole column, as `join_names` does, such that the separator can be guessed on reading."""
+    cells = [join_names(names) for names in sets]
+    # Sets of one alone, some named like "a;b", which a reader would take for two.
+    while (mark := guess_separator(cells)) != SEPARATORS[0]:
+        cells = [
+            json.dumps([cell], ensure_ascii=False) if mark in cell and not _like_a_list(cell) else cell
+            for cell in cells
+        ]
+    return cells
+
+
+def split_cell(cell: str, separator: str = "|") -> tuple[str, ...]:
+    """Return the candidates in a cell, trimmed and without repetitions; none for an empty cell.
+
+    Raises:
+        UserError: what looks like a list is not a JSON list of names.
+
+    >>> split_cell(" cat | dog|"), split_cell('["a|b", 1]'), split_cell(""), split_cell("N/A", "/")
+    (('cat', 'dog'), ('a|b', '1'), (), ('N/A',))
+    """
+    return tuple(dict.fromkeys(labels_in(cell, separator)))
+
+
+def labels_in(cell: str, separator: str = "|") -> list[str]:
+    """The same with repetitions.
+
+    Raises:
+        UserError: as for `split_cell`.
+
+    >>> labels_in("['cat', 'cat', 'dog']"), labels_in("cat|cat")
+    (['cat', 'cat', 'dog'], ['cat', 'cat'])
+    """
+    listed = _json_names(cell)
+    if listed is not None:
+        return listed
+    if separator == "/" and cell.strip() in MISSING and cell.strip():
+        return [cell.strip()]
+    parts = (part.strip() for part in cell.split(separator))
+    return [part for part in parts if part]
+
+
+def guess_separator(cells: Iterable[str]) -> str:
+    """Return the separator of the names in a cell: `|`, else `;`, else a comma or a slash, where a cell holds one.
+
+    A comma may belong to a name ("Paris, France"), and so may a slash ("24/7"). A comma separates names only where
+    there are no more parts than cells, and some part occurs both first and later in a cell, as in "cat, dog" and
+    "dog, fox". A slash does where this is so of at least half of the later parts. Without any it is `|`.
+
+    >>> guess_separator(["a;b", "c"]), guess_separator(["a;b|c"]), guess_separator(["a", '["x;y"]'])
+    (';', '|', '|')
+    >>> guess_separator(["cat, dog", "dog"]), guess_separator(["Paris, France", "Lyon, France"])
+    (',', '|')
+    >>> guess_separator(["cat/dog", "dog/fox", "fox"]), guess_separator(["24/7", "N/A", "A"])
+    ('/', '|')
+    """
+    plain = {cell for cell in cells if not _like_a_list(cell)}
+    for mark in SEPARATORS[:3]:
+        if any(mark in cell.strip() for cell in plain):
+            return mark
+    for mark in SEPARATORS[3:]:
+        told = [cell for cell in plain if cell.strip() and (mark == "," or cell.strip() not in MISSING)]
+        parts = [[part.strip() for part in cell.split(mark)] for cell in told]
+        first, later = {names[0] for names in parts}, {name for names in parts for name in names[1:]}
+        both = (first & later) - {""}
+        enough = mark == "," or 2 * len(both) >= len(later)
+        if both and enough and len(first | later) <= len(parts):
+            return mark
+    return "|"
+
+
+def write_label(name: str | None) -> str:
+    """Return the cell of one true label; empty where it is not known."""
+    if name is None:
+        return ""
+    plain = name and name == name.strip() and not _like_a_list(name)
+    return name if plain else json.dumps([name], ensure_ascii=False)
+
+
+def read_label(cell: str) -> str | None:
+    """Return one true label: the trimmed text, whole (`a|b` is one name), or a JSON list of one; None if it is empty.
+
+    >>> read_label(" NA "), read_label("a|b"), read_label('[" x"]'), read_label("")
+    ('NA', 'a|b', ' x', None)
+    """
+    listed = _json_names(cell)
+    if listed is None:
+        return cell.strip() or None
+    if len(listed) != 1:
+        raise UserError(f"the true label is a list of {len(listed)}; name one label, or leave the cell empty")
+    return listed[0]
+
+
+def holds_several(cells: Iterable[str | None]) -> bool:
+    """Whether a cell of the column names more than one label.
+
+    >>> holds_several(["cat|dog", "cat"]), holds_several(["['cat', 'dog']"]), holds_several(["[UNK]", "a, b"])
+    (True, True, False)
+    """
+    some = [cell for cell in cells if cell]
+    mark = guess_separator(some)
+    try:
+        return any(len(split_cell(cell, mark)) > 1 for cell in some)
+    except UserError:  # a list that cannot be read: reading the column says where
+        return True
+
+
+_TUPLE = re.compile(r"\(\s*['\"].*\)", re.S)
+
+
+def _like_a_list(cell: str) -> bool:
+    text = cell.strip()
+    return text[:1] + text[-1:] in ("[]", "{}") or text == "set()" or _TUPLE.fullmatch(text) is not None
+
+
+def _json_names(cell: str) -> list[str] | None:
+    """Return the names in a list of JSON or Python, numbers as they are written; None where the cell is plain text."""
+    if not _like_a_list(cell):
+        return None
+    text = cell.strip()
+    if text.startswith(("{", "(", "set")):
+        return _braced_names("" if text == "set()" else text[1:-1].strip().removesuffix(","))
+    try:
+        # parse_int and parse_float keep a number's own spelling as the name.
+        listed: list[str] = json.loads(cell, parse_int=str, parse_float=str, parse_constant=_not_json)
+    except RecursionError:
+        raise UserError("the list is nested too deeply; write a flat list of names") from None
+    except ValueError:
+        written = _python_names(cell)
+        if written is not None:
+            return written
+        if '"' in cell or "'" in cell or "," in cell:
+            raise UserError(
+                'the cell looks like a list but is not JSON; write ["cat", "dog"] with double quotes, or cat|dog'
+            ) from None
+        return None  # a name in brackets, such as [UNK]
+    for place, name in enumerate(listed, start=1):
+        if not isinstance(name, str):
+            raise UserError(f"entry {place} of the list is not a name; write names in double quotes")
+    return listed
+
+
+def _braced_names(inner: str) -> list[str] | None:
+    """Return the names in a set or tuple as Python prints it, or in an array of a database; None of an object."""
+    if re.match(r"""(?:"[^"]*"|'[^']*')\s*:""", inner):
+        return None
+    written = _python_names(f"[{inner}]") if re.match(r"['\"]", inner) else None
+    if written is not None:
+        return written
+    fields = next(csv.reader([inner], escapechar="\\", skipinitialspace=True), [])
+    return [name.strip() for name in fields if name.strip()]
+
+
+def _python_names(cell: str) -> list[str] | None:
+    """Return the names in a list as Python prints it; None where it is not such a list of names."""
+    if re.search(r"""['"]\s+['"]""", cell):  # an array as NumPy prints it: Python would join the names
+        return None
+    try:
+        listed = ast.literal_eval(cell.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    known = all(isinstance(name, str | int | float) and not isinstance(name, bool) for name in listed)
+    return [str(name) for name in listed] if known else None
+
+
+def _not_json(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")

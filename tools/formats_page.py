@@ -165,12 +165,13 @@ One table of rules says it, the same for every format (`pll/formats/tabular/colu
 4. columns of words with one vocabulary are voters, however bad one of them is: where it is that of the truth or the
    candidates, or where there are three or more.
 
-Where two roles are possible, one question is asked: two such columns, words like yes and no, three or more with another
-vocabulary than the truth, one answer a line under other names. The shell stops and prints the `--column` options for each
-answer. A column with a usual name for labels, or in such a vocabulary, is never learnt from unless you say so.
+Where two roles are possible, one question is asked: two such columns, words like yes and no, three or more with
+another vocabulary than the truth, one answer a line under other names. The shell stops and prints the `--column`
+options for each answer. A column with a usual name for labels, or in such a vocabulary, is never learnt from unless
+you say so.
 
-Labels that differ by case, spaces or a final full stop, comma or exclamation mark are one class; that is said, and undone
-with a click or `--no-merge`.
+Labels that differ by case, spaces or a final full stop, comma or exclamation mark are one class; that is said, and
+undone with a click or `--no-merge`.
 
 | role | what it is |
 |---|---|

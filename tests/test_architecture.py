@@ -117,7 +117,7 @@ ROOMS = (
     *("errors", "paths", "io", "images", "colors", "candidates", "weights"),
     *("synthesis", "annotations", "dataset", "formats", "catalog", "features"),
     *("training", "methods", "analysis", "runs", "experiments"),
-    *("review", "export", "share", "cli", "ui"),
+    *("review", "export", "cli", "ui"),
 )
 """Top modules and rooms of `pll/`. A room imports only from itself and from rooms before it; `ui` and `cli` import
 anything, and nothing imports them. `pll/__init__.py` and `pll/__main__.py` stand outside."""

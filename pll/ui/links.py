@@ -16,9 +16,9 @@ from pll import catalog
 from pll.catalog.sources import Source
 from pll.errors import UserError
 from pll.formats.checks import listing
+from pll.runs.link import FINGERPRINT, Look, Share
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 from pll.runs.worker import Worker
-from pll.share import FINGERPRINT, Look, Share
 from pll.ui import session
 from pll.ui.data import upload
 from pll.ui.format import plain

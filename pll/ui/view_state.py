@@ -38,7 +38,7 @@ class ViewState:
         epoch: the epoch in view otherwise.
         asked: number of the timeline's last request, so that it knows when it was answered.
         truth: whether star plots are coloured by true labels.
-        hidden: controls that a lesson hides: names of `pll.share.CONTROLS` or `LANE_CONTROLS`, or `view-…`.
+        hidden: controls that a lesson hides: names of `pll.runs.link.CONTROLS` or `LANE_CONTROLS`, or `view-…`.
     """
 
     follow: bool = True

@@ -11,8 +11,8 @@ import pytest
 
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
+from pll.runs.link import Look, Share, from_query, to_query
 from pll.runs.registry import default_registry
-from pll.share import Look, Share, from_query, to_query
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.train.sharing import SLUGS

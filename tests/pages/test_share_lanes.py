@@ -12,7 +12,8 @@ from pll.catalog.sources import Source
 from pll.runs.comparison import Comparison
 from pll.runs.folder import RunConfig
 from pll.runs.lanes import lane_configs
-from pll.share import Look, lanes_from_query, lanes_to_query
+from pll.runs.lanes_link import lanes_from_query, lanes_to_query
+from pll.runs.link import Look
 from pll.synthesis import Flip
 from pll.ui import session
 from pll.ui.compare.view_state import ComparisonView, lanes_in_view

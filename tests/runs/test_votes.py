@@ -22,7 +22,7 @@ from pll.runs import runner
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
 from pll.runs.folder import RunFolder
-from pll.share.link import Share, from_query, to_query
+from pll.runs.link import Share, from_query, to_query
 
 NAMES = ("late", "lost", "praise")
 N = 90

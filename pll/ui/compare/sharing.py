@@ -11,8 +11,9 @@ import streamlit as st
 from pll.errors import UserError
 from pll.runs.comparison import Comparison
 from pll.runs.config import format_settings
+from pll.runs.lanes_link import lanes_from_query, lanes_to_link
+from pll.runs.link import LANE_CONTROLS, Look, Share, on_this_machine
 from pll.runs.snapshots import ComparisonSnapshot
-from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, on_this_machine
 from pll.ui import access_panel, links, session
 from pll.ui.compare.view_state import ComparisonView, comparison_view
 from pll.ui.format import plain

@@ -7,9 +7,9 @@ import streamlit as st
 
 from pll.colors import percent
 from pll.errors import UserError
+from pll.runs.link import slug
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
-from pll.share import slug
 from pll.ui import live_page
 from pll.ui.components.star import SURE
 from pll.ui.components.timeline import timeline, timeline_payload

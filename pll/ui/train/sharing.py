@@ -12,9 +12,9 @@ import streamlit as st
 from pll.errors import UserError
 from pll.export.replay import replay_html
 from pll.runs.config import format_settings
+from pll.runs.link import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link
 from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
-from pll.share import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link
 from pll.ui import access_panel, links, session
 from pll.ui.format import plain
 from pll.ui.train.views import VIEWS

@@ -15,8 +15,8 @@ from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs.config import RunConfig
 from pll.runs.lanes import USUAL, lane_configs
-from pll.share import LANE_CONTROLS, Look, Share, lanes_from_query, lanes_to_link, lanes_to_query
-from pll.share.link import LinkParts
+from pll.runs.lanes_link import lanes_from_query, lanes_to_link, lanes_to_query
+from pll.runs.link import LANE_CONTROLS, LinkParts, Look, Share
 from pll.synthesis import Flip
 
 SHA = "0123456789abcdef" * 4

@@ -15,8 +15,18 @@ from pll.errors import UserError
 from pll.methods import METHODS
 from pll.runs.config import RunConfig
 from pll.runs.decided_sets import DecidedSets
-from pll.share import CONTROLS, Look, Share, from_query, on_this_machine, slug, to_link, to_query
-from pll.share.link import FINGERPRINT, LinkParts
+from pll.runs.link import (
+    CONTROLS,
+    FINGERPRINT,
+    LinkParts,
+    Look,
+    Share,
+    from_query,
+    on_this_machine,
+    slug,
+    to_link,
+    to_query,
+)
 from pll.synthesis import Flip
 from pll.synthesis.label_noise import Noisy
 
@@ -122,7 +132,7 @@ def test_nothing_of_a_run_is_forgotten() -> None:
         name="mine",
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("pll.share.link.Rule.parse", lambda rule: rule)
+        patch.setattr("pll.runs.link.Rule.parse", lambda rule: rule)
         assert there_and_back(Share(config)).config == config
 
 

@@ -41,16 +41,10 @@ from pll.formats.classes import no_answers
 from pll.formats.encodings import in_utf8
 from pll.formats.json_objects import first_record, records
 from pll.formats.tabular.answers import answer_of
-from pll.formats.tabular.builder import likeliest
-from pll.formats.tabular.columns import SCORE_ENDS
+from pll.formats.tabular.builder import check_header, likeliest
+from pll.formats.tabular.columns import LINES, SCORE_ENDS, Column, is_named_id, roles_of, sample_rows
 from pll.weights import checked_prior
 
-ID_COLUMNS = ("id", "custom_id", "doc_id", "task", "index")
-ID_NAME = re.compile(r"(?:.*[_ .-])?(?:id|uuid|guid)|.*[a-z](?:Id|ID)|", re.ASCII)
-"""What else a column of ids is called: `ticket_id`, `ticketId`; or nothing, as pandas writes its index."""
-TRUTH_COLUMNS = ("true_label", "truth", "target", "y")
-OTHER_COLUMNS = ("text", "image", "split", "candidates")
-SHARE = "prob_"
 THOUGHT = re.compile(r"^\s*<think(?:ing)?>.*?</think(?:ing)?>", re.I | re.S)
 """What a reasoning model writes before it answers: it names classes that are not its answer."""
 WORD = re.compile(r"[^\s:;,|()\[\]{}\"!?*`=/<>]+")
@@ -202,11 +196,7 @@ def _read(path: Path) -> VoteFiles:
     if suffix in (".csv", ".tsv"):
         separator = "\t" if suffix == ".tsv" else ","
         with in_utf8(path) as (table, _):
-            with table.open(encoding="utf-8-sig", newline="") as file:
-                columns = next(csv.reader(file, delimiter=separator), [])
-            if _is_batch_table(columns):
-                return _batch_table(table, separator)
-            return _table(table, separator)
+            return (_batch_table if _is_batch_table(_header_of(path, suffix)) else _table)(table, separator)
     if suffix in (".json", ".jsonl", ".ndjson"):
         return _json(path)
     raise UserError("Votes are read from .jsonl, .json, .csv, .tsv and .npy files; convert it to one of these.")
@@ -255,7 +245,7 @@ def kind_of(path: Path) -> str:
         if suffix == ".npy":
             return VOTES
         if suffix in (".csv", ".tsv"):
-            return VOTES if _is_votes_table(path, "\t" if suffix == ".tsv" else ",") else ""
+            return VOTES if _is_batch_table(_header_of(path, suffix)) else ""
         if suffix not in (".json", ".jsonl", ".ndjson"):
             return ""
         with path.open("rb") as file:
@@ -290,23 +280,6 @@ def _of_tool(path: Path, first: Mapping[str, Any]) -> str:
         if people and models:
             return "beside"
     return "both" if models else ""
-
-
-def _is_votes_table(path: Path, separator: str) -> bool:
-    """Whether a table has columns of class probabilities, or answers with their scores, and no features."""
-    with in_utf8(path) as (table, _), table.open(encoding="utf-8-sig", newline="") as file:
-        columns = next(csv.reader(file, delimiter=separator), [])
-    if _is_batch_table(columns):
-        return True
-    key = _id_column(columns)
-    rest = [name for name in columns if name != key and name not in (*ID_COLUMNS, *TRUTH_COLUMNS)]
-    if len(rest) < 2:
-        return False
-    if all(name.startswith(SHARE) for name in rest):
-        return True
-    models = {name for name in rest if not name.endswith(SCORE_ENDS)}
-    scored = {name.removesuffix(end) for name in rest for end in SCORE_ENDS if name.endswith(end)}
-    return bool(models) and models == scored
 
 
 # ---- what each tool writes -------------------------------------------------------------------------------------------
@@ -512,47 +485,56 @@ def _choices_of(record: dict[str, Any]) -> list[Any]:
     return choices
 
 
+def _header_of(path: Path, suffix: str) -> list[str]:
+    with in_utf8(path) as (table, _), table.open(encoding="utf-8-sig", newline="") as file:
+        return next(csv.reader(file, delimiter="\t" if suffix == ".tsv" else ","), [])
+
+
 def _table(path: Path, separator: str) -> VoteFiles:
+    """Answers in columns, one a voter, or in lines; which column is what is told as of every table.
+
+    In a file of votes, words that say nothing else are answers.
+    """
     import pandas as pd  # half a second that other files need not wait for
 
     with parsing("the table"):
         table = pd.read_csv(path, sep=separator, dtype=str, keep_default_na=False)
-    columns = [str(name) for name in table.columns]
-    if columns[:1] == ["Unnamed: 0"]:  # as pandas calls a column without a name
-        table = table.rename(columns={columns[0]: ""})
-        columns[0] = ""
-    key = _id_column(columns, {str(name): table[name].tolist() for name in table})
-    ids = None if key is None else table[key].str.strip().tolist()
-    classes = [name for name in columns if name.startswith(SHARE)]
-    if classes:
-        with parsing("the columns prob_…", "they must be numbers"):
-            shares = table[classes].replace("", "nan").to_numpy(dtype=np.float64)
-        return _of_shares(shares, ids, [name.removeprefix(SHARE) for name in classes], path.stem)
-    known = {key, *TRUTH_COLUMNS, *OTHER_COLUMNS}
-    models = [name for name in columns if name not in known and not name.endswith(SCORE_ENDS)]
-    if not models:
-        raise UserError(f"No column is a model's answers (columns: {listing(columns)}).")
+    header = check_header(["" if str(name).startswith("Unnamed: ") else str(name) for name in table.columns])
+    cells = {name: table.iloc[:, at].tolist() for at, name in enumerate(header)}
+    roles = roles_of(header, [cells[name][: sample_rows(len(header))] for name in header])
+    by_role: dict[str, list[Column]] = {}
+    for column in roles:
+        by_role.setdefault(column.role, []).append(column)
+    ids = next((_trimmed(cells[column.name]) for column in by_role.get("id", ())), None)
+    if ids is None:  # a name like those of ids, under which some stand twice
+        ids = next((_trimmed(cells[name]) for name in header if is_named_id(name)), None)
+    shares = by_role.get("probability", [])
+    if shares:
+        with parsing("the columns of probabilities", "they must be numbers"):
+            amounts = np.array([[float(cell or "nan") for cell in cells[column.name]] for column in shares]).T
+        return _of_shares(amounts, ids, [column.shown for column in shares], path.stem)
+    if "vote" in by_role:
+        task, worker, vote = (cells[by_role[role][0].name] for role in LINES)
+        lines = zip(task, worker, vote, strict=True)
+        return VoteFiles(tuple(VoterAnswer(one.strip(), who.strip(), text) for one, who, text in lines if text.strip()))
+    no_voters = ("id", "score", "true_label", "split", "candidates", "image", "ignore", "feature", "vector")
+    voters = [c for c in roles if c.role not in no_voters and c.name.casefold() != "text" and cells[c.name] is not ids]
+    voters = [c for c in voters if not is_named_id(c.name) or c.role == "annotator"]
+    if not voters:
+        raise UserError(f"No column is a model's answers (columns: {listing(header)}).")
     answers = []
-    for model in models:
-        scores = next((table[model + end] for end in SCORE_ENDS if model + end in table), None)
-        for row, text in enumerate(table[model]):
+    for voter in voters:
+        called = next((name for end in SCORE_ENDS if (name := voter.name + end) in cells), None)
+        for row, text in enumerate(cells[voter.name]):
             if text.strip():
-                score = math.nan if scores is None else _number(scores.iloc[row], row)
+                score = math.nan if called is None else _number(cells[called][row], row)
                 name, number = (str(row), row) if ids is None else (ids[row], -1)
-                answers.append(VoterAnswer(name, model, text, score, number))
+                answers.append(VoterAnswer(name, voter.shown, text, score, number))
     return VoteFiles(tuple(answers))
 
 
-def _id_column(columns: Sequence[str], cells: Mapping[str, Sequence[str]] | None = None) -> str | None:
-    """The column of the ids: one of the usual names, else the first called like one whose cells are all different."""
-    known = next((name for name in ID_COLUMNS if name in columns), None)
-    if known is not None:
-        return known
-    for name in columns:
-        distinct = cells is None or len({cell.strip() for cell in cells[name]} - {""}) == len(cells[name])
-        if distinct and ID_NAME.fullmatch(name):
-            return name
-    return None
+def _trimmed(cells: Sequence[str]) -> list[str]:
+    return [cell.strip() for cell in cells]
 
 
 def _number(text: str, row: int) -> float:

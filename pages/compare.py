@@ -12,7 +12,7 @@ from pll.ui import links, session
 from pll.ui.compare import controls, live, runs_table, setup, sharing, sweep
 from pll.ui.compare.view_state import comparison_view
 from pll.ui.experiments.live import in_short
-from pll.ui.format import ICONS, count, plain
+from pll.ui.format import count, plain, state_icon
 from pll.ui.routes import link
 
 RECENT = 5
@@ -102,7 +102,7 @@ def list_earlier() -> None:
             continue
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             lanes = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
-            what = f"{ICONS[snapshot.state]} **{plain(snapshot.name)}** — {lanes}"
+            what = f"{state_icon(snapshot)} **{plain(snapshot.name)}** — {lanes}"
             st.markdown(f"{what}  \n:gray[:small[{live.format_shared(comparison)}]]", width="stretch")
             st.button("Open", key=f"open-{comparison.id}", on_click=session.view_comparison, args=(comparison,))
     repeated = sweep.past_experiments()[:RECENT]

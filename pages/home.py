@@ -34,14 +34,6 @@ class Door(NamedTuple):
 
 DOORS = (
     Door(
-        "My annotators disagree",
-        "Upload a table, images or an export from your annotation tool, and get one label per example.",
-        "Upload my data",
-        "upload_file",
-        "data",
-        upload.UPLOAD,
-    ),
-    Door(
         "Show my class",
         "Why guessing one label fails and weighting all candidates works: the paper as interactive figures.",
         "Start the lesson",
@@ -67,17 +59,24 @@ DOORS = (
 
 
 def hero() -> None:
-    """What it does in a sentence, one button, and beside them a recorded run of the demo."""
+    """What it does, the two ways to begin, and beside them a recorded run of the demo."""
     words, picture = st.columns([5, 4], gap="large", vertical_alignment="center")
     with words:
         st.title("From several possible labels to one.")
         st.markdown(
-            "Bring examples with several possible labels. Candid identifies one label for each, shows how, and says "
-            "how confident it is."
+            "Your annotators disagree, or each example has several possible labels. Upload the table, the images or "
+            "the export of your annotation tool: Candid finds one label for each and says how sure it is."
         )
-        if st.button("Watch it work", type="primary", icon=":material/play_arrow:"):
-            start_demo()
-        st.caption("1,797 handwritten digits, each with about seven possible labels of ten. Takes about 20 seconds.")
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if st.button("Upload my data", type="primary", icon=":material/upload_file:"):
+                upload.begin_with(upload.UPLOAD)
+                go("data")
+            if st.button("Watch it work", type="primary", icon=":material/play_arrow:"):
+                start_demo()
+            if st.button("Sample file", type="tertiary"):
+                upload.open_sample(upload.SAMPLE)
+                go("data")
+        st.caption("Watch it work: 1,797 handwritten digits, each with about seven possible labels of ten; 20 seconds.")
     with picture:
         demo.replay()
         st.caption("Every dot is a digit, its colour the true label. It moves to the label that Candid gives it.")
@@ -100,21 +99,17 @@ def start_demo() -> None:
 
 
 def doors() -> None:
-    """Show the ways to start."""
+    """Show other ways to start."""
     open_doors = [door for door in DOORS if door.page in PAGES]
     cells = st.grid(len(open_doors), min_column_width=230, gap="medium")
     for door in open_doors:
         with cells.cell(), st.container(border=True, height="stretch"):
             st.markdown(f"**{door.title}**")
             st.caption(door.about)
-            with st.container(horizontal=True, gap="xsmall"):
-                if st.button(door.button, icon=f":material/{door.icon}:"):
-                    if door.way is not None:
-                        upload.begin_with(door.way)
-                    go(door.page)
-                if door.way == upload.UPLOAD and st.button("Sample file", type="tertiary"):
-                    upload.open_sample(upload.SAMPLE)
-                    go(door.page)
+            if st.button(door.button, icon=f":material/{door.icon}:"):
+                if door.way is not None:
+                    upload.begin_with(door.way)
+                go(door.page)
 
 
 hero()

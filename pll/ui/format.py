@@ -32,6 +32,12 @@ ICONS = {
 }
 
 
+def state_icon(snapshot: Snapshot | ComparisonSnapshot) -> str:
+    """The icon of a state; a finished run whose labels are not to be trusted has no tick."""
+    health = snapshot.health if isinstance(snapshot, Snapshot) and snapshot.state == "finished" else None
+    return ":material/warning:" if health is not None and health.verdict == "unhealthy" else ICONS[snapshot.state]
+
+
 _JOINER = "\u2060"
 """A word joiner: of no width, and in no line break."""
 _BROKEN_UP = re.compile(

@@ -10,7 +10,7 @@ import streamlit as st
 from pll.runs.snapshots import ComparisonSnapshot, Snapshot
 from pll.runs.worker import Worker
 from pll.ui import session
-from pll.ui.format import ICONS, STATES, plain
+from pll.ui.format import STATES, plain, state_icon
 from pll.ui.pace import pace
 from pll.ui.review.error_messages import show_errors
 
@@ -43,7 +43,7 @@ def heading(
     ):
         with st.container(horizontal=True, vertical_alignment="center", gap="small", width="content"):
             st.title(plain(snapshot.name), width="content", anchor=False)
-            st.markdown(f"{ICONS[snapshot.state]} {STATES[snapshot.state]}", width="content")
+            st.markdown(f"{state_icon(snapshot)} {STATES[snapshot.state]}", width="content")
             if "settings" not in hidden:
                 with st.popover("Settings", icon=":material/tune:", type="tertiary"):
                     settings()

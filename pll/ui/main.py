@@ -8,7 +8,7 @@ from pll.errors import UserError, explain
 from pll.paths import app_root
 from pll.ui import login, session, startup
 from pll.ui.format import plain
-from pll.ui.routes import PAGES
+from pll.ui.routes import MORE, PAGES
 from pll.ui.view_state import hides_navigation
 
 HERE = Path(__file__).parent
@@ -19,7 +19,11 @@ st.logo(str(ASSETS / "logo.svg"), size="large")
 st.html(HERE / "frame.css")
 login.require()
 session.settle_address()
-page = st.navigation([st.Page(**page) for page in PAGES.values()], position="hidden" if hides_navigation() else "top")
+pages = {name: st.Page(**page) for name, page in PAGES.items()}
+page = st.navigation(
+    {"": [page for name, page in pages.items() if name not in MORE], "More": [pages[name] for name in MORE]},
+    position="hidden" if hides_navigation() else "top",
+)
 try:
     page.run()
 except (UserError, OSError) as error:  # a damaged run, a full disk: what is on the page already stays

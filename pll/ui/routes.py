@@ -10,26 +10,23 @@ from pll.paths import app_root
 
 _PAGES = app_root() / "pages"
 
+
+def _page(name: str, icon: str, **options: Any) -> dict[str, Any]:
+    return {"page": _PAGES / f"{name}.py", "title": name.capitalize(), "icon": f":material/{icon}:", **options}
+
+
 PAGES: dict[str, dict[str, Any]] = {
-    "home": {"page": _PAGES / "home.py", "title": "Home", "icon": ":material/home:", "default": True},
-    "data": {"page": _PAGES / "data.py", "title": "Data", "icon": ":material/table_view:", "url_path": "data"},
-    "train": {"page": _PAGES / "train.py", "title": "Train", "icon": ":material/play_circle:", "url_path": "train"},
-    "review": {"page": _PAGES / "review.py", "title": "Review", "icon": ":material/rate_review:", "url_path": "review"},
-    "compare": {
-        "page": _PAGES / "compare.py",
-        "title": "Compare",
-        "icon": ":material/compare:",
-        "url_path": "compare",
-    },
-    "export": {"page": _PAGES / "export.py", "title": "Export", "icon": ":material/download:", "url_path": "export"},
-    "experiments": {
-        "page": _PAGES / "experiments.py",
-        "title": "Experiments",
-        "icon": ":material/science:",
-        "url_path": "experiments",
-    },
-    "learn": {"page": _PAGES / "learn.py", "title": "Learn", "icon": ":material/school:", "url_path": "learn"},
+    "home": _page("home", "home", default=True),
+    "data": _page("data", "table_view", url_path="data"),
+    "train": _page("train", "play_circle", url_path="train"),
+    "review": _page("review", "rate_review", url_path="review"),
+    "export": _page("export", "download", url_path="export"),
+    "learn": _page("learn", "school", url_path="learn"),
+    "compare": _page("compare", "compare", url_path="compare"),
+    "experiments": _page("experiments", "science", url_path="experiments"),
 }
+MORE = ("compare", "experiments")
+"""Pages in the menu *More*."""
 
 
 def go(name: str, **query: str) -> None:

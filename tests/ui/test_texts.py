@@ -7,6 +7,9 @@ import re
 from pathlib import Path
 
 import pll
+from pll.analysis.health import Health
+from pll.runs.snapshots import Snapshot
+from pll.ui.format import ICONS, state_icon
 
 PACKAGE = Path(pll.__file__).parent
 TREES = {path: ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")}
@@ -28,3 +31,11 @@ def test_no_text_of_a_page_holds_the_name_of_a_class() -> None:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documentation
         ]
         assert not [text for text in texts if " " in text and found.search(text)], path
+
+
+def test_a_run_that_is_not_to_be_trusted_has_no_tick() -> None:
+    def finished(verdict: str) -> Snapshot:
+        return Snapshot("a", "a", "proden", "finished", 5, (), health=Health(verdict))
+
+    assert state_icon(finished("healthy")) == state_icon(finished("unchecked")) == ICONS["finished"]
+    assert state_icon(finished("unhealthy")) != ICONS["finished"]

@@ -18,13 +18,13 @@ from pll.runs.run import Run
 from pll.runs.snapshots import Snapshot
 from pll.ui import session
 from pll.ui.format import (
-    ICONS,
     count,
     format_comparison_state,
     format_state,
     format_when,
     headline,
     plain,
+    state_icon,
 )
 from pll.ui.routes import go
 
@@ -87,7 +87,7 @@ def lanes_row(comparison: Comparison) -> None:
     snapshot = comparison.snapshot()
     name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
     methods = ", ".join(method_title(lane.method) for lane in snapshot.lanes)
-    name.markdown(f"{ICONS[snapshot.state]} **{plain(snapshot.name)}**  \nComparison: {plain(methods)}")
+    name.markdown(f"{state_icon(snapshot)} **{plain(snapshot.name)}**  \nComparison: {plain(methods)}")
     data.caption(_data_and_date(comparison.runs[0], comparison.lanes.created))
     progress.caption(format_comparison_state(snapshot))
     figure.markdown(f"{len(snapshot.lanes)}  \n:gray[:small[lanes]]")
@@ -119,9 +119,7 @@ def row(run: Run, snapshot: Snapshot) -> None:
     name, data, progress, figure, actions = st.columns(COLUMNS, vertical_alignment="center")
     registry = session.registry()
     whose = "" if registry.is_own(run) else f" · :gray[of {plain(registry.owner(run) or 'nobody')}]"
-    name.markdown(
-        f"{ICONS[snapshot.state]} **{plain(snapshot.name)}**  \n{plain(method_title(snapshot.method))}{whose}"
-    )
+    name.markdown(f"{state_icon(snapshot)} **{plain(snapshot.name)}**  \n{plain(method_title(snapshot.method))}{whose}")
     data.caption(_data_and_date(run, run.folder.created()))
     failure = plain(snapshot.error) if snapshot.state == "failed" and snapshot.error else None
     progress.caption(failure or format_state(snapshot))

@@ -17,7 +17,7 @@ from pll.errors import UserError
 from pll.ui import charts
 from pll.ui.format import count, plain
 from pll.ui.learn.guess import guess
-from pll.ui.learn.layout import beside, heading, line, marker
+from pll.ui.learn.layout import beside, formula, heading, line, marker
 from pll.ui.learn.lesson_data import DIGITS, LessonData, labels_of, lesson_sources
 from pll.ui.routes import link
 
@@ -38,7 +38,7 @@ def draw() -> None:
             "degree** γ measures how near a dataset is to that: the highest probability that a wrong label "
             "accompanies a true one."
         )
-        st.latex(r"\gamma = \sup_{(X, Y),\; \bar Y \neq Y} \Pr(\bar Y \in S)")
+        formula(r"\gamma = \sup_{(X, Y),\; \bar Y \neq Y} \Pr(\bar Y \in S)")
         source = choose()
         try:
             data = source.read()
@@ -104,7 +104,7 @@ def tell(found: LabelCooccurrence, sets: CandidateSets) -> bool:
     if found.is_estimated:
         st.markdown("**Estimated** from identified labels; the true ones are not known:")
     sign = r"\hat\gamma" if found.is_estimated else r"\gamma"
-    st.latex(rf"{sign} = \frac{{{k:,}}}{{{m:,}}} = \mathbf{{{found.gamma:.3f}}}".replace(",", r"{,}"))
+    formula(rf"{sign} = \frac{{{k:,}}}{{{m:,}}} = \mathbf{{{found.gamma:.3f}}}".replace(",", r"{,}"))
     label = "identified as" if found.is_estimated else "truly"
     st.markdown(
         f"Of {count(m, 'example')} {label} **{truth}**, {k:,} have **{company}** among their candidates: the highest "
@@ -164,7 +164,7 @@ def show(found: LabelCooccurrence, data: PartialLabelDataset, answered: bool) ->
             persist_state="session",
         )
         left = still_together(found.gamma, m)
-        st.latex(rf"\gamma^{{m}} = {found.gamma:.3f}^{{{m}}} = {left:.3g}")
+        formula(rf"\gamma^{{m}} = {found.gamma:.3f}^{{{m}}} = {left:.3g}")
         chart, table = survival(found.gamma, m, company)
         charts.show(
             chart,

@@ -32,6 +32,14 @@ def heading(name: str) -> None:
     st.title(CHAPTERS[name], anchor=False)
 
 
+def formula(tex: str, about: str = "") -> None:
+    """A formula that nobody need read to follow the idea, and a remark on it."""
+    with st.expander("Show the formula"):
+        st.latex(tex)
+        if about:
+            st.caption(about)
+
+
 def beside() -> tuple[Any, Any]:
     """Two columns: words and figure. On a narrow screen the figure comes below the words."""
     words, figure = st.columns([4, 5], gap="large")

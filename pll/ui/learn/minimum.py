@@ -9,7 +9,7 @@ import streamlit as st
 from pll.analysis.theory.risk import OneExample, loss_curves, one_example
 from pll.colors import percent
 from pll.ui import charts
-from pll.ui.learn.layout import INK, beside, heading, line, marker
+from pll.ui.learn.layout import INK, beside, formula, heading, line, marker
 
 OUTSIDE = 0.1
 NAMES = ("3", "5")
@@ -35,7 +35,7 @@ def draw() -> None:
             persist_state="session",
         )
         found = one_example(p, OUTSIDE)
-        st.latex(formula(found))
+        formula(numbers(found))
         st.markdown(explanation(found))
     with figure:
         chart, table = curves(found)
@@ -49,7 +49,7 @@ def draw() -> None:
         st.caption(f"The model gives {percent(OUTSIDE, 0)} to classes that are no candidates, and the rest to “5”.")
 
 
-def formula(found: OneExample) -> str:
+def numbers(found: OneExample) -> str:
     """Eq. (loss-pll) with the reader's numbers."""
     a, b = found.losses
     return (

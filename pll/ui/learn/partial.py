@@ -14,7 +14,7 @@ from pll.synthesis import flip
 from pll.ui import session
 from pll.ui.components.gallery import gallery
 from pll.ui.learn.guess import guess
-from pll.ui.learn.layout import beside, heading
+from pll.ui.learn.layout import beside, formula, heading
 
 CARDS = 6
 BANDS = (0.12, 0.2, 0.35)
@@ -47,7 +47,7 @@ def draw() -> None:
         row = int(rows[0])
         sets = data.sets()
         names = sets.names(row)
-        st.latex(
+        formula(
             rf"\begin{{gathered}} S = \{{{', '.join(names)}\}} \\ "
             rf"|S| = {len(names)}, \quad \Pr(Y \in S) = 1 \end{{gathered}}"
         )
@@ -62,7 +62,7 @@ def draw() -> None:
             ANSWERS,
             lambda: int(np.searchsorted(BANDS, chance, side="right")),
         ):
-            st.latex(rf"\frac{{1}}{{n}} \sum_{{i=1}}^{{n}} \frac{{1}}{{|S_i|}} = {100 * chance:.1f}\,\%")
+            formula(rf"\frac{{1}}{{n}} \sum_{{i=1}}^{{n}} \frac{{1}}{{|S_i|}} = {100 * chance:.1f}\,\%")
             st.markdown(
                 f"{percent(chance)} of {len(data):,} digits, with {sets.nnz / len(sets):.2f} candidates on average. "
                 "Everything better than this comes from looking at many pictures at once."

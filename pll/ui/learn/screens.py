@@ -66,11 +66,10 @@ def bar(name: str) -> None:
         before, after = names[max(at - 1, 0)], names[min(at + 1, len(names) - 1)]
         st.button(
             "Back", icon=":material/arrow_back:", key="learn-back", disabled=at == 0, on_click=go_to, args=(before,),
-            help="Key: ←",
         )  # fmt: skip
         st.button(
             "Next", icon=":material/arrow_forward:", key="learn-next", disabled=after == name, on_click=go_to,
-            args=(after,), type="primary", help="Key: →",
+            args=(after,), type="primary",
         )  # fmt: skip
         st.selectbox(
             "Idea",

@@ -66,8 +66,8 @@ def outcome(drawn: Carousel, q: float, end: float) -> str:
         lesson = "From here it finds the true labels. Try another start."
     else:
         lesson = (
-            f"At θ = 0 the risk would be {risk[1]:.2f}. But every step fits the current guesses, "
-            "$Y^{g} = \\arg\\min_{i \\in S} \\ell(g, e^i)$, and makes the model surer of them: *“if a wrong label is "
+            f"At θ = 0 the risk would be {risk[1]:.2f}. But every step fits the current guesses "
+            "and makes the model surer of them: *“if a wrong label is "
             "selected in the beginning, the optimization will focus on the wrong label till the end”* (paper, §4)."
         )
     all_ = f"This landscape has {landscape.format_valleys(drawn, SHARPNESS, 'min')}."

@@ -9,7 +9,7 @@ from pll.analysis.theory.risk import Carousel
 from pll.ui import charts
 from pll.ui.learn import landscape
 from pll.ui.learn.guess import guess
-from pll.ui.learn.layout import beside, heading
+from pll.ui.learn.layout import beside, formula, heading
 from pll.ui.learn.stuck import ENDS, START, Q
 
 
@@ -19,8 +19,8 @@ def draw() -> None:
     words, figure = beside()
     with words:
         st.markdown(
-            "Do not choose yet. Give every candidate a **weight** $w_{ij}$, equal at first, that follows the model's "
-            "probabilities:"
+            "Do not choose yet. Give every candidate a **weight**, equal at first, that follows the model's "
+            "probabilities."
         )
         q, start = landscape.sliders("weights", Q, START)
         sure = st.slider(
@@ -29,7 +29,11 @@ def draw() -> None:
             help="The length of its three directions. Training makes it grow.",
         )  # fmt: skip
         drawn = landscape.scene(q)
-        st.latex(formula(drawn, start, sure))
+        formula(
+            numbers(drawn, start, sure),
+            r"The blue curve: $-\log \sum_{j \in S} g_j$. Its slope is that of $\sum_j w_{ij} \ell_j$ with fixed "
+            "weights, as in a training step (for cross-entropy; our remark, not the paper's).",
+        )
         shown = guess(
             "weights",
             f"The same ball, let go at {landscape.degrees(start)}, now with weights. Where does it come to rest?",
@@ -49,13 +53,9 @@ def draw() -> None:
             f"Risk over the angle: with weights {landscape.format_valleys(drawn, sure, 'weights')}; the minimum has "
             f"{landscape.format_valleys(drawn, sure, 'min')}. Ball at {theta:.0f} degrees",
         )
-        st.caption(
-            r"Blue: $-\log \sum_{j \in S} g_j$. Its slope is that of $\sum_j w_{ij} \ell_j$ with fixed weights, as in "
-            "a training step (for cross-entropy; our remark, not the paper's)."
-        )
 
 
-def formula(drawn: Carousel, theta: float, sure: float) -> str:
+def numbers(drawn: Carousel, theta: float, sure: float) -> str:
     """Eq. (norm) with the numbers of one point at the start: the first one that has just two candidates."""
     some = np.flatnonzero(drawn.candidates.sizes == 2)
     i = int(some[0]) if len(some) else 0

@@ -14,6 +14,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from pll.catalog.sources import Source
+from pll.runs.config import RunConfig
+from pll.runs.registry import RunRegistry
+from pll.synthesis import Flip
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -91,3 +98,16 @@ def chromium(driver: Any) -> Any:
     """A browser of playwright's, without its window."""
     path = shutil.which("chromium") or shutil.which("google-chrome")
     return driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+
+
+def prepared_run(home: Path, n: int = 900, name: str = "pictures") -> str:
+    """A run to review in this home, of data of that name; its id."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, n)
+    X = rng.normal(size=(n, 1, 8, 8)).astype(np.float32) + y[:, None, None, None]
+    np.savez(home / f"{name}.npz", X=X, y=y, class_names=np.array(["ant", "bee", "cat", "dog"]))
+    params = {"model": "linear", "epochs": 3, "threads": 1}
+    config = RunConfig(Source(name, str(home / f"{name}.npz")), params=params, flip=Flip("binomial", 0.5))
+    run = RunRegistry(home / "runs").start(config)
+    run.join(120)
+    return run.id

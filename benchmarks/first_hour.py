@@ -1,16 +1,13 @@
-"""The first hour: files as people have them, through the shell, and how right the labels are that come out.
+"""The first hour: files as people have them, in a browser, and how right the labels are that come out.
 
-    python -m benchmarks.first_hour [--only people,gold,…] [--recipe auto|default] [--keep FOLDER] [--files-only]
-    python -m benchmarks.first_hour --browser [--only …] [--shots FOLDER] [--write]
+    python -m benchmarks.first_hour [--only people,clinic] [--shots FOLDER] [--write]
 
-Makes files with a fixed seed whose true labels are known here and nowhere else, reads each as `python -m pll fit` does
-with the options that a person would give (`Case.options`), and compares the labels with the truth: the share that is
-right, beside what the most frequent answer (plurality; ties broken at random) reaches on the same rows. What a file
-makes the reader do wrong is counted as an error. Nothing in the product reads this module, and nothing here was chosen
-to suit a reader.
-
-`--browser` walks through the real app with four of the files (`benchmarks.first_hour_browser`); `--shots` keeps
-pictures of every page on the way, `--write` puts the table into docs/first-hour.md.
+Makes files with a fixed seed whose true labels are known here and nowhere else, and walks with each through the real
+app in an empty `PLL_HOME`, in Chromium: the file is dropped, questions are answered, a run trains on the page's
+defaults, a few labels are reviewed, and labels.csv is downloaded. A walk presses what a person would press who reads
+the page and knows the own data. Counted are the share of right labels, beside what the most frequent answer (plurality;
+ties broken at random) reaches on the same rows, everything red that a page shows, and every error of the browser's
+console. `--shots` keeps pictures of every page on the way, `--write` puts the table into docs/first-hour.md.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ import csv
 import io
 import json
 import os
-import subprocess
+import re
 import sys
 import tempfile
 import time
@@ -29,33 +26,32 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw
+
+from benchmarks.app import Server, chromium
 
 Rng = np.random.Generator
 
 
 @dataclass(frozen=True)
 class Case:
-    """A file, what is true of its rows, and how a person would give it to the shell.
+    """A file, and what is true of its rows.
 
     Attributes:
         name: of the case.
         file: what is brought.
-        truth: of each row, in the order of the file.
+        truth: of each row, in the order of the file, or by its id.
         plurality: of each row, what most answers or candidates say.
-        options: of `fit`, beside the file.
-        key: the column of labels.csv to look the truth up by, where rows are not in the order of `truth`.
     """
 
     name: str
     file: Path
     truth: dict[str, str] | list[str]
     plurality: dict[str, str] | list[str]
-    options: tuple[str, ...] = ()
-    seconds: float = field(default=0.0, compare=False)
 
 
 # ---- texts ----------------------------------------------------------------------------------------------------------
@@ -172,43 +168,21 @@ def _write_csv(path: Path, rows: list[list[str]], delimiter: str = ",", windows:
     return path
 
 
-def people(folder: Path, seed: int = 11, gold: str | None = None, n: int = 420) -> Case:
-    """Three people's columns with messy classes; `gold`: a tenth of the rows has the truth under that header."""
+def people(folder: Path, seed: int = 11, n: int = 420) -> Case:
+    """Three people's columns with messy classes."""
     rng = np.random.default_rng(seed)
     names = list(COMPLAINTS)
     truth = [str(rng.choice(names, p=[0.3, 0.2, 0.2, 0.18, 0.12])) for _ in range(n)]
-    rows = [["Ticket", "Message", "Anna", "Bert", "Chloé M.", *([gold] if gold else []), "Received"]]
+    rows = [["Ticket", "Message", "Anna", "Bert", "Chloé M.", "Received"]]
     plurality = []
     for i, label in enumerate(truth):
         said = [_answer(rng, label, names, *who) for who in ((0.82, 0.05), (0.70, 0.08), (0.62, 0.15))]
         plurality.append(_plurality(rng, said, names))
-        known = [label if rng.random() < 0.1 else ""] if gold else []
         day = f"{int(rng.integers(1, 29)):02}.{int(rng.integers(1, 13)):02}.2025"
         number = f"T-{20_000 + i - (i > 3 and rng.random() < 0.01)}"
-        rows.append([number, _text(rng, COMPLAINTS, label), *(_messy(rng, one) for one in said), *known, day])
-    file = _write_csv(folder / f"tickets{'-' + gold if gold else ''}.csv", rows, ";", windows=True)
-    merges = sorted({cell for row in rows[1:] for cell in row[2:5]})
-    options: list[str] = []
-    for cell in merges:
-        plain = cell.strip()
-        close = next((name for name in names if sorted(name.casefold()) == sorted(plain.casefold())), None)
-        if close is None and plain:
-            options += ["--drop", plain]
-        elif close is not None and plain != close:
-            options += ["--merge", f"{plain}={close}"]
-    once = dict.fromkeys(zip(options[::2], options[1::2], strict=True))
-    return Case(f"people{' ' + gold if gold else ''}", file, truth, plurality, tuple(x for pair in once for x in pair))
-
-
-def long_ids(folder: Path, seed: int = 12) -> Case:
-    """Three people again, with a column `id` of which some stand twice."""
-    case = people(folder, seed, n=240)
-    text = case.file.read_text("utf-8-sig").replace("Ticket;", "id;", 1)
-    lines = text.split("\n")
-    lines[20] = lines[19].split(";")[0] + lines[20][lines[20].index(";") :]
-    file = folder / "tickets-id.csv"
-    file.write_bytes("\n".join(lines).encode("utf-8-sig"))
-    return Case("people, ids twice", file, case.truth, case.plurality, (*case.options, "--column", "id=keep"))
+        rows.append([number, _text(rng, COMPLAINTS, label), *(_messy(rng, one) for one in said), day])
+    file = _write_csv(folder / "tickets.csv", rows, ";", windows=True)
+    return Case("people", file, truth, plurality)
 
 
 def labelstudio(folder: Path, seed: int = 21, n: int = 260) -> Case:
@@ -290,15 +264,10 @@ COURSES = {
     "chronic": ("for years", "long-standing", "stable on medication", "annual review"),
     "follow-up": ("seen again", "control visit", "recovering after treatment", "stitches removed"),
 }
-NOTATIONS: dict[str, Callable[[list[str]], str]] = {
-    "bar": " | ".join,
-    "list": str,
-    "slash": "/".join,
-}
 
 
-def clinic(folder: Path, notation: str = "bar", seed: int = 31, n: int = 720) -> Case:
-    """Texts with 24 long classes that share prefixes, sets in an odd notation, the truth in a tenth of the rows."""
+def clinic(folder: Path, seed: int = 31, n: int = 720) -> Case:
+    """Texts with 24 long classes that share prefixes, sets joined by a bar, the truth in a tenth of the rows."""
     rng = np.random.default_rng(seed)
     names = [f"{organ} — {course}" for organ in ORGANS for course in COURSES]
     rows = [["note_no", "note", "possible codes", "gold", "clinic"]]
@@ -317,9 +286,8 @@ def clinic(folder: Path, notation: str = "bar", seed: int = 31, n: int = 720) ->
         truth.append(label)
         plurality.append(str(rng.choice(codes)))
         known = label if rng.random() < 0.1 else ""
-        rows.append([f"N{i:05}", note, NOTATIONS[notation](codes), known, str(rng.choice(["North", "South"]))])
-    file = _write_csv(folder / f"clinic-{notation}.csv", rows)
-    return Case(f"clinic, {notation}", file, truth, plurality, ("--column", "possible codes=candidates"))
+        rows.append([f"N{i:05}", note, " | ".join(codes), known, str(rng.choice(["North", "South"]))])
+    return Case("clinic", _write_csv(folder / "clinic.csv", rows), truth, plurality)
 
 
 # ---- pictures -------------------------------------------------------------------------------------------------------
@@ -360,13 +328,12 @@ def _colour(rng: Rng, mode: str, low: int, high: int) -> int | tuple[int, ...]:
     return levels if mode == "RGB" else (*levels, 255)
 
 
-def pictures(folder: Path, manifest: bool = True, seed: int = 41, n: int = 300) -> Case:
-    """Pictures in a ZIP as a Mac makes it, with a manifest of candidates or in a folder per class; one is corrupt."""
+def pictures(folder: Path, seed: int = 41, n: int = 300) -> Case:
+    """Pictures in a ZIP as a Mac makes it, with a manifest of candidates; one is corrupt."""
     rng = np.random.default_rng(seed)
-    truth: dict[str, str] = {}
-    plurality: dict[str, str] = {}
+    truth, plurality = list[str](), list[str]()
     table = [["file", "could be", "photographer"]]
-    file = folder / f"shapes-{'manifest' if manifest else 'folders'}.zip"
+    file = folder / "shapes-manifest.zip"
     with zipfile.ZipFile(file, "w") as archive:
         for i in range(n):
             shape = str(rng.choice(SHAPES))
@@ -374,171 +341,26 @@ def pictures(folder: Path, manifest: bool = True, seed: int = 41, n: int = 300) 
             ending = "png" if data.startswith(b"\x89PNG") else "JPG"
             others = [name for name in SHAPES if name != shape]
             wrong = [name for name in others if rng.random() < 0.35]
-            if manifest:
-                path = f"shapes/batch {i % 3 + 1}/IMG_{1000 + i}.{ending}"
-                may = sorted([shape, *wrong])
-                table.append([path.removeprefix("shapes/"), "; ".join(may), str(rng.choice(["AB", "CD"]))])
-                given = str(rng.choice(may))
-            else:
-                given = shape if rng.random() < 0.85 else str(rng.choice(others))
-                path = f"shapes/2024/{given}/IMG_{1000 + i}.{ending}"
+            path = f"shapes/batch {i % 3 + 1}/IMG_{1000 + i}.{ending}"
+            may = sorted([shape, *wrong])
+            table.append([path.removeprefix("shapes/"), "; ".join(may), str(rng.choice(["AB", "CD"]))])
+            truth.append(shape)
+            plurality.append(str(rng.choice(may)))
             archive.writestr(path, data if i != 17 else data[: len(data) // 3])
             head, _, last = path.rpartition("/")
             archive.writestr(f"__MACOSX/{head}/._{last}", b"\x00\x05\x16\x07" + bytes(40))
-            truth[path], plurality[path] = shape, given
         archive.writestr("shapes/.DS_Store", b"\x00\x00\x00\x01Bud1")
-        if manifest:
-            text = io.StringIO(newline="")
-            csv.writer(text).writerows(table)
-            archive.writestr("shapes/manifest.csv", text.getvalue())
-    options = ("--column", "could be=candidates") if manifest else ("--noisy", "topk:2")
-    if manifest:  # without ids in the table, its rows are numbered
-        return Case("pictures, manifest", file, list(truth.values()), list(plurality.values()), options)
-    return Case("pictures, folders", file, truth, plurality, options)
-
-
-# ---- tables ---------------------------------------------------------------------------------------------------------
-
-
-def _measured(
-    rng: Rng, n: int, d: int, c: int, apart: float
-) -> tuple[np.ndarray[tuple[int, ...], np.dtype[np.float64]], list[int]]:
-    """Numbers around a centre for each class."""
-    centres = rng.normal(size=(c, d)) * apart
-    y = [int(k) for k in rng.integers(c, size=n)]
-    return centres[y] + rng.normal(size=(n, d)), y
-
-
-def _sets(rng: Rng, y: Sequence[int], c: int, q: float, most: int = 6) -> list[list[int]]:
-    """The true class with wrong ones beside it, in no order."""
-    found = []
-    for k in y:
-        wrong = [int(j) for j in rng.choice(c, size=min(int(rng.binomial(c - 1, q)), most), replace=False) if j != k]
-        found.append([int(j) for j in rng.permutation([k, *wrong])])
-    return found
-
-
-def titled(folder: Path, seed: int = 51, n: int = 300) -> Case:
-    """A sheet saved as CSV: above the header of the table stand a title and an empty row."""
-    rng = np.random.default_rng(seed)
-    names = ["weld ok", "porosity", "crack", "undercut"]
-    X, y = _measured(rng, n, 5, 4, 1.4)
-    header = ["Part", "Current", "Voltage", "Speed", "Gas", "Temp", "Inspector A", "Inspector B", "Inspector C"]
-    blank = [""] * (len(header) - 1)
-    rows = [["Weld inspection, both shifts (exported 12.02.2025)", *blank], ["", *blank], header]
-    plurality = []
-    for i in range(n):
-        label = names[y[i]]
-        said = [_answer(rng, label, names, right, 0.06) for right in (0.8, 0.7, 0.65)]
-        plurality.append(_plurality(rng, said, names))
-        rows.append([f"P{i:04}", *(f"{value:.3f}" for value in X[i]), *(one or "" for one in said)])
-    return Case("title rows", _write_csv(folder / "welds.csv", rows), [names[k] for k in y], plurality)
-
-
-def parquet(folder: Path, seed: int = 52, n: int = 400) -> Case:
-    """Parquet whose columns hold lists: candidates, and an embedding."""
-    rng = np.random.default_rng(seed)
-    names = ["jazz", "blues", "techno", "folk", "choir", "ambient"]
-    X, y = _measured(rng, n, 16, 6, 0.9)
-    sets = _sets(rng, y, 6, 0.4)
-    table = pd.DataFrame(
-        {
-            "track_id": [f"trk_{i:04}" for i in range(n)],
-            "tags": [[names[k] for k in row] for row in sets],
-            "embedding": [row.astype(np.float32).tolist() for row in X],
-            "seconds": rng.integers(60, 400, n),
-        }
-    )
-    file = folder / "tracks.parquet"
-    table.to_parquet(file, index=False)
-    plurality = [names[int(rng.choice(row))] for row in sets]
-    return Case("parquet", file, [names[k] for k in y], plurality, ("--column", "tags=candidates"))
-
-
-def batches(folder: Path, seed: int = 53, n: int = 300) -> Case:
-    """A CSV of batch results of a model API: three answers for each request, the answer inside a JSON body."""
-    rng = np.random.default_rng(seed)
-    names = list(COMPLAINTS)
-    rows = [["id", "custom_id", "response", "error"]]
-    truth, plurality = {}, {}
-    for i in range(n):
-        label = names[int(rng.integers(5))]
-        said = [_answer(rng, label, names, 0.7, 0.0) for _ in range(3)]
-        for k, answer in enumerate(said):
-            words = str(rng.choice([f"{answer}", f"{answer}.", f"Label: {answer}", str(answer).lower()]))
-            message = {"index": k, "message": {"role": "assistant", "content": words}, "finish_reason": "stop"}
-            body = {"id": f"chatcmpl-{i}{k}", "object": "chat.completion", "model": "gpt-4o-mini", "choices": [message]}
-            response = {"status_code": 200, "request_id": f"r{i}{k}", "body": body}
-            rows.append([f"batch_req_{i:04}{k}", f"ticket-{i}", json.dumps(response), ""])
-        truth[f"ticket-{i}"], plurality[f"ticket-{i}"] = label, _plurality(rng, said, names)
-    file = _write_csv(folder / "batch_output.csv", rows)
-    return Case("model answers", file, truth, plurality, ("--votes",))
-
-
-def many(folder: Path, seed: int = 54, n: int = 6000) -> Case:
-    """A thousand classes, numbers as features, up to seven candidates joined by semicolons."""
-    rng = np.random.default_rng(seed)
-    X, y = _measured(rng, n, 24, 1000, 1.6)
-    sets = _sets(rng, y, 1000, 0.003)
-    rows = [["item", "candidates", *(f"f{k}" for k in range(24))]]
-    rows += [[f"i{i}", ";".join(f"SKU-{k:04}" for k in sets[i]), *(f"{v:.4f}" for v in X[i])] for i in range(n)]
-    plurality = [f"SKU-{int(rng.choice(row)):04}" for row in sets]
-    return Case("1,000 classes", _write_csv(folder / "skus.csv", rows), [f"SKU-{k:04}" for k in y], plurality)
-
-
-def flags(folder: Path, seed: int = 55, n: int = 400, stem: str = "suspect.") -> Case:
-    """Numbers, and columns of 0 and 1 for the labels, under names of one's own."""
-    rng = np.random.default_rng(seed)
-    names = ["bearing", "leak", "imbalance", "cavitation", "none"]
-    X, y = _measured(rng, n, 6, 5, 1.3)
-    sets = _sets(rng, y, 5, 0.35)
-    rows = [["pump", "vib_x", "vib_y", "temp", "flow", "rpm", "kw", *(stem + name for name in names)]]
-    for i in range(n):
-        marks = [str(int(k in sets[i])) for k in range(5)]
-        rows.append([f"pump {i}", *(f"{v:.3f}" for v in X[i]), *marks])
-    file = _write_csv(folder / f"pumps{'' if stem else '-bare'}.csv", rows)
-    options: tuple[str, ...] = ()
-    if not stem:
-        options = tuple(word for name in names for word in ("--column", f"{name}=class"))
-    plurality = [names[int(rng.choice(row))] for row in sets]
-    return Case(f"0/1 columns{'' if stem else ', bare'}", file, [names[k] for k in y], plurality, options)
-
-
-def german(folder: Path, seed: int = 56, n: int = 360) -> Case:
-    """Decimal commas and thousands with a point, semicolons, headers in German."""
-    rng = np.random.default_rng(seed)
-    names = ["Buche", "Eiche", "Fichte", "Kiefer"]
-    X, y = _measured(rng, n, 5, 4, 1.2)
-    sets = _sets(rng, y, 4, 0.45)
-    rows = [["Probe", "Länge", "Breite", "Gewicht", "Dichte", "Feuchte", "Mögliche Arten"]]
-    for i in range(n):
-        numbers = [f"{value:.2f}".replace(".", ",") for value in X[i]]
-        weight = f"{1500 + 300 * X[i][2]:,.1f}".replace(",", "_").replace(".", ",").replace("_", ".")
-        may = "|".join(names[k] for k in sets[i])
-        rows.append([f"P{i}", *numbers[:2], weight, *numbers[3:], may])
-    file = _write_csv(folder / "holz.csv", rows, ";", windows=True)
-    plurality = [names[int(rng.choice(row))] for row in sets]
-    return Case("German numbers", file, [names[k] for k in y], plurality, ("--column", "Mögliche Arten=candidates"))
+        text = io.StringIO(newline="")
+        csv.writer(text).writerows(table)
+        archive.writestr("shapes/manifest.csv", text.getvalue())
+    return Case("pictures", file, truth, plurality)  # without ids in the table, its rows are numbered
 
 
 CASES: dict[str, Callable[[Path], Case]] = {
     "people": people,
-    "ids": long_ids,
-    "expert": lambda folder: people(folder, 13, "expert"),
-    "adjudicated": lambda folder: people(folder, 14, "adjudicated"),
     "labelstudio": labelstudio,
-    "clinic-bar": lambda folder: clinic(folder, "bar"),
-    "clinic-list": lambda folder: clinic(folder, "list", 32),
-    "clinic-slash": lambda folder: clinic(folder, "slash", 33),
-    "manifest": pictures,
-    "folders": lambda folder: pictures(folder, False, 42),
-    "titled": titled,
-    "parquet": parquet,
-    "batches": batches,
-    "many": many,
-    "flags": flags,
-    "flags-bare": lambda folder: flags(folder, 57, stem=""),
-    "german": german,
+    "clinic": clinic,
+    "pictures": pictures,
 }
 
 
@@ -554,8 +376,8 @@ def score(case: Case, labels: pd.DataFrame) -> tuple[float, float]:
     if isinstance(case.truth, dict):
         assert isinstance(case.plurality, dict)
         ids = labels["id"].tolist()
-        truth = [_find(case.truth, one) for one in ids]
-        usual = [_find(case.plurality, one) for one in ids]
+        truth = [case.truth[one] for one in ids]
+        usual = [case.plurality[one] for one in ids]
     else:
         assert isinstance(case.plurality, list)
         truth, usual = case.truth, case.plurality
@@ -563,34 +385,228 @@ def score(case: Case, labels: pd.DataFrame) -> tuple[float, float]:
     return float(right), float(np.mean([a == b for a, b in zip(usual, truth, strict=True)]))
 
 
-def _find(known: dict[str, str], name: str) -> str:
-    """The label of an example; a picture may be named by the end of its path."""
-    return known[name] if name in known else next(label for path, label in known.items() if path.endswith(name))
+PATIENCE = 600_000
+"""Milliseconds after which a walk gives up: machines that run it may be busy."""
+REVIEWED = 5
+"""Labels that are decided in the review."""
+SIZES = {"1440": (1440, 900), "1280": (1280, 720), "390": (390, 844)}
+TALLEST = 6000
+"""Pixels of a picture of a whole page at the most."""
 
 
-def fit(case: Case, out: Path, recipe: str) -> tuple[str, float]:
-    """Run the shell on a file; what it says where it fails ("" where not), and seconds."""
-    brought = ["--votes", str(case.file)] if case.options[:1] == ("--votes",) else [str(case.file)]
-    options = case.options[1:] if case.options[:1] == ("--votes",) else case.options
-    chosen = () if brought[0] == "--votes" else ("--recipe", recipe)  # votes alone have no model to set
-    began = time.monotonic()
-    done = subprocess.run(
-        [sys.executable, "-m", "pll", "fit", *brought, *options, *chosen, "--out", str(out)],
-        capture_output=True,
-        text=True,
-        check=False,
+@dataclass
+class Walk:
+    """What was seen on one walk.
+
+    Attributes:
+        clicks: presses of the mouse from the file in hand to settled labels, the drop of the file being one.
+        seconds: from the drop to settled labels.
+        errors: everything red on the pages, and what the browser complained of.
+        right: share of labels in labels.csv that are right.
+        plurality: the same of the most frequent answers.
+        rows: of labels.csv.
+        to_export: clicks and keys from there to labels.csv, the review in between.
+    """
+
+    clicks: int = 0
+    seconds: float = 0.0
+    errors: list[str] = field(default_factory=list)
+    right: float = float("nan")
+    plurality: float = float("nan")
+    rows: int = 0
+    to_export: int = 0
+
+
+class Walker:
+    """A person at a browser.
+
+    Args:
+        browser: a Chromium of playwright.
+        url: of the app.
+        shots: where pictures of each page go; None for none.
+
+    Attributes:
+        clicks: so far.
+        errors: everything red that was seen, and what the browser complained of.
+        posing: seconds that the pictures took.
+    """
+
+    def __init__(self, browser: Any, url: str, shots: Path | None = None) -> None:
+        self.url, self.shots = url, shots
+        self.clicks, self.errors, self.posing = 0, list[str](), 0.0
+        self._context = browser.new_context(viewport={"width": 1280, "height": 720}, accept_downloads=True)
+        self.page = self._context.new_page()
+        self.page.set_default_timeout(PATIENCE)
+        self.page.on("console", self._listen)
+        self.page.on("pageerror", lambda error: self._complain(str(error)))
+
+    def close(self) -> None:
+        """Close the browser's window."""
+        self._context.close()
+
+    def press(self, name: str | re.Pattern[str], role: str = "button", *, exact: bool = False) -> None:
+        """Press what is called so, once it is there."""
+        self.page.get_by_role(role, name=name, exact=exact).first.click()
+        self.clicks += 1
+
+    def sees(self, name: str | re.Pattern[str], role: str = "button") -> bool:
+        """Whether something of this name is on the page."""
+        return bool(self.page.get_by_role(role, name=name).count())
+
+    def settle(self) -> None:
+        """Wait until the page no longer works, and note what is red on it."""
+        self.page.wait_for_timeout(400)
+        self.page.wait_for_function(
+            "() => !document.querySelector('[data-testid=stStatusWidget], [data-testid=stSpinner]')"
+        )
+        self.look()
+
+    def look(self) -> None:
+        """Note what is red on the page."""
+        for box in self.page.locator("[data-testid=stException], [data-testid=stAlertContentError]").all():
+            self._complain(box.inner_text())
+
+    def picture(self, name: str) -> None:
+        """Keep pictures of the page: three sizes, the small one dark too, the large ones as a screen shows them."""
+        if self.shots is None:
+            return
+        began = time.monotonic()
+        for size, (width, height) in SIZES.items():
+            for dark in (False, True):
+                if dark and size == "1440":
+                    continue
+                self.page.emulate_media(color_scheme="dark" if dark else "light")
+                self.page.set_viewport_size({"width": width, "height": height})
+                self.page.wait_for_timeout(700)
+                tail = "-dark" if dark else ""
+                self.page.screenshot(path=str(self.shots / f"{name}-{size}{tail}.png"))
+                if size != "1280":
+                    tall = self.page.evaluate(
+                        "Math.max(...[...document.querySelectorAll('[data-testid=stMain]')].map(e => e.scrollHeight))"
+                    )
+                    self.page.set_viewport_size({"width": width, "height": min(int(tall) + 60, TALLEST)})
+                    self.page.wait_for_timeout(500)
+                    self.page.screenshot(path=str(self.shots / f"{name}-{size}{tail}-whole.png"))
+        self.page.emulate_media(color_scheme="light")
+        self.page.set_viewport_size({"width": 1280, "height": 720})
+        self.page.wait_for_timeout(500)
+        self.posing += time.monotonic() - began
+
+    def _listen(self, message: Any) -> None:
+        # Streamlit itself probes for its endpoints under every page and is told 404 there.
+        if message.type == "error" and "_stcore" not in message.location.get("url", ""):
+            self._complain(message.text)
+
+    def _complain(self, words: str) -> None:
+        if words not in self.errors:
+            self.errors.append(words)
+
+
+def walk(browser: Any, url: str, case: Case, folder: Path, shots: Path | None = None) -> Walk:
+    """Go from the file to labels.csv, and compare its labels with the truth.
+
+    Args:
+        browser: a Chromium of playwright.
+        url: of the app.
+        folder: for what is downloaded.
+        shots: see `Walker`.
+    """
+    walker, found = Walker(browser, url, shots), Walk()
+    page = walker.page
+    try:
+        page.goto(url)
+        walker.press("Upload my data")
+        page.get_by_text("Upload a file or choose a dataset to continue").wait_for()
+        walker.settle()
+        walker.clicks, began = 1, time.monotonic()  # the drop
+        page.locator("input[type=file]").set_input_files(str(case.file))
+        answer_questions(walker)
+        walker.picture("data")
+        walker.press("Train on this")
+        page.get_by_role("button", name="Start training").wait_for()
+        walker.settle()
+        walker.picture("train")
+        walker.press("Start training")
+        page.get_by_text(re.compile(r"Finished: \d+ epoch|settled")).first.wait_for()
+        page.get_by_role("button", name="Review uncertain labels").wait_for()
+        found.clicks, found.seconds = walker.clicks, time.monotonic() - began - walker.posing
+        walker.settle()
+        walker.picture("trained")
+        review(walker, case)
+        walker.picture("review")
+        labels = export(walker, folder)
+        walker.picture("export")
+        found.to_export, found.errors, found.rows = walker.clicks - found.clicks, walker.errors, len(labels)
+        found.right, found.plurality = score(case, labels)
+    except Exception:
+        if shots is not None:
+            page.screenshot(path=str(shots / "failed.png"))
+        raise
+    finally:
+        walker.close()
+    return found
+
+
+def answer_questions(walker: Walker) -> None:
+    """Answer what the Data page asks: classes to merge and to drop, and whether columns are classes."""
+    page = walker.page
+    asked: Sequence[tuple[str, re.Pattern[str], Callable[[Any], Any]]] = (
+        ("button", re.compile(r"^\W*\w*\s*Merge \d+ class"), lambda one: one.click()),
+        ("button", re.compile(r"Drop \d+ class"), lambda one: one.click()),
     )
-    words = "" if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
-    return words, time.monotonic() - began
+    page.get_by_test_id("stExpander").first.wait_for()
+    walker.settle()
+    walker.picture("asked")
+    for role, name, act in asked:
+        if walker.sees(name, role):
+            act(page.get_by_role(role, name=name).first)
+            walker.clicks += 1
+            walker.settle()
+    page.get_by_role("button", name="Train on this").wait_for()
+    walker.settle()
 
 
-WALKED = ("people", "labelstudio", "clinic-bar", "manifest")
-"""Files that a browser walks with, where none are named."""
+def review(walker: Walker, case: Case, count: int = REVIEWED) -> None:
+    """Decide the first labels of the queue: the true one where it is among the candidates, else the first."""
+    page = walker.page
+    truth = list(case.truth.values()) if isinstance(case.truth, dict) else case.truth
+    walker.press("Review uncertain labels")
+    page.get_by_role("textbox", name="Your name").fill("Kim")
+    page.keyboard.press("Enter")
+    walker.clicks += 1
+    page.locator(".desk .pick").first.wait_for()
+    walker.settle()
+    walker.picture("desk")
+    for _ in range(count):
+        row = int(page.locator(".desk").first.get_attribute("data-row"))
+        names = page.locator(".desk .pick .name").evaluate_all("all => all.map((one) => one.firstChild.textContent)")
+        at = next((k for k, name in enumerate(names) if name.strip() == truth[row]), 0)
+        page.wait_for_timeout(300)
+        page.locator(".desk .pick").nth(at).click()
+        page.locator(f".desk:not([data-row='{row}'])").first.wait_for()
+        walker.clicks += 1
+    walker.settle()
+
+
+def export(walker: Walker, folder: Path) -> pd.DataFrame:
+    """Download labels.csv from the Export page."""
+    page = walker.page
+    page.get_by_role("link", name="Export").first.click()
+    walker.clicks += 1
+    page.get_by_role("button", name="labels.csv").wait_for()
+    walker.settle()
+    with page.expect_download() as download:
+        walker.press("labels.csv")
+    file = folder / "labels.csv"
+    download.value.save_as(file)
+    return pd.read_csv(file, dtype=str, keep_default_na=False)
+
+
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "first-hour.md"
 _HEAD = """\
 # The first hour
 
-<!-- Written by `python -m benchmarks.first_hour --browser --write`. -->
+<!-- Written by `python -m benchmarks.first_hour --write`. -->
 
 Four files made like those that people bring (`benchmarks/first_hour.py` makes them, with truth that only it knows), and
 what it takes to come from each to settled labels: the real app in an empty `PLL_HOME`, in Chromium, everything left as
@@ -604,17 +620,14 @@ red boxes, exceptions and errors of the browser's console on all pages.
 _ABOUT = {
     "people": "semicolon CSV of Excel: texts, three people's columns with slips, cases and four ways to say nothing",
     "labelstudio": "Label Studio export: texts, 2–3 of four people a task, cancelled answers, drafts, predictions",
-    "clinic-bar": "CSV: texts, 24 long class names, sets joined by a bar, the truth in a tenth of the rows",
-    "manifest": "ZIP of 300 pictures with a manifest of candidates; one picture is damaged",
+    "clinic": "CSV: texts, 24 long class names, sets joined by a bar, the truth in a tenth of the rows",
+    "pictures": "ZIP of 300 pictures with a manifest of candidates; one picture is damaged",
 }
 
 
 def walks(chosen: Sequence[str], folder: Path, shots: Path | None) -> str:
     """Walk with each file; the table."""
     from playwright.sync_api import sync_playwright
-
-    from benchmarks.app import Server, chromium
-    from benchmarks.first_hour_browser import walk
 
     rows = []
     with sync_playwright() as driver:
@@ -643,46 +656,17 @@ def walks(chosen: Sequence[str], folder: Path, shots: Path | None) -> str:
 
 
 def main() -> None:
-    """Make the files, fit each, print a table."""
+    """Make the files, walk with each, print a table."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--only", default="", help=f"of {', '.join(CASES)}; joined by commas")
-    parser.add_argument("--recipe", default="auto")
-    parser.add_argument("--keep", type=Path, help="folder for the files and the runs")
-    parser.add_argument("--files-only", action="store_true")
-    parser.add_argument("--browser", action="store_true", help="walk through the app instead of the shell")
-    parser.add_argument("--shots", type=Path, help="folder for pictures of the pages (with --browser)")
-    parser.add_argument("--write", action="store_true", help="put the table into docs/first-hour.md (with --browser)")
+    parser.add_argument("--only", default=",".join(CASES), help=f"of {', '.join(CASES)}; joined by commas")
+    parser.add_argument("--shots", type=Path, help="folder for pictures of the pages")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/first-hour.md")
     options = parser.parse_args()
-    chosen = options.only.split(",") if options.only else list(CASES)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = options.keep or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        if options.browser:
-            table = walks(chosen if options.only else WALKED, folder, options.shots)
-            if options.write:
-                from benchmarks.first_hour_browser import REVIEWED
-
-                head = _HEAD.format(cores=f"{len(os.sched_getaffinity(0))} cores", reviewed=REVIEWED)
-                PAGE.write_text(head + table + "\n", encoding="utf-8")
-            return
-        print("| file | rows | right | plurality | seconds |\n|---|---|---|---|---|")
-        for name in chosen:
-            case = CASES[name](folder)
-            if options.files_only:
-                truth = {"truth": case.truth, "plurality": case.plurality, "options": case.options}
-                (folder / f"{name}.truth.json").write_text(json.dumps(truth, ensure_ascii=False), "utf-8")
-                continue
-            out = folder / f"run-{name}"
-            words, seconds = fit(case, out, options.recipe)
-            if words:
-                print(f"| {case.name} | {len(case.truth)} | error: {words} | | {seconds:.0f} |", flush=True)
-                continue
-            labels = pd.read_csv(out / "labels.csv", dtype=str, keep_default_na=False)
-            try:
-                right, usual = score(case, labels)
-                print(f"| {case.name} | {len(labels)} | {right:.1%} | {usual:.1%} | {seconds:.0f} |", flush=True)
-            except (ValueError, KeyError, StopIteration) as error:
-                print(f"| {case.name} | {len(labels)} | mismatch: {error} | | {seconds:.0f} |", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        table = walks(options.only.split(","), Path(folder), options.shots)
+    if options.write:
+        head = _HEAD.format(cores=f"{len(os.sched_getaffinity(0))} cores", reviewed=REVIEWED)
+        PAGE.write_text(head + table + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

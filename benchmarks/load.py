@@ -39,9 +39,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 
-from benchmarks.app import ROOT, Server
-from benchmarks.durability_browser import prepared_run
-from benchmarks.reliability import OTHERS
+from benchmarks.app import ROOT, Server, prepared_run
 from pll.review.database import Database
 from pll.review.session import Settings, open_review
 from pll.review.store import Store
@@ -53,10 +51,6 @@ LINK = "link=1&data=digits&flip=binomial&q=0.7&holdout=0.2&method=proden&epochs=
 PATIENCE = 120.0
 RELOAD_EVERY = 150.0
 """Seconds after which somebody reloads the page."""
-INTRODUCTION = (
-    "Made by `python -m benchmarks.load --write`: tabs are websockets that speak Streamlit's protocol; what a browser\n"
-    "takes to draw comes on top."
-)
 BEFORE_ANYBODY, DURING, AT_ONCE, LATER = "before", "during", "5 s after", "{:.0f} s after"
 
 
@@ -407,12 +401,9 @@ def measured(given: Any, reviewing: int) -> dict[str, str]:
 
 
 def write(file: Path, table: str) -> None:
-    """Put the table between its marks; where there are none, at the end."""
+    """Put the table between its marks."""
     text = file.read_text(encoding="utf-8")
     marks = re.compile(r"(<!-- load -->\n).*?(<!-- end of load -->)", re.DOTALL)
-    if not marks.search(text):
-        before = "" if OTHERS in text else f"\n{OTHERS}\n"
-        text += f"{before}\n## Reviewers at a time\n\n{INTRODUCTION}\n\n<!-- load -->\n<!-- end of load -->\n"
     file.write_text(marks.sub(lambda found: f"{found[1]}{table}\n{found[2]}", text), encoding="utf-8")
 
 

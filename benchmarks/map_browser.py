@@ -26,7 +26,6 @@ import numpy as np
 from playwright.sync_api import sync_playwright
 
 from benchmarks.app import Server, chromium
-from benchmarks.following import JUMP
 from pll.catalog.sources import Source
 from pll.runs.config import RunConfig
 from pll.runs.registry import RunRegistry
@@ -34,6 +33,19 @@ from pll.runs.registry import RunRegistry
 C, D, SIZE, EPOCHS = 10, 20, 3, 20
 PATIENCE = 300_000
 """Milliseconds."""
+JUMP = """async ([track, when, share]) => {
+  const box = track.getBoundingClientRect();
+  const [clientX, clientY] = [box.left + 8 + share * (box.width - 16), box.top + 20];
+  const at = { clientX, clientY, pointerId: 1, bubbles: true, button: 0 };
+  const started = performance.now();
+  track.setPointerCapture = () => {};
+  track.dispatchEvent(new PointerEvent("pointerdown", at));
+  const wanted = Number(track.getAttribute("aria-valuenow"));
+  const there = () => when.textContent === (wanted ? `Epoch ${wanted}` : "Before training");
+  while (!there() && performance.now() - started < 10000) await new Promise((go) => setTimeout(go, 2));
+  return there() ? performance.now() - started : null;
+}"""
+"""Takes the handle of the timeline elsewhere; gives the milliseconds until the picture is that of the epoch."""
 JUMPS = 10
 
 

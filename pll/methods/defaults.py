@@ -3,7 +3,7 @@
 A rate that suits a table is far too large for pictures: neighbouring pixels are alike, so that the features of a
 picture vary together along a few directions, in which every step counts hundreds of times. PRODEN-sudden then reaches
 what PRODEN does and PRODEN-naive fits the wrong candidates, so that a comparison shows little of how the
-methods differ. `python -m benchmarks.defaults` measures this on several kinds of data.
+methods differ.
 
 Features of texts (components of a truncated SVD) say most where they are large. Z-scores would make the last component
 count as much as the first, so each text is brought to unit length instead.

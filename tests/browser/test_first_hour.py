@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="needs playwright (requirements-dev.txt)")
-from benchmarks.first_hour import people
-from benchmarks.first_hour_browser import walk
+from benchmarks.first_hour import people, walk
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.app import Server
-from benchmarks.durability_browser import prepared_run
+from benchmarks.app import Server, prepared_run
 from pll.review.tables import Opened
 from pll.runs.access import Access, write_access
 from tests.browser.identity import CLIENT, SECRET, provider

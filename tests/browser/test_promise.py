@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.durability_browser import prepared_run
+from benchmarks.app import prepared_run
 from tests.browser.conftest import ROOT, NewPage
 from tests.browser.test_review import LOOK, enter
 

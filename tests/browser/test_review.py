@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.durability_browser import prepared_run
+from benchmarks.app import prepared_run
 from pll.review.tables import Event
 from tests.review_helpers import on_disk
 

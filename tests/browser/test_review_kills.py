@@ -1,7 +1,7 @@
 """Two reviewers in two browsers; the server is killed (SIGKILL) while they press their keys. One in one browser, while
 another program keeps the database to itself.
 
-The long version, 500 decisions and five kills, is `python -m benchmarks.durability_browser`.
+The long version, 500 decisions and five kills, is `python -m benchmarks.durability`.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from benchmarks.app import Server
-from benchmarks.durability_browser import prepared_run, try_out
+from benchmarks.app import Server, prepared_run
+from benchmarks.durability import try_out
 from pll.ui.review.reviewer import COOKIE
 from tests.review_helpers import on_disk
 

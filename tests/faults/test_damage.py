@@ -1,4 +1,4 @@
-"""Every file of a run damaged in every way, through the commands and the pages; `benchmarks.reliability` does more."""
+"""Every file of a run damaged in every way, through the commands and the pages."""
 
 from __future__ import annotations
 

@@ -45,7 +45,8 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.methods import PRODENNaive as PRODENNaive
     from pll.methods import PRODENOutside as PRODENOutside
     from pll.methods import PRODENSudden as PRODENSudden
-    from pll.methods import covering_rate_scorer as covering_rate_scorer
+    from pll.methods.model_selection import StratifiedSetKFold as StratifiedSetKFold
+    from pll.methods.model_selection import covering_rate_scorer as covering_rate_scorer
     from pll.methods.persistence import load_model as load_model
     from pll.methods.persistence import save_model as save_model
     from pll.synthesis import flip_binomial as flip_binomial
@@ -64,8 +65,9 @@ _MODULES = {
     "pll.methods": (
         *("METHODS", "PRODEN", "PRODENItera", "PRODENNaive", "PRODENSudden", "PNOracle", "PNDecomp", "D2CNN", "GA"),
         *("SURE", "CLPL", "PLECOC", "PLSVM", "PLKNN", "IPAL", "Majority", "DawidSkene"),
-        *("CC", "RC", "LWS", "CAVL", "POP", "CRDPLL", "PRODENOutside", "Auto", "covering_rate_scorer"),
+        *("CC", "RC", "LWS", "CAVL", "POP", "CRDPLL", "PRODENOutside", "Auto"),
     ),
+    "pll.methods.model_selection": ("StratifiedSetKFold", "covering_rate_scorer"),
     "pll.methods.persistence": ("load_model", "save_model"),
     "pll.synthesis": ("flip_binomial", "flip_pair", "flip_uniform", "flip_with_matrix", "flip_by_instance"),
 }

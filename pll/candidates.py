@@ -93,6 +93,41 @@ class CandidateSets:
         return cls(indptr, np.asarray(flat, dtype=np.int64), n_classes, tuple(class_names))
 
     @classmethod
+    def from_names(cls, lists: Iterable[Iterable[str]], class_names: Sequence[str] = ()) -> CandidateSets:
+        """Candidate sets from one iterable of class names per example, in any order; repeated names count once.
+
+        Parameters
+        ----------
+        lists : iterable of iterables of str
+            n of them.
+        class_names : sequence of str, optional
+            The c classes; by default the names that occur, sorted.
+
+        Raises
+        ------
+        UserError
+            An empty set, something else than a name, or a name that is not among `class_names` (the row is named).
+
+        Examples
+        --------
+        >>> sets = CandidateSets.from_names([["dog", "cat"], ["fox"]])
+        >>> sets.class_names, [row.tolist() for row in sets]
+        (('cat', 'dog', 'fox'), [[0, 1], [2]])
+        """
+        rows = [list(names) for names in lists]
+        for row, names in enumerate(rows):
+            for name in names:
+                if not isinstance(name, str):
+                    raise UserError(f"Row {row}: the label {name!r} is not the name of a class (text).")
+        known = tuple(class_names) or tuple(sorted({name for names in rows for name in names}))
+        number = {name: j for j, name in enumerate(known)}
+        for row, names in enumerate(rows):
+            for name in names:
+                if name not in number:
+                    raise UserError(f"Row {row}: there is no class called {name!r} among the {len(known)} class names.")
+        return cls.from_lists([[number[name] for name in names] for names in rows], len(known), known)
+
+    @classmethod
     def from_mask(cls, mask: npt.ArrayLike, class_names: Sequence[str] = ()) -> CandidateSets:
         """Return the candidate sets of a mask.
 
@@ -301,8 +336,8 @@ def as_candidate_sets(y: Any, n_classes: int | None = None) -> CandidateSets | N
 
     Args:
         y: `CandidateSets`; a boolean or 0/1 array or data frame (n, c); a list (or an array or column of objects) of
-            lists of class indices; or a SciPy sparse (n, c) matrix.
-        n_classes: c; by default the number of columns, or for lists the highest class index + 1.
+            lists of class indices or of class names; or a SciPy sparse (n, c) matrix.
+        n_classes: c; by default the number of columns, for lists the highest class index + 1 or the names that occur.
 
     Raises:
         UserError: sets over another number of classes than c, or as the constructors of `CandidateSets`.
@@ -318,6 +353,24 @@ def as_candidate_sets(y: Any, n_classes: int | None = None) -> CandidateSets | N
     return sets
 
 
+def name_lists(y: Any) -> list[list[str]] | None:
+    """Return candidate sets that are lists of class names as lists, or None where `y` is anything else.
+
+    >>> name_lists([("cat", "dog"), ["fox"]]), name_lists([[0, 1]]), name_lists(["cat", "dog"])
+    ([['cat', 'dog'], ['fox']], None, None)
+    """
+    if isinstance(y, CandidateSets) or scipy.sparse.issparse(y):
+        return None
+    values = y if isinstance(y, list | tuple) else np.asarray(y)
+    if np.ndim(values) == 0 if isinstance(values, np.ndarray) else not values:
+        return None
+    if any(isinstance(row, str | bytes) or not isinstance(row, Iterable) for row in values):
+        return None
+    lists = [list(row) for row in values]
+    first = next((name for row in lists for name in row), None)
+    return lists if isinstance(first, str) else None
+
+
 def _of_any_form(y: Any, n_classes: int | None) -> CandidateSets | None:
     if isinstance(y, CandidateSets):
         return y
@@ -330,6 +383,9 @@ def _of_any_form(y: Any, n_classes: int | None) -> CandidateSets | None:
         return None if values.ndim == 0 or column else CandidateSets.from_mask(values)
     if not len(values) or isinstance(values[0], str | bytes) or not isinstance(values[0], Iterable):
         return None
+    named = name_lists(y)
+    if named is not None:
+        return CandidateSets.from_names(named)
     lists = [list(row) if isinstance(row, Iterable) else row for row in values]
     if all(isinstance(row, list) and all(isinstance(v, bool | np.bool_) for v in row) for row in lists) and any(lists):
         return CandidateSets.from_mask(lists)

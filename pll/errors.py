@@ -14,6 +14,10 @@ class UserError(ValueError):
     """
 
 
+class NotNumbersError(UserError, TypeError):
+    """Features that are no numbers: a `TypeError` too, as scikit-learn expects of every estimator."""
+
+
 class BusyError(UserError):
     """Another program keeps something to itself at this moment; the same may succeed soon."""
 

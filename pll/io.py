@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
-from pll.errors import UserError
+from pll.errors import NotNumbersError, UserError
 
 Column = npt.NDArray[np.object_]
 """(n,) Python objects: text, or None where a cell is missing."""
@@ -27,17 +27,25 @@ Column = npt.NDArray[np.object_]
 def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
     """Return features as contiguous float32.
 
-    Args:
-        X: (n, d) or (n, C, H, W) real numbers.
+    Parameters
+    ----------
+    X : array-like or SciPy sparse matrix
+        (n, d) or (n, C, H, W) real numbers. A sparse matrix is made dense, which takes 4·n·d bytes.
 
-    Returns:
-        the same array where it already has this form (a memory-mapped one stays mapped), else a copy.
+    Returns
+    -------
+    ndarray of float32
+        The same array where it already has this form (a memory-mapped one stays mapped), else a copy.
 
-    Raises:
-        UserError: not numbers, rows of different lengths, another number of dimensions, a sparse matrix.
+    Raises
+    ------
+    UserError
+        Rows of different lengths, another number of dimensions, a sparse matrix that is too large to be made dense.
+    NotNumbersError
+        Something else than numbers.
     """
     if scipy.sparse.issparse(X):
-        raise UserError("Features must be a dense array; this is a sparse matrix. Use X.toarray().")
+        return _dense(scipy.sparse.csr_array(X))
     try:
         given = X if isinstance(X, np.memmap) else np.asarray(X)
         if given.dtype.kind == "c":
@@ -46,7 +54,9 @@ def feature_array(X: npt.ArrayLike) -> npt.NDArray[np.float32]:
             array = _contiguous(given)
     except UserError:
         raise
-    except (ValueError, TypeError) as error:
+    except TypeError as error:
+        raise NotNumbersError(f"Features must be numbers: {error}.") from error
+    except ValueError as error:
         raise UserError(f"Features must be numbers, in rows of equal length: {error}.") from error
     if array.ndim not in (2, 4):
         raise UserError(
@@ -61,6 +71,24 @@ def _contiguous(given: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
     if isinstance(given, np.memmap) and given.dtype == np.float32 and given.flags.c_contiguous:
         return given
     return np.ascontiguousarray(given, dtype=np.float32)
+
+
+def _dense(X: scipy.sparse.csr_array) -> npt.NDArray[np.float32]:
+    if X.dtype.kind == "c":
+        raise UserError("Complex data not supported: features must be real numbers.")
+    needed, have = 4 * math.prod(X.shape), _memory_bytes()
+    if needed > have:
+        raise UserError(
+            f"These features are a sparse matrix of {X.shape[0]:,} × {X.shape[1]:,}; made dense they take "
+            f"{needed / 1e9:,.1f} GB, this machine has {have / 1e9:,.1f} GB. Reduce the columns first, for example "
+            "with sklearn.decomposition.TruncatedSVD."
+        )
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(X.astype(np.float32).toarray())
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def is_mapped(X: npt.NDArray[Any]) -> bool:
@@ -159,7 +187,7 @@ def check_fits_memory(X: npt.NDArray[Any], needed: int, what: str, remedy: str) 
     """
     if not is_mapped(X):
         return
-    have = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    have = _memory_bytes()
     if needed > have:
         raise UserError(f"{what}: {needed / 1e9:,.1f} GB, this machine has {have / 1e9:,.1f} GB. {remedy}")
 

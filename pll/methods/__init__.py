@@ -17,7 +17,6 @@ from pll.methods.names import TITLES
 if TYPE_CHECKING:  # what `__getattr__` returns
     from pll.methods.base import PartialLabelEstimator as PartialLabelEstimator
     from pll.methods.base import Task as Task
-    from pll.methods.base import covering_rate_scorer as covering_rate_scorer
     from pll.methods.cavl import CAVL as CAVL
     from pll.methods.cc import CC as CC
     from pll.methods.cc import RC as RC
@@ -72,7 +71,6 @@ _CLASSES = {
 _OTHERS = {
     "PartialLabelEstimator": "base",
     "Task": "base",
-    "covering_rate_scorer": "base",
     "Auto": "choice",
 }
 """What else this package offers, and its file."""
@@ -147,7 +145,7 @@ __all__ = [
     *("AUTO", "METHODS", "UnknownMethod", "get_method", "method_title"),
     *("Auto", "CAVL", "CC", "CLPL", "CRDPLL", "D2CNN", "DawidSkene", "Majority", "GA", "IPAL", "LWS", "PLECOC"),
     *("PLKNN", "PLSVM", "PNDecomp", "PNOracle", "POP", "PRODEN", "PRODENItera", "PRODENNaive", "PRODENOutside"),
-    *("PRODENSudden", "RC", "SURE", "PartialLabelEstimator", "Task", "covering_rate_scorer"),
+    *("PRODENSudden", "RC", "SURE", "PartialLabelEstimator", "Task"),
 ]
 
 

@@ -23,10 +23,11 @@ from sklearn.utils.validation import assert_all_finite, column_or_1d, validate_d
 from torch import nn
 
 from pll.annotations.data import Annotations
-from pll.candidates import CandidateSets, as_candidate_sets, whole_numbers, with_sets
+from pll.candidates import CandidateSets, as_candidate_sets, name_lists, whole_numbers, with_sets
 from pll.dataset import UNKNOWN
 from pll.errors import UserError
 from pll.io import check_finite, feature_array
+from pll.methods.model_selection import covering_rate_scorer
 from pll.methods.settling import settle, union_of
 from pll.training.metrics import EpochRecord, Hook, Monitor, TrainingProgress
 from pll.weights import Outside, Weights, carried_over, checked_prior, identified_labels
@@ -53,6 +54,8 @@ class Task:
         outside: labels that were added to the candidates (`PartialLabelEstimator.grown`); None where there are none.
         kind: `"text"` where the features were made of texts alone, which default settings look at; else `""`.
         undecided: the n candidate sets before people decided; None where nobody did.
+        sample_weight: (n,) float32 with mean 1, how much each example counts. Only methods trained by gradient descent
+            use it.
     """
 
     X: Features
@@ -66,6 +69,7 @@ class Task:
     outside: Outside | None = None
     kind: str = ""
     undecided: CandidateSets | None = None
+    sample_weight: npt.NDArray[np.float32] | None = None
 
 
 class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
@@ -232,12 +236,13 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         """Learn from candidate sets or labels.
 
         Args:
-            X: (n, d) or (n, C, H, W), converted to float32. Finite.
+            X: (n, d) or (n, C, H, W), converted to float32. Finite. A sparse matrix is made dense.
             y: candidate sets or labels, in one of these forms:
 
                 - `CandidateSets`;
                 - a boolean or 0/1 array or data frame (n, c);
                 - a list of n lists of class indices; the highest index + 1 is the number of classes;
+                - a list of n lists of class names (text), which `predict` then returns;
                 - a SciPy sparse (n, c) matrix;
                 - (n,) labels of any kind: numbers or text. Every set then has one label.
             truth: (n,) true class indices; pn-oracle needs them (unless `y` is labels). PRODEN-outside takes those that
@@ -258,6 +263,24 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         Raises:
             UserError: invalid data or settings, or an argument that the method does not use.
         """
+        return self._fit(*self._task(X, y, truth, prior, votes))
+
+    def _fit(self, task: Task, labels: Labels | None) -> Self:
+        for _ in self.iter_fit(task):
+            pass
+        self._labels = labels
+        self._forget_training()
+        return self
+
+    def _task(
+        self,
+        X: npt.ArrayLike,
+        y: Any,
+        truth: npt.ArrayLike | None,
+        prior: npt.ArrayLike | None,
+        votes: npt.ArrayLike | Annotations | None,
+    ) -> tuple[Task, Labels | None]:
+        """Return the training data of these arguments of `fit`, and the labels that `predict` returns members of."""
         uses_votes = self.takes_votes or self.takes_prior
         for name, given, used in (("prior", prior, self.takes_prior), ("votes", votes, uses_votes)):
             if given is not None and not used:
@@ -294,15 +317,11 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         if settled is not None:
             given = settled.prior_on(candidates)
         task = Task(features, candidates, known, prior=given, votes=said)
-        for _ in self.iter_fit(task if decided is None else _with_known(task, decided, self.seed)):
-            pass
-        self._labels = labels
-        self._forget_training()
-        return self
+        return task if decided is None else _with_known(task, decided, self.seed), labels
 
     @property
     def classes_(self) -> Labels:
-        """(c,) what `predict` returns members of: the sorted labels where it was fitted on plain labels, else 0 … c−1.
+        """(c,) what `predict` returns members of: the labels or names it was fitted on, sorted, or 0 … c−1.
 
         Raises:
             NotFittedError: before `fit` or `restore`.
@@ -422,6 +441,7 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.missing == "mean"
+        tags.input_tags.sparse = True
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
@@ -429,38 +449,11 @@ class PartialLabelEstimator(ClassifierMixin, BaseEstimator, ABC):
         return {name: value for name, value in state.items() if name not in self._training_state}
 
 
-def covering_rate_scorer(estimator: Any, X: npt.ArrayLike, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
-    """Scorer for `cross_val_score`, `GridSearchCV` and the like (`scoring=covering_rate_scorer`) on candidate sets.
-
-    Args:
-        estimator: a fitted classifier with `classes_`: a method, or a pipeline that ends in one.
-        X: features, in the form that the estimator takes.
-        y: candidate sets in any form that `fit` takes, or (n,) labels.
-        sample_weight: (n,) weights of the examples.
-
-    Returns:
-        the share of examples whose predicted label is among their candidates; for labels, the accuracy. In [0, 1].
-
-    Raises:
-        UserError: as many candidate sets as there are rows of features are needed.
-    """
-    classes = np.asarray(estimator.classes_)
-    sets = as_candidate_sets(y, len(classes))
-    predicted = estimator.predict(X)
-    if sets is None:
-        right = np.asarray(predicted) == column_or_1d(y)
-    else:
-        if len(sets) != len(predicted):
-            raise UserError(f"There are {len(predicted)} rows of features but {len(sets)} candidate sets.")
-        right = sets.contains(np.searchsorted(classes, predicted))
-    return float(np.average(right, weights=None if sample_weight is None else np.asarray(sample_weight)))
-
-
 def _targets(y: Any) -> tuple[CandidateSets, Labels | None]:
-    """Return candidate sets, and the sorted labels where `y` is one label per example."""
+    """Return candidate sets, and the sorted labels where `y` is one label per example or lists of class names."""
     sets = as_candidate_sets(y)
     if sets is not None:
-        return sets, None
+        return sets, None if name_lists(y) is None else np.array(sets.class_names)
     column = column_or_1d(y, warn=True)
     assert_all_finite(column, input_name="y")
     check_classification_targets(column)
@@ -527,9 +520,7 @@ def validated(task: Task, *, allow_missing: bool = False, needs_features: bool =
         )
     if task.outside is not None and task.outside.candidates != task.candidates:
         raise UserError("The labels added to the candidate sets are of other sets than those to learn from.")
-    return Task(
-        X, task.candidates, y, X_test, y_test, prior, task.votes, task.known, task.outside, task.kind, task.undecided
-    )
+    return replace(task, X=X, y=y, X_test=X_test, y_test=y_test, prior=prior)
 
 
 def as_features(X: npt.ArrayLike, *, allow_missing: bool = False) -> Features:

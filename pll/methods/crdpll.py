@@ -76,6 +76,7 @@ class _Consistent(Objective):
     def loss(self, batch: Batch, logits: Tensor) -> Tensor:
         trainer = self._trainer
         strong = trainer.network(self._changed(trainer.X[batch.rows])).float()
+        trainer.weigh(strong, batch.rows)
         views = [torch.log_softmax(view, dim=1) for view in (logits, strong)]
         self._both = (views[0] + views[1]).detach() / 2  # log of the geometric mean, up to a constant
         outside = ~batch.mask(logits.shape[1])

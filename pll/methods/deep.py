@@ -17,6 +17,7 @@ import torch
 from sklearn.base import clone
 from torch import Tensor, nn
 
+from pll.annotations.data import Annotations
 from pll.candidates import CandidateSets
 from pll.colors import percent
 from pll.errors import UserError
@@ -131,6 +132,42 @@ class DeepEstimator(PartialLabelEstimator):
         self.threads = threads
         self.recipe = recipe
         self.seed = seed
+
+    def fit(
+        self,
+        X: npt.ArrayLike,
+        y: Any,
+        *,
+        truth: npt.ArrayLike | None = None,
+        prior: npt.ArrayLike | None = None,
+        votes: npt.ArrayLike | Annotations | None = None,
+        sample_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Learn from candidate sets or labels.
+
+        Parameters
+        ----------
+        X, y, truth, prior, votes
+            As for `PartialLabelEstimator.fit`.
+        sample_weight : (n,) array-like, optional
+            How much the loss of each example counts, at least 0; only ratios matter. Label weights are kept of every
+            example, those of weight 0 included. The search of a recipe and the losses that records report take all
+            examples alike.
+
+        Returns
+        -------
+        Self
+            The estimator itself.
+
+        Raises
+        ------
+        UserError
+            Invalid data or settings, or an argument that the method does not use.
+        """
+        task, labels = self._task(X, y, truth, prior, votes)
+        if sample_weight is not None:
+            task = replace(task, sample_weight=checked_sample_weight(sample_weight, len(task.X)))
+        return self._fit(task, labels)
 
     @abstractmethod
     def _objective(self, task: Task) -> Objective:
@@ -387,7 +424,8 @@ class DeepEstimator(PartialLabelEstimator):
         self.candidates_ = task.candidates
         own = slice(0, len(task.X)) if ranks is None else slice(*ranks.bounds(len(task.X)))
         truth = None if task.y is None else task.y[own]
-        trainer = (partial(Trainer, outside=task.outside) if ranks is None else partial(SharedTrainer, ranks))(
+        alone = partial(Trainer, outside=task.outside, sample_weight=task.sample_weight)
+        trainer = (alone if ranks is None else partial(SharedTrainer, ranks))(
             network,
             scaled_features(scaling, task.X if ranks is None else task.X[own], device),
             task.candidates,
@@ -427,6 +465,31 @@ class DeepEstimator(PartialLabelEstimator):
                 f"There is no recipe called {self.recipe!r}; use one of {names}, paper:DATASET, or a recipe.json."
             )
         get_loss(self.loss)
+
+
+def checked_sample_weight(sample_weight: npt.ArrayLike, n: int) -> npt.NDArray[np.float32]:
+    """Return weights of n examples, (n,) float32 with mean 1.
+
+    Raises
+    ------
+    UserError
+        Not one finite number of at least 0 an example, or all of them 0.
+
+    Examples
+    --------
+    >>> checked_sample_weight([1, 3], 2).tolist()
+    [0.5, 1.5]
+    """
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n,):
+        raise UserError(f"sample_weight has shape {weights.shape}; {n} examples need ({n},).")
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        raise UserError(f"Row {wrong[0]}: sample_weight is {weights[wrong[0]]}; it must be a number of at least 0.")
+    if not weights.any():
+        raise UserError("Every sample_weight is zero: there is nothing to learn from.")
+    mean_1: npt.NDArray[np.float32] = (weights / weights.mean()).astype(np.float32)
+    return mean_1
 
 
 def _differs(value: Any, default: Any) -> bool:

@@ -200,6 +200,7 @@ class Trainer:
         prior: (nnz,) of `pll.weights.checked_prior`: label weights start from it and are w ∝ prior · softmax on S_i.
         layout: of the candidates and their weights; None chooses one.
         outside: labels added to the candidates; given and added labels are then normalised apart, each to its share.
+        sample_weight: (n,) with mean 1, how much the loss of each example counts; None for all alike.
 
     Attributes:
         forward: the network as it is called in training; another module over the same parameters where several
@@ -224,8 +225,10 @@ class Trainer:
         prior: Weights | None = None,
         layout: Layout | None = None,
         outside: Outside | None = None,
+        sample_weight: npt.NDArray[np.float32] | None = None,
     ) -> None:
         self.network = network.to(X.device)
+        self._sample_weight = None if sample_weight is None else torch.from_numpy(sample_weight).to(X.device)
         self.forward: nn.Module = self.network
         self.X = X
         self.optimisation = optimisation
@@ -268,6 +271,7 @@ class Trainer:
         if self.augment is not None:
             inputs = self.augment(inputs, self.stream.generator)
         logits = self.forward(inputs).float()  # (B, c), the one forward pass; whatever precision it computes in
+        self.weigh(logits, rows)
         share = self._loss_share(len(units))
         self.optimiser.zero_grad()
         loss = self.objective.backward(batch, logits, share)  # lines 6 and 7, with the old weights
@@ -280,6 +284,15 @@ class Trainer:
         self.optimiser.step()  # line 9
         self._loss_sum += loss * len(units)
         return Step(batch, logits.detach(), new, loss)
+
+    def weigh(self, logits: Tensor, rows: Tensor) -> None:
+        """Let the examples `rows` (B,) count by their sample weight in what is learnt through these logits (B, c).
+
+        The loss is a mean over examples, so that its gradient by the logits of one example is multiplied.
+        """
+        if self._sample_weight is not None:
+            share = self._sample_weight[rows][:, None]  # (B, 1)
+            logits.register_hook(lambda gradient: gradient * share)  # type: ignore[no-untyped-call]
 
     def _loss_share(self, count: int) -> Tensor | None:
         """Return the factor, (), of the loss of so many training units; None for 1."""

@@ -6,7 +6,7 @@ import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from pll.training.scaling import Scaling, fit_scaling
 from pll.weights import Weights, restricted_softmax
 
 Matrix = npt.NDArray[np.float64]
+V = TypeVar("V")
 
 
 class ClassicalEstimator(PartialLabelEstimator):
@@ -75,9 +76,9 @@ class ClassicalEstimator(PartialLabelEstimator):
         self.candidates_ = task.candidates
         self.class_names_ = task.candidates.class_names
         self.input_shape_ = task.X.shape[1:]
-        self._scaling = fit_scaling(task.X, self.scale)
         start = task.prior if self.takes_prior else None
         self.label_weights_ = task.candidates.uniform_weights() if start is None else start
+        self._scaling = fit_scaling(task.X, self._choose_scale(task, hook or no_hook))
         monitor = self._monitor = Monitor(task.candidates, task.y, task.y_test)
         X = self._scaled(task.X)
         X_test = None if task.X_test is None else self._scaled(task.X_test)
@@ -96,6 +97,13 @@ class ClassicalEstimator(PartialLabelEstimator):
                 seconds=time.perf_counter() - started,
             )
             started = time.perf_counter()
+
+    def _choose_scale(self, task: Task, hook: Hook) -> str:
+        """Return the scaling to learn with; a method may choose it by the data. Where `hook` stops it, it can predict.
+
+        `candidates_`, `class_names_`, `input_shape_` and `label_weights_` are set before.
+        """
+        return self.scale
 
     def checkpoint(self) -> dict[str, Any]:
         return {"epoch": 0}  # these methods are quick: they start again and give the same result
@@ -276,6 +284,6 @@ def covering_rates(
     return dict(zip(values, (covered / len(X)).tolist(), strict=True))
 
 
-def best_value(rates: dict[float, float]) -> float:
+def best_value(rates: dict[V, float]) -> V:
     """Return the value with the highest rate; of equals the first."""
     return max(rates, key=lambda value: rates[value])

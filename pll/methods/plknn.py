@@ -16,16 +16,20 @@ comes. Labels that *every* neighbour has as a candidate tie exactly. With large 
 15 % of the examples with k = 10). Such labels get equal weights, a margin of 0, and the first of them is the identified
 one; `notes_` says for how many examples. More neighbours resolve ties.
 
-Hyper-parameters: `k`, the number of neighbours. `"auto"` (the default) takes the one of `GRID` with the highest
-covering rate: the share of up to 4,000 training examples whose predicted label, of all classes and from neighbours
-other than itself, is among their candidates (no truth). The PRODEN paper's supplement takes 5 … 10, too few where sets
-are large. `clip` (3), see `NeighbourEstimator`.
+Hyper-parameters: `k`, the number of neighbours, and `scale`, the features that are compared. `"auto"` (the default of
+both) takes the k of `GRID` and the scaling of `SCALES` with the highest covering rate: the share of up to 4,000
+training examples whose predicted label, of all classes and from neighbours other than itself, is among their candidates
+(no truth). No scaling suits all data, and each is far off on some: examples of unit length on counts whose amount tells
+the class (30 % right where z-scores have 79 % and quantiles 88 %), z-scores on features of texts (29 %, unit length
+46 %). Test accuracy, q = 0.7, mean of 21 tables, pictures and texts: z-scores 66.6 %, the one chosen so 70.4 %, the one
+chosen with the truth 71.8 %. The PRODEN paper's supplement takes k from 5 … 10, too few where sets are large. `clip`
+(3), see `NeighbourEstimator`.
 
-Complexity: O(n²·d) for the search by brute force (less where d ≤ 15: a k-d tree), O(n·k·mean |S|) for the votes; c
-does not matter. A prediction is O(n·d). Above 100,000 examples with more than 15 features, if faiss is installed
-(`pip install "candid-labels[neighbours]"`), the search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` says
-which share of the neighbours it finds. Memory 16·n·d bytes and the candidate sets. Fitted, it keeps the training
-examples.
+Complexity: O(n²·d) for the search by brute force (less where d ≤ 15: a k-d tree), and for each of the four scalings as
+much for up to 4,000 of the examples; O(n·k·mean |S|) for the votes; c does not matter. A prediction is O(n·d). Above
+100,000 examples with more than 15 features, if faiss is installed (`pip install "candid-labels[neighbours]"`), the
+search is approximate, O(n·√n·d), a prediction O(√n·d); `notes_` says which share of the neighbours it finds. Memory
+16·n·d bytes and the candidate sets. Fitted, it keeps the training examples.
 """
 
 from __future__ import annotations
@@ -37,16 +41,21 @@ import numpy as np
 import numpy.typing as npt
 
 from pll.candidates import CandidateSets
-from pll.methods.base import check_number
+from pll.methods.base import Task, check_number
 from pll.methods.classical import SEARCH_ROWS, Cost, Matrix, best_value
 from pll.methods.names import TITLES
 from pll.methods.neighbours import NeighbourEstimator, search_memory, search_note, search_seconds
 from pll.training.metrics import Hook, no_hook
+from pll.training.scaling import fit_scaling
 from pll.weights import Weights, normalise
 
 ROUNDS = 10
 GRID = (10, 5, 20, 30, 50, 80)
 """The k that `"auto"` chooses from; of equally good ones the first."""
+SCALES = ("zscore", "unit", "quantile", "zscore-unit")
+"""The scalings that `"auto"` chooses from for tables; of equally good ones the first."""
+IMAGE_SCALES = ("minmax", "unit", "zscore-unit")
+"""Those for images."""
 SEARCHED_AT_ONCE = 256
 
 
@@ -57,12 +66,15 @@ class PLKNN(NeighbourEstimator):
         k: neighbours that vote, at least 1; `"auto"` chooses from `GRID` by the covering rate.
         clip: z-scores are cut off at ±clip; None leaves them.
         search: `"auto"`, `"exact"` or `"approximate"`, see Complexity.
-        scale, missing, seed: as for every classical method; nothing is drawn at random.
+        scale: as for every classical method; `"auto"` chooses from `SCALES` by the covering rate.
+        missing: as for every classical method.
+        seed: draws the examples of the choice, where there are more than 4,000; nothing else is drawn at random.
 
     Attributes:
         train_: (n, d) float32, scaled training examples.
         k_: the k that was used.
-        covering_rates_: k → covering rate in the search; empty where `k` is a number.
+        scale_: the scaling that was used.
+        covering_rates_: (scaling, k) → covering rate in the search; empty where both are given.
         votes_indptr_, votes_indices_: their candidate sets, as in `CandidateSets`.
     """
 
@@ -75,7 +87,8 @@ class PLKNN(NeighbourEstimator):
     _fitted = ("train_", "votes_indptr_", "votes_indices_", "k_")
 
     k_: int
-    covering_rates_: dict[float, float]
+    scale_: str
+    covering_rates_: dict[tuple[str, int], float]
     votes_indptr_: npt.NDArray[np.int64]
     votes_indices_: npt.NDArray[np.int32]
 
@@ -94,25 +107,39 @@ class PLKNN(NeighbourEstimator):
     @classmethod
     def cost(cls, n: int, d: int, c: int, nnz: int) -> Cost:
         """Estimate the cost of `fit` with 10 neighbours."""
-        seconds = search_seconds(n, d) + 3e-7 * nnz
+        seconds = search_seconds(n, d) * (1 + len(SCALES) * min(n, SEARCH_ROWS) / max(n, 1)) + 3e-7 * nnz
         return Cost(memory_bytes=search_memory(n, d) + 24 * nnz, seconds=seconds, note=search_note(n, d, seconds))
 
     def total_epochs(self) -> int:
         return ROUNDS
 
-    def _learn(
-        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
-    ) -> Iterator[tuple[Weights, float | None]]:
+    def _choose_scale(self, task: Task, hook: Hook) -> str:
         self.k_, self.covering_rates_, self.notes_ = 10, {}, ()
         if self.k != "auto":
             check_number("k", self.k, whole=True, least=1)
             self.k_ = int(self.k)
         self._check_neighbour_settings()
+        self.votes_indptr_, self.votes_indices_ = task.candidates.indptr, task.candidates.indices
+        suited = SCALES if task.X.ndim == 2 else IMAGE_SCALES
+        scales = suited if self.scale == "auto" else (self.scale,)
+        ks: tuple[int, ...] = GRID if self.k == "auto" else (self.k_,)
+        n = len(task.X)
+        ks = tuple(k for k in ks if k < n) or (min(self.k_, n - 1),)
+        self.scale_ = scales[0]
+        if n > 1 and "auto" in (self.scale, self.k):
+            for scale in scales:
+                self.scale_, self._scaling = scale, fit_scaling(task.X, scale)
+                self._remember(self._scaled(task.X))
+                rates = self._rates(ks, task.candidates, hook)
+                self.covering_rates_ |= {(scale, k): rate for k, rate in rates.items()}
+            self.scale_, best = best_value(self.covering_rates_)
+            self.k_ = best if self.k == "auto" else self.k_
+        return self.scale_
+
+    def _learn(
+        self, X: Matrix, candidates: CandidateSets, rng: np.random.Generator, hook: Hook
+    ) -> Iterator[tuple[Weights, float | None]]:
         self._remember(X)
-        self.votes_indptr_, self.votes_indices_ = candidates.indptr, candidates.indices
-        if self.k == "auto":
-            self.covering_rates_ = self._search_k(candidates, rng, hook)
-            self.k_ = int(best_value(self.covering_rates_))
         votes = np.ones(candidates.nnz)
         for part in np.array_split(np.arange(len(X)), ROUNDS):
             for rows, scores in self._voted(None, hook, slice(part[0], part[-1] + 1) if len(part) else slice(0)):
@@ -126,24 +153,29 @@ class PLKNN(NeighbourEstimator):
     def _count(self) -> int:
         return int(self.k_)
 
-    def fitted_params(self) -> dict[str, Any]:
-        return super().fitted_params() | {"k": self._count() if hasattr(self, "k_") else self.k}
+    def _scale_in_use(self) -> str:
+        return self.scale_ if hasattr(self, "scale_") else self.scale
 
-    def _search_k(self, candidates: CandidateSets, rng: np.random.Generator, hook: Hook) -> dict[float, float]:
-        """Return the covering rate of every k of `GRID`; an example is predicted from others alone."""
-        n = len(candidates)
-        rows = np.sort(rng.permutation(n)[:SEARCH_ROWS])
-        covered = {float(k): 0 for k in GRID if k < n} or {float(min(self.k_, n - 1)): 0}
+    def fitted_params(self) -> dict[str, Any]:
+        own = {"k": self._count() if hasattr(self, "k_") else self.k, "scale": self._scale_in_use()}
+        return super().fitted_params() | own
+
+    def _rates(self, ks: tuple[int, ...], candidates: CandidateSets, hook: Hook) -> dict[int, float]:
+        """Return the covering rate of every k; an example is predicted from others alone, of labels that tie each."""
+        rows = np.sort(np.random.default_rng(self.seed).permutation(len(candidates))[:SEARCH_ROWS])
+        covered = dict.fromkeys(ks, 0.0)
         for start in range(0, len(rows), SEARCHED_AT_ONCE):
             hook()
             part = rows[start : start + SEARCHED_AT_ONCE]
-            self.stage_ = f"choosing k: {start:,} of {len(rows):,} examples"
-            distances, at = self._others(part, int(max(covered)))
-            for k in covered:
-                scores = self._counted(distances[:, : int(k)], at[:, : int(k)])
-                covered[k] += int(candidates.take(part).contains(scores.argmax(axis=1)).sum())
+            self.stage_ = f"choosing k on {self.scale_} features: {start:,} of {len(rows):,} examples"
+            distances, at = self._others(part, max(ks))
+            inside = candidates.take(part).mask()
+            for k in ks:
+                scores = self._counted(distances[:, :k], at[:, :k])
+                top = scores >= scores.max(axis=1, keepdims=True) - 1e-9  # (B, c)
+                covered[k] += float(((top & inside).sum(axis=1) / top.sum(axis=1)).sum())
         self.stage_ = ""
-        return {k: hits / len(rows) for k, hits in covered.items()}
+        return {k: round(hits / len(rows), 9) for k, hits in covered.items()}  # whatever the order of the sums
 
     def _scores(self, X: Matrix) -> Matrix:
         if self._memo is not None and self._memo.get("X") is X:

@@ -14,7 +14,10 @@ from torch import Tensor, nn
 
 from pll.errors import UserError
 
-SCALES = ("auto", "zscore", "quantile", "minmax", "unit", "none", "zscore+rbf", "quantile+rbf", "minmax+rbf")
+SCALES = (
+    *("auto", "zscore", "quantile", "minmax", "unit", "zscore-unit", "none"),
+    *("zscore+rbf", "quantile+rbf", "minmax+rbf"),
+)
 """`+rbf`: radial basis features are added to the scaled ones. The other parts are explained in `fit_scaling`."""
 
 ROWS_AT_ONCE = 1024
@@ -36,6 +39,7 @@ class Scaling(nn.Module):
     Args:
         fill, shift, spread: tensors that broadcast against one example: (d,) or (C, 1, 1) or (C, H, W).
         knots, targets: (K, …) a piecewise linear map of each column takes the place of shift and spread.
+        limit: () what is beyond ± this is cut off.
         length: () every example is given this Euclidean length.
         centres, width, basis_shift, basis_spread: (m, d), (), (m,), (m,): the features
             (exp(−‖x − centre‖² / width) − basis_shift) / basis_spread are appended.
@@ -71,6 +75,9 @@ class Scaling(nn.Module):
         """Return the representation of (B, …) raw features."""
         x = torch.where(torch.isnan(x), self.fill, x)
         x = self._interpolated(x) if "knots" in self._parts else (x - self.shift) / self.spread
+        if "limit" in self._parts:
+            limit = self.get_buffer("limit")
+            x = torch.maximum(torch.minimum(x, limit), -limit)
         if "length" in self._parts:
             size = x.flatten(1).norm(dim=1).clamp_min(1e-12)
             x = x * (self.get_buffer("length") / size).reshape(-1, *[1] * (x.dim() - 1))
@@ -108,7 +115,7 @@ class Scaling(nn.Module):
 
 
 _BASE = ("fill", "shift", "spread")
-_PARTS = ("knots", "targets", "length", "centres", "width", "basis_shift", "basis_spread")
+_PARTS = ("knots", "targets", "limit", "length", "centres", "width", "basis_shift", "basis_spread")
 
 
 def clipped(scaling: Scaling, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
@@ -136,6 +143,7 @@ def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
             - `"quantile"`: each column is mapped to a normal distribution by its quantiles;
             - `"minmax"`: each column (for images each channel) to [0, 1];
             - `"unit"`: each example to Euclidean length √d;
+            - `"zscore-unit"`: as `"zscore"`, cut off at ±3, then each example to Euclidean length √d;
             - `"none"`: raw features;
             - `"…+rbf"`: up to 300 Gaussian radial basis features around training examples are appended, for tables.
 
@@ -150,20 +158,24 @@ def fit_scaling(X: npt.NDArray[np.float32], scale: str = "auto") -> Scaling:
         raise UserError(f"There is no scaling called {scale!r}; use one of {', '.join(SCALES)}.")
     base, _, basis = scale.partition("+")
     if X.ndim == 4 and (basis or base == "quantile"):
-        raise UserError(f"The scaling {scale!r} is for tables; images take auto, zscore, minmax, unit or none.")
-    by_channel = X.ndim == 4 and base != "zscore"
+        raise UserError(
+            f"The scaling {scale!r} is for tables; images take auto, zscore, minmax, unit, zscore-unit or none."
+        )
+    by_channel = X.ndim == 4 and base not in ("zscore", "zscore-unit")
     axes = (0, 2, 3) if by_channel else (0,)
     mean, std = _mean_and_std(X, axes)
     parts: dict[str, Tensor] = {}
     shift, spread = np.zeros_like(mean), np.ones_like(std)
-    if base in ("auto", "zscore"):
+    if base in ("auto", "zscore", "zscore-unit"):
         shift, spread = mean, std
     elif base == "minmax":
         low, high = np.nanmin(X, axis=axes, keepdims=True)[0], np.nanmax(X, axis=axes, keepdims=True)[0]
         shift, spread = np.where(np.isnan(low), 0.0, low), np.where(high > low, high - low, 1.0)
     elif base == "quantile":
         parts |= _quantile_map(X, mean)
-    elif base == "unit":
+    if base == "zscore-unit":
+        parts["limit"] = torch.tensor(CLIP)
+    if base in ("unit", "zscore-unit"):
         parts["length"] = torch.tensor(math.sqrt(math.prod(X.shape[1:])))
     fitted = Scaling(*(torch.from_numpy(part.astype(np.float32)) for part in (mean, shift, spread)), **parts)
     return _with_basis(fitted, X) if basis else fitted

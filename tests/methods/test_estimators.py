@@ -452,8 +452,9 @@ def test_missing_values_are_filled_only_where_asked(name: str) -> None:
 @every_method
 def test_predictions_do_not_depend_on_the_units_of_the_features(name: str) -> None:
     units = np.array([1, 1e3, 1e-3, 1e5, 1], dtype=np.float32)
-    scaled = fit(small(name), X * units)
-    np.testing.assert_allclose(scaled.label_weights_, fitted(name).label_weights_, atol=1e-3)
+    own = {"scale": "zscore"} if name == "plknn" else {}  # which else compares raw examples too, and may choose them
+    one, other = (fit(small(name, **own), features) for features in (X, X * units))
+    np.testing.assert_allclose(other.label_weights_, one.label_weights_, atol=1e-3)
 
 
 EDGES: dict[str, tuple[np.ndarray, list[list[int]], int]] = {

@@ -12,7 +12,7 @@ from pll.candidates import CandidateSets
 from pll.errors import UserError
 from pll.methods import neighbours
 from pll.methods.base import Task
-from pll.methods.plknn import GRID, PLKNN, ROUNDS, votes
+from pll.methods.plknn import GRID, PLKNN, ROUNDS, SCALES, votes
 from pll.synthesis import flip_binomial
 from pll.training.metrics import StopTraining
 from tests.methods.cases import clusters, mean_accuracy, permuted, table
@@ -119,7 +119,8 @@ def test_after_a_stop_in_the_first_round_it_can_predict() -> None:
     with pytest.raises(StopTraining):
         next(iter(estimator.iter_fit(Task(features, sets), hook=hook)))
     np.testing.assert_array_equal(estimator.finish(), sets.uniform_weights())
-    np.testing.assert_array_equal(estimator.predict(features), PLKNN(k=10).fit(features, sets).predict(features))
+    asked = PLKNN(k=10, scale="zscore").fit(features, sets)
+    np.testing.assert_array_equal(estimator.predict(features), asked.predict(features))
 
 
 def test_a_feature_that_hardly_varies_decides_nothing() -> None:
@@ -127,9 +128,9 @@ def test_a_feature_that_hardly_varies_decides_nothing() -> None:
     spot = np.zeros((200, 1), dtype=np.float32)
     spot[[3, 50]] = 1  # z-scores of 10
     both = np.hstack([features, spot])
-    scaled = PLKNN().fit(both, sets).train_
+    scaled = PLKNN(scale="zscore").fit(both, sets).train_
     assert np.abs(scaled).max() == pytest.approx(3)
-    assert np.abs(PLKNN(clip=None).fit(both, sets).train_).max() > 9
+    assert np.abs(PLKNN(clip=None, scale="zscore").fit(both, sets).train_).max() > 9
     assert np.abs(PLKNN(scale="none").fit(100 * both, sets).train_).max() > 99
 
 
@@ -158,18 +159,37 @@ def test_the_cost_is_said_before() -> None:
     assert large.seconds > 60 and "50,000" in str(large.note) and large.memory_bytes > 1e9
 
 
-def test_k_is_chosen_by_the_covering_rate_of_others() -> None:
+def test_k_and_scaling_are_chosen_by_the_covering_rate_of_others() -> None:
     features, sets = clusters(3)
     fitted = PLKNN().fit(features, sets)
-    assert set(fitted.covering_rates_) == {k for k in GRID if k < len(features)}
-    for k, rate in fitted.covering_rates_.items():
-        alone = PLKNN(k=int(k)).fit(features, sets)
-        distances, at = alone._others(np.arange(len(features)), int(k))
+    assert set(fitted.covering_rates_) == {(scale, k) for scale in SCALES for k in GRID if k < len(features)}
+    for (scale, k), rate in fitted.covering_rates_.items():
+        alone = PLKNN(k=k, scale=scale).fit(features, sets)
+        assert not alone.covering_rates_
+        distances, at = alone._others(np.arange(len(features)), k)
         assert not (at == np.arange(len(features))[:, None]).any()
-        assert rate == sets.contains(alone._counted(distances, at).argmax(axis=1)).mean()
-    assert fitted.k_ == max(fitted.covering_rates_, key=lambda k: fitted.covering_rates_[k])
-    assert fitted.fitted_params()["k"] == fitted.k_
-    np.testing.assert_array_equal(fitted.predict(features), PLKNN(k=fitted.k_).fit(features, sets).predict(features))
+        scores = alone._counted(distances, at)
+        top = [np.flatnonzero(row >= row.max() - 1e-9) for row in scores]  # of labels that tie, each counts its part
+        covered = [np.isin(best, sets[i]).mean() for i, best in enumerate(top)]
+        assert rate == pytest.approx(np.mean(covered), abs=1e-8)
+    assert (fitted.scale_, fitted.k_) == max(fitted.covering_rates_, key=lambda each: fitted.covering_rates_[each])
+    again = PLKNN(**fitted.fitted_params())
+    assert (again.scale, again.k) == (fitted.scale_, fitted.k_)
+    assert {scale for scale, _ in PLKNN(k=3).fit(features, sets).covering_rates_} == set(SCALES)
+    np.testing.assert_array_equal(fitted.predict(features), again.fit(features, sets).predict(features))
+    restored = PLKNN(**fitted.fitted_params()).restore(fitted.fitted_arrays(), fitted.input_shape_, fitted.class_names_)
+    np.testing.assert_array_equal(restored.predict(features), fitted.predict(features))
+
+
+def test_the_columns_decide_how_examples_are_compared() -> None:
+    """Of counts whose amount tells the class unit length leaves nothing; directions it alone brings out."""
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    amounts = rng.poisson(np.array([5.0, 20.0, 80.0])[y][:, None] * np.ones(6))
+    angles = rng.lognormal(0, 1.5, (300, 1)) * (np.eye(3)[y] @ rng.random((3, 6)) + rng.normal(0, 0.05, (300, 6)))
+    sets = flip_binomial(y, 3, 0.3, seed=0)
+    assert PLKNN().fit(amounts, sets).scale_ != "unit"
+    assert PLKNN().fit(angles, sets).scale_ == "unit"
 
 
 # ---- many examples -----------------------------------------------------------------------------------------------
@@ -181,9 +201,9 @@ def test_approximate_neighbours_are_nearly_all_found_and_it_is_told(monkeypatch:
     y = np.arange(1500) % 5
     features = (rng.normal(size=(1500, 4)) + 3 * np.eye(5)[y][:, :4]) @ rng.normal(size=(4, 20))
     sets = flip_binomial(y, 5, 0.3, seed=0)
-    exact = PLKNN(k=10).fit(features, sets)
+    exact = PLKNN(k=10, scale="zscore").fit(features, sets)
     monkeypatch.setattr(neighbours, "EXACT_UP_TO", 1000)
-    near, again = (PLKNN(k=10).fit(features, sets) for _ in range(2))
+    near, again = (PLKNN(k=10, scale="zscore").fit(features, sets) for _ in range(2))
     np.testing.assert_array_equal(near.label_weights_, again.label_weights_)
     assert exact.recall_ == 1 and not any("approximately" in note for note in exact.notes_)
     assert 0.9 < near.recall_ <= 1 and f"{100 * near.recall_:.0f} % of the 10 nearest" in near.notes_[0]

@@ -9,7 +9,6 @@ import os
 import runpy
 import sys
 from collections.abc import Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +78,6 @@ def open_app() -> int:
 
     Streamlit reads `.streamlit/config.toml` beside `app.py`, whatever the working directory is.
     """
-    if find_spec("streamlit") is None:
-        click.echo("candid: the app needs Streamlit; install it with: pip install 'candid-labels[app]'", err=True)
-        return 2
     sys.argv = ["streamlit", "run", str(app_root() / "app.py")]
     try:
         runpy.run_module("streamlit", run_name="__main__", alter_sys=True)

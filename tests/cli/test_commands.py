@@ -986,14 +986,6 @@ def test_candid_opens_the_app_for_several_processes(monkeypatch: pytest.MonkeyPa
     assert os.environ["PLL_RANKS"] == "3"
 
 
-def test_without_streamlit_candid_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(main_module, "find_spec", lambda name: None)
-    assert main_module.open_app() == 2
-    assert "candid-labels[app]" in capsys.readouterr().err
-
-
 @pytest.mark.slow
 def test_candid_serves_the_app_with_its_own_settings_from_any_directory(tmp_path: Path) -> None:
     with socket.socket() as free:

@@ -1,0 +1,24 @@
+# The five commands a developer types.
+PYTHON := .venv/bin/python
+
+setup:  ## the environment in .venv, and the hooks of git
+	python3 -m venv .venv
+	.venv/bin/pip install -q -r requirements.txt -r requirements-dev.txt
+	.venv/bin/pre-commit install
+
+run:  ## the app, which reloads on every save
+	STREAMLIT_SERVER_FILE_WATCHER_TYPE=auto .venv/bin/streamlit run app.py
+
+test:  ## the fast tests
+	$(PYTHON) -m pytest -n auto --dist loadfile
+
+pages:  ## what is generated from the code: lists of --help, pages of docs/
+	$(PYTHON) -m tools.cli_choices
+	$(PYTHON) -m tools.methods_page
+	$(PYTHON) -m tools.formats_page
+	$(PYTHON) -m tools.datasets_page
+
+check:  ## all that must pass before a change lands
+	bash .ci/run
+
+.PHONY: setup run test pages check

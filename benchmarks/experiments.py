@@ -4,8 +4,6 @@ Writes the section *Results* of docs/experiments.md from docs/results.csv, which
 the protocol of the presets (five folds of seed 0, the paper's settings, 500 epochs). Fits nothing; takes seconds.
 
     --check 5    also fits that many cells of the presets, drawn at random, and compares their figures with the file
-    --auto DIR   takes over the results of `python -m pll experiment benchmarks/auto-uci.toml --out DIR` (the same for
-                 auto-real-world.toml; may be given several times) into docs/auto.csv, which *The recipe auto* is from
     --killed 10  also fits the whole grid, two cells at a time, kills it so often at random (SIGKILL, after 20 to 90
                  seconds), continues it, and compares every figure with the file; with 0 it is not killed, and how long
                  each fit took is put into the file
@@ -23,19 +21,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import mean, stdev
 
 import pandas as pd
 
 from pll.analysis.evaluation import Result, read_results, results_frame
 from pll.experiments.execution import run_cell
 from pll.experiments.presets import preset
-from pll.experiments.published import published
 from pll.experiments.tables import markdown, tables
-from pll.methods import METHODS, method_title
+from pll.methods import method_title
 
 DOCS = Path(__file__).parents[1] / "docs"
-CSV, AUTO, PAGE = DOCS / "results.csv", DOCS / "auto.csv", DOCS / "experiments.md"
+CSV, PAGE = DOCS / "results.csv", DOCS / "experiments.md"
 BEGIN = "<!-- From here on written by `python -m benchmarks.experiments` from docs/results.csv. -->"
 NAMES = ("real-world", "uci-binomial", "uci-pair")
 
@@ -75,44 +71,7 @@ def section() -> Iterator[str]:
         yield ""
         for table in tables(results, methods=preset(name).methods, parts=5):
             yield markdown(table).split("\n", 2)[2]
-    if AUTO.exists():
-        yield from auto(read_results(AUTO))
     yield from cost(every)
-
-
-def auto(results: list[Result]) -> Iterator[str]:
-    """Yield what the recipe auto reaches in the protocol of the tables, beside the best entry of the paper."""
-    cells: dict[tuple[str, str, float], dict[str, list[float]]] = {}
-    for result in results:
-        of_setting = cells.setdefault((result.dataset, result.flip or "", result.q or 0.0), {})
-        if result.test_accuracy is not None:
-            of_setting.setdefault(result.method, []).append(100 * result.test_accuracy)
-    rows, reached = [], {"proden": 0, "auto": 0}
-    for (dataset, flip, q), of_setting in cells.items():
-        every = {name: published(dataset, flip, q or None, name) for name in METHODS}
-        best = max((found.mean, method_title(name)) for name, found in every.items() if found is not None)
-        entries = []
-        for name in reached:
-            accuracies = of_setting[name]
-            assert len(accuracies) == 5, (dataset, flip, q, name)
-            is_reached = round(mean(accuracies), 2) >= best[0]
-            reached[name] += is_reached
-            entries.append(f"{mean(accuracies):.2f} ± {stdev(accuracies):.2f}{' ✓' if is_reached else ''}")
-        setting = f"{dataset}, {flip} {q:g}" if flip else dataset
-        rows.append(f"| {setting} | {best[0]:.2f} ({best[1]}) | {' | '.join(entries)} |")
-    yield "### The recipe auto"
-    yield ""
-    yield (
-        "Settings chosen on each training part from its candidate sets, no true label (`benchmarks/auto-uci.toml`, "
-        "`benchmarks/auto-real-world.toml`): test accuracy in %, five folds of seed 0, beside the best entry of the "
-        f"paper's table, whichever method has it. ✓: at least that. PRODEN reaches it in {reached['proden']} of the "
-        f"{len(rows)} cells, `--method auto` in {reached['auto']}."
-    )
-    yield ""
-    yield "| data | the paper's best | PRODEN, recipe auto | `--method auto` |"
-    yield "|---|---|---|---|"
-    yield from rows
-    yield ""
 
 
 def cost(results: list[Result]) -> Iterator[str]:
@@ -192,10 +151,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", type=int, default=0, metavar="N")
     parser.add_argument("--killed", type=int, metavar="N")
-    parser.add_argument("--auto", type=Path, action="append", default=[], metavar="DIR")
     options = parser.parse_args()
-    if options.auto:
-        pd.concat([pd.read_csv(place / "results.csv", dtype=str) for place in options.auto]).to_csv(AUTO, index=False)
     head = PAGE.read_text(encoding="utf-8").partition(BEGIN)[0]
     PAGE.write_text(head + "\n".join(section()).rstrip() + "\n", encoding="utf-8")
     if options.check:

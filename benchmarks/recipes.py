@@ -3,7 +3,7 @@
     python -m benchmarks.recipes [--only lost,digits] [--seeds 1] [--rows 5000] [--data ../shared/data] [--time]
 
 PRODEN with its default settings, the paper's, those of the recipe auto, and those that the same search finds where the
-true labels of its held-out examples choose (*truth*); and `--method auto`. Writes a row a fit to docs/recipes.csv and
+true labels of its held-out examples choose (*truth*). Writes a row a fit to docs/recipes.csv and
 goes on where it was stopped; `python -m benchmarks.results --page` puts the section *Recipes* into docs/results.md.
 `PLL_DATA_PATH` names the folder of the datasets; what is missing is left out. `--time` only measures a search and a
 training of 5,000 × 300 in CPU seconds.
@@ -32,7 +32,6 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import as_column
 from pll.methods import METHODS, PartialLabelEstimator
-from pll.methods.choice import CONTENDERS, FIRST, compared
 from pll.methods.deep import DeepEstimator
 from pll.methods.recipe import Recipe
 from pll.methods.recipe_search import search
@@ -45,13 +44,12 @@ FIELDS = (
     *("dataset", "flip", "q", "seed", "way", "test_accuracy", "transductive_accuracy"),
     *("covering_rate", "choosing_cpu_seconds", "cpu_seconds", "settings"),
 )
-WAYS = ("default", "paper", "auto", "truth", "method")
+WAYS = ("default", "paper", "auto", "truth")
 TITLES = {
     "default": "default",
     "paper": "paper",
     "auto": "auto",
     "truth": "chosen with the truth",
-    "method": "`--method auto`",
 }
 
 
@@ -136,37 +134,24 @@ def rows_of(setting: Setting, parts: Parts, seed: int) -> Iterator[dict[str, Any
             "covering_rate": None if chosen is None else chosen.covering_rate,
             "choosing_cpu_seconds": round(choosing, 2),
             "cpu_seconds": round(time.process_time() - cpu, 2),
-            "settings": "" if chosen is None else json.dumps(_chosen(chosen), sort_keys=True),
+            "settings": "" if chosen is None else json.dumps(chosen.settings, sort_keys=True),
         }
 
-    def fitted(way: str, recipe: str, choose: Callable[[DeepEstimator], Recipe]) -> tuple[dict[str, Any], Recipe]:
+    def fitted(way: str, recipe: str, choose: Callable[[DeepEstimator], Recipe]) -> dict[str, Any]:
         estimator = METHODS["proden"](**common, recipe=recipe)
         assert isinstance(estimator, DeepEstimator)
         cpu = time.process_time()
         chosen = choose(estimator)
         spent = time.process_time() - cpu
         estimator.use_recipe(chosen)
-        return row(way, estimator, chosen, spent), chosen
+        return row(way, estimator, chosen, spent)
 
     yield row("default", METHODS["proden"](**common), None, 0.0)
-    auto, recipe = fitted("auto", "auto", lambda one: one.choose_settings(task))
-    yield auto
-    rivals = {name: METHODS[name](missing=missing, seed=seed) for name in CONTENDERS if name != FIRST}
-    cpu = time.process_time()
-    best = compared(task, {"proden": METHODS["proden"](**common, recipe="auto"), **rivals}, recipe)
-    spent = time.process_time() - cpu
-    if best.method == "proden":
-        yield {**auto, "way": "method", "settings": json.dumps(_chosen(best), sort_keys=True)}
-    else:
-        yield row("method", rivals[best.method], best, auto["choosing_cpu_seconds"] + spent)
-    yield fitted("paper", "paper", lambda one: one.choose_settings(task, dataset=setting.dataset))[0]
+    yield fitted("auto", "auto", lambda one: one.choose_settings(task))
+    yield fitted("paper", "paper", lambda one: one.choose_settings(task, dataset=setting.dataset))
     assert task.y is not None
     truth = CandidateSets.from_labels(task.y, task.candidates.n_classes)
-    yield fitted("truth", "auto", lambda one: search(replace(one.problem(task), judged=truth)))[0]
-
-
-def _chosen(recipe: Recipe) -> dict[str, Any]:
-    return {**({"method": recipe.method} if recipe.method else {}), **recipe.settings}
+    yield fitted("truth", "auto", lambda one: search(replace(one.problem(task), judged=truth)))
 
 
 def fit_missing(settings: list[Setting], seeds: int, rows: int, folder: Path) -> None:
@@ -236,7 +221,6 @@ def section() -> str:
             "*Chosen with the "
             "truth*: the same search, where the true labels of its held-out examples decide instead of the candidate "
             "sets. *Paper*: its published settings, where there are none its protocol (500 epochs, default rate). "
-            "*`--method auto`*: the best of PRODEN with auto, IPAL, SURE and PL-kNN by the same criterion. "
             "`python -m benchmarks.recipes` fits what docs/recipes.csv does not hold. A difference of a point or two "
             "is within chance on most of these sets.",
             "",

@@ -36,7 +36,6 @@ if TYPE_CHECKING:  # what `__getattr__` returns, for type checkers; a test compa
     from pll.methods import PRODEN as PRODEN
     from pll.methods import RC as RC
     from pll.methods import SURE as SURE
-    from pll.methods import Auto as Auto
     from pll.methods import DawidSkene as DawidSkene
     from pll.methods import Majority as Majority
     from pll.methods import PNDecomp as PNDecomp
@@ -65,7 +64,7 @@ _MODULES = {
     "pll.methods": (
         *("METHODS", "PRODEN", "PRODENItera", "PRODENNaive", "PRODENSudden", "PNOracle", "PNDecomp", "D2CNN", "GA"),
         *("SURE", "CLPL", "PLECOC", "PLSVM", "PLKNN", "IPAL", "Majority", "DawidSkene"),
-        *("CC", "RC", "LWS", "CAVL", "POP", "CRDPLL", "PRODENOutside", "Auto"),
+        *("CC", "RC", "LWS", "CAVL", "POP", "CRDPLL", "PRODENOutside"),
     ),
     "pll.methods.model_selection": ("StratifiedSetKFold", "covering_rate_scorer"),
     "pll.methods.persistence": ("load_model", "save_model"),

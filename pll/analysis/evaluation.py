@@ -16,7 +16,7 @@ import scipy.stats
 
 from pll.analysis.protocol import Parts
 from pll.errors import UserError
-from pll.methods import Auto, PartialLabelEstimator
+from pll.methods import PartialLabelEstimator
 from pll.methods.deep import DeepEstimator
 from pll.synthesis import Flip
 
@@ -111,8 +111,7 @@ def result_of(
     settings: str,
 ) -> Result:
     """Return the row of a fit: means over its last epochs (`LAST`), and what it was a fit of."""
-    trained = estimator.best_ if isinstance(estimator, Auto) else estimator
-    last = LAST if isinstance(trained, DeepEstimator) else 1
+    last = LAST if isinstance(estimator, DeepEstimator) else 1
     return Result(
         dataset=dataset,
         method=method,
@@ -151,12 +150,7 @@ CHOSEN = "chosen"
 
 
 def chosen_by_recipe(estimator: PartialLabelEstimator) -> dict[str, Any]:
-    """Return `{CHOSEN: {setting: value}}` of a fitted method whose recipe chose settings; {} where there is none.
-
-    For the method `auto`, `"method"` is among them.
-    """
-    if isinstance(estimator, Auto):
-        return {CHOSEN: {"method": estimator.method_, **estimator.recipe_.settings}}
+    """Return `{CHOSEN: {setting: value}}` of a fitted method whose recipe chose settings; {} where there is none."""
     if not isinstance(estimator, DeepEstimator) or estimator.recipe == "default":
         return {}
     return {CHOSEN: estimator.recipe_.settings}

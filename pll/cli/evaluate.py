@@ -35,7 +35,7 @@ from pll.experiments.experiment import Cell, content_hash
 from pll.experiments.tables import TableEntry, spread, tables
 from pll.formats.classes import with_classes
 from pll.io import write_atomically
-from pll.methods import AUTO, get_method
+from pll.methods import get_method
 from pll.training.devices import default_threads
 
 
@@ -114,8 +114,6 @@ def _cells(
 def _settings(name: str, options: EvaluateOptions) -> dict[str, Any]:
     """Return the settings given to a method; those it does not have are left out, with a note."""
     given = {"threads": default_threads()} | options.settings
-    if name == AUTO:
-        given = {"threads": given.pop("threads"), "settings": given}
     known = get_method(name)().get_params()
     foreign = sorted(set(given) - set(known) - {"threads"})
     if foreign:

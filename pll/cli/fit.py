@@ -25,7 +25,6 @@ from pll.cli.declared import FitOptions
 from pll.cli.options import (
     class_notes,
     flip_of,
-    for_method,
     has_setting,
     needs_classes,
     noisy_of,
@@ -39,7 +38,7 @@ from pll.cli.options import (
 )
 from pll.cli.progress import bar, load
 from pll.errors import UserError
-from pll.methods import AUTO, METHODS, PartialLabelEstimator, get_method
+from pll.methods import METHODS, PartialLabelEstimator, get_method
 from pll.methods.advice import advise
 from pll.runs import runner
 from pll.runs.config import RunConfig
@@ -94,9 +93,6 @@ def _leading(ranks: Ranks) -> Iterator[None]:
 def _fit(options: FitOptions, ranks: Ranks | None) -> int:
     folder = RunFolder(Path(options.out))
     options = _without_features(options)
-    if options.method == AUTO and folder.has_begun():
-        method = _method_of(folder)
-        options = replace(for_method(options, method), method=method)
     kind = get_method(options.method)
     if ranks is not None and not kind.in_ranks:
         able = ", ".join(name for name in METHODS if METHODS[name].in_ranks)
@@ -154,18 +150,6 @@ def _no_answer(folder: RunFolder) -> dict[str, int]:
     return {"no_answer": found, "without_label": data["without_label"]} if found else {}
 
 
-def _method_of(folder: RunFolder) -> str:
-    """Return the method that was chosen for a run.
-
-    Raises:
-        UserError: the run was started with a method of its own.
-    """
-    recipe = folder.recipe()
-    if recipe is None or not recipe.method:
-        raise UserError(f"{folder.path} was started with --method {folder.config().method}, now it is with auto.")
-    return recipe.method
-
-
 def _without_features(options: FitOptions) -> FitOptions:
     """Return the options with the method dawid-skene where no method is given and there are votes only."""
     context = click.get_current_context(silent=True)
@@ -200,9 +184,7 @@ def _load(folder: RunFolder, hook: Callable[[], None]) -> Parts:
 
 def _run_config(options: FitOptions) -> RunConfig:
     params = dict(options.settings)
-    if options.method == AUTO:
-        params = {"settings": params, "threads": params.pop("threads", default_threads())}
-    elif has_setting(options.method, "threads"):
+    if has_setting(options.method, "threads"):
         params.setdefault("threads", default_threads())
     source = resolve_source(options)
     note_votes(source)

@@ -32,19 +32,6 @@ from pll.synthesis.transitions import read_matrix, transitions_from_confusion, t
 Training = TypeVar("Training", bound=TrainingOptions)
 
 
-def for_method(options: Training, method: str) -> Training:
-    """Return the options with which `--method auto` tries a method: settings that it does not have are left out.
-
-    Raises:
-        UserError: a recipe other than auto.
-    """
-    if options.settings.get("recipe", "auto") != "auto":
-        raise UserError("--method auto chooses the settings too; leave --recipe away.")
-    known = get_method(method)().get_params()
-    kept = {name: value for name, value in options.settings.items() if name in known}
-    return replace(options, settings=kept | ({"recipe": "auto"} if "recipe" in known else {}))
-
-
 def has_setting(method: str, name: str) -> bool:
     """Return whether the method has a setting of that name."""
     return name in get_method(method)().get_params()

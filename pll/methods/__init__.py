@@ -11,7 +11,6 @@ from collections.abc import Iterator, MutableMapping
 from typing import TYPE_CHECKING, Any
 
 from pll.errors import UserError
-from pll.methods.names import AUTO as AUTO
 from pll.methods.names import TITLES
 
 if TYPE_CHECKING:  # what `__getattr__` returns
@@ -20,7 +19,6 @@ if TYPE_CHECKING:  # what `__getattr__` returns
     from pll.methods.cavl import CAVL as CAVL
     from pll.methods.cc import CC as CC
     from pll.methods.cc import RC as RC
-    from pll.methods.choice import Auto as Auto
     from pll.methods.clpl import CLPL as CLPL
     from pll.methods.crdpll import CRDPLL as CRDPLL
     from pll.methods.d2cnn import D2CNN as D2CNN
@@ -71,7 +69,6 @@ _CLASSES = {
 _OTHERS = {
     "PartialLabelEstimator": "base",
     "Task": "base",
-    "Auto": "choice",
 }
 """What else this package offers, and its file."""
 
@@ -120,15 +117,11 @@ METHODS: MutableMapping[str, type[PartialLabelEstimator]] = _Registry()
 
 
 def get_method(name: str) -> type[PartialLabelEstimator]:
-    """Return the estimator class of that name: `METHODS[name]`, and `Auto`, which chooses among them, for `"auto"`.
+    """Return the estimator class of that name.
 
     Raises:
         UnknownMethod: there is none; the message lists those there are, and suggests one.
     """
-    if name == AUTO:
-        from pll.methods.choice import Auto
-
-        return Auto
     return METHODS[name]
 
 
@@ -142,8 +135,8 @@ def method_title(name: str) -> str:
 
 
 __all__ = [
-    *("AUTO", "METHODS", "UnknownMethod", "get_method", "method_title"),
-    *("Auto", "CAVL", "CC", "CLPL", "CRDPLL", "D2CNN", "DawidSkene", "Majority", "GA", "IPAL", "LWS", "PLECOC"),
+    *("METHODS", "UnknownMethod", "get_method", "method_title"),
+    *("CAVL", "CC", "CLPL", "CRDPLL", "D2CNN", "DawidSkene", "Majority", "GA", "IPAL", "LWS", "PLECOC"),
     *("PLKNN", "PLSVM", "PNDecomp", "PNOracle", "POP", "PRODEN", "PRODENItera", "PRODENNaive", "PRODENOutside"),
     *("PRODENSudden", "RC", "SURE", "PartialLabelEstimator", "Task"),
 ]

@@ -12,7 +12,6 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.io import is_mapped
 from pll.methods import PartialLabelEstimator
-from pll.methods.choice import FIRST, Auto
 from pll.methods.classical import ClassicalEstimator, duration
 from pll.methods.deep import DeepEstimator
 from pll.methods.defaults import default_batch_size
@@ -59,7 +58,7 @@ def advise(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advic
     Raises:
         UserError: a setting that is out of range.
     """
-    cost, estimator = _cost(estimator, data)
+    cost = _cost(estimator, data)
     too_much = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)
     obstacles = cost.obstacles if too_much is None else (*cost.obstacles, too_much)
     return replace(cost, obstacles=obstacles, notes=(*type(estimator).doubts(data.sets()), *cost.notes))
@@ -71,20 +70,18 @@ def check_memory(estimator: PartialLabelEstimator, data: PartialLabelDataset) ->
     Raises:
         UserError: it says how much is needed, how much there is, and what takes less; or a setting is out of range.
     """
-    cost, estimator = _cost(estimator, data)
+    cost = _cost(estimator, data)
     obstacle = _memory_obstacle(cost.memory_bytes, estimator, data.n_classes)
     if obstacle is not None:
         raise UserError(obstacle)
 
 
-def _cost(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> tuple[Advice, PartialLabelEstimator]:
-    """Return what a fit costs, and of which method."""
+def _cost(estimator: PartialLabelEstimator, data: PartialLabelDataset) -> Advice:
+    """Return what a fit costs."""
     estimator.check_settings()
-    if isinstance(estimator, Auto):  # what does not fit the budget of a search is not compared
-        estimator = estimator.contenders()[FIRST]
     if isinstance(estimator, DeepEstimator):
-        return _advise_deep(estimator, data), estimator
-    return _advise_classical(estimator, data), estimator
+        return _advise_deep(estimator, data)
+    return _advise_classical(estimator, data)
 
 
 def _memory_obstacle(needed: int, estimator: PartialLabelEstimator, c: int) -> str | None:

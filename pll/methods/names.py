@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-AUTO = "auto"
-"""Stands where a method's name can, for the one that is chosen (`pll.methods.choice`)."""
-
 TITLES = {
     "proden": "PRODEN",
     "proden-itera": "PRODEN-itera",
@@ -29,6 +26,5 @@ TITLES = {
     "pop": "POP",
     "cr-dpll": "CR-DPLL",
     "proden-outside": "PRODEN-outside",
-    AUTO: "Auto",
 }
 """Name of a method in the registry → the name that papers give it."""

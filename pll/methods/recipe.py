@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,25 +47,6 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Contender:
-    """One method, as measured on the held-out examples of a search; `pll.methods.choice`.
-
-    Attributes:
-        method: its name in the registry.
-        covering_rate: share in [0, 1]; None where it was left out.
-        log_likelihood: of the held-out candidate set, mean, with the temperature that suits the method best.
-        left_out: why it was not compared; "" where it was.
-        settings: that were chosen for it; those not named are its own.
-    """
-
-    method: str
-    covering_rate: float | None = None
-    log_likelihood: float | None = None
-    left_out: str = ""
-    settings: Settings = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Recipe:
     """Settings that were chosen, and why; `as_json` is the content of recipe.json.
 
@@ -89,8 +70,6 @@ class Recipe:
             where there is one, over that by class frequencies alone, in nats.
         gain_interval: its 95 % interval.
         trials: all that was tried, in order.
-        method: that was chosen where methods were compared (`pll.methods.choice`); else "".
-        methods: what was compared then.
     """
 
     recipe: str
@@ -111,8 +90,6 @@ class Recipe:
     gain: float | None = None
     gain_interval: tuple[float, float] | None = None
     trials: tuple[Trial, ...] = ()
-    method: str = ""
-    methods: tuple[Contender, ...] = ()
 
     def messages(self) -> tuple[str, ...]:
         """Return what was chosen and how sure the choice is, as sentences for a page or a shell."""
@@ -164,7 +141,6 @@ class Recipe:
                 "notes": tuple(values["notes"]),
                 "warnings": tuple(values.get("warnings", ())),
                 "trials": tuple(Trial(**trial) for trial in values["trials"]),
-                "methods": tuple(Contender(**one) for one in values.get("methods", ())),
             }
         )
 

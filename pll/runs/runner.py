@@ -35,7 +35,7 @@ from pll.errors import UserError, explain
 from pll.features import save_features
 from pll.formats.classes import with_classes
 from pll.io import Progress, check_free_space, json_text, remove_parts
-from pll.methods import Auto, PartialLabelEstimator, get_method
+from pll.methods import PartialLabelEstimator, get_method
 from pll.methods.advice import check_memory
 from pll.methods.deep import DeepEstimator
 from pll.methods.input_range import RANGE, input_range
@@ -331,7 +331,6 @@ class _Fitting:
         train = self.parts.train
         self.estimator = new_estimator(self.config, is_table=train.kind == "table")
         keep_settled(self.folder, self.parts.settled)
-        self._settle_method()
         self._settle_recipe()
         self._note_facts()
         self._grow()
@@ -354,24 +353,6 @@ class _Fitting:
             self.others.close()
             if torch.cuda.is_available():
                 torch.cuda.empty_cache()
-
-    def _settle_method(self) -> None:
-        """Make a run with the method auto one with the method that recipe.json names, or that is chosen now."""
-        auto = self.estimator
-        if not isinstance(auto, Auto):
-            return
-        recipe = self.folder.recipe()
-        if recipe is None or not recipe.method:
-            self.folder.set_state("running")
-            self._searching(0.0, "")
-            recipe = auto.choose(self.parts.task(), hook=self.outer_hook, progress=self._searching)
-            self.folder.save_recipe(recipe)
-        self.config = replace(self.config, method=recipe.method, params=auto.params_of(recipe.method))
-        chosen = {"method": self.config.method, "params": self.config.params}
-        self.folder.note(run=self.folder.about()["run"] | chosen)
-        self.estimator = new_estimator(self.config, is_table=self.parts.train.kind == "table")
-        for sentence in () if isinstance(self.estimator, DeepEstimator) else recipe.messages():
-            self.folder.log(sentence)
 
     def _settle_recipe(self) -> None:
         """Take the settings of recipe.json, or choose them now."""

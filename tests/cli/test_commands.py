@@ -27,7 +27,7 @@ from pll.cli import main as main_module
 from pll.cli.declared import CHOICES
 from pll.cli.main import cli, main
 from pll.io import write_atomically
-from pll.methods import METHODS, choice, recipe_search
+from pll.methods import METHODS
 from pll.methods.persistence import load_model
 from pll.runs.folder import RunFolder
 from pll.runs.registry import RunRegistry
@@ -453,52 +453,6 @@ def test_resuming_with_another_option_is_refused_and_the_option_named(
     before = result_of(RunFolder(tmp_path / "run"))
     run(*fit, "--resume", *option).refuses(*words, "same options")
     assert result_of(RunFolder(tmp_path / "run")) == before
-
-
-def test_the_method_is_chosen_and_the_run_is_its_own(
-    run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recipe_search, "EPOCHS", (3, 6))
-    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
-    measured = choice._measured
-    for chosen in ("proden", "ipal"):
-        two = {name: METHODS[name] for name in ("proden", "ipal")}
-        monkeypatch.setattr(choice, "CONTENDERS", two)
-        monkeypatch.setattr(choice, "MEMORY", 0.0 if chosen == "proden" else 4e9)
-        if chosen == "ipal":  # whatever PRODEN reaches
-            monkeypatch.setattr(
-                choice, "_measured", lambda one, *more: measured(one, *more) if one.title == "IPAL" else "not tried"
-            )
-        out = tmp_path / chosen
-        command = ("fit", table, "--method", "auto", "--holdout", 0.2, "--threads", 1, "--k", 4, "--out", out)
-        assert run(*command).status == 0
-        folder = RunFolder(out)
-        found = folder.recipe()
-        assert found is not None
-        assert found.method == folder.config().method == chosen
-        assert folder.config().params.get("k") == (4 if chosen == "ipal" else None)
-        assert run(*command, "--resume").status == 0
-        assert run(*command).status == 2
-        assert run("predict", out, table, "--out", tmp_path / "predicted.csv").status == 0
-        assert run("export", out, "--out", tmp_path / f"{chosen}-export").status == 0
-    assert run("fit", table, "--method", "auto", "--recipe", "paper", "--out", tmp_path / "new").status == 2
-
-
-def test_auto_does_not_go_on_with_a_method_that_was_given(run: Run, finished: Path, table: Path) -> None:
-    assert run("fit", table, "--method", "auto", "--out", finished, "--resume").status == 2
-
-
-def test_an_evaluation_chooses_the_method_of_every_part(
-    run: Run, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(recipe_search, "EPOCHS", (3, 6))
-    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
-    out = tmp_path / "results.csv"
-    command = ("evaluate", table, "--methods", "auto,ipal", "--folds", 2, "--threads", 1, "--out", out)
-    assert run(*command).status == 0
-    rows = pd.read_csv(out).query("method == 'auto'")
-    assert all(json.loads(str(text))["chosen"]["method"] in METHODS for text in rows["settings"])
-    assert "holds 4 of these" in run(*command).err
 
 
 def test_resuming_with_other_data_is_refused(run: Run, data: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from pll.experiments import execution
 from pll.experiments.execution import CellOutcome, ExperimentFolder, Progress, fit_cell, run, run_cell
 from pll.experiments.experiment import Cell, Experiment
 from pll.experiments.report import write_report
-from pll.methods import METHODS, Task, method_title
+from pll.methods import METHODS, Task
 
 EXPERIMENT = Experiment.model_validate(
     {
@@ -130,15 +130,6 @@ def test_truth_that_is_known_only_in_the_test_part_gives_half_a_result() -> None
     result, _ = fit_cell(replace(CELLS[0], folds=None, flip=None), data)
     assert result.transductive_accuracy is None
     assert result.test_accuracy in (0.0, 0.5, 1.0)
-
-
-def test_the_method_auto_is_chosen_on_each_part_and_told() -> None:
-    settings = [{"method": "auto", "settings": {"epochs": 2, "model": "linear", "lr": 0.1}}]
-    found = Experiment.model_validate(EXPERIMENT.model_dump() | {"methods": ["auto", "plknn"], "settings": settings})
-    result = run_cell(found.plan().cells[0]).result
-    assert result is not None and result.method == "auto"
-    assert json.loads(result.settings)["chosen"]["method"] in METHODS
-    assert method_title("auto") == "Auto"
 
 
 def test_the_automatic_recipe_is_searched_on_each_part_and_told() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -75,29 +74,6 @@ def test_a_recipe_is_searched_and_told(open_page: Any, monkeypatch: pytest.Monke
     assert "Settings of the recipe auto" in " ".join(run.snapshot().notes)
     chosen = run.folder.recipe()
     assert chosen is not None and chosen.complete and run.snapshot().epoch == chosen.settings["epochs"]
-
-
-def test_the_method_auto_is_chosen_and_explained(open_page: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recipe_search, "EPOCHS", (2, 4))
-    monkeypatch.setattr(recipe_search, "KEPT", (1.0, 0.2))
-    page = open_page("home")
-    page.session_state["choice"] = session.ChosenData(Source("iris"), Flip("binomial", 0.3))
-    page.switch_page("../../pages/train.py").run()
-    page.selectbox(key="setup_method").set_value("auto").run()
-    button(page, "Start training").click().run()
-    assert not page.exception
-    (run,) = session.registry().all()
-    run.join(60)
-    page.run()
-    assert not page.exception
-    found = run.folder.recipe()
-    assert found is not None and found.method == run.config.method == run.folder.config().method
-    table = next(frame.value for frame in page.dataframe if "remark" in frame.value)
-    assert table["remark"].iloc[0] == "chosen" and len(table) == len(found.methods)
-    assert any(set(frame.value) >= {"scale", "epochs"} for frame in page.dataframe)
-    run.folder.save_recipe(replace(found, warnings=("Nothing beats *chance*.",)))
-    page.run()
-    assert "Nothing beats" in said(page)  # a warning, or part of the verdict that the run is not to be trusted
 
 
 def test_from_settings_to_a_run(open_page: Any) -> None:

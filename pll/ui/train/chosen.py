@@ -8,7 +8,6 @@ import pandas as pd
 import streamlit as st
 
 from pll.errors import UserError
-from pll.methods import get_method
 from pll.methods.recipe import Recipe, Trial
 from pll.runs.run import Run
 from pll.ui.format import plain
@@ -52,8 +51,6 @@ def panel(run: Run) -> None:
     with st.expander("How it was chosen", icon=":material/rule:"):
         for sentence in recipe.messages():
             st.markdown(plain(sentence))
-        if recipe.methods:
-            table(methods_of(recipe), "chosen-methods", "Methods compared")
         st.caption(
             f"Settings of PRODEN tried on {recipe.examples:,} examples in {recipe.folds} parts: the best of each "
             f"representation and model, {SHOWN} at most. recipe.json in the export has all {len(recipe.trials):,}."
@@ -76,22 +73,9 @@ def table(frame: pd.DataFrame, key: str, alt: str) -> None:
     )
 
 
-def methods_of(recipe: Recipe) -> pd.DataFrame:
-    """Return the methods compared, the chosen one first."""
-    ordered = sorted(recipe.methods, key=lambda one: one.method != recipe.method)
-    return pd.DataFrame(
-        {
-            "method": [get_method(one.method).title for one in ordered],
-            SHARE: [None if one.covering_rate is None else 100 * one.covering_rate for one in ordered],
-            "log-likelihood": [one.log_likelihood for one in ordered],
-            "remark": ["chosen" if one.method == recipe.method else one.left_out for one in ordered],
-        }
-    )
-
-
 def trials_of(recipe: Recipe) -> pd.DataFrame:
     """Return one configuration of every representation and model, that with the highest rate; the chosen one first."""
-    chosen = recipe.given | next((one.settings for one in recipe.methods if one.settings), recipe.settings)
+    chosen = recipe.given | recipe.settings
 
     def rank(trial: Trial) -> tuple[bool, float, float]:
         differs = any(trial.settings[name] != value for name, value in chosen.items() if name in trial.settings)

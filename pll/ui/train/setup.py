@@ -12,7 +12,7 @@ import streamlit as st
 from pll.colors import percent
 from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
-from pll.methods import AUTO, METHODS, get_method
+from pll.methods import METHODS, get_method
 from pll.methods.advice import advise
 from pll.runs.config import RunConfig
 from pll.runs.ranks import most_processes
@@ -78,8 +78,6 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
     has_truth = data.y is not None
     names = [name for name, method in METHODS.items() if has_truth or not method.needs_truth]
     votes_alone = not prod(data.input_shape) and (data.annotations is not None or data.prior is not None)
-    if prod(data.input_shape):
-        names.insert(1, AUTO)
     if votes_alone:  # what needs no features, the best first
         names = sorted((n for n in names if not METHODS[n].needs_features), key=lambda n: n != FOR_VOTES)
     left, middle, right = st.columns(3, gap="large")
@@ -159,7 +157,7 @@ def settings(choice: ChosenData, data: PartialLabelDataset) -> RunConfig:
             if "threads" in known:
                 params["threads"] = threads
         processes, most = 1, most_processes()
-        if most > 1 and (method == AUTO or METHODS[method].in_ranks):
+        if most > 1 and METHODS[method].in_ranks:
             with columns[1]:
                 processes = st.number_input(
                     "Processes",

@@ -1,102 +1,71 @@
-"""Export page: preview and download of labels and models."""
+"""Export page: the labels of a run in the tool's own form, as a table, and everything else for engineers."""
 
 from dataclasses import replace
-from functools import partial
 
 import streamlit as st
 
-from pll.colors import percent
 from pll.errors import UserError
-from pll.export import ExportSource, archive_data, archive_name, parts_of, preview
+from pll.export import ExportSource, preview
 from pll.export.run_export import export_source
 from pll.runs import runner
 from pll.runs.manifest import unverified
 from pll.runs.run import Run
 from pll.ui import health_notice, session
 from pll.ui.export import certificate, download
-from pll.ui.format import count, headline, plain, without_none
+from pll.ui.format import count, plain, without_none
+from pll.ui.result import result_of
 from pll.ui.routes import go, link
+from pll.weights import sharpness
 
 PREVIEWED = 200
+SHOWN = ["id", "identified_label", "confidence", "source", "true_label"]
+"""Columns of labels.csv that the page shows."""
 
 
 def nothing_yet() -> None:
     """No run has a result."""
-    st.info(
-        "Nothing to export yet. Train on your data first; then download labels and model here.",
-        icon=":material/download:",
-    )
+    st.info("Nothing to export yet. Train on your data first.", icon=":material/download:")
     if st.button("Upload or choose data", type="primary", icon=":material/arrow_forward:"):
         go("data")
 
 
 def offer(run: Run) -> None:
     """The labels, and every form they can be taken away in."""
-    source = export_source(run.folder, run.parts())
-    share, of_what = headline(source.metrics)
-    n = len(source.order) or len(source.ids)
-    held = 0 if source.held is None else len(source.held)
-    silent = 0 if source.held is None or source.held.unanswered is None else int(source.held.unanswered.sum())
-    why = [
-        *(["held out from training"] if held > silent else []),
-        *([f"{silent:,} without an answer"] if silent else []),
-    ]
-    predicted = f", {held:,} of them predicted ({', '.join(why)})" if held else ""
-    st.markdown(f"**{plain(source.name)}** — {count(n, 'label')}{predicted}, {percent(share)} {of_what}")
+    source = replace(export_source(run.folder, run.parts()), spreadsheet_safe=bool(st.session_state.get(download.SAFE)))
+    said = run.parts().train.annotations
+    sharp = sharpness(source.label_weights, source.candidates)
+    result = result_of(
+        sharp.identified,
+        sharp.confidence,
+        said,
+        decided=source.decisions or (),
+        predicted=0 if source.held is None else len(source.held),
+    )
+    st.markdown(f"**{plain(source.name)}:** {result.sentence}")
+    tell(run, source)
+    table = without_none(preview(source, rows=PREVIEWED))[SHOWN]
+    empty = [name for name in ("source", "true_label") if len(set(table[name])) < 2]
+    st.dataframe(table.drop(columns=empty), hide_index=True, height=215, key="preview", alt="Labels of this run")
+    certificate.draw(run, source)
+    known = download.back(run, source, is_first=source.certified is None)
+    download.labels(source, is_first=source.certified is None and not known)
+    with st.expander("Other formats", icon=":material/swap_horiz:"):
+        download.into_another(run, source, known)
+    with st.expander("For engineers", icon=":material/data_object:"):
+        if said is not None and not said.anonymous:
+            st.caption(runner.VOTES_CONFIDENCE)
+        for note in unverified(run.folder.path):
+            st.caption(plain(note))
+        download.everything(source)
+
+
+def tell(run: Run, source: ExportSource) -> None:
+    """Whether the labels can be used, and what a review has changed."""
     if source.no_answer:
-        st.caption(
-            f"{count(len(source.no_answer), 'example')} without an answer and without features: no label. The ids are "
-            "in no_answer.csv below."
-        )
+        st.caption(f"{count(len(source.no_answer), 'example')} without an answer: their ids are under *For engineers*.")
     if source.review_summary:
         st.caption(source.review_summary)
-    said = run.parts().train.annotations
-    if said is not None and not said.anonymous:
-        st.caption(f":material/info: {runner.VOTES_CONFIDENCE}")
     health_notice.show(source.health)
-    st.dataframe(
-        without_none(preview(source, rows=PREVIEWED)),
-        hide_index=True,
-        height=320,
-        key="preview",
-        alt="Labels of this run",
-    )
-    if n > PREVIEWED:
-        st.caption(f"The first {PREVIEWED} of {count(n, 'label')}. The files below hold all of them.")
-    for note in unverified(run.folder.path):
-        st.caption(f":material/info: {plain(note)}")
-    source = replace(source, spreadsheet_safe=download.ask_for_spreadsheets())
-    away, files = st.columns(2, gap="large")
-    with away:
-        known = download.back(run, source)
-        download.into_another(run, source, known)
-    with files:
-        certificate.draw(run, source)
-        everything(source)
-        one_by_one(source)
-
-
-def everything(source: ExportSource) -> None:
-    """All files of a run at once."""
-    st.subheader("Everything in one ZIP")
-    st.caption("Labels, label weights and the model in every form, with a README that says how to use each.")
-    st.download_button(
-        "Download all",
-        data=partial(archive_data, source),
-        file_name=archive_name(source),
-        mime="application/zip",
-        icon=":material/folder_zip:",
-        on_click="ignore",
-    )
-
-
-def one_by_one(source: ExportSource) -> None:
-    """The same files, each for itself."""
-    st.subheader("Single files")
-    with st.container(gap=None, key="export-single-files"):
-        for name, exporter in parts_of(source).items():
-            if name not in certificate.FILES:  # those have a place of their own
-                download.one_file(name, exporter, source)
 
 
 st.title("Export")

@@ -58,7 +58,7 @@ def follow(run: Run) -> None:
         with st.container(gap="xsmall"):  # always there: pictures that change places are made anew
             if snapshot.error:
                 st.error(plain(snapshot.error), icon=":material/error:")
-            health_notice.show(snapshot.health, folded=True, more=chosen.warnings_of(run))
+            health_notice.show(snapshot.health, more=chosen.warnings_of(run))
         live.watch(run, snapshot.state)
         chosen.panel(run)
         links.end_of_lesson(run_view(run))

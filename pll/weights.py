@@ -367,7 +367,8 @@ def _entropy(values: Values, sizes: npt.NDArray[np.int64]) -> Values:
     np.log(terms, out=terms)
     terms *= values
     largest = np.log(np.maximum(np.arange(int(sizes.max(initial=0)) + 1), 2)).astype(np.float32)  # by size
-    return np.asarray(np.clip(-terms.sum(axis=0) / largest[sizes], 0.0, 1.0))
+    # 0 − 0 is 0 where a minus in front would make it −0, which files would show.
+    return np.asarray(np.clip(0.0 - terms.sum(axis=0) / largest[sizes], 0.0, 1.0))
 
 
 def accuracy(predicted: npt.NDArray[np.int64], y: npt.NDArray[np.int64] | None) -> float | None:

@@ -212,7 +212,7 @@ def of_run(folder: RunFolder, to: str, *, results: Results | None = None, load: 
         path, options = Path(str(file.path)), ReadOptions(**file.options)
         data = load(replace(source, rule=""))  # also what the rule left out stays in the file
         lost = [*FORMATS[to].cannot_give_back(path, results, options), *FORMATS[to].cannot_label(data, results)]
-        return Conversion(to, data, results, path, options, tuple(lost), _why_unlabelled(source))
+        return Conversion(to, data, results.rounded(), path, options, tuple(lost), _why_unlabelled(source))
     data = load(source)
     if (
         data.candidates is None
@@ -253,6 +253,19 @@ def results_of(folder: RunFolder, source: ExportSource) -> Results:
     with tempfile.TemporaryDirectory() as place:
         write_labels(source.frame, Path(place) / LABELS)
         return read_results(Path(place) / LABELS, model_name(folder))
+
+
+def certified_results(folder: RunFolder, source: ExportSource) -> Results:
+    """The labels that a certificate is of, whatever was decided since.
+
+    Raises:
+        UserError: there is no certificate.
+    """
+    if source.certified is None:
+        raise UserError("There is no certificate of these labels yet; answer the controls of the review first.")
+    final = source.certified.final.astype(object).fillna("").astype(str)
+    columns = {name: final[name].tolist() for name in ("identified_label", "confidence", "source")}
+    return Results(final["id"].tolist(), columns, model_name(folder))
 
 
 def _decided_results(folder: RunFolder) -> Results | None:

@@ -13,10 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
+from pll.formats.encodings import encode_like, in_utf8
+from pll.formats.tabular.csv import delimiter_of
 from pll.io import write_atomically
 
 STARTS = ("=", "+", "-", "@", "\t", "\r")
-SUFFIXES = {".csv": ",", ".tsv": "\t"}
+SUFFIXES = {".csv": ",;", ".tsv": "\t"}
+"""What may be between the cells of a file, by the end of its name."""
+HEAD_CHARACTERS = 2**14
 LONGEST = 2**31 - 1
 """Characters of a cell that the csv module reads."""
 
@@ -37,20 +41,22 @@ def is_formula(cell: str) -> bool:
 
 def formulas_in(file: Path) -> int:
     """Return the number of cells of a CSV or TSV file that spreadsheets would execute; 0 for other files."""
-    return sum(is_formula(cell) for row in _rows(file) for cell in row)
+    return sum(is_formula(cell) for row in _rows(file)[0] for cell in row)
 
 
 def neutralise(file: Path) -> int:
     """Put an apostrophe before such cells of a file, atomically; return their number."""
-    count = formulas_in(file)
+    found, mark = _rows(file)
+    count = sum(is_formula(cell) for row in found for cell in row)
     if not count:
         return 0
-    rows = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in _rows(file)]
+    rows = [[f"'{cell}" if is_formula(cell) else cell for cell in row] for row in found]
     quoting: Literal[0, 1] = csv.QUOTE_ALL if any("\r" in cell for row in rows for cell in row) else csv.QUOTE_MINIMAL
 
     def write(part: Path) -> None:
         with part.open("w", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, delimiter=SUFFIXES[file.suffix], lineterminator="\n", quoting=quoting).writerows(rows)
+            csv.writer(stream, delimiter=mark, lineterminator="\n", quoting=quoting).writerows(rows)
+        encode_like(file, part)
 
     write_atomically(file, write)
     return count
@@ -73,12 +79,17 @@ def formula_messages(files: Iterable[Path], *, safe: bool) -> list[str]:
     return notes
 
 
-def _rows(file: Path) -> list[list[str]]:
+def _rows(file: Path) -> tuple[list[list[str]], str]:
+    """The rows of a CSV or TSV file and what is between their cells; no rows of other files."""
     if file.suffix not in SUFFIXES:
-        return []
+        return [], ""
     before = csv.field_size_limit(LONGEST)
     try:
-        with file.open(encoding="utf-8", newline="") as stream:
-            return list(csv.reader(stream, delimiter=SUFFIXES[file.suffix]))
+        with in_utf8(file) as (text, _), text.open(encoding="utf-8-sig", newline="") as stream:
+            mark = (
+                delimiter_of(stream.read(HEAD_CHARACTERS).encode(), SUFFIXES[file.suffix]) or SUFFIXES[file.suffix][0]
+            )
+            stream.seek(0)
+            return list(csv.reader(stream, delimiter=mark)), mark
     finally:
         csv.field_size_limit(before)

@@ -148,6 +148,29 @@ def in_utf8(path: Path) -> Iterator[tuple[Path, str]]:
         yield copy, f"The file is in {shown}, not UTF-8; where letters look wrong, save it as UTF-8." if shown else ""
 
 
+def encode_like(source: Path, made: Path) -> None:
+    """Write a text again in the encoding of another one, with a byte order mark where that has one.
+
+    Parameters
+    ----------
+    source
+        the text whose encoding is wanted.
+    made
+        in UTF-8 without a mark, rewritten in place. Where it has a character that the encoding does not have (a label
+        that a reviewer added, say), it becomes UTF-8 with a mark.
+    """
+    with source.open("rb") as file:
+        head = file.read(_CHUNK)
+    encoding = encoding_of(head)
+    if encoding == "utf-8" and without_marks(head) == head:
+        return
+    text = made.read_bytes().decode()
+    try:
+        made.write_bytes(text.encode("utf-8-sig" if encoding == "utf-8" else encoding))
+    except UnicodeEncodeError:
+        made.write_bytes(text.encode("utf-8-sig"))
+
+
 def without_marks(head: bytes) -> bytes:
     """Return the start of a text without its byte order marks; some programs put one before the one that is there."""
     while head.startswith(codecs.BOM_UTF8):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -10,9 +10,12 @@ from typing import TypeVar
 
 from pll.errors import UserError
 from pll.formats.checks import parsing
-from pll.formats.tabular.columns import CONSENSUS_COLUMNS, RESULT_COLUMNS, results_among
+from pll.formats.tabular.columns import CONSENSUS_COLUMNS, RESULT_COLUMNS, Column, results_among
 
 T = TypeVar("T")
+
+NUMBERS = ("confidence", "margin", "entropy")
+"""Those of `RESULT_COLUMNS` that hold numbers, 0-1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +93,66 @@ class Results:
         own = set(names) - results_among(names) - set(CONSENSUS_COLUMNS)
         return replace(self, columns={name: cells for name, cells in self.columns.items() if name not in own})
 
+    def rounded(self, digits: int = 3) -> Results:
+        """Return the results with numbers of at most so many decimals.
+
+        >>> Results(["a"], {"identified_label": ["cat"], "confidence": ["0.98765"]}).rounded().columns["confidence"]
+        ['0.988']
+        """
+        return self._numbers(lambda cell: cell and str(round(float(cell), digits) + 0.0))  # never -0.0
+
+    def with_decimal_commas(self) -> Results:
+        """Return the results with numbers as a spreadsheet of many countries reads them: 0,5."""
+        return self._numbers(lambda cell: cell.replace(".", ","))
+
+    def _numbers(self, change: Callable[[str], str]) -> Results:
+        new = {name: [change(cell) for cell in self.columns[name]] for name in NUMBERS if name in self.columns}
+        return replace(self, columns={**self.columns, **new})
+
     def record(self, example: str) -> dict[str, str | float]:
         """The results of an example as JSON has them; empty where it has none."""
         cells = {column: self.cell(example, column) for column in self.columns}
         return {
-            name: float(cell) if name in ("confidence", "margin", "entropy") else cell
+            name: float(cell) if name in NUMBERS else cell
             for name, cell in cells.items()
             if cell or (name == "identified_label" and example in self)
         }
+
+
+def example_rows(
+    lines: Iterable[Sequence[T]], columns: Sequence[Column]
+) -> tuple[list[int], Iterable[tuple[str, Sequence[T]]]]:
+    """Bring the lines of a table to a row an example, where it has a line for every vote.
+
+    Parameters
+    ----------
+    lines
+        of the table, each a cell a column: text, or any other value.
+    columns
+        what all its columns are.
+
+    Returns
+    -------
+    The places of the columns that stay, and each example's id and row, in the order of the table. Of a table with a
+    line for every vote only those columns stay which say the same in all lines of an example.
+    """
+    place = {column.role: column.at for column in columns}
+    if "task" not in place:
+        name = place.get("id")
+        return [column.at for column in columns], (
+            (str(k) if name is None else _text(row[name]), row) for k, row in enumerate(lines)
+        )
+    kept = [column.at for column in columns if column.role not in ("worker", "vote", "score")]
+    first: dict[str, Sequence[T]] = {}
+    for row in lines:
+        before = first.setdefault(_text(row[place["task"]]).strip(), row)
+        if before is not row:
+            kept = [at for at in kept if before[at] == row[at]]
+    return kept, first.items()
+
+
+def _text(value: object) -> str:
+    return "" if value is None else str(value)
 
 
 def omitted_columns(results: Results, kept: Results) -> list[str]:

@@ -20,6 +20,7 @@ import scipy.sparse
 from pll.candidates import CandidateSets
 from pll.dataset import UNKNOWN, PartialLabelDataset
 from pll.errors import UserError
+from pll.formats.results import NUMBERS
 from pll.formats.tabular.cells import join_column
 from pll.io import write_atomically
 from pll.methods import PartialLabelEstimator
@@ -30,8 +31,6 @@ COLUMNS = (
     *("candidates", "source", "reviewer", "decided_at", "true_label"),
 )
 """The columns of labels.csv, in their order. The order of rows is that of the examples."""
-
-NUMBERS = ("confidence", "margin", "entropy")
 
 
 @dataclass(frozen=True)

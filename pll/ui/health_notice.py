@@ -21,31 +21,26 @@ IN_SHORT = {
 }
 
 
-def show(health: Health | None, *, folded: bool = False, more: Sequence[str] = ()) -> None:
-    """Show the verdict on a run that has ended; nothing of a run of an earlier version.
+def show(health: Health | None, *, more: Sequence[str] = ()) -> None:
+    """Show the verdict on a run that has ended in one line; one that is not good opens to what was found.
 
-    Args:
-        health: of the run.
-        folded: a verdict that is not good takes one line, which opens to what was found: pictures stand below it.
-        more: what else speaks against the labels; beside a verdict that is not good, it is among what was found.
+    Parameters
+    ----------
+    health
+        of the run; None where there is none yet.
+    more
+        what else speaks against the labels; beside a verdict that is not good, it is among what was found.
     """
-    for warning in more if health is None or health.verdict != "unhealthy" else ():
-        st.warning(plain(warning), icon=ICONS["unhealthy"])
-    if health is None:
+    if health is None or health.verdict != "unhealthy":
+        for warning in more:
+            st.warning(plain(warning), icon=ICONS["unhealthy"])
+        if health is not None:
+            evidence = "" if health.evidence is None else health.evidence.sentence
+            st.caption(f"{ICONS[health.verdict]} {health.headline}", help=evidence or None)
         return
-    icon = ICONS[health.verdict]
-    evidence = "" if health.evidence is None else health.evidence.sentence
-    if health.verdict != "unhealthy":
-        st.caption(f"{icon} {health.headline} {evidence}".rstrip())
-        return
-    first = health.findings[0]
     lines = [f"{plain(finding.sentence)} {finding.remedy}" for finding in health.findings]
-    if evidence and all(finding.name != "unsupported" for finding in health.findings):
-        lines.append(evidence)
-    lines += map(plain, more)
-    if not folded:
-        st.warning("  \n".join([f"**Do not trust these labels yet.** {lines[0]}", *lines[1:]]), icon=icon)
-        return
-    in_short = f"**Do not trust these labels yet.** {IN_SHORT.get(first.name, plain(first.sentence))} {first.remedy}"
-    with st.container(key="health-notice"), st.expander(in_short, icon=icon):
-        st.markdown("  \n".join(lines))
+    if health.evidence is not None and all(finding.name != "unsupported" for finding in health.findings):
+        lines.append(health.evidence.sentence)
+    in_short = f"**Do not trust these labels yet.** {IN_SHORT[health.findings[0].name]}"
+    with st.container(key="health-notice"), st.expander(in_short, icon=ICONS["unhealthy"]):
+        st.markdown("  \n".join([*lines, *map(plain, more)]))

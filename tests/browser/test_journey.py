@@ -44,6 +44,7 @@ def test_from_the_demo_to_the_labels_in_hand(app: str, new_page: NewPage, tmp_pa
 
     page.get_by_role("button", name="Export labels and model").click()
     with page.expect_download() as download:
+        page.get_by_text("For engineers").click()
         page.get_by_role("button", name="Download all").click()
     with zipfile.ZipFile(io.BytesIO(Path(download.value.path()).read_bytes())) as archive:
         labels = pd.read_csv(archive.open("labels.csv"), dtype=str, keep_default_na=False)

@@ -72,7 +72,7 @@ def test_a_promise_from_the_browser_to_a_certificate_that_anyone_can_check(
     page.get_by_text("nothing is left to check").wait_for()
 
     page.get_by_role("link", name="Download the certificate").click()
-    page.get_by_text("Certificate of all labels").wait_for()
+    page.get_by_text("Certified labels.").wait_for()
     files = {}
     for name in ("certificate.json", "certificate.html", "final.csv"):
         with page.expect_download() as download:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import zipfile
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.io
@@ -22,7 +26,7 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.export.convert import convert, of_run, results_of
 from pll.export.run_export import export_source
-from pll.formats import FORMATS, ReadOptions
+from pll.formats import FORMATS, ReadOptions, Results
 from pll.images import encode
 from pll.runs.folder import RunFolder
 from pll.runs.labels_table import Decision
@@ -262,7 +266,7 @@ class TestRuns:
             elif to == "imagezip":
                 with zipfile.ZipFile(out) as archive:
                     table = next(name for name in archive.namelist() if name.endswith(".csv"))
-                    assert archive.read(table).decode().count('"añadido"') == 2
+                    assert archive.read(table).decode().count(",añadido,") == 2
             elif "parquet" in to or to == "huggingface":
                 assert pq.read_table(out)["identified_label"].to_pylist()[1:3] == ["añadido"] * 2
             else:
@@ -298,12 +302,52 @@ class TestRuns:
         with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
             assert {row["id"]: row["identified_label"] for row in csv.DictReader(file)} == found
 
-    def test_long_form_keeps_its_lines(self, tmp_path: Path) -> None:
-        run = fit(SAMPLES / "reviews-long.csv", tmp_path / "run")
+    @pytest.mark.parametrize("to", ["csv", "xlsx", "jsonl", "parquet"])
+    def test_a_row_is_an_example_where_it_was_a_vote(self, tmp_path: Path, to: str) -> None:
+        with (SAMPLES / "reviews-long.csv").open(newline="") as file:
+            votes = list(csv.DictReader(file))
+        given = tmp_path / f"votes.{to}"
+        if to == "csv":
+            given.write_bytes((SAMPLES / "reviews-long.csv").read_bytes())
+        elif to == "jsonl":
+            given.write_text("".join(json.dumps(vote) + "\n" for vote in votes))
+        elif to == "parquet":
+            pq.write_table(pa.Table.from_pylist(votes), given)
+        else:
+            pd.DataFrame(votes).to_excel(given, index=False)
+        run = fit(given, tmp_path / "run")
+        out = tmp_path / f"out.{to}"
+        converted(run, to, out)
+        read: dict[str, Any] = {"csv": pd.read_csv, "xlsx": pd.read_excel, "parquet": pd.read_parquet}
+        read["jsonl"] = partial(pd.read_json, lines=True)
+        table = read[to](out)
+        assert dict(zip(table["task"].astype(str), table["identified_label"], strict=True)) == labels(run)
+        assert list(table.columns[:3]) == ["task", "text", "identified_label"] and len(table) == 12
+        if to == "xlsx":  # the votes stay, on their own sheet
+            assert len(pd.read_excel(out, sheet_name=1)) == len(votes)
+
+    @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+    def test_a_table_is_written_as_it_was(self, tmp_path: Path, encoding: str) -> None:
+        lines = [f"{k};zu groß ({k});{k},5;{'Größe' if k % 2 else 'Größe|Preis'}" for k in range(30)]
+        text = "\r\n".join(["Nr;Text;Betrag;candidates", *lines, ""])
+        (tmp_path / "in.csv").write_bytes(text.encode(encoding))
+        run = fit(tmp_path / "in.csv", tmp_path / "run")
         converted(run, "csv", tmp_path / "out.csv")
-        with (tmp_path / "out.csv").open(newline="") as file:
-            rows = list(csv.DictReader(file))
-        assert len(rows) == 24 and {row["task"]: row["identified_label"] for row in rows} == labels(run)
+        made = (tmp_path / "out.csv").read_bytes()
+        assert made.startswith(b"\xef\xbb\xbf") == (encoding == "utf-8-sig")
+        rows = made.decode(encoding).split("\r\n")
+        assert [row.split(";")[:4] for row in rows] == [row.split(";") for row in text.split("\r\n")]
+        numbers = [row.split(";")[5] for row in rows[1:-1]]
+        assert all(re.fullmatch(r"[01],\d{1,3}", number) for number in numbers)
+        assert "-0" not in (run / "labels.csv").read_text(encoding="utf-8")
+        exact = pd.read_csv(run / "labels.csv")["confidence"]
+        assert np.abs(np.array([float(number.replace(",", ".")) for number in numbers]) - exact).max() <= 0.0005
+
+    def test_a_label_that_the_encoding_does_not_have_is_kept(self, tmp_path: Path) -> None:
+        (tmp_path / "in.csv").write_bytes("id;label\n1;für\n2;ärger\n".encode("cp1252"))
+        done = Results(["1", "2"], {"identified_label": ["猫", "für"]})
+        formats.give_back(tmp_path / "in.csv", tmp_path / "out.csv", done)
+        assert (tmp_path / "out.csv").read_bytes().decode("utf-8-sig").splitlines()[1] == "1;für;猫"
 
     def test_sets_that_the_run_made_go_along(self, tmp_path: Path) -> None:
         run = fit("iris", tmp_path / "run", "--flip", "pair", "--q", "0.5", "--holdout", "0.2")

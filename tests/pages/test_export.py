@@ -36,9 +36,10 @@ def test_a_finished_run_shows_its_labels_first(open_page: Any) -> None:
     table = page.dataframe[0].value
     assert list(table["identified_label"][:2]) == ["setosa", "setosa"]
     assert not table.isna().any().any()
-    assert set(table["reviewer"]) == {""}
-    assert any("identified correctly" in text.value for text in page.markdown)
-    assert len(page.get("download_button")) >= 9
+    assert "150 labels." in page.markdown[0].value
+    offered = [one.proto.label for one in page.get("download_button")]
+    assert offered[0] == "Download labels.csv" and len(offered) >= 9
+    assert [one.label for one in page.expander] == ["Other formats", "For engineers"]
 
 
 def finished(source: Source, **more: Any) -> Any:
@@ -53,11 +54,9 @@ def test_labels_go_back_into_the_tool_they_came_from(open_page: Any) -> None:
     run = finished(Source(sample.name, str(sample)))
     page = open_page("export", run=run.id)
     assert not page.exception
-    assert [head.value for head in page.subheader][:2] == ["Back into Label Studio", "Into another format"]
     offered = [button.proto.label for button in page.get("download_button")]
     assert offered[:3] == [
-        "Download reviews.labelstudio-labelled.json", "Its labelling configuration",
-        "Download reviews.labelstudio-labelled.csv",
+        "Download reviews.labelstudio-labelled.json", "Its labelling configuration", "Download labels.csv"
     ]  # fmt: skip
     assert page.toggle(key="first-labelstudio").label == "Least certain first"
     assert page.toggle(key="first-labelstudio").value
@@ -78,7 +77,7 @@ def test_cells_that_a_spreadsheet_would_execute_are_neutralised_on_request(open_
     assert not page.exception
     plan = of_run(run.folder, "csv", load=session.dataset)
     plain, safe = download.file_content(plan, False), download.file_content(plan, False, safe=True)
-    assert b'\n"=row(3)",' in plain and b"\n'=row(3)," in safe
+    assert b"\n=row(3)," in plain and b"\n'=row(3)," in safe
     source = export_source(run.folder)
     for cell, safely in (("=row(3)", False), ("'=row(3)", True)):
         labels = EXPORTS["labels-csv"].data(replace(source, spreadsheet_safe=safely)).decode()
@@ -92,7 +91,7 @@ def test_what_a_format_cannot_hold_is_said_before_the_download(open_page: Any) -
     page = open_page("export", run=run.id)
     formats = {box.key: box for box in page.selectbox}
     page = formats["export-format"].select("plcifar").run()
-    assert any("The texts." in warning.value for warning in page.warning)
+    assert any("Not in this file: The texts." in one.value for one in page.caption)
     formats = {box.key: box for box in page.selectbox}
     page = formats["export-format"].select("mat").run()
     assert any("no features" in info.value for info in page.info)
@@ -108,7 +107,6 @@ def test_another_run_can_be_chosen_while_one_is_in_view(open_page: Any) -> None:
     assert page.selectbox[0].value == first.id and set(page.selectbox[0].options) != set()
     page = page.selectbox[0].select(second.id).run()
     assert not page.exception and "the second" in page.markdown[0].value
-    assert next(head.value for head in page.subheader) == "Into a tool or a table"
 
 
 def test_a_run_without_a_result_is_explained(open_page: Any) -> None:

@@ -10,6 +10,7 @@ import codecs
 import csv
 import io
 import itertools
+import re
 import shutil
 import tempfile
 from collections import Counter
@@ -27,8 +28,8 @@ from pll.dataset import PartialLabelDataset
 from pll.errors import UserError
 from pll.formats.base import HEAD_BYTES, Format, ReadOptions
 from pll.formats.checks import MAX_RECORD_BYTES, looks_like_text, parsing, readable, scan_text, shorten
-from pll.formats.encodings import in_utf8
-from pll.formats.results import Results, omitted_columns
+from pll.formats.encodings import encode_like, in_utf8
+from pll.formats.results import Results, example_rows, omitted_columns
 from pll.formats.tabular.builder import arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.cells import is_data, is_measured, is_number, numbered
 from pll.formats.tabular.columns import SAMPLE_ROWS, Column, sample_rows
@@ -42,6 +43,8 @@ from pll.formats.tabular.writer import (
 )
 
 _SAMPLE_CHARACTERS = 4_000_000
+_POINT = re.compile(r"\s*[-+]?\d+\.\d+\s*")
+"""A number with a decimal point: it tells a table with semicolons from one with decimal commas."""
 
 
 def delimiter_of(head: bytes, marks: str) -> str | None:
@@ -406,9 +409,9 @@ class Delimited(Format):
         return delimiter is not None and delimiter in self.delimiters
 
     def read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
-        with self._table(path, options) as (table, notes):
+        with self._table(path, options) as (table, encoding, above):
             data = self._read(table, options)
-            return replace(data, notes=(*notes, *data.notes))
+            return replace(data, notes=(*(note for note in (encoding, above) if note), *data.notes))
 
     def _read(self, path: Path, options: ReadOptions) -> PartialLabelDataset:
         scan = scan_text(path, options.tick)
@@ -439,37 +442,37 @@ class Delimited(Format):
             write_table(dataset, file, self.delimiters[0], results)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
-        with self._table(source, options) as (table, _):
+        """Write a table again with results, as it is written: delimiter, encoding, ends of lines, decimal commas.
+
+        A table with a line for every vote becomes one with a row an example.
+        """
+        with self._table(source, options) as (table, _, _):
             self._give_back(table, path, results, options)
+        encode_like(source, path)
 
     def _give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         layout = self._layout(source)
-        header = layout.header
         columns = self._plan(layout, options)
-        example = next((column.at for column in columns if column.role in ("id", "task")), None)
-        names = [name.strip() for name in header]
+        names = [name.strip() for name in layout.header]
         results = results.beside(names)
-        kept = [at for at, name in enumerate(names) if name not in results.columns]
-        schema = pa.schema([(name, pa.string()) for name in (*(header[at] for at in kept), *results.columns)])
-        row = 0
-        with (
-            path.open("wb") as file,
-            pa.csv.CSVWriter(file, schema, write_options=pa.csv.WriteOptions(delimiter=layout.delimiter)) as writer,
-        ):
-            for batch in _batches(source, layout, range(len(header))):
-                ids = [str(row + k) for k in range(len(batch))]
-                if example is not None:
-                    ids = batch.column(str(example)).to_pylist()
-                    if columns[example].role == "task":
-                        ids = [cell.strip() for cell in ids]
-                row += len(batch)
-                added = [pa.array(cells, pa.string()) for cells in results.aligned(ids).values()]
-                writer.write_batch(pa.record_batch([*(batch.column(str(at)) for at in kept), *added], schema=schema))
+        if layout.delimiter == ";" and not any(_POINT.fullmatch(cell) for cells in layout.sample for cell in cells):
+            results = results.with_decimal_commas()
+        kept, rows = example_rows(_lines(source, layout), columns)
+        kept = [at for at in kept if names[at] not in results.columns]
+        with path.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.writer(file, delimiter=layout.delimiter, lineterminator=_line_end(source))
+            writer.writerow([*(layout.header[at] for at in kept), *results.columns])
+            for example, row in rows:
+                writer.writerow([*(row[at] for at in kept), *(results.cell(example, name) for name in results.columns)])
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
-        with self._table(source, options, SAMPLE_ROWS) as (table, notes):
+        with self._table(source, options, SAMPLE_ROWS) as (table, _, above):
             layout = self._layout(table)
-        lost = [*notes, *omitted_columns(results, results.beside([name.strip() for name in layout.header]))]
+            columns = self._plan(layout, options)
+        lost = [above] if above else []
+        if any(column.role == "task" for column in columns):
+            lost.append("The single votes (a row is an example now).")
+        lost += omitted_columns(results, results.beside([name.strip() for name in layout.header]))
         return lost if layout.top else ["That the file has no header: it gets one, which names the labels.", *lost]
 
     def columns(self, path: Path, options: ReadOptions) -> list[Column]:
@@ -479,7 +482,7 @@ class Delimited(Format):
             UserError: see `read`.
         """
         try:
-            with self._table(path, options, SAMPLE_ROWS) as (table, _):
+            with self._table(path, options, SAMPLE_ROWS) as (table, _, _):
                 return self._plan(self._layout(table), options)
         except UnicodeDecodeError:
             with parsing("the table"):
@@ -487,15 +490,15 @@ class Delimited(Format):
                 raise
 
     @contextmanager
-    def _table(self, path: Path, options: ReadOptions, rows: int | None = None) -> Iterator[tuple[Path, list[str]]]:
-        """Yield the table in UTF-8, with this format's delimiter, the header at the top; and notes on what was done."""
+    def _table(self, path: Path, options: ReadOptions, rows: int | None = None) -> Iterator[tuple[Path, str, str]]:
+        """Yield the table in UTF-8 with the header at the top; notes on its encoding and on what stood above, or ""."""
         with (
             in_utf8(path) as (text, encoding),
             self._opened(text, options, rows) as opened,
             without_titles(opened, self.delimiters) as (table, titles),
         ):
             above = f"What stands above the header was left out: {shorten(titles)}." if titles else ""
-            yield table, [note for note in (encoding, above) if note]
+            yield table, encoding, above
 
     def _opened(self, path: Path, options: ReadOptions, rows: int | None = None) -> AbstractContextManager[Path]:
         """Return the file, or a copy of it that has this format's delimiter.
@@ -599,6 +602,17 @@ def _blank_lines(path: Path) -> int:
         return sum(
             1 for _ in itertools.takewhile(lambda line: not line.removeprefix(codecs.BOM_UTF8).strip(b"\r\n"), lines)
         )
+
+
+def _lines(path: Path, layout: TextTable) -> Iterator[tuple[str, ...]]:
+    """Yield the rows below the header."""
+    for batch in _batches(path, layout, range(len(layout.header))):
+        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
+
+
+def _line_end(path: Path) -> str:
+    with path.open("rb") as file:
+        return "\r\n" if b"\r\n" in file.read(HEAD_BYTES) else "\n"
 
 
 def _batches(path: Path, layout: TextTable, used: Sequence[int]) -> Iterator[pa.RecordBatch]:

@@ -22,7 +22,7 @@ from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import shorten
 from pll.formats.json_objects import Record
 from pll.formats.limitations import class_names
-from pll.formats.results import Results, omitted_columns
+from pll.formats.results import Results, example_rows, omitted_columns
 from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.columns import Column, results_among, sample_rows
@@ -76,15 +76,22 @@ class JsonLines(Format):
         columns = self.columns(source, options)
         names = [column.name for column in columns]
         earlier, results = results_among(names), results.beside(names)
-        example = next((column.name for column in columns if column.role in ("id", "task")), None)
+        example = next((column for column in columns if column.role in ("id", "task")), None)
 
-        def added() -> Iterator[Record]:
-            for number, (_, record) in enumerate(json_objects.records(source)):
-                given = str(number) if example is None else (_cell(record.get(example)) or "").strip()
-                kept = {name: value for name, value in record.items() if name not in earlier}
-                yield kept | results.record(given)
+        def lines() -> Iterator[list[Any]]:
+            for _, record in json_objects.records(source):
+                values = [record.get(name) for name in names]
+                if example is not None:
+                    values[example.at] = (_cell(values[example.at]) or "").strip()
+                yield [*values, record]
 
-        json_objects.write(path, added(), as_list=json_objects.is_list(source))
+        kept, examples = example_rows(lines(), columns)
+        stay = {names[at] for at in kept} - earlier
+        added = (
+            {name: value for name, value in row[-1].items() if name in stay} | results.record(given)
+            for given, row in examples
+        )
+        json_objects.write(path, added, as_list=json_objects.is_list(source))
 
 
 def dataset_of(

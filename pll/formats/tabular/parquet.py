@@ -25,7 +25,7 @@ from pll.errors import UserError
 from pll.formats.base import Format, ReadOptions
 from pll.formats.checks import check_unpacked_size, parsing, shorten
 from pll.formats.limitations import class_names
-from pll.formats.results import Results, omitted_columns
+from pll.formats.results import NUMBERS, Results, example_rows, omitted_columns
 from pll.formats.tabular.builder import MAX_COLUMNS, arrow_table, build_dataset, no_rows, plan
 from pll.formats.tabular.cells import write_label
 from pll.formats.tabular.columns import ROLES, Column, sample_rows, shown_as
@@ -386,7 +386,6 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-_NUMBERS = ("confidence", "margin", "entropy")
 _HELD = frozenset(
     (
         "image shape",
@@ -519,7 +518,7 @@ class Parquet(Format):
                 array = self.lists(dataset, next(answers))
             elif column.role == "true_label":
                 array = self.truth(dataset, column.cells)
-            elif column.name in _NUMBERS and column.role == "ignore":
+            elif column.name in NUMBERS and column.role == "ignore":
                 array = pa.array([float(cell) if cell else None for cell in column.cells], pa.float64())
             else:
                 cells = column.cells
@@ -566,26 +565,46 @@ class Parquet(Format):
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
         columns = self.columns(source, options)
-        example = next((column.at for column in columns if column.role in ("id", "task")), None)
         with open_parquet(source, whole=False) as file:
             schema = file.schema_arrow
             results = results.beside(schema.names)
-            clash = [name for name in results.columns if name in schema.names]
-            kept = [at for at, name in enumerate(schema.names) if name not in clash]
-            added = [pa.field(name, pa.float64() if name in _NUMBERS else pa.string()) for name in results.columns]
+            kept, batches = _examples(file, columns)
+            kept = [at for at in kept if schema.names[at] not in results.columns]
+            added = [pa.field(name, pa.float64() if name in NUMBERS else pa.string()) for name in results.columns]
             wide = pa.schema([*(schema.field(at) for at in kept), *added], metadata=schema.metadata)
-            row = 0
             with pq.ParquetWriter(path, wide) as writer:
-                for batch in file.iter_batches(ROWS):
-                    ids = [str(row + k) for k in range(len(batch))]
-                    if example is not None:
-                        ids = [str(cell).strip() for cell in to_text(batch.column(example), AS_THEY_ARE).to_pylist()]
-                    row += len(batch)
+                for ids, batch in batches:
                     new = []
                     for name, cells in results.aligned(ids).items():
-                        values = [float(cell) if cell else None for cell in cells] if name in _NUMBERS else cells
-                        new.append(pa.array(values, pa.float64() if name in _NUMBERS else pa.string()))
+                        values = [float(cell) if cell else None for cell in cells] if name in NUMBERS else cells
+                        new.append(pa.array(values, pa.float64() if name in NUMBERS else pa.string()))
                     writer.write_batch(pa.record_batch([*(batch.column(at) for at in kept), *new], schema=wide))
+
+
+def _examples(
+    file: pq.ParquetFile | Shards, columns: Sequence[Column]
+) -> tuple[list[int], Iterator[tuple[list[str], pa.RecordBatch]]]:
+    """The places of the columns that labels go beside, and the examples in batches, with their ids."""
+    task = next((column.at for column in columns if column.role == "task"), None)
+    if task is None:
+        return [column.at for column in columns], _numbered(file, columns)
+    lines = pa.Table.from_batches(list(file.iter_batches(ROWS)), file.schema_arrow).combine_chunks()
+    values = [column.to_pylist() for column in lines.columns]
+    values[task] = to_text(lines.column(task).combine_chunks(), AS_THEY_ARE).to_pylist()
+    kept, found = example_rows(zip(*values, range(len(lines)), strict=True), columns)
+    place = {name: row[-1] for name, row in found}  # of its first line
+    return kept, iter([(list(place), lines.take(list(place.values())).to_batches()[0])])
+
+
+def _numbered(file: pq.ParquetFile | Shards, columns: Sequence[Column]) -> Iterator[tuple[list[str], pa.RecordBatch]]:
+    example = next((column.at for column in columns if column.role == "id"), None)
+    row = 0
+    for batch in file.iter_batches(ROWS):
+        ids = [str(row + k) for k in range(len(batch))]
+        if example is not None:
+            ids = [str(cell).strip() for cell in to_text(batch.column(example), AS_THEY_ARE).to_pylist()]
+        row += len(batch)
+        yield ids, batch
 
 
 class _Vector:

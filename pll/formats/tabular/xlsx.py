@@ -26,7 +26,7 @@ from pll.errors import UserError, require_extra
 from pll.formats.archive import open_zip
 from pll.formats.base import ReadOptions
 from pll.formats.checks import check_unpacked_size, listing, parsing, shorten
-from pll.formats.results import Results
+from pll.formats.results import NUMBERS, Results, example_rows
 from pll.formats.tabular.builder import MAX_COLUMNS
 from pll.formats.tabular.csv import Delimited, read_records, without_titles
 from pll.formats.tabular.writer import feature_column_names, text_columns
@@ -38,7 +38,6 @@ MOST_CHARACTERS = 32_767
 """Rows of a sheet, and characters of a cell, as Excel has them."""
 LOOKED_AT = 50
 """Rows in which a sheet must show that it holds a table."""
-_NUMBERS = ("confidence", "margin", "entropy")
 
 
 class Xlsx(Delimited):
@@ -82,7 +81,7 @@ class Xlsx(Delimited):
         for i in range(len(dataset)):
             cells = [
                 _number(column.cells[i])
-                if column.role == "ignore" and column.name in _NUMBERS
+                if column.role == "ignore" and column.name in NUMBERS
                 else _text_cell(sheet, column.cells[i])
                 for column in columns
             ]
@@ -90,6 +89,10 @@ class Xlsx(Delimited):
         book.save(path)
 
     def give_back(self, source: Path, path: Path, results: Results, options: ReadOptions) -> None:
+        """Write a workbook again with results in new columns of its sheet.
+
+        The examples of a sheet with a row for every vote stand on a sheet of their own, which comes first.
+        """
         _, name, offset = _csv_of(source, options)
         with self._opened(source, options) as opened, without_titles(opened, self.delimiters) as (table, _):
             layout = self._layout(table)
@@ -97,26 +100,39 @@ class Xlsx(Delimited):
             records = [(number, record) for number, record in read_records(table, ",") if record]
         names = [one.strip() for one in layout.header]
         results = results.beside(names)
-        example = next((column for column in columns if column.role in ("id", "task")), None)
+        top, below = (records[0][0], records[1:]) if layout.top else (None, records)
         with parsing("the workbook"), source.open("rb") as file:
             book = _openpyxl().load_workbook(file)
+        if any(column.role == "task" for column in columns):
+            kept, examples = example_rows((record for _, record in below), columns)
+            sheet = book.create_sheet("labels", 0)
+            book.active = 0
+            for at, header in enumerate([*(names[at] for at in kept), *results.columns]):
+                _put(sheet, 1, at, header)
+            for number, (example, row) in enumerate(examples, start=2):
+                for at, cell in enumerate(row[at] for at in kept):
+                    _put(sheet, number, at, cell or None)
+                for at, column in enumerate(results.columns, start=len(kept)):
+                    _put(sheet, number, at, _result(results, example, column))
+            book.save(path)
+            return
+        _, examples = example_rows((record for _, record in below), columns)
         sheet = book[name]
         place = dict(zip(results.columns, range(len(names), len(names) + len(results.columns)), strict=True))
         place |= {name: at for at, name in enumerate(names) if name in place}
-        top, below = (records[0][0], records[1:]) if layout.top else (None, records)
-        for column, at in place.items():
-            if top is not None:
+        if top is not None:
+            for column, at in place.items():
                 _put(sheet, top, at + offset, column)
-            for k, (number, record) in enumerate(below):
-                called = str(k) if example is None else record[example.at]
-                cell = results.cell(called.strip() if example and example.role == "task" else called, column)
-                _put(sheet, number, at + offset, _number(cell) if column in _NUMBERS else cell or None)
+        for (number, _), (example, _) in zip(below, examples, strict=True):
+            for column, at in place.items():
+                _put(sheet, number, at + offset, _result(results, example, column))
         book.save(path)
 
     def cannot_give_back(self, source: Path, results: Results, options: ReadOptions) -> list[str]:
         inside = _members(source)
         lost = super().cannot_give_back(source, results, options)
-        lost = [words for words in lost if not words.startswith("What stands above the header")]
+        kept = ("What stands above the header", "The single votes")  # their rows stay
+        lost = [words for words in lost if not words.startswith(kept)]
         if any("vbaProject" in name for name in inside):
             lost.append("Macros.")
         if any(name.startswith(("xl/drawings/", "xl/pivot", "xl/slicers")) for name in inside):
@@ -244,6 +260,11 @@ def _text(value: Any) -> str:
     if isinstance(value, datetime.datetime):
         return value.date().isoformat() if value.time() == datetime.time() else value.isoformat(sep=" ")
     return str(value)
+
+
+def _result(results: Results, example: str, column: str) -> str | float | None:
+    cell = results.cell(example, column)
+    return _number(cell) if column in NUMBERS else cell or None
 
 
 def _number(cell: str | None) -> float | None:

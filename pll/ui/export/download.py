@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 import streamlit as st
 
-from pll.export import Exporter, ExportSource
+from pll.export import Exporter, ExportSource, archive_data, archive_name, parts_of
 from pll.export.convert import Conversion, files_of, of_run, results_of
 from pll.export.spreadsheet import neutralise
-from pll.formats import FORMATS
+from pll.formats import FORMATS, Results
 from pll.methods import method_title
 from pll.runs.folder import RunFolder
 from pll.runs.run import Run, readable
 from pll.ui import session
 from pll.ui.format import plain
 
-LABELLED = "-labelled"
-"""What the name of a file says once it has the labels of a run."""
+LABELLED, CERTIFIED = "-labelled", "-certified"
+"""What the name of a file says once it has the labels of a run, or those of a certificate."""
+SAFE = "spreadsheet-safe"
+"""Key of the switch that neutralises cells which spreadsheets would execute."""
+ELSEWHERE = ("labels-csv", "final", "certificate-page", "certificate")
+"""Files that have a place of their own on the page."""
 
 MIME = {".csv": "text/csv", ".tsv": "text/tab-separated-values", ".json": "application/json", ".xml": "application/xml",
         ".zip": "application/zip", ".npz": "application/zip"}  # fmt: skip
@@ -46,7 +51,7 @@ def choose_run(in_view: Run | None, runs: Sequence[Run]) -> None:
         "Run",
         list(known),
         index=None if in_view is None else 0,
-        format_func=lambda run_id: _title(known[run_id]),
+        format_func=_titles(known).__getitem__,
         placeholder="Choose a run",
         key=key,
         on_change=show,
@@ -54,94 +59,130 @@ def choose_run(in_view: Run | None, runs: Sequence[Run]) -> None:
     )
 
 
-def _title(run: Run) -> str:
-    begun = str(run.folder.about().get("created", ""))[:16].replace("T", " ")
-    return f"{run.config.name or run.config.source.name} · {method_title(run.config.method)} · {begun}"
+def _titles(runs: Mapping[str, Run]) -> dict[str, str]:
+    """Name and time of each run; its method too where another has both."""
+    titles = {}
+    for name, run in runs.items():
+        begun = str(run.folder.about().get("created", ""))[:16].replace("T", " ")
+        titles[name] = f"{run.config.name or run.config.source.name} · {begun}"
+    several = {title for title, many in Counter(titles.values()).items() if many > 1}
+    return {
+        name: f"{title} · {method_title(runs[name].config.method)}" if title in several else title
+        for name, title in titles.items()
+    }
 
 
-def one_file(name: str, exporter: Exporter, source: ExportSource) -> None:
+def one_file(name: str, exporter: Exporter, source: ExportSource, *, is_first: bool = False) -> None:
     """A button for one of the files, with the reason where there is no such file."""
     why_not = exporter.why_not(source)
     st.download_button(
-        f"{exporter.label} · {exporter.file_name}",
+        f"Download {exporter.file_name}",
         data=partial(exporter.data, source),
         file_name=exporter.file_name,
         mime=exporter.mime,
         key=f"export-{name}",
         icon=":material/download:",
-        type="tertiary",
-        help=plain(why_not) if why_not else exporter.summary,
+        type="primary" if is_first else "secondary",
+        help=plain(why_not) if why_not else f"{exporter.label}. {exporter.summary}",
         disabled=why_not is not None,
         on_click="ignore",
     )
 
 
-def ask_for_spreadsheets() -> bool:
-    """Return whether cells that a spreadsheet would execute shall be neutralised."""
-    return st.toggle(
-        "Safe to open in a spreadsheet",
-        key="spreadsheet-safe",
-        help="Puts an apostrophe before cells of CSV and TSV files that begin with = + - or @, which a spreadsheet "
-        "would execute. Programs see it; leave it off for files that go back into a tool.",
-    )
+def back(run: Run, source: ExportSource, *, results: Results | None = None, is_first: bool) -> list[str]:
+    """Offer the labels in the file they came from; the names of its formats, none where they came from no such file.
 
-
-def back(run: Run, source: ExportSource) -> list[str]:
-    """Offer the labels where they came from; the names of these formats, none where they came from no such file."""
+    Parameters
+    ----------
+    run
+        whose labels they are.
+    source
+        what it came to.
+    results
+        the labels, where they are not those of the run: certified ones.
+    is_first
+        whether they are what most people come for.
+    """
     found = files_of(run.config.source)
     for name, given in found.items():
         form, file = FORMATS[name], Path(given.name)
-        st.subheader(f"Back into {form.tool}")
-        st.caption(f"*{plain(file.name)}* as it is, with the labels in it. {form.adds} {form.queue}")
-        healthy = source.health is not None and source.health.is_healthy
-        labelled = f"{file.stem}{LABELLED}{file.suffix or form.suffixes[0]}"
-        _offer(_plan(run, source, name), labelled, primary=healthy, safe=source.spreadsheet_safe)
+        labelled = f"{file.stem}{LABELLED if results is None else CERTIFIED}{file.suffix or form.suffixes[0]}"
+        healthy = results is not None or (source.health is not None and source.health.is_healthy)
+        plan = (
+            _plan(run, source, name)
+            if results is None
+            else of_run(run.folder, name, results=results, load=session.dataset)
+        )
+        _offer(plan, labelled, about=form.adds, is_first=is_first and healthy, safe=source.spreadsheet_safe)
     return list(found)
+
+
+def labels(source: ExportSource, *, is_first: bool) -> None:
+    """Offer labels.csv."""
+    healthy = source.health is not None and source.health.is_healthy
+    with st.container(horizontal=True, vertical_alignment="center"):
+        one_file("labels-csv", parts_of(source)["labels-csv"], source, is_first=is_first and healthy)
+        st.caption("A row an example: its label and how sure it is.", width="content")
 
 
 def into_another(run: Run, source: ExportSource, known: Collection[str]) -> None:
     """Offer the labels in any format but those they came from."""
     names = [name for name in FORMATS if name not in known]
-    st.subheader("Into another format" if known else "Into a tool or a table")
-    to = st.selectbox(
-        "Format",
-        names,
-        index=names.index("csv" if "csv" in names else "xlsx"),
-        format_func=lambda name: FORMATS[name].label,
-        key="export-format",
-        label_visibility="collapsed",
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        to = st.selectbox(
+            "Format",
+            names,
+            index=names.index("csv" if "csv" in names else "xlsx"),
+            format_func=lambda name: FORMATS[name].label,
+            key="export-format",
+            width=320,
+        )
+        st.toggle(
+            "Safe to open in a spreadsheet",
+            key=SAFE,
+            help="Puts an apostrophe before cells of CSV and TSV files that begin with = + - or @, which a spreadsheet "
+            "would execute. Programs see it; leave it off for files that go back into a tool.",
+        )
+    name = f"{Path(run.config.source.name).stem}{LABELLED}{FORMATS[to].suffixes[0]}"
+    _offer(_plan(run, source, to), name, about="", safe=source.spreadsheet_safe)
+
+
+def everything(source: ExportSource) -> None:
+    """All files of a run in one ZIP, and each for itself."""
+    st.download_button(
+        "Download all",
+        data=partial(archive_data, source),
+        file_name=archive_name(source),
+        mime="application/zip",
+        icon=":material/folder_zip:",
+        help="Labels, label weights and the model in every form, with a README that says how to use each.",
+        on_click="ignore",
     )
-    form = FORMATS[to]
-    st.caption(f"The examples, their candidates and their labels in a new file. {form.queue}")
-    name = f"{Path(run.config.source.name).stem}{LABELLED}{form.suffixes[0]}"
-    _offer(_plan(run, source, to), name, safe=source.spreadsheet_safe)
+    with st.container(horizontal=True, key="export-single-files"):
+        for name, exporter in parts_of(source).items():
+            if name not in ELSEWHERE:
+                one_file(name, exporter, source)
 
 
-def _offer(plan: Conversion, name: str, *, primary: bool = False, safe: bool = False) -> None:
-    """A file: first what it will not hold, then the button.
+def _offer(plan: Conversion, name: str, *, about: str, is_first: bool = False, safe: bool = False) -> None:
+    """A file, what it holds, and what it does not.
 
     Args:
-        primary: highlight the button.
+        about: what it holds, in a sentence.
+        is_first: highlight the button.
         safe: neutralise cells that spreadsheets would execute.
     """
-    obstacle = plan.obstacle
-    if obstacle is not None:
-        st.info(plain(obstacle), icon=":material/block:")
+    if plan.obstacle is not None:
+        st.info(plain(plan.obstacle), icon=":material/block:")
         return
-    if plan.lost:
-        st.warning("Not in this file:\n" + "".join(f"\n- {plain(sentence)}" for sentence in plan.lost))
-    for sentence in plan.unlabelled():
-        st.caption(f":material/info: {plain(sentence)}")
-    doubtful_first = bool(FORMATS[plan.to].queue) and st.toggle(
-        "Least certain first", value=True, key=f"first-{plan.to}", help="Else in the order of the data."
-    )
-    with st.container(horizontal=True):
+    uncertain_first = bool(FORMATS[plan.to].queue) and st.session_state.get(f"first-{plan.to}", True)
+    with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             f"Download {plain(name)}",
-            data=partial(file_content, plan, doubtful_first, safe=safe),
+            data=partial(file_content, plan, uncertain_first, safe=safe),
             file_name=name,
             mime=MIME.get(Path(name).suffix, "application/octet-stream"),
-            type="primary" if primary else "secondary",
+            type="primary" if is_first else "secondary",
             icon=":material/download:",
             key=f"take-{plan.to}",
             on_click="ignore",
@@ -158,6 +199,20 @@ def _offer(plan: Conversion, name: str, *, primary: bool = False, safe: bool = F
                 help="For a new project: paste it into the project's labelling interface. An old one keeps its own.",
                 on_click="ignore",
             )
+        if FORMATS[plan.to].queue:
+            st.toggle(
+                "Least certain first",
+                value=True,
+                key=f"first-{plan.to}",
+                help=f"Else in the order of the data. {FORMATS[plan.to].queue}",
+            )
+        if about:
+            st.caption(about, width="content")
+    lost = [plain(sentence) for sentence in plan.lost]
+    if lost:
+        st.caption(f":material/info: Not in this file: {' '.join(lost)}")
+    for sentence in plan.unlabelled():
+        st.caption(f":material/info: {plain(sentence)}")
 
 
 def file_content(plan: Conversion, uncertain_first: bool, *, safe: bool = False) -> bytes:

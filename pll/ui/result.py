@@ -1,0 +1,81 @@
+"""What a run came to, in one sentence: on the Train and the Export page."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pll.annotations import Annotations
+from pll.ui.components.star import SURE
+from pll.ui.format import count
+
+
+@dataclass(frozen=True)
+class Result:
+    """How many labels there are, and how many of them deserve a look.
+
+    Attributes:
+        labels: of the examples that were learnt from.
+        doubtful: of them, those whose label weight is below `SURE` and that nobody decided.
+        differs: of them, those that the majority of the votes would label differently; None without votes.
+        predicted: labels of examples that were not learnt from.
+    """
+
+    labels: int
+    doubtful: int
+    differs: int | None = None
+    predicted: int = 0
+
+    @property
+    def sentence(self) -> str:
+        """As a person reads it.
+
+        >>> Result(60, 8, 9).sentence
+        '60 labels. 52 certain, 8 worth a look. The majority would differ on 9.'
+        """
+        said = (
+            f"{count(self.labels, 'label')}. {self.labels - self.doubtful:,} certain, {self.doubtful:,} worth a look."
+        )
+        majority = "" if self.differs is None else f" The majority would differ on {self.differs:,}."
+        return f"{said}{majority}" + (f" {self.predicted:,} more are predicted." if self.predicted else "")
+
+
+def result_of(
+    identified: npt.NDArray[np.int64],
+    confidence: npt.NDArray[np.float32],
+    votes: Annotations | None,
+    *,
+    decided: Collection[int] = (),
+    predicted: int = 0,
+) -> Result:
+    """Return what the labels of n examples come to.
+
+    Parameters
+    ----------
+    identified
+        (n,) the labels.
+    confidence
+        (n,) float32, the largest label weight of each example, 0-1.
+    votes
+        what people or models said of the same examples; None where nobody did.
+    decided
+        rows that a person decided: they are certain.
+    predicted
+        how many more labels there are, of examples that were not learnt from.
+    """
+    doubtful = confidence < SURE
+    doubtful[list(decided)] = False
+    return Result(
+        len(identified), int(doubtful.sum()), None if votes is None else _differing(identified, votes), predicted
+    )
+
+
+def _differing(identified: npt.NDArray[np.int64], votes: Annotations) -> int:
+    """How many labels are not the most frequent of the votes, or one of them where several are."""
+    counts = votes.votes
+    most = counts.max(axis=1).toarray().ravel()
+    own = np.asarray(counts[np.arange(len(identified)), identified]).ravel()
+    return int((own < most).sum())

@@ -14,7 +14,7 @@ from pll.ui.format import count
 
 
 @dataclass(frozen=True)
-class Result:
+class LabelCounts:
     """How many labels there are, and how many of them deserve a look.
 
     Attributes:
@@ -33,7 +33,7 @@ class Result:
     def sentence(self) -> str:
         """As a person reads it.
 
-        >>> Result(60, 8, 9).sentence
+        >>> LabelCounts(60, 8, 9).sentence
         '60 labels. 52 certain, 8 worth a look. The majority would differ on 9.'
         """
         said = (
@@ -50,7 +50,7 @@ def result_of(
     *,
     decided: Collection[int] = (),
     predicted: int = 0,
-) -> Result:
+) -> LabelCounts:
     """Return what the labels of n examples come to.
 
     Parameters
@@ -68,7 +68,7 @@ def result_of(
     """
     doubtful = confidence < SURE
     doubtful[list(decided)] = False
-    return Result(
+    return LabelCounts(
         len(identified), int(doubtful.sum()), None if votes is None else _differing(identified, votes), predicted
     )
 

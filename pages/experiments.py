@@ -10,14 +10,14 @@ from pll.ui import session
 from pll.ui.experiments import live, setup
 from pll.ui.format import plain
 
+RECENT = 5
+"""Earlier experiments that are listed."""
+
 
 def choose() -> None:
     """Choose or edit an experiment; list those of the past."""
     st.title("Experiments")
-    st.markdown(
-        "Fit many methods on many datasets, with the same splits and candidate sets, for tables as in the paper. "
-        "A stopped experiment can be resumed."
-    )
+    st.markdown("Many methods on many datasets, with the same splits and candidate sets.")
     fits = 0
     try:
         wanted = setup.experiment()
@@ -39,7 +39,7 @@ def choose() -> None:
 def earlier() -> None:
     """Experiments of the past, the latest first."""
     registry = session.registry()
-    past = [folder for folder in background.experiments() if registry.owns(folder.path)]
+    past = [folder for folder in background.experiments() if registry.owns(folder.path)][:RECENT]
     if past:
         st.subheader("Earlier experiments")
     for folder in past:

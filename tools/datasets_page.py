@@ -32,9 +32,9 @@ _FILES = """\
 ## Where the files are, and without a network
 
 A dataset that needs files is downloaded when it is first used, checked, and kept in
-`~/.candid/data/<folder>/` (`PLL_DATA` names another place for `~/.candid/data`). Where there is no network,
-put the files below there by hand, or into any folder named in `PLL_DATA_PATH` (several are separated as in
-`PATH`; they are only read): there they are found by name, directly in it or in a folder inside it. An archive
+`~/.candid/data/<folder>/` (in `data` of `PLL_HOME`, where that is set; `PLL_DATA` names another place). Where there
+is no network, put the files below there by hand, or into any folder named in `PLL_DATA_PATH` (several are separated
+as in `PATH`; they are only read): there they are found by name, directly in it or in a folder inside it. An archive
 that holds the file will do as well. Checksums are compared wherever one is published; besides, a dataset is
 refused if its numbers of examples, features, classes or candidates are not those of the table.
 """

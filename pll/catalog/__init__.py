@@ -4,8 +4,8 @@
 >>> data.X.shape, data.n_classes
 ((1797, 1, 8, 8), 10)
 
-Files are searched in `$PLL_DATA` (default `~/.candid/data`), in the folder of their dataset, and in the folders of
-`$PLL_DATA_PATH`. Missing files are downloaded into `$PLL_DATA`. docs/datasets.md lists all datasets and files.
+Files are searched in `$PLL_DATA` (default `data` in `$PLL_HOME`), in the folder of their dataset, and in the folders
+of `$PLL_DATA_PATH`. Missing files are downloaded into `$PLL_DATA`. docs/datasets.md lists all datasets and files.
 """
 
 from __future__ import annotations

@@ -19,14 +19,16 @@ from urllib.parse import unquote, urlsplit
 
 from pll.catalog.entry import Checksum, Entry, File, Need
 from pll.errors import UserError, require_extra
+from pll.paths import candid_home
 
 _CHUNK = 1 << 20
 _LARGEST = 2_000_000_000  # bytes: more than any file of the catalogue unpacks to; a bound for hostile archives
 
 
 def data_folder() -> Path:
-    """Return the folder of downloads, by Candid or by the user: `$PLL_DATA`, else `~/.candid/data`."""
-    return Path(os.environ.get("PLL_DATA") or "~/.candid/data").expanduser()
+    """Return the folder of downloads, by Candid or by the user: `$PLL_DATA`, else `data` in `candid_home`."""
+    named = os.environ.get("PLL_DATA")
+    return Path(named).expanduser() if named else candid_home() / "data"
 
 
 def folder_of(file: File) -> Path:

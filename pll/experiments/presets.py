@@ -1,4 +1,4 @@
-"""The paper's experiments by name; each is a TOML file of `presets/`, to be copied and changed."""
+"""The paper's experiments by name, and a quick one; each is a TOML file of `presets/`, to be copied and changed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FOLDER = Path(__file__).with_name("presets")
 
 PRESETS: dict[str, str] = {
     name: _FOLDER.joinpath(f"{name}.toml").read_text(encoding="utf-8")
-    for name in ("uci-binomial", "real-world", "uci-pair", "image-binomial", "image-pair", "ambiguity")
+    for name in ("quick", "uci-binomial", "real-world", "uci-pair", "image-binomial", "image-pair", "ambiguity")
 }
 """The TOML text of every preset, by name."""
 

@@ -84,7 +84,7 @@ def _token(text: str) -> str:
 
 SETTINGS: tuple[Setting, ...] = (
     Setting("PLL_HOME", "~/.candid", "Folder of runs, uploads, the bin and the SQLite database."),
-    Setting("PLL_DATA", "~/.candid/data", "Folder of downloaded datasets."),
+    Setting("PLL_DATA", "", "Folder of downloaded datasets; by default `data` in `PLL_HOME`."),
     Setting(
         "PLL_DATA_PATH",
         "",

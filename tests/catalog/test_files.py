@@ -30,6 +30,9 @@ def put(path: Path, content: bytes = HELLO) -> Path:
 
 def test_the_cache_is_in_the_home_folder_unless_told_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("PLL_DATA", raising=False)
+    monkeypatch.setenv("PLL_HOME", "~/candid")
+    assert data_folder() == Path.home() / "candid" / "data"
+    monkeypatch.delenv("PLL_HOME")
     assert data_folder() == Path.home() / ".candid" / "data"
     monkeypatch.setenv("PLL_DATA", "~/elsewhere")
     assert data_folder() == Path.home() / "elsewhere"

@@ -53,7 +53,8 @@ def made(number: int = 6, state: Any = "finished") -> ExperimentFolder:
 def test_from_a_text_to_an_experiment(open_page: Any, started: list[ExperimentFolder]) -> None:
     page = open_page("experiments")
     assert not page.exception
-    assert page.selectbox(key="experiment-preset").value == "uci-binomial"
+    assert page.selectbox(key="experiment-preset").value == "quick"
+    assert not button(page, "Start").disabled and "36 fits" in said(page)
     page.toggle(key="experiment-as-text").set_value(True).run()
     page.text_area[0].set_value(TEXT).run()
     assert "6 fits" in said(page)
@@ -69,12 +70,11 @@ def test_a_preset_says_what_is_missing(open_page: Any, monkeypatch: pytest.Monke
     monkeypatch.delenv("PLL_DATA_PATH", raising=False)
     page = open_page("experiments")
     page.selectbox(key="experiment-preset").set_value("real-world").run()
-    assert "lost.mat" in said(page)
-    page.button_group(key="experiment-datasets-real-world").set_value([]).run()
+    assert any(label.startswith("Download (") for label in labels(page)) or "put `lost.mat`" in said(page)
+    assert f"`{tmp_path / 'lost'}`" in said(page) and button(page, "Start").disabled
+    page.selectbox(key="experiment-preset").set_value("quick").run()
+    page.button_group(key="experiment-datasets-quick").set_value([]).run()
     assert "Choose at least one dataset" in said(page) and button(page, "Start").disabled
-    page.button_group(key="experiment-datasets-real-world").set_value(["lost"]).run()
-    assert "lost.mat" in said(page)
-    assert "None of these datasets" in said(page) and button(page, "Start").disabled
 
 
 @pytest.mark.parametrize(

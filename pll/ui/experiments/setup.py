@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from pll import catalog
+from pll.catalog.entry import Entry
+from pll.catalog.files import folder_of
 from pll.errors import UserError
-from pll.experiments import background
+from pll.experiments import background as experiments
 from pll.experiments.experiment import Experiment, changed, parse_experiment
 from pll.experiments.presets import PRESETS, preset
 from pll.methods import get_method, method_title
 from pll.methods.deep import DeepEstimator
+from pll.ui import background
 from pll.ui.format import count, plain
 
 FOLDS, HOLDOUT, PUBLISHED = "Five folds", "90/10, five samplings", "Published test part"
+OWN = "As the preset says"
 PROTOCOLS: dict[str, dict[str, Any]] = {
     FOLDS: {"folds": 5, "holdout": None, "seeds": [0]},
     HOLDOUT: {"folds": None, "holdout": 0.1, "seeds": [0, 1, 2, 3, 4]},
     PUBLISHED: {"folds": None, "holdout": None, "seeds": [0, 1, 2, 3, 4]},
+    OWN: {},
 }
 
 
-def experiment() -> Experiment:
-    """Return what is chosen.
+def experiment() -> Experiment | None:
+    """Return what is chosen; None where none of its data is on this server.
 
     Raises:
         UserError: nothing is chosen, or the text is not an experiment.
@@ -32,76 +38,94 @@ def experiment() -> Experiment:
     name = st.selectbox(
         "Experiment", list(PRESETS), format_func=lambda name: preset(name).title, key="experiment-preset"
     )
-    if st.toggle("Edit as text", key="experiment-as-text", help="The TOML file that the command line takes too."):
-        text = st.text_area("Definition (TOML)", PRESETS[name], height=360, key=f"experiment-text-{name}")
-        return parse_experiment(text, "The definition")
-    return _with_choices(preset(name), name)
-
-
-def _with_choices(found: Experiment, name: str) -> Experiment:
-    """Return the preset with what the fields change."""
-    every = list(found.datasets)
-    here = [dataset for dataset in every if catalog.available(catalog.find(dataset))]
-    datasets = st.pills(
-        "Datasets",
-        every,
-        selection_mode="multi",
-        default=here or every,
-        format_func=lambda dataset: catalog.find(dataset).title + ("" if dataset in here else " (not here)"),
-        key=f"experiment-datasets-{name}",
-    )
-    methods = st.pills(
-        "Methods",
-        found.methods,
-        selection_mode="multi",
-        default=found.methods,
-        format_func=method_title,
-        key=f"experiment-methods-{name}",
-        help="The first is the one that others are compared with.",
-    )
+    found = preset(name)
+    here = [dataset for dataset in found.datasets if catalog.available(catalog.find(dataset))]
+    chosen = [_pills("Datasets", here, here, name, lambda one: catalog.find(one).title)] if here else [[]]
+    for dataset in found.datasets:
+        if dataset not in here:
+            missing(catalog.find(dataset))
+    chosen.append(_pills("Methods", found.methods, found.methods, name, method_title))
+    with st.expander("Settings", icon=":material/tune:"):
+        protocol, epochs = _settings(found, name)
+        if st.toggle("Edit as text", key="experiment-as-text", help="The TOML file that the command line takes too."):
+            text = st.text_area("Definition (TOML)", PRESETS[name], height=360, key=f"experiment-text-{name}")
+            return parse_experiment(text, "The definition")
+    if not here:
+        return None
+    datasets, methods = chosen
     if not datasets or not methods:
         raise UserError("Choose at least one dataset and one method.")
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        usual = FOLDS if found.folds else PUBLISHED
-        offered = [FOLDS, HOLDOUT] if found.folds else [PUBLISHED, HOLDOUT]
-        protocol = st.selectbox(
-            "Tested on", offered, index=offered.index(usual), key=f"experiment-protocol-{name}", width=260
-        )
-        epochs = st.number_input(
-            "Epochs", 1, 10_000, 500, key=f"experiment-epochs-{name}", width=160, help="The paper trains for 500."
-        )
     deep = [method for method in methods if issubclass(get_method(method), DeepEstimator)]
-    settings = [*found.settings]
-    if epochs != 500 and deep:
-        settings.append({"method": deep, "epochs": int(epochs)})
-    in_order = {
-        "datasets": [one for one in every if one in datasets],
-        "methods": [m for m in found.methods if m in methods],
-    }
-    return changed(found, **in_order, **PROTOCOLS[protocol], settings=settings)
+    settings = [*found.settings, *([{"method": deep, "epochs": epochs}] if epochs and deep else [])]
+    return changed(found, datasets=datasets, methods=methods, **PROTOCOLS[protocol], settings=settings)
 
 
-def size(wanted: Experiment) -> int:
-    """Say how many fits it has, and which data sets are missing and where to get them; the number of fits.
+def _pills(label: str, every: Any, default: Any, name: str, title: Any) -> list[str]:
+    chosen = st.pills(
+        label,
+        list(every),
+        selection_mode="multi",
+        default=default,
+        format_func=title,
+        key=f"experiment-{label.lower()}-{name}",
+    )
+    return [one for one in every if one in chosen]
+
+
+def _settings(found: Experiment, name: str) -> tuple[str, int | None]:
+    """How it is tested, and the epochs where they are not those of the preset."""
+    offered = [FOLDS, HOLDOUT] if found.folds else [OWN, FOLDS] if found.holdout else [PUBLISHED, HOLDOUT]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        protocol = st.selectbox("Tested on", offered, key=f"experiment-protocol-{name}", width=260)
+        epochs = st.number_input(
+            "Epochs",
+            1,
+            10_000,
+            None,
+            placeholder="as the preset says",
+            key=f"experiment-epochs-{name}",
+            width=200,
+            help="The paper trains for 500.",
+        )
+    return protocol, None if epochs is None else int(epochs)
+
+
+def missing(entry: Entry) -> None:
+    """Show how a dataset comes to this server, in one line: downloaded, or put there by hand."""
+    key = f"download {entry.name}"
+    folder = folder_of(entry.files[0])
+    if background.board().get(key) is None:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{plain(entry.title)}**", width="content")
+            if not entry.downloadable:
+                wanted = ", ".join(f"`{file.name}` ([page](<{file.page}>))" for file in entry.files)
+                st.markdown(f"put {wanted} into `{folder}`", width="content")
+                return
+            asked = st.button(f"Download ({max(entry.size_mb, 0.1):,.1f} MB)", icon=":material/download:", key=key)
+            st.markdown(f"into `{folder}`", width="content")
+        if not asked:
+            return
+    load = partial(catalog.load, entry.name)
+    found = background.result_of(
+        key, f"Downloading {entry.title}", lambda report: load(progress=partial(report, "bytes"))
+    )
+    if found is not None:
+        st.rerun()
+
+
+def size(wanted: Experiment | None) -> int:
+    """Say how many fits it has; their number.
 
     Raises:
         UserError: a file of its data is not in a folder that the server may read.
     """
-    background.check_paths(wanted)  # before any of its files is touched
+    if wanted is None:
+        return 0
+    experiments.check_paths(wanted)  # before any of its files is touched
     plan = wanted.plan()
-    if plan.cells:
-        st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends.")
-    else:
-        st.info(
-            "None of these datasets is on this server. Get one as described below, or choose other datasets.",
-            icon=":material/info:",
-        )
-    if plan.missing:
-        fits = sum(one.cells for one in plan.missing)
-        title = f"{count(len(plan.missing), 'dataset')} not on this server ({count(fits, 'fit')})"
-        with st.expander(title, icon=":material/info:", expanded=not plan.cells):
-            for one in plan.missing:
-                st.markdown(f"**{plain(one.dataset)}**: {plain(one.reason)}")
+    for one in plan.missing:
+        st.caption(f":material/info: {plain(one.dataset)}: {plain(one.reason)}")
+    st.caption(f"{count(len(plan.cells), 'fit')}, each written to disk when it ends.")
     return len(plan.cells)
 
 
